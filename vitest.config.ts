@@ -9,7 +9,6 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 120_000 } },
-    // More than cores: many tests wait for processes, outages and timers.
-    maxWorkers: 3,
+    maxWorkers: 2,
   },
 });

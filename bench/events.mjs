@@ -1,12 +1,12 @@
 /**
  * Ingestion of events over REST, statistics and queries once many are stored, and what evaluations over gRPC feel of it,
- * on both databases. The service and the evaluations run in processes of their own, the load in a thread of its own.
+ * on every event store. The service and the evaluations run in processes of their own, the load in a thread of its own.
  * Yardsticks: for ingestion the
  * bare driver, which stores the same rows without any of the sums; for statistics the query that counts the rows
  * themselves; for evaluations the same ones without ingestion.
  *
  * Arguments are numbers of stored events (1000000); BENCH_EVENTS gives them too, separated by commas. BENCH_DATABASES
- * chooses databases, BENCH_SECONDS how long each load lasts (10).
+ * chooses stores (sqlite,postgresql,clickhouse), BENCH_SECONDS how long each load lasts (10).
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,9 +14,11 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { startClickHouse } from '../scripts/clickhouse-server.mjs';
 import { startPostgresServer } from '../scripts/postgres-server.mjs';
 import { startServiceProcess } from '../scripts/start-service.mjs';
 import { bareIngestRate, naiveCountMs } from './support/bare-events.mjs';
+import { fillClickHouse, openClickHouse } from './support/clickhouse-events.mjs';
 import { startProbe } from './support/evaluation-probe.mjs';
 import { AGENTS, CONTROLS, checkFill, DAYS, fillEvents, openRaw } from './support/event-fill.mjs';
 import { median, report } from './support/report.mjs';
@@ -160,7 +162,7 @@ const add = (name, value, unit, yardstick) =>
   });
 
 /** What there is to ask of many events. */
-async function measureReading(url, raw, name) {
+async function measureReading(url, naiveMs, name) {
   const read = async (what, unit, work, yardstick) => {
     const { result, delayMs } = await watched(url, () => times(work));
     add(`${name} ${what} p50`, quantile(result, 0.5), unit);
@@ -173,7 +175,7 @@ async function measureReading(url, raw, name) {
     ['365d', 365],
   ]) {
     const query = `agent_name=${AGENT}&time_range=${range}&include_timeseries=true`;
-    const naive = await naiveCountMs(raw, AGENT, days);
+    const naive = await naiveMs(AGENT, days);
     const stats = () => call(url, 'GET', `/api/v1/observability/stats?${query}`);
     longest = Math.max(longest, await read(`stats ${range}`, 'ms', stats, naive));
   }
@@ -184,6 +186,8 @@ async function measureReading(url, raw, name) {
     ['latest', {}],
     ['of an agent', { agent_name: AGENT }],
     ['denies', { actions: ['deny'], matched: true }],
+    ['denies, estimated total', { actions: ['deny'], matched: true, total: 'estimate' }],
+    ['denies, no total', { actions: ['deny'], matched: true, total: 'none' }],
     ['errors', { has_error: true }],
     [
       'of a control, a day',
@@ -244,51 +248,66 @@ async function measureEvaluation(url, name) {
   add(`${name} loop delay p99 with both`, middle('delayP99Ms'), 'ms');
 }
 
-async function measure(kind, freshUrl) {
-  const checked = await freshUrl();
-  await fillEvents({ kind, url: checked, count: CHECKED, nowMs: Date.now() });
-  await checkFill(checked);
+/** A filled database with its yardsticks. */
+async function openSql(kind, url, count) {
+  await fillEvents({ kind, url, count, nowMs: Date.now() });
+  const raw = await openRaw(kind, url);
+  return {
+    environment: { DATABASE_URL: url },
+    bareRate: () => bareIngestRate(kind, raw),
+    naiveMs: (agentName, days) => naiveCountMs(raw, agentName, days),
+    close: () => raw.close(),
+  };
+}
+
+/** Measures a store at each size. `open` fills a new one. */
+async function measure(kind, open) {
   for (const count of SIZES) {
-    const url = await freshUrl();
     const name = `service events ${kind} ${count.toLocaleString('en')}`;
     const started = performance.now();
-    await fillEvents({ kind, url, count, nowMs: Date.now() });
-    console.log(`${name}: filled in ${Math.round((performance.now() - started) / 1000)} s`);
-    const raw = await openRaw(kind, url);
-    const yardstick = await bareIngestRate(kind, raw);
+    const opened = await open(count);
+    const filledSeconds = (performance.now() - started) / 1000;
+    console.log(`${name}: filled in ${Math.round(filledSeconds)} s`);
+    const yardstick = await opened.bareRate();
     const service = await startServiceProcess({
-      DATABASE_URL: url,
+      ...opened.environment,
       SERVICE_LOG_LEVEL: 'info',
       SERVICE_EVENT_RETENTION_DAYS: '0',
       SERVICE_SHED_EVENT_LOOP_DELAY_MS: '0',
     });
     try {
-      await measureReading(service.url, raw, name);
+      await measureReading(service.url, opened.naiveMs, name);
       await measureWriting(service.url, name, yardstick);
       await measureEvaluation(service.url, name);
     } finally {
       await service.stop();
-      await raw.close();
+      await opened.close();
     }
     console.log(`${name}: measured after ${Math.round((performance.now() - started) / 1000)} s`);
   }
 }
 
-const wanted = (process.env.BENCH_DATABASES ?? 'sqlite,postgresql').split(',');
-if (wanted.includes('sqlite')) {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-events-'));
-  let files = 0;
-  await measure('sqlite', async () => {
-    files += 1;
-    return `file:${join(folder, `${files}.db`)}`;
-  });
-  rmSync(folder, { recursive: true, force: true });
+async function measureSql(kind, freshUrl) {
+  const checked = await freshUrl();
+  await fillEvents({ kind, url: checked, count: CHECKED, nowMs: Date.now() });
+  await checkFill(checked);
+  await measure(kind, async (count) => openSql(kind, await freshUrl(), count));
 }
+
+const folder = mkdtempSync(join(tmpdir(), 'bench-events-'));
+let files = 0;
+function freshFile() {
+  files += 1;
+  return `file:${join(folder, `${files}.db`)}`;
+}
+
+const wanted = (process.env.BENCH_DATABASES ?? 'sqlite,postgresql').split(',');
+if (wanted.includes('sqlite')) await measureSql('sqlite', async () => freshFile());
 if (wanted.includes('postgresql')) {
   const server = await startPostgresServer();
   try {
     let databases = 0;
-    await measure('postgresql', async () => {
+    await measureSql('postgresql', async () => {
       databases += 1;
       const admin = await openRaw('postgresql', server.url);
       await admin.execute(`CREATE DATABASE bench_${databases} TEMPLATE template0`);
@@ -301,5 +320,27 @@ if (wanted.includes('postgresql')) {
     await server.stop();
   }
 }
+if (wanted.includes('clickhouse')) {
+  const server = await startClickHouse();
+  try {
+    const fill = async (count) => {
+      const databaseUrl = freshFile();
+      const url = `${server.url}/bench_${files}`;
+      await fillClickHouse({ url, databaseUrl, count, nowMs: Date.now() });
+      const environment = {
+        DATABASE_URL: databaseUrl,
+        SERVICE_EVENT_STORE: url.replace(/^http:/, 'clickhouse:'),
+        SERVICE_EVENT_SPOOL_DIR: join(folder, 'spool'),
+      };
+      return { environment, ...openClickHouse(url) };
+    };
+    // Its sums are compared with its rows.
+    await (await fill(CHECKED)).close();
+    await measure('clickhouse', fill);
+  } finally {
+    await server.stop();
+  }
+}
+rmSync(folder, { recursive: true, force: true });
 agent.destroy();
 report('events', rows);

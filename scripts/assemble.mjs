@@ -41,6 +41,9 @@ const UNUSED_COMPILER =
 /** Only @prisma/client names it, as an optional peer; npm then keeps the one that the build uses. */
 const UNUSED_PACKAGES = ['typescript', '@typescript'];
 
+/** Forms of the packages of OpenTelemetry that Node.js does not load. */
+const UNUSED_FORMS = ['esm', 'esnext'];
+
 /** Parts of the page at /docs that it does not load. */
 const UNUSED_VIEWER = /^swagger-ui(?:-es-bundle(?:-core)?)?\.js$/;
 
@@ -98,6 +101,12 @@ function prune(folder) {
   const other = unusedLibsql();
   for (const name of readdirSync(join(modules, '@libsql'))) {
     if (other.test(name)) rmSync(join(modules, '@libsql', name), { recursive: true });
+  }
+  const telemetry = join(modules, '@opentelemetry');
+  for (const name of readdirSync(telemetry)) {
+    for (const form of UNUSED_FORMS) {
+      rmSync(join(telemetry, name, 'build', form), { recursive: true, force: true });
+    }
   }
   for (const path of filesBelow(modules)) if (UNUSED_FILE.test(path)) rmSync(path);
   for (const name of ['.package-lock.json', '.bin']) {

@@ -4,7 +4,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 const EVENTS = 100_000;
 const PER_TRANSACTION = 1_000;
 
-function row(index) {
+/** A row with the members of an event. */
+export function bareRow(index) {
   return {
     control_execution_id: randomUUID(),
     trace_id: randomBytes(16).toString('hex'),
@@ -26,7 +27,7 @@ function row(index) {
   };
 }
 
-const MEMBERS = Object.keys(row(0));
+const MEMBERS = Object.keys(bareRow(0));
 const isFloat = (name) => name === 'confidence' || name.endsWith('_ms');
 const TABLE = (float) =>
   `CREATE TABLE bare (${MEMBERS.map((name) => `${name} ${isFloat(name) ? float : 'TEXT'}`)});
@@ -49,7 +50,7 @@ export async function bareIngestRate(kind, raw) {
   const parts = Array.from({ length: EVENTS / PER_TRANSACTION }, (_, part) =>
     JSON.stringify(
       Array.from({ length: PER_TRANSACTION }, (_, index) =>
-        Object.values(row(part * PER_TRANSACTION + index)),
+        Object.values(bareRow(part * PER_TRANSACTION + index)),
       ),
     ),
   );

@@ -188,7 +188,7 @@ function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
   { observability, audit, eventSinks, eventReaders }: Features,
-  { server, operations, load, files }: Transports,
+  { server, operations, load, files, issuer }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());
@@ -203,6 +203,7 @@ function stack(
   closers.add(() => started.wait?.stop());
   closers.add(() => load.stop());
   closers.add(() => files.stop());
+  closers.add(() => issuer?.close());
   // Closed after the server, so that draining stays visible.
   closers.add(() => operations?.close());
   closers.add(() => server.close());

@@ -16,6 +16,7 @@ import { MAX_EVALUATIONS } from '../decisions/evaluate-request.js';
 import { createEvaluationService, type EvaluationService } from '../decisions/evaluation-service.js';
 import { createRandomIds } from '../decisions/random-id.js';
 import { createStalenessLimit } from '../decisions/staleness.js';
+import { tracedEvaluations } from '../decisions/traced-evaluations.js';
 import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
 import { createServiceEventStore } from '../events/create-event-store.js';
 import { createObservability, type Observability } from '../events/observability.js';
@@ -103,7 +104,7 @@ export function createFeatures(
   });
   const audit = createAudit({ config: config.audit, database, log, failures, now });
   let keptEvaluations = 0;
-  const evaluation = createEvaluationService({
+  const untraced = createEvaluationService({
     programs: watch,
     ...(maxStalenessMs === null
       ? {}
@@ -116,6 +117,8 @@ export function createFeatures(
     newDecisionId: createRandomIds(),
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
+  const { tracer } = foundations.telemetry;
+  const evaluation = tracer === undefined ? untraced : tracedEvaluations(untraced, tracer);
   const explain = createExplain({
     client: database.client,
     registry,

@@ -8,7 +8,10 @@ import { meteredRegistry } from '../evaluators/metered.js';
 import { type StartedDatabase, startDatabase } from '../last-known-good/start-database.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
 import type { Closers } from '../process/closers.js';
+import { VERSION } from '../process/package-root.js';
 import { createRepeatLog, type RepeatLog } from '../process/repeat-log.js';
+import { openTelemetry } from '../telemetry/open-telemetry.js';
+import type { Telemetry } from '../telemetry/telemetry.js';
 import type { CallPolicy } from '../transport/call/call-host.js';
 
 /** Inputs of the service. */
@@ -40,11 +43,15 @@ export interface Foundations extends Pick<AppOptions, 'config' | 'log' | 'eventR
   readonly database: Database;
   readonly registry: EvaluatorRegistry;
   readonly metrics: Metrics;
+  readonly telemetry: Telemetry;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Milliseconds of a monotonic clock, for durations. */
   readonly monotonic: () => number;
 }
+
+/** Time limit at shutdown for telemetry that waits to be sent, in milliseconds; at most the time of the drain. */
+const TELEMETRY_LIMIT_MS = 3_000;
 
 /** Opens the database, applies migrations, and loads the evaluators. */
 export async function openFoundations(options: AppOptions, closers: Closers): Promise<Foundations> {
@@ -76,6 +83,16 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
   });
   closers.add(() => evaluators.close());
   const metrics = createMetrics(config.metricsPrefix);
+  const telemetry = await openTelemetry({
+    config: config.telemetry,
+    version: VERSION,
+    measure: () => metrics.measure(),
+    meter: metrics.telemetry,
+    log,
+    failures,
+    now,
+  });
+  closers.add(() => telemetry.close(Math.min(TELEMETRY_LIMIT_MS, config.limits.drainMs)));
   return {
     config,
     log,
@@ -87,6 +104,7 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     registry: meteredRegistry(evaluators.registry, metrics.meterOf),
     metrics,
     eventReaderEntry,
+    telemetry,
     now,
     monotonic: () => performance.now(),
   };

@@ -51,6 +51,7 @@ import { registerRestRoutes } from '../transport/rest/rest-routes.js';
 import { OPERATIONS_PATHS } from '../transport/routing/path-classes.js';
 import { createRouteFinder, type ServedPath } from '../transport/routing/route-finder.js';
 import { createUnserved, type Unserved } from '../transport/routing/unserved.js';
+import type { IssuerLogin } from '../transport/session/issuer-login.js';
 import { registerSessionRoutes, sessionPaths } from '../transport/session/session-routes.js';
 import { toConnectError } from '../transport/wire/connect-error.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../transport/wire/reply-headers.js';
@@ -72,6 +73,8 @@ export interface ServerOptions extends ErrorContext {
   readonly authenticator: Authenticator;
   readonly host: CallHost;
   readonly entrance: Entrance;
+  /** The login of browsers at the issuer; none by default. */
+  readonly login?: IssuerLogin | null;
   readonly gate: Pick<FrontGate, 'ticketOf'>;
   readonly metrics: Metrics;
   readonly health: HealthState;
@@ -94,7 +97,7 @@ const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 const UNKNOWN_CONTENT = { 'content-type': 'application/octet-stream' };
 
 /** The options common to all servers. */
-type BaseOptions = Pick<ServerOptions, 'config' | 'log' | 'listener' | 'gate' | 'state' | 'now' | 'failures'>;
+type BaseOptions = Pick<ServerOptions, 'config' | 'log' | 'listener' | 'gate' | 'state'> & ErrorContext;
 
 /** A Fastify instance without routes that handles ids, tickets, errors and unread bodies. */
 function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
@@ -186,6 +189,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     await registerDashboard(app, { apiPrefix: config.apiPrefix, folder: dashboard });
   }
   const isForeign = foreignOriginCheck(config.cors.origins);
+  const { login = null } = options;
   const credentials =
     isForeignPage === null ? createCredentialReader(isForeign) : createKeylessCredentialReader(isForeignPage);
   await app.register(async (scope) => {
@@ -201,6 +205,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       credentials,
       isForeign,
       debug: config.debug,
+      login,
+      redirectUrl: config.auth.oidc?.login?.redirectUrl ?? null,
     });
   });
   await registerRpcs(app, options, credentials, (router) => {
@@ -266,7 +272,7 @@ function servedPaths(options: ServerOptions): ServedPath[] {
   const paths: ServedPath[] = [
     ...(options.config.operations === null ? OPERATIONS_PATHS : []),
     ...OPENAPI_PATHS,
-    ...sessionPaths(options.config.apiPrefix),
+    ...sessionPaths(options.config.apiPrefix, options.login ?? null),
   ];
   const templates = options.restRoutes.map(({ template, binding }) => ({
     template,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { DescService } from '@bufbuild/protobuf';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
@@ -39,6 +40,7 @@ import { directCodec } from '../transport/wire/direct-codec.js';
 import { VERSION_HEADER } from '../transport/wire/reply-headers.js';
 import type { Features } from './features.js';
 import type { Foundations } from './foundations.js';
+import { createIssuer, type Issuer } from './issuer.js';
 import { createLiveFiles, type LiveFiles, readStartFiles } from './live-files.js';
 import { createOperationsPort, type OperationsPort } from './operations-port.js';
 import { createServer, type ServerOptions } from './server.js';
@@ -49,6 +51,8 @@ import { credentialsOf } from './tls-files.js';
  * the format of its protocol, the listener just closes.
  */
 const RECEIVE_MARGIN_MS = 1_000;
+
+const RANDOM_SECRET_BYTES = 32;
 
 /** Connections beyond the limit that the listener still accepts, so that admission can refuse them. */
 const SPARE_CONNECTIONS = 100;
@@ -61,6 +65,8 @@ export interface Transports {
   readonly operations: OperationsPort | null;
   /** The files that are read again while serving. */
   readonly files: LiveFiles;
+  /** Undefined without bearer tokens. */
+  readonly issuer: Issuer | undefined;
   readonly admission: Admission;
   readonly load: LoadShedder;
   readonly streamNames: StreamNames;
@@ -85,9 +91,10 @@ export async function createTransports(
   features: Features,
   { health, state }: TransportState,
 ): Promise<Transports> {
-  const { config, log, failures, metrics, shared, policies, monotonic } = foundations;
+  const { config, log, failures, metrics, shared, policies, telemetry, monotonic } = foundations;
   const { requestTimeoutMs, bodyBytes } = config.limits;
-  const errors = { failures, now: () => new Date(foundations.now()) };
+  const { traceFacts } = telemetry;
+  const errors = { failures, traceFacts, now: () => new Date(foundations.now()) };
   const load = createLoadShedder(config.limits.shedDelayMs);
   const admission = new Admission({
     limits: config.limits.admission,
@@ -99,16 +106,26 @@ export async function createTransports(
   });
   const keyRing = new KeyRing(config.auth);
   const startFiles = readStartFiles(config, keyRing);
-  keyRing.onChange(() =>
-    admission.forgetKeys((fingerprint) => keyRing.byFingerprint(fingerprint) !== undefined),
-  );
-  const authenticator = createAuthenticator({ ...config.auth, keyRing });
+  // Subjects of tokens are not kept either: their accounts are made again when they call.
+  const forgetKeys = () =>
+    admission.forgetKeys((fingerprint) => keyRing.byFingerprint(fingerprint) !== undefined);
+  keyRing.onChange(forgetKeys);
+  const issuer = createIssuer(config.auth.oidc, { log, failures, monotonic, onSweep: forgetKeys });
+  // Sessions and logins have the same one. Without a configured one, they end with the process.
+  const sessionSecret = config.auth.sessionSecret ?? randomBytes(RANDOM_SECRET_BYTES).toString('base64url');
+  const authenticator = createAuthenticator({
+    ...config.auth,
+    sessionSecret,
+    keyRing,
+    tokens: issuer?.tokens,
+  });
   const entrance = createEntrance({
     admission,
     authenticator,
     guessing: createKeyGuessing({
       now: monotonic,
-      fingerprintOf,
+      // A verified token counts by its subject, like everywhere else.
+      fingerprintOf: (key) => issuer?.tokens.find(key)?.keyFingerprint ?? fingerprintOf(key),
       onRefused: () => metrics.callRefused('key-guessing'),
     }),
   });
@@ -130,11 +147,12 @@ export async function createTransports(
     admission,
     entrance,
     policies,
-    withdrawals: createWithdrawals(keyRing),
+    withdrawals: createWithdrawals(keyRing, due),
     metrics,
     log,
     logsCalls: log.isLevelEnabled('debug'),
     failures,
+    traceFacts,
     requestTimeoutMs,
   };
   const evaluationRoutesOfRest = evaluationRoutes(
@@ -193,6 +211,7 @@ export async function createTransports(
     authenticator,
     host,
     entrance,
+    login: issuer?.login(sessionSecret) ?? null,
     metrics: shared === undefined ? metrics : { ...metrics, text: () => shared.allMetrics() },
     health,
     state,
@@ -223,7 +242,7 @@ export async function createTransports(
   const operations = config.operations === null ? null : await createOperationsPort(serverOptions);
   const files = createLiveFiles({ config, keyRing, listener, initial: startFiles, log, metrics });
   const streamNames = createStreamNames(services, config.apiBase);
-  return { server, listener, operations, files, admission, load, streamNames, shutdown, longStreams };
+  return { server, listener, operations, files, issuer, admission, load, streamNames, shutdown, longStreams };
 }
 
 /** The readers of the handlers, by the name of their RPC. */

@@ -108,3 +108,8 @@ export function listSetting(
   const { schema } = commaList();
   return { schema: schema.refine((entries) => entries.every(isOne)), expected: `must be ${form}`, example };
 }
+
+/** A text for which a check holds. */
+export function textWhere(isOne: (text: string) => boolean, form: string, example: string): Reader<string> {
+  return { schema: z.string().refine(isOne), expected: `must be ${form}`, example };
+}

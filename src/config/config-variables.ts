@@ -9,8 +9,19 @@ import {
   type Reader,
   textLike,
   textSetting,
+  textWhere,
 } from './config-readers.js';
 import { type ClickHouseLocation, EVENT_STORE } from './event-store-location.js';
+import { isIssuer, isSafeUrl } from './oidc-settings.js';
+import {
+  type NamedValues,
+  OTLP_ENDPOINT,
+  OTLP_HEADERS,
+  RESOURCE_ATTRIBUTES,
+  SIGNALS,
+  TELEMETRY_SIGNALS,
+  type TelemetrySignal,
+} from './telemetry-settings.js';
 import { isTrustableNetwork } from './trusted-proxies.js';
 
 /** One variable: its names (the first one set is used), its reader, and its `--help` text. */
@@ -153,6 +164,93 @@ export const VARIABLES = {
       'Signs browser sessions: a long random text, the same for every instance. A random one ends them at a restart.',
       'random',
     ),
+  ),
+  oidcIssuer: variable<string | null>(
+    ['SERVICE_OIDC_ISSUER'],
+    textWhere(
+      isIssuer,
+      'an https URL without a query, exactly as in the tokens',
+      'https://login.example.com',
+    ),
+    null,
+    'Issuer of bearer tokens that are taken beside API keys, exactly as in the tokens. http only on localhost.',
+  ),
+  oidcAudience: variable<string | null>(
+    ['SERVICE_OIDC_AUDIENCE'],
+    textSetting(),
+    null,
+    'The audience that bearer tokens must have.',
+  ),
+  oidcRolesClaim: variable(
+    ['SERVICE_OIDC_ROLES_CLAIM'],
+    textSetting(),
+    'roles',
+    'Claim with the roles of a token, or the path of one, such as realm_access.roles.',
+  ),
+  oidcAdminRoles: variable<readonly string[]>(
+    ['SERVICE_OIDC_ADMIN_ROLES'],
+    commaList(),
+    [],
+    'Values of that claim that stand for the role admin, separated by commas.',
+  ),
+  oidcRegularRoles: variable<readonly string[] | '*'>(
+    ['SERVICE_OIDC_REGULAR_ROLES'],
+    commaList('*'),
+    [],
+    'Values that stand for the role regular, separated by commas, or * for every token.',
+  ),
+  oidcAgentsClaim: variable<string | null>(
+    ['SERVICE_OIDC_AGENTS_CLAIM'],
+    textSetting(),
+    null,
+    'Claim with the agents a token is limited to, or the path of one. Tokens without it are then refused; * in it stands for all agents.',
+  ),
+  oidcNameClaim: variable(
+    ['SERVICE_OIDC_NAME_CLAIM'],
+    textSetting(),
+    'sub',
+    'Claim with the name of a caller in logs and the audit log, or the path of one.',
+  ),
+  oidcClockToleranceSeconds: variable(
+    ['SERVICE_OIDC_CLOCK_TOLERANCE_SECONDS'],
+    integerIn(0, 300, '30'),
+    30,
+    'How far the clocks of issuer and service may differ.',
+  ),
+  oidcClientId: variable<string | null>(
+    ['SERVICE_OIDC_CLIENT_ID'],
+    textSetting(),
+    null,
+    'The client that browsers log in with at the issuer. Without it, the dashboard takes keys only.',
+  ),
+  oidcClientSecret: secret(
+    variable<string | null>(
+      ['SERVICE_OIDC_CLIENT_SECRET'],
+      textSetting(),
+      null,
+      'Secret of that client. Without it, it is a public client.',
+    ),
+  ),
+  oidcScopes: variable<readonly string[]>(
+    ['SERVICE_OIDC_SCOPES'],
+    commaList(),
+    ['openid', 'profile'],
+    'Scopes of a login, separated by commas; openid is always one.',
+    'openid,profile',
+  ),
+  oidcName: variable<string | null>(
+    ['SERVICE_OIDC_NAME'],
+    textSetting(),
+    null,
+    'Name of the issuer at the login.',
+    'host of the issuer',
+  ),
+  oidcRedirectUrl: variable<string | null>(
+    ['SERVICE_OIDC_REDIRECT_URL'],
+    textWhere(isSafeUrl, 'an https URL', 'https://controls.example.com/api/oidc/callback'),
+    null,
+    'Address of the callback as registered at the issuer, which ends with /oidc/callback.',
+    'that of the request',
   ),
   corsOrigins: variable<readonly string[] | '*'>(
     ['SERVICE_CORS_ORIGINS', 'CORS_ORIGINS'],
@@ -642,5 +740,55 @@ export const VARIABLES = {
     integerIn(0, 36_500, '400'),
     0,
     'Days that entries of the audit log are kept; 0 keeps them for ever.',
+  ),
+  otlpEndpoint: variable<string | null>(
+    ['SERVICE_OTLP_ENDPOINT'],
+    textLike(
+      OTLP_ENDPOINT,
+      'an http or https URL without a name, password and query',
+      'http://localhost:4318',
+    ),
+    null,
+    'Receiver of OpenTelemetry (OTLP over HTTP), without `/v1/…`. Without it, nothing is traced or sent.',
+  ),
+  otlpHeaders: secret(
+    variable<NamedValues>(
+      ['SERVICE_OTLP_HEADERS'],
+      OTLP_HEADERS,
+      {},
+      'Headers for that receiver: `name=value`, separated by commas, with %-encoded values.',
+      '',
+    ),
+  ),
+  otlpSignals: variable<readonly TelemetrySignal[]>(
+    ['SERVICE_OTLP_SIGNALS'],
+    SIGNALS,
+    TELEMETRY_SIGNALS,
+    'What is sent to it: some of `traces,metrics`.',
+  ),
+  otlpSampleRatio: variable(
+    ['SERVICE_OTLP_SAMPLE_RATIO'],
+    numberIn(0, 1, '0.01'),
+    1,
+    'Part of the evaluations without a `traceparent` that have a span, 0 to 1; with one, its flag decides.',
+  ),
+  otlpMetricSeconds: variable(
+    ['SERVICE_OTLP_METRIC_SECONDS'],
+    numberIn(1, 3600, '15'),
+    60,
+    'Seconds between two sets of metrics that are sent.',
+  ),
+  otlpServiceName: variable(
+    ['SERVICE_OTLP_SERVICE_NAME'],
+    textSetting(),
+    'control-enforcement',
+    'Name of the service in traces and metrics.',
+  ),
+  otlpResource: variable<NamedValues>(
+    ['SERVICE_OTLP_RESOURCE_ATTRIBUTES'],
+    RESOURCE_ATTRIBUTES,
+    {},
+    'Further attributes of the service in traces and metrics: `name=value`, separated by commas, with %-encoded values.',
+    '',
   ),
 } as const satisfies Record<string, Variable<never> | Variable>;

@@ -7,7 +7,9 @@ import { type SinksConfig, sinksConfig } from './config-sinks.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
 import { foreignVariables, isBlank, isSet, REFUSED, unknownVariables } from './environment.js';
 import type { ClickHouseLocation } from './event-store-location.js';
+import { type OidcSettings, oidcSettings } from './oidc-settings.js';
 import { withSecretFiles } from './secret-files.js';
+import type { TelemetryConfig } from './telemetry-settings.js';
 import { type TlsSettings, tlsSettings } from './tls-settings.js';
 
 /** Configuration of the service. Read once at start, then frozen. */
@@ -44,6 +46,8 @@ export interface Config {
     /** File with more keys, which may change; null for none. */
     readonly keysFile: string | null;
     readonly sessionSecret: string | null;
+    /** Bearer tokens; null without an issuer. */
+    readonly oidc: OidcSettings | null;
   };
   readonly cors: {
     readonly origins: readonly string[] | '*';
@@ -125,6 +129,7 @@ export interface Config {
   readonly eventSinks: SinksConfig;
   /** 0 days keep entries of the audit log forever. */
   readonly audit: { readonly retentionDays: number };
+  readonly telemetry: TelemetryConfig;
   /** Unknown variables with the prefix of the service: probably misspelt. */
   readonly unknownVariables: readonly string[];
 }
@@ -190,7 +195,11 @@ function readVariable(definition: Variable, environment: Environment, problems: 
 
 function assemble(values: Values, url: string, environment: Environment, problems: string[]): Config {
   const tls = tlsSettings(values, problems);
-  if (values.authEnabled && values.keysFile === null && values.keys.length + values.adminKeys.length === 0) {
+  const oidc = oidcSettings(values, problems);
+  const hasKeys = values.keysFile !== null || values.keys.length + values.adminKeys.length > 0;
+  // Problems of an issuer are told by themselves.
+  const hasIssuer = oidc !== null || problems.some((problem) => problem.startsWith('SERVICE_OIDC_'));
+  if (values.authEnabled && !hasKeys && !hasIssuer) {
     problems.push(
       'SERVICE_API_KEY_ENABLED: it is on but no key is configured; for example SERVICE_ADMIN_API_KEYS=a-long-random-text',
     );
@@ -225,6 +234,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       adminKeys: values.adminKeys,
       keysFile: values.keysFile,
       sessionSecret: values.sessionSecret,
+      oidc,
     },
     cors: { origins: values.corsOrigins, methods: values.corsMethods, headers: values.corsHeaders },
     workers: values.workers === 'auto' ? availableParallelism() : values.workers,
@@ -271,6 +281,15 @@ function assemble(values: Values, url: string, environment: Environment, problem
     },
     eventSinks: sinksConfig(values, problems),
     audit: { retentionDays: values.auditRetentionDays },
+    telemetry: {
+      endpoint: values.otlpEndpoint?.replace(/\/+$/, '') ?? null,
+      headers: values.otlpHeaders,
+      signals: values.otlpSignals,
+      sampleRatio: values.otlpSampleRatio,
+      metricIntervalMs: values.otlpMetricSeconds * 1000,
+      serviceName: values.otlpServiceName,
+      resource: values.otlpResource,
+    },
     unknownVariables: unknownVariables(environment),
   };
 }

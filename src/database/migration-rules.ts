@@ -65,6 +65,8 @@ interface Made {
 const CREATE_TABLE = /^CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?\s*\(/i;
 const CREATE_VIEW = /^CREATE VIEW /i;
 const CREATE_INDEX = /^CREATE (UNIQUE )?INDEX (?:IF NOT EXISTS )?"?\w+"? ON "?(\w+)"?/i;
+const CREATE_FUNCTION = /^CREATE FUNCTION /i;
+const CREATE_TRIGGER = /^CREATE TRIGGER "?\w+"? [^;]*?\bON "?(\w+)"?/i;
 const ALTER_TABLE = /^ALTER TABLE (?:ONLY )?"?(\w+)"?\s+(.*)$/is;
 const CHANGE_ROWS = /^(?:INSERT INTO|DELETE FROM|UPDATE) "?(\w+)"?/i;
 
@@ -74,7 +76,11 @@ function problemOf(statement: string, made: Made): string | null {
     made.tables.add(table);
     return null;
   }
-  if (CREATE_VIEW.test(statement)) return null;
+  if (CREATE_VIEW.test(statement) || CREATE_FUNCTION.test(statement)) return null;
+  const watched = CREATE_TRIGGER.exec(statement)?.[1];
+  if (watched !== undefined) {
+    return made.tables.has(watched) ? null : 'it changes what statements of an older program do';
+  }
   const [, unique, indexed] = CREATE_INDEX.exec(statement) ?? [];
   if (indexed !== undefined) {
     const isHarmless = unique === undefined || made.tables.has(indexed);

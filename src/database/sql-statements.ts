@@ -21,9 +21,22 @@ export function splitSql(sql: string, separator: string): string[] {
   return parts.map((each) => each.trim()).filter((each) => each !== '');
 }
 
+/** A trigger of SQLite, whose body has statements of its own up to a line with END. */
+const TRIGGER_WITH_BODY = /^CREATE TRIGGER\b.*\sBEGIN\s/is;
+
 /** The statements of an SQL text without comments. */
 export function sqlStatements(sql: string): string[] {
-  return splitSql(sql, ';');
+  const statements: string[] = [];
+  let trigger = '';
+  for (const part of splitSql(sql, ';')) {
+    if (trigger !== '') trigger += `; ${part}`;
+    else if (TRIGGER_WITH_BODY.test(part)) trigger = part;
+    else statements.push(part);
+    if (trigger === '' || !/^END$/i.test(part)) continue;
+    statements.push(trigger);
+    trigger = '';
+  }
+  return trigger === '' ? statements : [...statements, trigger];
 }
 
 /** The keywords of a column definition outside of quotes and parentheses, in upper case; NOT NULL is one of them. */

@@ -56,6 +56,8 @@ export interface Metrics extends CallMeter, RefusalMeter {
   reloaded(file: 'keys' | 'tls', result: 'used' | 'refused'): void;
   /** The meter of the event sinks. */
   readonly eventSinks: SinkMeter;
+  /** Counts what was to be sent over OTLP. */
+  telemetry(signal: 'traces' | 'metrics', result: 'sent' | 'failed' | 'dropped', count: number): void;
   /** Records a finished database operation. */
   databaseTimed(operation: DatabaseOperation, seconds: number): void;
 }
@@ -104,6 +106,11 @@ export function createMetrics(prefix: string): Metrics {
     'file_reloads_total',
     'Changed files that were read while serving, by what they contain (keys, tls) and result (used, refused).',
     ['file', 'result'],
+  );
+  const telemetry = counts(
+    'telemetry_items_total',
+    'Spans (signal traces) and sets of metrics (signal metrics) for the receiver of OTLP, by result: sent; failed, it did not take them; dropped, too many waited.',
+    ['signal', 'result'],
   );
   const refusals = new Counter({
     name: `${prefix}_refused_calls_total`,
@@ -166,6 +173,9 @@ export function createMetrics(prefix: string): Metrics {
     },
     reloaded(file, result) {
       reloads.of(file, result).value += 1;
+    },
+    telemetry(signal, result, count) {
+      telemetry.of(signal, result).value += count;
     },
     callRefused: (reason) => refusals.inc({ reason }),
     connectionClosed: (reason) => closed.inc({ reason }),

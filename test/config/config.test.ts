@@ -37,6 +37,14 @@ const BOOLEAN_WORDS = [
 const NOT_BOOLEAN = ['maybe', '2', 'truely'];
 const KEY = { SERVICE_API_KEYS: 'a-key' };
 
+const OIDC_ROLES = {
+  SERVICE_API_KEY_ENABLED: 'true',
+  SERVICE_OIDC_ISSUER: 'https://login.example',
+  SERVICE_OIDC_AUDIENCE: 'controls',
+};
+const OIDC = { ...OIDC_ROLES, SERVICE_OIDC_ADMIN_ROLES: 'chief' };
+const OIDC_LOGIN = { ...OIDC, SERVICE_OIDC_CLIENT_ID: 'dashboard' };
+
 const KAFKA = { SERVICE_EVENT_KAFKA_BROKERS: 'kafka:9092' };
 const PARQUET = { SERVICE_EVENT_PARQUET: '/var/events' };
 const S3_KEY = { SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id', SERVICE_EVENT_S3_SECRET_ACCESS_KEY: 'secret' };
@@ -184,6 +192,124 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     fallback: null,
     accepts: [['a secret', 'a secret']],
     refuses: [],
+  },
+  oidcIssuer: {
+    names: ['SERVICE_OIDC_ISSUER'],
+    value: (config) => config.auth.oidc?.issuer,
+    fallback: undefined,
+    accepts: [
+      ['https://login.example/realms/one', 'https://login.example/realms/one'],
+      ['http://localhost:8080/', 'http://localhost:8080/'],
+    ],
+    refuses: [
+      'http://login.example',
+      'login.example',
+      'https://a:b@login.example',
+      'https://login.example?x=1',
+    ],
+    with: OIDC,
+  },
+  oidcAudience: {
+    names: ['SERVICE_OIDC_AUDIENCE'],
+    value: (config) => config.auth.oidc?.audience,
+    fallback: undefined,
+    accepts: [['urn:controls', 'urn:controls']],
+    refuses: [],
+    with: OIDC,
+  },
+  oidcRolesClaim: {
+    names: ['SERVICE_OIDC_ROLES_CLAIM'],
+    value: (config) => config.auth.oidc?.rights.rolesClaim,
+    fallback: undefined,
+    accepts: [['realm_access.roles', 'realm_access.roles']],
+    refuses: [],
+    with: OIDC,
+  },
+  oidcAdminRoles: {
+    names: ['SERVICE_OIDC_ADMIN_ROLES'],
+    value: (config) => config.auth.oidc?.rights.adminRoles,
+    fallback: undefined,
+    accepts: [['chief, boss', ['chief', 'boss']]],
+    refuses: [],
+    with: OIDC_ROLES,
+  },
+  oidcRegularRoles: {
+    names: ['SERVICE_OIDC_REGULAR_ROLES'],
+    value: (config) => config.auth.oidc?.rights.regularRoles,
+    fallback: undefined,
+    accepts: [
+      ['reader, writer', ['reader', 'writer']],
+      ['*', '*'],
+    ],
+    refuses: [],
+    with: OIDC_ROLES,
+  },
+  oidcAgentsClaim: {
+    names: ['SERVICE_OIDC_AGENTS_CLAIM'],
+    value: (config) => config.auth.oidc?.rights.agentsClaim,
+    fallback: undefined,
+    accepts: [['agents', 'agents']],
+    refuses: [],
+    with: OIDC,
+  },
+  oidcNameClaim: {
+    names: ['SERVICE_OIDC_NAME_CLAIM'],
+    value: (config) => config.auth.oidc?.rights.nameClaim,
+    fallback: undefined,
+    accepts: [['email', 'email']],
+    refuses: [],
+    with: OIDC,
+  },
+  oidcClockToleranceSeconds: {
+    names: ['SERVICE_OIDC_CLOCK_TOLERANCE_SECONDS'],
+    value: (config) => config.auth.oidc?.clockToleranceMs,
+    fallback: undefined,
+    accepts: [
+      ['0', 0],
+      ['300', 300_000],
+    ],
+    refuses: ['-1', '301', '1.5'],
+    with: OIDC,
+  },
+  oidcClientId: {
+    names: ['SERVICE_OIDC_CLIENT_ID'],
+    value: (config) => config.auth.oidc?.login?.clientId,
+    fallback: undefined,
+    accepts: [['dashboard', 'dashboard']],
+    refuses: [],
+    with: OIDC,
+  },
+  oidcClientSecret: {
+    names: ['SERVICE_OIDC_CLIENT_SECRET'],
+    value: (config) => config.auth.oidc?.login?.clientSecret,
+    fallback: undefined,
+    accepts: [['a secret', 'a secret']],
+    refuses: [],
+    with: OIDC_LOGIN,
+  },
+  oidcScopes: {
+    names: ['SERVICE_OIDC_SCOPES'],
+    value: (config) => config.auth.oidc?.login?.scopes,
+    fallback: undefined,
+    accepts: [['email, roles', ['openid', 'email', 'roles']]],
+    refuses: [],
+    with: OIDC_LOGIN,
+  },
+  oidcName: {
+    names: ['SERVICE_OIDC_NAME'],
+    value: (config) => config.auth.oidc?.login?.name,
+    fallback: undefined,
+    accepts: [['Example Login', 'Example Login']],
+    refuses: [],
+    with: OIDC_LOGIN,
+  },
+  oidcRedirectUrl: {
+    names: ['SERVICE_OIDC_REDIRECT_URL'],
+    value: (config) => config.auth.oidc?.login?.redirectUrl,
+    fallback: undefined,
+    accepts: [['https://controls.example/api/oidc/callback', 'https://controls.example/api/oidc/callback']],
+    refuses: ['http://controls.example', '/callback'],
+    with: OIDC_LOGIN,
   },
   corsOrigins: {
     names: ['SERVICE_CORS_ORIGINS', 'CORS_ORIGINS'],
@@ -919,6 +1045,68 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['-1', '0.5', '36501'],
   },
+  otlpEndpoint: {
+    names: ['SERVICE_OTLP_ENDPOINT'],
+    value: (config) => config.telemetry.endpoint,
+    fallback: null,
+    accepts: [
+      ['http://localhost:4318/', 'http://localhost:4318'],
+      ['https://[::1]:4318', 'https://[::1]:4318'],
+      ['https://otlp.example/some/path', 'https://otlp.example/some/path'],
+    ],
+    refuses: ['localhost:4318', 'grpc://localhost', 'http://name:password@host', 'http://host/?key=1'],
+  },
+  otlpHeaders: {
+    names: ['SERVICE_OTLP_HEADERS'],
+    value: (config) => config.telemetry.headers,
+    fallback: {},
+    accepts: [
+      ['a=b, authorization=Bearer%20x=y,', { a: 'b', authorization: 'Bearer x=y' }],
+      ['empty=', { empty: '' }],
+    ],
+    refuses: ['a', '=b', 'a=%zz', 'a b=c', 'a=b%0d%0ac', 'a=%C3%A4'],
+  },
+  otlpSignals: {
+    names: ['SERVICE_OTLP_SIGNALS'],
+    value: (config) => config.telemetry.signals,
+    fallback: ['traces', 'metrics'],
+    accepts: [
+      ['Traces', ['traces']],
+      ['metrics, traces', ['metrics', 'traces']],
+    ],
+    refuses: ['logs', 'traces;metrics', 'traces,'],
+  },
+  otlpSampleRatio: {
+    names: ['SERVICE_OTLP_SAMPLE_RATIO'],
+    value: (config) => config.telemetry.sampleRatio,
+    fallback: 1,
+    accepts: [
+      ['0', 0],
+      ['0.01', 0.01],
+    ],
+    refuses: ['-1', '1.01', '1%'],
+  },
+  otlpMetricSeconds: {
+    names: ['SERVICE_OTLP_METRIC_SECONDS'],
+    value: (config) => config.telemetry.metricIntervalMs,
+    fallback: 60_000,
+    accepts: [['15', 15_000]],
+    refuses: ['0', '3601'],
+  },
+  otlpServiceName: {
+    names: ['SERVICE_OTLP_SERVICE_NAME'],
+    value: (config) => config.telemetry.serviceName,
+    fallback: 'control-enforcement',
+    accepts: [['guard', 'guard']],
+    refuses: [],
+  },
+  otlpResource: {
+    names: ['SERVICE_OTLP_RESOURCE_ATTRIBUTES'],
+    value: (config) => config.telemetry.resource,
+    fallback: {},
+    accepts: [['deployment.environment.name=test', { 'deployment.environment.name': 'test' }]],
+    refuses: ['test'],
+  },
 };
 
 function problemsOf(environment: Record<string, string>): string[] {
@@ -1002,6 +1190,37 @@ describe('the configuration as a whole', () => {
     ]);
     expect(problemsOf({ SERVICE_TLS_CLIENT_CERTIFICATES: 'required' })).toEqual([
       expect.stringContaining('SERVICE_TLS_CLIENT_CERTIFICATES:'),
+    ]);
+  });
+  it('needs keys or an issuer, and for tokens all that decides about them', () => {
+    expect(problemsOf(OIDC_LOGIN)).toEqual([]);
+    expect(readConfig(OIDC_LOGIN).auth.oidc).toEqual({
+      issuer: 'https://login.example',
+      audience: 'controls',
+      rights: {
+        rolesClaim: 'roles',
+        adminRoles: ['chief'],
+        regularRoles: [],
+        agentsClaim: null,
+        nameClaim: 'sub',
+      },
+      clockToleranceMs: 30_000,
+      login: {
+        clientId: 'dashboard',
+        clientSecret: null,
+        scopes: ['openid', 'profile'],
+        name: 'login.example',
+        redirectUrl: null,
+      },
+    });
+    for (const name of Object.keys(OIDC).filter((one) => one !== 'SERVICE_API_KEY_ENABLED')) {
+      expect(problemsOf({ ...OIDC, [name]: '' })).toEqual([expect.stringContaining(`${name}:`)]);
+    }
+    expect(problemsOf({ ...OIDC, SERVICE_API_KEY_ENABLED: 'false' })).toEqual([
+      expect.stringContaining('SERVICE_OIDC_ISSUER:'),
+    ]);
+    expect(problemsOf({ ...OIDC, SERVICE_OIDC_CLIENT_SECRET: 's' })).toEqual([
+      expect.stringContaining('SERVICE_OIDC_CLIENT_ID:'),
     ]);
   });
   it('takes a keys file for keys', () => {

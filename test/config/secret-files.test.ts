@@ -34,15 +34,50 @@ const SECRETS: Record<string, readonly [(config: Config) => unknown, string, unk
   SERVICE_API_KEYS: [(config) => config.auth.keys, 'one, two', ['one', 'two']],
   SERVICE_ADMIN_API_KEYS: [(config) => config.auth.adminKeys, 'root', ['root']],
   SERVICE_SESSION_SECRET: [(config) => config.auth.sessionSecret, 'signs', 'signs'],
+  SERVICE_OIDC_CLIENT_SECRET: [(config) => config.auth.oidc?.login?.clientSecret, 'client', 'client'],
   VENDOR_API_KEY: [(config) => config.evaluators.vendorApiKey, 'v-key', 'v-key'],
   SERVICE_EVENT_STORE: [(c) => c.observability.store?.password, 'clickhouse://u:p%40s@h/d', 'p@s'],
+  SERVICE_EVENT_KAFKA_PASSWORD: [(config) => config.eventSinks.kafka?.sasl?.password, 'k-pass', 'k-pass'],
+  SERVICE_EVENT_S3_SECRET_ACCESS_KEY: [(config) => s3Of(config)?.secretAccessKey, 's3-key', 's3-key'],
+  SERVICE_EVENT_S3_SESSION_TOKEN: [(config) => s3Of(config)?.sessionToken, 's3-token', 's3-token'],
+  SERVICE_OTLP_HEADERS: [
+    (config) => config.telemetry.headers,
+    'authorization=Bearer%20t',
+    { authorization: 'Bearer t' },
+  ],
+  SERVICE_MIGRATE_DB_URL: [(config) => config.migration.url, 'postgresql://o:p@h/a', 'postgresql://o:p@h/a'],
   SERVICE_DB_URL: [(config) => config.databaseUrl, 'postgresql://u:p@h/a', 'postgresql://u:p@h/a'],
   DATABASE_URL: [(config) => config.databaseUrl, 'postgresql://u:p@h/b', 'postgresql://u:p@h/b'],
   DB_URL: [(config) => config.databaseUrl, 'file:./c.db', 'file:./c.db'],
   SERVICE_DB_PASSWORD: [(config) => config.databaseUrl, 'p@s', 'postgresql://postgres:p%40s@h:5432/postgres'],
   DB_PASSWORD: [(config) => config.databaseUrl, 'p:s', 'postgresql://postgres:p%3As@h:5432/postgres'],
 };
-const HOST = { SERVICE_DB_HOST: 'h' };
+const KAFKA = {
+  SERVICE_EVENT_KAFKA_BROKERS: 'kafka-1:9092',
+  SERVICE_EVENT_KAFKA_SASL_MECHANISM: 'plain',
+  SERVICE_EVENT_KAFKA_USERNAME: 'writer',
+};
+const S3 = { SERVICE_EVENT_PARQUET: 's3://audit-bucket', SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id' };
+/** Settings that a secret needs beside it. */
+const OTHERS: Record<string, Record<string, string>> = {
+  SERVICE_OIDC_CLIENT_SECRET: {
+    SERVICE_API_KEY_ENABLED: 'true',
+    SERVICE_OIDC_ISSUER: 'https://login.example',
+    SERVICE_OIDC_AUDIENCE: 'controls',
+    SERVICE_OIDC_REGULAR_ROLES: '*',
+    SERVICE_OIDC_CLIENT_ID: 'dashboard',
+  },
+  SERVICE_DB_PASSWORD: { SERVICE_DB_HOST: 'h' },
+  DB_PASSWORD: { SERVICE_DB_HOST: 'h' },
+  SERVICE_MIGRATE_DB_URL: { DATABASE_URL: 'postgresql://u:p@h/a' },
+  SERVICE_EVENT_KAFKA_PASSWORD: KAFKA,
+  SERVICE_EVENT_S3_SECRET_ACCESS_KEY: S3,
+  SERVICE_EVENT_S3_SESSION_TOKEN: { ...S3, SERVICE_EVENT_S3_SECRET_ACCESS_KEY: 'key' },
+};
+
+function s3Of({ eventSinks: { parquet } }: Config) {
+  return parquet?.place.kind === 's3' ? parquet.place : undefined;
+}
 
 it('every secret has a variable for a file', () => {
   expect(secretNames().sort()).toEqual(Object.keys(SECRETS).sort());
@@ -50,7 +85,7 @@ it('every secret has a variable for a file', () => {
 
 describe.each(Object.entries(SECRETS))('the file of %s', (name, [value, text, read]) => {
   const variable = fileVariableOf(name);
-  const others: Record<string, string> = name.endsWith('PASSWORD') ? HOST : {};
+  const others = OTHERS[name] ?? {};
 
   it.each(['', '\n', '\r\n', '\n\n'])('is read without the line breaks at its end: %j', (end) => {
     const config = readConfig({ ...others, [variable]: fileWith(`${text}${end}`) });

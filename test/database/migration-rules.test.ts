@@ -14,6 +14,8 @@ describe('A migration is additive', () => {
     'CREATE TABLE "a" ("id" INTEGER NOT NULL)',
     'CREATE TABLE a (id INTEGER); CREATE UNIQUE INDEX a_id ON a(id); INSERT INTO a VALUES (1)',
     'CREATE VIEW "v" AS SELECT * FROM "events"',
+    "CREATE TABLE a (id INTEGER); CREATE TRIGGER t BEFORE UPDATE ON a BEGIN SELECT RAISE(ABORT, 'no'); SELECT 1; END",
+    'CREATE TABLE a (id INTEGER); CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN OLD; END; $$; CREATE TRIGGER "t" BEFORE UPDATE OR DELETE ON "a" FOR EACH ROW EXECUTE FUNCTION f()',
     'CREATE INDEX "i" ON "events"("time_us") WHERE "x" IS NOT NULL',
     'ALTER TABLE "events" ADD COLUMN "x" TEXT, ADD COLUMN "y" BIGINT NOT NULL DEFAULT 0',
     'ALTER TABLE "events" ADD COLUMN "x" TEXT; UPDATE "events" SET "x" = "a" || \',;\' WHERE "b" = 1',
@@ -44,7 +46,8 @@ describe('A migration is refused', () => {
     ['UPDATE "events" SET "a" = 1', 'rows that an older program uses'],
     ['ALTER TABLE e ADD COLUMN x TEXT; UPDATE e SET x = 1, a = 2', 'rows that an older program uses'],
     ['DELETE FROM "events"', 'rows that an older program uses'],
-    ['CREATE TRIGGER t AFTER INSERT ON e BEGIN SELECT 1; END', 'not one of the statements'],
+    ['CREATE TRIGGER t AFTER INSERT ON e BEGIN SELECT 1; END', 'what statements of an older program do'],
+    ['CREATE OR REPLACE FUNCTION f() RETURNS int AS $$ SELECT 1; $$', 'not one of the statements'],
     ['CREATE OR REPLACE VIEW v AS SELECT 1', 'not one of the statements'],
     ['TRUNCATE events', 'not one of the statements'],
   ])('%s', (sql, problem) => {

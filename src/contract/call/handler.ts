@@ -7,12 +7,17 @@ import type { AgentLimit } from './agent-limit.js';
 /** Permission of a caller: no authentication, a regular key, or an admin key. */
 export interface Principal {
   readonly level: 'anonymous' | 'key' | 'admin';
-  /** First 12 hex digits of the key's SHA-256: identifies it without revealing it. Null without a key. */
+  /**
+   * First 12 hex digits of the SHA-256 of the key, or of the subject of a token: identifies it without revealing it.
+   * Null without either.
+   */
   readonly keyFingerprint: string | null;
-  /** Name of the key, if it is one of the keys file; null for others. Several keys may share a name. */
+  /** Name of the key, if it is one of the keys file, or of the holder of a token; null for others. Not unique. */
   readonly name: string | null;
-  /** The agents the key is limited to; null for all. */
+  /** The agents the caller is limited to; null for all. */
   readonly agents: AgentLimit | null;
+  /** When its rights end, in milliseconds since 1970: for bearer tokens, and sessions of them. */
+  readonly expiresAtMs?: number;
 }
 
 /** A caller without a key. */

@@ -12,8 +12,8 @@ import type { KeyGuessing, KeyPlace } from './key-guessing.js';
 /** The checks of every call before its body is read, in every protocol: load, access, and key limits. */
 export interface Entrance {
   /**
-   * Returns the caller if the call may run; its ticket counts it from then on. A promise only for a session
-   * that was not seen before. Fails with SERVICE_UNAVAILABLE, AUTH_MISSING_KEY, AUTH_INVALID_KEY,
+   * Returns the caller if the call may run; its ticket counts it from then on. A promise only for a session or a
+   * bearer token that was not seen before. Fails with SERVICE_UNAVAILABLE, AUTH_MISSING_KEY, AUTH_INVALID_KEY,
    * AUTH_INSUFFICIENT_PRIVILEGES or RATE_LIMITED.
    */
   enter(
@@ -23,6 +23,10 @@ export interface Entrance {
   ): Principal | Promise<Principal>;
   /** The same for a caller that has no session, only a key or nothing. */
   enterWithKey(ticket: CallTicket, method: ClassifiedMethod, apiKey: string | undefined): Principal;
+  /** Whether a key is a bearer token that was not seen before: its call cannot enter with `enterWithKey`. */
+  isUnverified(apiKey: string | undefined): boolean;
+  /** Verifies such a token, which counts as a guess if it is wrong. Rejects with the error of its call. */
+  verify(ticket: CallTicket, token: string): Promise<void>;
   /**
    * Runs a check of a key that a caller sent: a wrong key counts as a guess, and after too many guesses no
    * key is checked. `look` returns undefined for a wrong key. Fails with RATE_LIMITED.
@@ -79,12 +83,34 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
     return admitted(ticket, principal);
   }
 
+  const isUnverified = (apiKey: string | undefined): apiKey is string =>
+    apiKey !== undefined && authenticator.isUnverified(apiKey);
+
+  async function verify(ticket: CallTicket, token: string): Promise<void> {
+    guessing.check('token', ticket.address, token);
+    try {
+      await authenticator.verify(token);
+    } catch (error) {
+      const isGuess =
+        error instanceof ServiceError && isUnauthenticated(error) && !authenticator.wasValid(token);
+      if (isGuess) guessing.shown('token', ticket.address, token, false);
+      ticket.spendPublic(REFUSED_CALL_UNITS);
+      throw error;
+    }
+  }
+
   return {
+    isUnverified,
+    verify,
     enterWithKey: (ticket, method, apiKey) => enterWithKey(ticket, method, apiKey, ticket.peer?.certificate),
     enter(ticket, method, credentials) {
       const { apiKey, session, foreignPage, foreignOrigin } = credentials;
       const isByKey = session === undefined || apiKey !== undefined;
       if (isByKey && foreignPage !== true) {
+        if (method.access !== Access.PUBLIC && isUnverified(apiKey)) {
+          admission.checkLoad(callClassOf(method));
+          return verify(ticket, apiKey).then(() => enterWithKey(ticket, method, apiKey, undefined));
+        }
         const certificate = foreignOrigin === true ? undefined : ticket.peer?.certificate;
         return enterWithKey(ticket, method, apiKey, certificate);
       }

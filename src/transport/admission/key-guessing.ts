@@ -1,13 +1,16 @@
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { addressGroup } from './client-address.js';
 
-/** Where a key was sent. */
-export type KeyPlace = 'login' | 'call';
+/** Where a key was sent; `token` for bearer tokens that were not seen before, wherever they are sent. */
+export type KeyPlace = 'login' | 'call' | 'token';
 
 /** Different wrong keys allowed per address and window: at the login, where keys are typed, and in calls. */
-const MAX_PER_ADDRESS: Readonly<Record<KeyPlace, number>> = { login: 10, call: 50 };
-/** The same for all addresses together. */
-const MAX_IN_ALL: Readonly<Record<KeyPlace, number>> = { login: 100, call: 1_000 };
+const MAX_PER_ADDRESS: Readonly<Record<KeyPlace, number>> = { login: 10, call: 50, token: 50 };
+/**
+ * The same for all addresses together. Signatures cannot be guessed, and clients renew their tokens: the limit of tokens
+ * only bounds memory.
+ */
+const MAX_IN_ALL: Readonly<Record<KeyPlace, number>> = { login: 100, call: 1_000, token: 20_000 };
 const WINDOW_MS = 60_000;
 /** Most pairs of address and correct key that are remembered. */
 const MAX_PROVEN = 20_000;
@@ -36,7 +39,11 @@ export interface KeyGuessingOptions {
 }
 
 export function createKeyGuessing({ now, fingerprintOf, onRefused }: KeyGuessingOptions): KeyGuessing {
-  const windows = { login: new GuessWindow('login'), call: new GuessWindow('call') };
+  const windows = {
+    login: new GuessWindow('login'),
+    call: new GuessWindow('call'),
+    token: new GuessWindow('token'),
+  };
   /** Addresses with keys that were correct there, oldest first. */
   const proven = new Set<string>();
 

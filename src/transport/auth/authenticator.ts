@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { ANONYMOUS, type Principal } from '../../contract/call/handler.js';
 import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
+import { type BearerTokens, expiredToken } from './bearer-tokens.js';
 import type { CertificateNames } from './client-certificate.js';
 import { type KeyLists, KeyRing } from './key-ring.js';
 import type { Credentials, SessionCredential } from './request-credentials.js';
-import { createSessionTokens } from './session-tokens.js';
+import { createSessionTokens, SESSION_SECONDS } from './session-tokens.js';
 
 /** Authenticates and authorizes callers. */
 export interface Authenticator {
@@ -26,20 +27,31 @@ export interface Authenticator {
     access: Access,
     certificate?: CertificateNames | undefined,
   ): Principal;
-  /** The principal of a key; undefined when the key is not configured. */
+  /** Whether a key is a bearer token that `verify` has to see before `authorizeKey` can decide about it. */
+  isUnverified(apiKey: string): boolean;
+  /** Verifies such a token. Rejects with the error of the call, see `BearerTokens.verify`. */
+  verify(token: string): Promise<void>;
+  /** The principal of a key or a verified token; undefined when it is not valid. */
   find(apiKey: string): Principal | undefined;
-  /** Whether a key was valid once, and is not any more. */
+  /** Whether a key or token was valid once, and is not any more. */
   wasValid(apiKey: string): boolean;
   /** Whether the credentials are valid. */
   recognizes(credentials: Credentials): Promise<boolean>;
   /** Starts a session for a key; undefined when the key is not configured. Works when disabled, too. */
   logIn(apiKey: string): Promise<NewSession> | undefined;
+  /**
+   * Starts a session for a person of the issuer, which lasts as long as its rights. Rejects with
+   * AUTH_INSUFFICIENT_PRIVILEGES if they are too many for a cookie.
+   */
+  logInAs(principal: Principal): Promise<NewSession>;
 }
 
 /** A session that was just started. */
 export interface NewSession {
   readonly token: string;
   readonly isAdmin: boolean;
+  /** How long it lasts. */
+  readonly seconds: number;
 }
 
 export interface AuthenticatorOptions extends KeyLists {
@@ -48,14 +60,21 @@ export interface AuthenticatorOptions extends KeyLists {
   readonly sessionSecret?: string | null;
   /** The keys; by default those of the lists. */
   readonly keyRing?: KeyRing;
+  /** Bearer tokens that are taken beside keys. */
+  readonly tokens?: BearerTokens | undefined;
 }
 
 const RANDOM_SECRET_BYTES = 32;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { enabled, sessionSecret = null, keyRing = new KeyRing(options) } = options;
+  const { enabled, sessionSecret = null, keyRing = new KeyRing(options), tokens } = options;
   const secret = sessionSecret === null ? randomBytes(RANDOM_SECRET_BYTES) : Buffer.from(sessionSecret);
-  const sessions = createSessionTokens({ keyRing, secret, now: () => Date.now() });
+  const sessions = createSessionTokens({
+    keyRing,
+    secret,
+    issuerSettings: tokens?.settingsId,
+    now: () => Date.now(),
+  });
 
   function ofSession(
     principal: Principal | undefined,
@@ -75,9 +94,18 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     if (!enabled || access === Access.PUBLIC) return ANONYMOUS;
     if (apiKey === undefined) return permitted(ofCertificate(certificate), access, keyLacksRight);
     const known = keyRing.find(apiKey);
-    if (known === undefined) throw invalidKey();
+    if (known === undefined) return ofToken(apiKey, access);
     return permitted(known.principal, access, keyLacksRight);
   }
+
+  function ofToken(token: string, access: Access): Principal {
+    const principal = tokens?.find(token);
+    if (principal === undefined) throw tokens?.wasValid(token) === true ? expiredToken() : invalidKey();
+    return permitted(principal, access, tokenLacksRight);
+  }
+
+  const find = (apiKey: string): Principal | undefined =>
+    keyRing.find(apiKey)?.principal ?? tokens?.find(apiKey);
 
   function ofCertificate(certificate: CertificateNames | undefined): Principal {
     if (certificate === undefined) throw missingKey();
@@ -98,17 +126,27 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         ? principal.then((found) => ofSession(found, session, access))
         : ofSession(principal, session, access);
     },
-    find: (apiKey) => keyRing.find(apiKey)?.principal,
-    wasValid: (apiKey) => keyRing.wasValid(apiKey),
+    isUnverified: (apiKey) =>
+      tokens !== undefined && enabled && tokens.isUnverified(apiKey) && keyRing.find(apiKey) === undefined,
+    verify: (token) => tokens?.verify(token) ?? Promise.reject(invalidKey()),
+    find,
+    wasValid: (apiKey) => keyRing.wasValid(apiKey) || tokens?.wasValid(apiKey) === true,
     async recognizes({ apiKey, session }) {
-      if (apiKey !== undefined) return keyRing.find(apiKey) !== undefined;
+      if (apiKey !== undefined) return find(apiKey) !== undefined;
       return session !== undefined && (await sessions.read(session.token)) !== undefined;
     },
     logIn(apiKey) {
       const known = keyRing.find(apiKey);
       if (known === undefined) return undefined;
       const isAdmin = known.principal.level === 'admin';
-      return sessions.issue(known).then((token) => ({ token, isAdmin }));
+      return sessions.issue(known).then((token) => ({ token, isAdmin, seconds: SESSION_SECONDS }));
+    },
+    async logInAs(principal) {
+      const { level, expiresAtMs = 0 } = principal;
+      const token = await sessions.issueFor(principal, expiresAtMs);
+      if (token === undefined) throw tooManyAgents();
+      const seconds = Math.max(0, Math.floor((expiresAtMs - Date.now()) / 1000));
+      return { token, isAdmin: level === 'admin', seconds: Math.min(seconds, SESSION_SECONDS) };
     },
   };
 }
@@ -155,10 +193,24 @@ function keyLacksRight(): ServiceError {
   });
 }
 
+function tokenLacksRight(): ServiceError {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'This call needs a bearer token with a role that stands for admin.',
+    hint: 'Assign a role of SERVICE_OIDC_ADMIN_ROLES at the issuer, or use an admin key.',
+  });
+}
+
 function sessionLacksRight(): ServiceError {
   return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'This call needs a session that was started with an admin key.',
     hint: 'Log out, and log in again with a key from SERVICE_ADMIN_API_KEYS.',
+  });
+}
+
+function tooManyAgents(): ServiceError {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'The agents of this person are too many for a session.',
+    hint: 'Use patterns in the claim SERVICE_OIDC_AGENTS_CLAIM.',
   });
 }
 

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { createAgentLimit } from '../../contract/call/agent-limit.js';
 import type { Principal } from '../../contract/call/handler.js';
 import type { KeyRing } from './key-ring.js';
 import type { KnownKey } from './known-key.js';
@@ -9,8 +10,10 @@ export const SESSION_SECONDS = 30 * 24 * 60 * 60;
 
 const ALGORITHM = 'HS256';
 const SUBJECT = 'browser-session';
-/** Tokens have about 250 characters; longer ones are rejected. */
-const MAX_TOKEN_LENGTH = 1_024;
+/** Subject of sessions that were started at the issuer. */
+const ISSUER_SUBJECT = 'issuer-session';
+/** Longer tokens are rejected; browsers keep cookies of 4,096 bytes. Those of keys have about 250 characters. */
+const MAX_TOKEN_LENGTH = 3_500;
 /** Most verified tokens that are cached, so that a session costs one signature check, not one per call. */
 const MAX_REMEMBERED = 1_000;
 
@@ -19,8 +22,13 @@ export interface SessionTokens {
   /** Issues a token for a key. */
   issue(key: KnownKey): Promise<string>;
   /**
+   * Issues a token for a person of the issuer, with the rights it has now, until they end. Undefined if it would be
+   * too long for a cookie, because of many agents.
+   */
+  issueFor(principal: Principal, expiresAtMs: number): Promise<string | undefined>;
+  /**
    * The principal of a session; undefined if the token is invalid: foreign, modified, expired, from the
-   * future, or issued for a key that is no longer configured. Never rejects because of the token.
+   * future, issued for a key that is no longer configured, or with other settings of the issuer. Never rejects because of the token.
    */
   read(token: string): Principal | undefined | Promise<Principal | undefined>;
 }
@@ -28,6 +36,8 @@ export interface SessionTokens {
 export interface SessionTokenOptions {
   readonly keyRing: Pick<KeyRing, 'keys' | 'revision'>;
   readonly secret: Uint8Array;
+  /** Identifies the settings of the issuer; undefined without one. */
+  readonly issuerSettings?: string | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -39,7 +49,12 @@ interface Session {
   readonly expiresAt: number;
 }
 
-export function createSessionTokens({ keyRing, secret, now }: SessionTokenOptions): SessionTokens {
+export function createSessionTokens({
+  keyRing,
+  secret,
+  issuerSettings,
+  now,
+}: SessionTokenOptions): SessionTokens {
   const idOf = (key: KnownKey): string => keyId(key, secret);
   const remembered = new Map<string, Session>();
   let principals: ReadonlyMap<string, Principal> = new Map();
@@ -62,7 +77,10 @@ export function createSessionTokens({ keyRing, secret, now }: SessionTokenOption
   async function verify(token: string): Promise<Principal | undefined> {
     const claims = await verifiedClaims(token, secret, new Date(now()));
     follow();
-    const session = claims && sessionOf(claims, principals);
+    const session =
+      claims?.sub === ISSUER_SUBJECT
+        ? issuerSessionOf(claims, issuerSettings)
+        : claims && sessionOf(claims, principals);
     if (session === undefined) return undefined;
     if (remembered.size >= MAX_REMEMBERED) forgetOldest(remembered);
     remembered.set(token, session);
@@ -78,6 +96,17 @@ export function createSessionTokens({ keyRing, secret, now }: SessionTokenOption
         .setIssuedAt(issuedAt)
         .setExpirationTime(issuedAt + SESSION_SECONDS)
         .sign(secret);
+    },
+    async issueFor({ level, keyFingerprint, name, agents }, expiresAtMs) {
+      const rights = { level, fingerprint: keyFingerprint, name, agents: agents?.patterns ?? null };
+      const issuedAt = seconds();
+      const token = await new SignJWT({ ...rights, settings: issuerSettings })
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
+        .setSubject(ISSUER_SUBJECT)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(Math.min(Math.floor(expiresAtMs / 1000), issuedAt + SESSION_SECONDS))
+        .sign(secret);
+      return token.length > MAX_TOKEN_LENGTH ? undefined : token;
     },
     read(token) {
       if (token.length > MAX_TOKEN_LENGTH) return undefined;
@@ -104,8 +133,7 @@ async function verifiedClaims(token: string, secret: Uint8Array, now: Date): Pro
   try {
     const { payload } = await jwtVerify(token, secret, {
       algorithms: [ALGORITHM],
-      subject: SUBJECT,
-      requiredClaims: ['sub', 'is_admin', 'key_id', 'iat', 'exp'],
+      requiredClaims: ['sub', 'iat', 'exp'],
       // Also rejects a time of issue in the future.
       maxTokenAge: SESSION_SECONDS,
       currentDate: now,
@@ -118,13 +146,37 @@ async function verifiedClaims(token: string, secret: Uint8Array, now: Date): Pro
 }
 
 function sessionOf(
-  { is_admin: isAdmin, key_id: id, iat, exp }: JWTPayload,
+  { sub, is_admin: isAdmin, key_id: id, iat, exp }: JWTPayload,
   principals: ReadonlyMap<string, Principal>,
 ): Session | undefined {
-  if (typeof isAdmin !== 'boolean' || typeof id !== 'string') return undefined;
+  if (sub !== SUBJECT || typeof isAdmin !== 'boolean' || typeof id !== 'string') return undefined;
   if (iat === undefined || exp === undefined) return undefined;
   const principal = principals.get(id);
   return principal && { principal, issuedAt: iat, expiresAt: exp };
+}
+
+/** What `issueFor` has signed needs no further checks. */
+interface IssuerClaims {
+  readonly settings?: string;
+  readonly level: 'key' | 'admin';
+  readonly fingerprint: string;
+  readonly name: string;
+  readonly agents: readonly string[] | null;
+}
+
+function issuerSessionOf(claims: JWTPayload, issuerSettings: string | undefined): Session | undefined {
+  const { settings, level, fingerprint, name, agents } = claims as JWTPayload & IssuerClaims;
+  const { iat, exp } = claims;
+  if (iat === undefined || exp === undefined) return undefined;
+  if (issuerSettings === undefined || settings !== issuerSettings) return undefined;
+  const principal: Principal = {
+    level,
+    keyFingerprint: fingerprint,
+    name,
+    agents: agents === null ? null : createAgentLimit(agents),
+    expiresAtMs: exp * 1000,
+  };
+  return { principal, issuedAt: iat, expiresAt: exp };
 }
 
 function forgetOldest(remembered: Map<string, Session>): void {

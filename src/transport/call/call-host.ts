@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { LimitedCaller } from '../../decisions/evaluation-caller.js';
 import type { FactsLog, RepeatLog } from '../../process/repeat-log.js';
 import type { Admission } from '../admission/admission.js';
@@ -43,10 +44,16 @@ export interface PolicyCall {
   header(name: string): string | undefined;
 }
 
+/**
+ * Names the trace of a log line, as facts: that of the evaluation that failed with `error`, else that in the headers of
+ * its call.
+ */
+export type TraceFacts = (headers: IncomingHttpHeaders, error?: unknown) => object;
+
 /** What all calls share. */
 export interface CallHost {
   readonly admission: Pick<Admission, 'ticket' | 'peerOf' | 'keyedTurn'>;
-  readonly entrance: Pick<Entrance, 'enter' | 'enterWithKey'>;
+  readonly entrance: Pick<Entrance, 'enter' | 'enterWithKey' | 'isUnverified'>;
   readonly policies: readonly CallPolicy[];
   readonly withdrawals: Withdrawals;
   readonly metrics: CallMeter;
@@ -55,6 +62,8 @@ export interface CallHost {
   readonly logsCalls: boolean;
   /** For calls that cannot be served at present: an outage causes many, all for the same reason. */
   readonly failures: RepeatLog;
+  /** Absent when nothing is traced. */
+  readonly traceFacts?: TraceFacts | undefined;
   /** Time limit of a call, in milliseconds: for its request to arrive, and then for its answer. */
   readonly requestTimeoutMs: number;
 }

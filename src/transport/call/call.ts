@@ -89,7 +89,7 @@ export class Call implements HandlerCall, RpcCaller {
 
   /**
    * Admits the call, checks the access of its caller and applies the policies. Must be called before its body
-   * is read. A promise only for a session that was not seen before. Fails with the error of the call.
+   * is read. A promise only for a session or a bearer token that was not seen before. Fails with the error of the call.
    */
   enter(credentials: Credentials): Promise<void> | undefined {
     const { method } = this.route;
@@ -180,6 +180,11 @@ export class Call implements HandlerCall, RpcCaller {
     if (this.#ignoredParts === undefined && !isBulk) this.warn(this.ignoredParts());
   }
 
+  /** The trace of a log line about this call; empty if it has none, or if nothing is traced. */
+  traceFacts(error?: unknown): object | undefined {
+    return this.#host.traceFacts?.(this.#source.headers, error);
+  }
+
   /** Calls `add` for each header or trailer with what was reported. */
   notes(add: (name: string, value: string) => void): void {
     const warnings = this.#warnings === null ? undefined : warningHeader(this.#warnings);
@@ -212,10 +217,14 @@ export class Call implements HandlerCall, RpcCaller {
   #logFailure(status: { readonly code: Code }, error: unknown): void {
     const { log, failures } = this.#host;
     const rpc = this.route.path.slice(1);
-    if (isUnexpected(status)) log.error({ err: error, requestId: this.requestId, rpc }, 'an RPC failed');
+    if (isUnexpected(status))
+      log.error({ err: error, requestId: this.requestId, rpc, ...this.traceFacts(error) }, 'an RPC failed');
     // Errors that already have a status were caused from outside, for example by shutdown.
     else if (status.code === Code.Unavailable && !(error instanceof ConnectError)) {
-      failures.failed(`unavailable ${rpc}`, 'an RPC could not be served', error, { rpc });
+      failures.failed(`unavailable ${rpc}`, 'an RPC could not be served', error, {
+        rpc,
+        ...this.traceFacts(error),
+      });
     }
   }
 
@@ -252,7 +261,8 @@ export class Call implements HandlerCall, RpcCaller {
     if (!logsCalls) return;
     const { name } = this.principal;
     const key = name === null ? {} : { key: name };
-    const facts = { reqId: this.requestId, method: route.verb, path: route.path, status, ...key };
+    const trace = this.traceFacts();
+    const facts = { reqId: this.requestId, method: route.verb, path: route.path, status, ...key, ...trace };
     log.debug({ ...facts, ms: Math.round(ms * 1000) / 1000 }, 'request');
   }
 

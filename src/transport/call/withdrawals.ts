@@ -2,14 +2,17 @@ import type { ConnectError } from '@connectrpc/connect';
 import type { Principal } from '../../contract/call/handler.js';
 import { draining } from '../../contract/errors/draining.js';
 import { withdrawnKey } from '../auth/authenticator.js';
+import { expiredToken } from '../auth/bearer-tokens.js';
 import type { KeyRing } from '../auth/key-ring.js';
 import { toConnectError } from '../wire/connect-error.js';
+import type { DueTimes } from './due-times.js';
 
-/** The running calls that end when their key is withdrawn. */
+/** The running calls that end when their key is withdrawn, or their token expires. */
 export interface Withdrawals {
   /**
    * Calls `end` once with the error of the call when the key of a principal is no longer valid (UNAUTHENTICATED), or
-   * has other rights (UNAVAILABLE: its client can call again at once). Returns a function that prevents it.
+   * has other rights (UNAVAILABLE: its client can call again at once); at the time when a token expires
+   * (UNAUTHENTICATED). Returns a function that prevents it.
    */
   watch(principal: Principal, end: (reason: ConnectError) => void): () => void;
 }
@@ -21,9 +24,10 @@ interface Watched {
 
 const OTHER_RIGHTS = 'The rights of its key have changed. Call again.';
 
-/** Watches the keys of a ring. */
+/** Watches the keys of a ring, and the expiry of tokens. */
 export function createWithdrawals(
   keyRing: Pick<KeyRing, 'onChange' | 'isCurrent' | 'byFingerprint'>,
+  due: Pick<DueTimes, 'after'>,
 ): Withdrawals {
   const watched = new Set<Watched>();
   function withdraw(one: Watched): void {
@@ -36,6 +40,9 @@ export function createWithdrawals(
   });
   return {
     watch(principal, end) {
+      const { expiresAtMs } = principal;
+      if (expiresAtMs !== undefined)
+        return due.after(expiresAtMs - Date.now(), () => end(toConnectError(expiredToken())));
       const one: Watched = { principal, end };
       watched.add(one);
       // It may have been withdrawn since the call entered.

@@ -80,7 +80,10 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
   return (stream, headers, rawHeaders) => {
     const create = lanes.get(headers[':path'] as string | undefined);
     if (create === undefined || !isPlainGrpc(headers)) return false;
-    create(stream, headers).start(apiKeyOf({ headers, rawHeaders }));
+    const apiKey = apiKeyOf({ headers, rawHeaders });
+    // Its verification is asynchronous.
+    if (options.entrance.isUnverified(apiKey)) return false;
+    create(stream, headers).start(apiKey);
     return true;
   };
 }

@@ -191,7 +191,12 @@ export abstract class LaneCall implements CallSource {
       step();
     } catch (error) {
       this.env.log.error(
-        { err: error, requestId: this.requestId, rpc: this.call.route.path.slice(1) },
+        {
+          err: error,
+          requestId: this.requestId,
+          rpc: this.call.route.path.slice(1),
+          ...this.call.traceFacts(),
+        },
         'a reply failed',
       );
       // Frames may be being read, see Http2Connection.

@@ -97,11 +97,22 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
     get(`${apiPrefix}/config`, 'Session', 'getConfig', 'Tells a browser whether it has to log in', {
       '200': response(
         'How callers authenticate.',
-        object({
-          requires_api_key: BOOLEAN,
-          auth_mode: { ...TEXT, enum: ['none', 'api-key'] },
-          has_active_session: { ...BOOLEAN, description: 'Whether this request carries valid credentials.' },
-        }),
+        object(
+          {
+            requires_api_key: BOOLEAN,
+            auth_mode: { ...TEXT, enum: ['none', 'api-key'] },
+            has_active_session: {
+              ...BOOLEAN,
+              description: 'Whether this request carries valid credentials.',
+            },
+            sign_in: {
+              ...object({ name: TEXT, path: TEXT }),
+              description:
+                'The login at the OpenID Connect issuer, if there is one: its name, and where it begins.',
+            },
+          },
+          ['requires_api_key', 'auth_mode', 'has_active_session'],
+        ),
       ),
     }),
     post(`${apiPrefix}/login`, 'login', 'Starts a session with an API key', {

@@ -27,7 +27,7 @@ export function createRefusedCalls(options: RefusedCallOptions): FrontGateOption
       const reply = rpcErrorReply(headers, error);
       return { ...reply, headers: { ...common, ...reply.headers } };
     }
-    const answer = errorAnswer(error, { url: path, id, log }, { now, failures: UNLOGGED });
+    const answer = errorAnswer(error, { url: path, id, log, headers }, { now, failures: UNLOGGED });
     const more: OutgoingHttpHeaders = { 'content-type': 'application/json' };
     for (let at = 0; at + 1 < answer.headers.length; at += 2)
       more[answer.headers[at] as string] = answer.headers[at + 1];

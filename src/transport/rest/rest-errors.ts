@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
+import type { TraceFacts } from '../call/call-host.js';
 import type { RouteFinder } from '../routing/route-finder.js';
 import type { Unserved } from '../routing/unserved.js';
 import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../wire/problem.js';
@@ -22,6 +23,8 @@ export interface ErrorContext {
   readonly now: () => Date;
   /** For requests that cannot be served at present: an outage causes many, all for the same reason. */
   readonly failures: Pick<RepeatLog, 'failed'>;
+  /** Absent when nothing is traced. */
+  readonly traceFacts?: TraceFacts | undefined;
 }
 
 /** The same, with the served routes. */
@@ -37,7 +40,7 @@ export function registerRestErrors(app: FastifyInstance, served: ServedContext):
 }
 
 /** A failed request, for its reply and log entry. */
-export type FailedRequest = Pick<FastifyRequest, 'url' | 'id' | 'log'> & {
+export type FailedRequest = Pick<FastifyRequest, 'url' | 'id' | 'log' | 'headers'> & {
   /** Absent if the path has no parameters. */
   readonly routeOptions?: { readonly url?: string | undefined };
 };
@@ -97,14 +100,15 @@ function logFailure(
   serviceError: ServiceError,
   error: unknown,
   request: FailedRequest,
-  { failures }: ErrorContext,
+  { failures, traceFacts }: ErrorContext,
 ): void {
-  if (isServerFault(serviceError)) request.log.error({ err: error }, 'a request failed');
+  const trace = () => traceFacts?.(request.headers, error);
+  if (isServerFault(serviceError)) request.log.error({ err: error, ...trace() }, 'a request failed');
   else if (error instanceof ClientGoneError) request.log.debug({}, 'the client went away');
   else if (httpStatusOf(serviceError) >= 500) {
     const { code } = serviceError;
     const route = request.routeOptions?.url ?? rawPathOf(request);
-    failures.failed(`${code} ${route}`, 'a request could not be served', error, { route, code });
+    failures.failed(`${code} ${route}`, 'a request could not be served', error, { route, code, ...trace() });
   }
 }
 

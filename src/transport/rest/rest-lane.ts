@@ -28,7 +28,10 @@ export function createRestLane(options: RestLaneOptions): RequestTaker {
     // Exact match: a path with a query or in another spelling goes to the router.
     const route = routes.get(request.url);
     if (route === undefined || !isOrdinary(request, maxBodyBytes)) return false;
-    new LaneRequest(options, route, request, response).start(apiKeyOf(request));
+    const apiKey = apiKeyOf(request);
+    // Its verification is asynchronous.
+    if (options.host.entrance.isUnverified(apiKey)) return false;
+    new LaneRequest(options, route, request, response).start(apiKey);
     return true;
   };
 }

@@ -6,7 +6,7 @@ import type { RpcMethod } from '../descriptors/rpc-methods.js';
 const RPC_UNITS = 5;
 /** Metrics are a long text. */
 const METRICS_UNITS = 5;
-/** A login checks a key and signs a token. */
+/** A login checks a key and signs a token; at the issuer, it asks there. */
 const LOGIN_UNITS = 5;
 
 export interface PathClassOptions {
@@ -37,6 +37,8 @@ export function createPathClasses({
   const units = new Map([
     ['/metrics', METRICS_UNITS],
     [`${apiPrefix}/login`, LOGIN_UNITS],
+    [`${apiPrefix}/oidc/login`, LOGIN_UNITS],
+    [`${apiPrefix}/oidc/callback`, LOGIN_UNITS],
   ]);
   const operational = new Set(OPERATIONS_PATHS.map(({ template }) => template) as string[]);
   const needsKey: PathClass = { callClass: 'keyed', publicUnits: 1, isOperational: false };

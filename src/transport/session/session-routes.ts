@@ -1,17 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { ServiceError } from '../../contract/errors/service-error.js';
 import { text } from '../../contract/input/fields.js';
 import { parseInput } from '../../contract/input/parse-input.js';
 import type { Entrance } from '../admission/entrance.js';
 import { type Authenticator, foreignOrigin, type NewSession } from '../auth/authenticator.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
-import { type ForeignOriginCheck, schemeOf } from '../auth/request-origin.js';
+import type { ForeignOriginCheck } from '../auth/request-origin.js';
 import { sessionCookie } from '../auth/session-cookie.js';
-import { SESSION_SECONDS } from '../auth/session-tokens.js';
 import type { CallHost } from '../call/call-host.js';
 import { readBody } from '../rest/rest-body.js';
 import { publicRoute } from '../rest/rest-calls.js';
 import type { ServedPath } from '../routing/route-finder.js';
+import { isForHttpsOnly, isUnsafe, NEEDS_HTTPS, notStored } from './browser-request.js';
+import type { IssuerLogin } from './issuer-login.js';
+import { issuerLoginPath, issuerLoginPaths, registerIssuerLogin } from './issuer-login-routes.js';
 
 /** Options of the session routes. */
 export interface SessionRouteOptions {
@@ -19,16 +22,17 @@ export interface SessionRouteOptions {
   readonly prefix: string;
   readonly authenticator: Authenticator;
   readonly host: CallHost;
-  readonly entrance: Pick<Entrance, 'guess'>;
+  readonly entrance: Pick<Entrance, 'guess' | 'isUnverified' | 'verify'>;
   readonly credentials: CredentialReader;
   readonly isForeign: ForeignOriginCheck;
   /** Lets browsers log in over plain http from any host. */
   readonly debug: boolean;
+  /** The login at the issuer; null without one. */
+  readonly login: IssuerLogin | null;
+  /** The address of its callback; null for that of each request. */
+  readonly redirectUrl: string | null;
 }
 
-/** Reason for refusing a login over plain http from another machine. */
-const NEEDS_HTTPS =
-  'over plain http, logins are taken at localhost or with SERVICE_DEBUG=true only; use https';
 /** Most characters of a host name in the log. */
 const MAX_LOGGED_HOST = 255;
 /** Largest body of a login, in bytes: a key is a short text. */
@@ -36,32 +40,41 @@ const MAX_LOGIN_BYTES = 16 * 1024;
 const LOGIN_INPUT = z.object({ api_key: text() });
 
 /** Paths of the session routes, with their methods. */
-export function sessionPaths(prefix: string): ServedPath[] {
+export function sessionPaths(prefix: string, login: IssuerLogin | null): ServedPath[] {
   return [
     { template: `${prefix}/config`, methods: ['GET'] },
     { template: `${prefix}/login`, methods: ['POST'] },
     { template: `${prefix}/logout`, methods: ['POST'] },
+    ...(login === null ? [] : issuerLoginPaths(prefix)),
   ];
 }
 
 /** The routes of a web console for the authentication settings, login and logout. All are public. */
 export function registerSessionRoutes(scope: FastifyInstance, options: SessionRouteOptions): void {
-  const { prefix, authenticator, host, entrance, credentials, isForeign, debug } = options;
+  const { prefix, authenticator, host, entrance, credentials, isForeign, debug, login } = options;
+  const signIn = login === null ? {} : { sign_in: { name: login.name, path: issuerLoginPath(prefix) } };
+  if (login !== null) registerIssuerLogin(scope, { ...options, login });
   const refuseForeign = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     // Other origins must not log a user out, or into their account, or use up the attempts of the address.
     if (isForeign(request)) throw foreignOrigin();
     done();
   };
 
-  /** Whether a cookie is for https only: always if set over TLS, else unless plain http must work too. */
-  const isSecure = (request: FastifyRequest): boolean =>
-    request.protocol === 'https' || (!debug && !isLocal(request));
-
   /** Whether a request has a valid key or session. Fails with RATE_LIMITED if its address guesses keys. */
   async function recognizes(request: FastifyRequest): Promise<boolean> {
     const shown = credentials.ofRest(request);
     const { apiKey } = shown;
     if (typeof apiKey !== 'string') return authenticator.recognizes(shown);
+    if (entrance.isUnverified(apiKey)) {
+      const verified = entrance.verify(request.ticket, apiKey);
+      return verified.then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof ServiceError && error.code.startsWith('AUTH_')) return false;
+          throw error;
+        },
+      );
+    }
     return entrance.guess('call', request.ticket, apiKey, () => authenticator.find(apiKey)) !== undefined;
   }
 
@@ -74,6 +87,7 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
       requires_api_key: enabled,
       auth_mode: enabled ? 'api-key' : 'none',
       has_active_session: active,
+      ...signIn,
     });
   });
 
@@ -88,7 +102,7 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
       const body = readBody(request);
       if ('problem' in body) throw body.problem;
       const { api_key: apiKey } = parseInput(LOGIN_INPUT, body.value);
-      if (schemeOf(request) === 'http' && !isLocal(request) && !debug) {
+      if (isUnsafe(request, debug)) {
         const { address } = request.ticket;
         request.log.info(
           { address, host: request.host.slice(0, MAX_LOGGED_HOST) },
@@ -102,7 +116,7 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
         request.log.info({ address: request.ticket.address }, 'a login was refused');
         return refuse(reply, 401);
       }
-      return accept(reply, await session, isSecure(request));
+      return accept(reply, await session, isForHttpsOnly(request, debug));
     },
   );
 
@@ -110,29 +124,19 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
     `${prefix}/logout`,
     { config: at('POST', 'logout'), onRequest: refuseForeign },
     (request, reply) => {
-      const cleared = sessionCookie('', 0, isSecure(request));
+      const cleared = sessionCookie('', 0, isForHttpsOnly(request, debug));
       return notStored(reply).code(204).header('set-cookie', cleared).send();
     },
   );
 }
 
-function accept(reply: FastifyReply, { token, isAdmin }: NewSession, secure: boolean): FastifyReply {
+function accept(reply: FastifyReply, { token, isAdmin, seconds }: NewSession, secure: boolean): FastifyReply {
   return notStored(reply)
-    .header('set-cookie', sessionCookie(token, SESSION_SECONDS, secure))
+    .header('set-cookie', sessionCookie(token, seconds, secure))
     .send({ authenticated: true, is_admin: isAdmin });
 }
 
 /** Consoles read these members, so this is not a problem body, which would have an `error_code`. */
 function refuse(reply: FastifyReply, status: 401 | 403, detail?: string): FastifyReply {
   return notStored(reply).code(status).send({ authenticated: false, is_admin: false, detail });
-}
-
-/** The answer applies to one browser at one time. */
-function notStored(reply: FastifyReply): FastifyReply {
-  return reply.header('cache-control', 'no-store');
-}
-
-/** Browsers treat these names as secure even over plain http. */
-function isLocal(request: FastifyRequest): boolean {
-  return /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/i.test(request.host);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { AgentService } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { AuditService } from '../../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { ControlService } from '../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
@@ -23,6 +24,7 @@ import { limitedToAgents } from '../../../src/transport/auth/agent-scope.js';
 import { type RpcMethod, rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
 
 const SERVICES = [
+  AuditService,
   AgentService,
   ControlService,
   EvaluationService,

@@ -2,6 +2,8 @@
 export interface SessionConfig {
   readonly requires_api_key: boolean;
   readonly has_active_session: boolean;
+  /** Another place to sign in: its name, and the address that leads there. */
+  readonly sign_in?: { readonly name: string; readonly path: string };
 }
 
 /** Path of the JSON routes before their version, as the server is configured. */

@@ -2,13 +2,14 @@ import { type FormEvent, useState } from 'react';
 import { announceSessionChange } from '../api/session-news.js';
 import { readSessionConfig, signIn } from '../api/session-requests.js';
 import { useTitle } from '../shared/use-title.js';
+import { IssuerSignIn, problemInAddress } from './issuer-sign-in.js';
 import { useSession } from './session-context.js';
 
 /** Asks for a key, which is exchanged for the cookie of a session and kept nowhere. */
 export function SignInPage() {
   const { reload } = useSession();
   const [key, setKey] = useState('');
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(problemInAddress);
   const [isBusy, setBusy] = useState(false);
   useTitle('Sign in');
 
@@ -55,6 +56,7 @@ export function SignInPage() {
         <button type="submit" className="primary" disabled={isBusy}>
           {isBusy ? 'Signing in…' : 'Sign in'}
         </button>
+        <IssuerSignIn />
         <p className="muted">
           A regular key can read; an admin key can also change. The key is not stored in the browser.
         </p>

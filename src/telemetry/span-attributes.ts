@@ -1,0 +1,86 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { EvaluateRequest } from '../decisions/evaluate-request.js';
+import type { RevisedVerdict } from '../decisions/evaluation-service.js';
+
+/**
+ * Every name that spans of evaluations have; docs/telemetry.md explains them. Those of `gen_ai.guardrail` are a proposal
+ * of the semantic conventions of OpenTelemetry, which may still change; those of `control_enforcement` do not.
+ */
+export const SPAN_NAMES = {
+  span: 'run_guardrail control-enforcement',
+  operation: 'gen_ai.operation.name',
+  agent: 'gen_ai.agent.name',
+  conversation: 'gen_ai.conversation.id',
+  target: 'gen_ai.guardrail.target.type',
+  verdict: 'gen_ai.guardrail.verdict.type',
+  rule: 'gen_ai.guardrail.rule.id',
+  protocol: 'control_enforcement.protocol',
+  stage: 'control_enforcement.stage',
+  stepType: 'control_enforcement.step.type',
+  stepName: 'control_enforcement.step.name',
+  stepId: 'control_enforcement.step.id',
+  outcome: 'control_enforcement.outcome',
+  decision: 'control_enforcement.decision.id',
+  revision: 'control_enforcement.revision',
+  matched: 'control_enforcement.controls.matched',
+  failed: 'control_enforcement.controls.failed',
+  errorType: 'error.type',
+} as const;
+
+/** Longest text of an attribute, in UTF-16 code units: names of steps come from callers. */
+const MAX_TEXT_LENGTH = 256;
+/** Most names of controls in one attribute. */
+const MAX_NAMES = 32;
+
+const shortened = (text: string): string =>
+  text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
+const namesOf = (controls: RevisedVerdict['matches']): string[] =>
+  controls.slice(0, MAX_NAMES).map(({ control_name: name }) => shortened(name));
+
+/** What is known of an evaluation before it is decided. The contents of the step are never part of a span. */
+export function requestAttributes(request: EvaluateRequest, protocol: string): Attributes {
+  const { agentName, stage, step, options } = request;
+  return {
+    [SPAN_NAMES.operation]: 'run_guardrail',
+    [SPAN_NAMES.agent]: agentName,
+    [SPAN_NAMES.target]: stage === 'pre' ? 'input' : 'output',
+    [SPAN_NAMES.protocol]: protocol,
+    [SPAN_NAMES.stage]: stage,
+    [SPAN_NAMES.stepType]: shortened(step.type),
+    [SPAN_NAMES.stepName]: shortened(step.name),
+    ...(options?.sessionId === undefined ? {} : { [SPAN_NAMES.conversation]: options.sessionId }),
+    ...(options?.stepId === undefined ? {} : { [SPAN_NAMES.stepId]: options.stepId }),
+  };
+}
+
+/** What a verdict adds. */
+export function verdictAttributes(verdict: RevisedVerdict): Attributes {
+  const { matches, errors, outcome, decision_id, revision } = verdict;
+  const rule = decidingControl(verdict);
+  return {
+    [SPAN_NAMES.verdict]: verdictType(verdict),
+    [SPAN_NAMES.outcome]: outcome,
+    [SPAN_NAMES.decision]: String(decision_id),
+    [SPAN_NAMES.revision]: revision,
+    ...(rule === undefined ? {} : { [SPAN_NAMES.rule]: String(rule.control_id) }),
+    ...(matches.length === 0 ? {} : { [SPAN_NAMES.matched]: namesOf(matches) }),
+    ...(errors.length === 0 ? {} : { [SPAN_NAMES.failed]: namesOf(errors) }),
+  };
+}
+
+/** The first control that made the outcome what it is; of an allowed step the first one that matched. */
+function decidingControl({ outcome, matches, errors }: RevisedVerdict) {
+  if (outcome === 'allow') return matches[0];
+  const controls = [...matches, ...errors];
+  // A steer that the caller does not accept is a denial.
+  return (
+    controls.find(({ action }) => action === outcome) ?? controls.find(({ action }) => action !== 'observe')
+  );
+}
+
+/** The word of the conventions: a step may go on as it is, changed, with a warning, or not at all. */
+function verdictType({ outcome, matches }: RevisedVerdict): string {
+  if (outcome === 'deny') return 'deny';
+  if (outcome === 'steer') return 'modify';
+  return matches.length > 0 ? 'warn' : 'allow';
+}

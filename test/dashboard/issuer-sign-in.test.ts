@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { launchBrowser } from '../../scripts/browser.mjs';
+import { axeViolations, openWatchedPage } from '../support/dashboard-browser.js';
+import { startIssuer } from '../support/issuer.js';
+import { startService } from '../support/service.js';
+
+it('the dashboard signs people in at the issuer, and returns to the page they wanted', async () => {
+  const issuer = await startIssuer();
+  const service = await startService({
+    ...issuer.environment,
+    SERVICE_OIDC_CLIENT_ID: 'dashboard',
+    SERVICE_OIDC_CLIENT_SECRET: 'dashboard-secret',
+    SERVICE_OIDC_NAME: 'Example Login',
+  });
+  const browser = await launchBrowser();
+  try {
+    await issuer.configure({ redirectUris: [`${service.url}/api/oidc/callback`] });
+    const { page, problems } = await openWatchedPage(browser);
+    // The pages of the issuer have a font of another host.
+    await page.route(/^https:/, (route) => route.fulfill({ contentType: 'text/css', body: '' }));
+    await page.goto(`${service.url}/ui/agents`);
+    expect(await axeViolations(page)).toEqual([]);
+    const enter = async (person: string): Promise<void> => {
+      await page.getByRole('link', { name: 'Sign in with Example Login' }).click();
+      await page.getByPlaceholder('Enter any login').fill(person);
+      await page.getByPlaceholder('and password').fill('any');
+      await page.getByRole('button', { name: 'Sign-in' }).click();
+      await page.getByRole('button', { name: 'Continue' }).click();
+    };
+    await enter('mallory');
+    await page.getByRole('alert').getByText('You have no role').waitFor();
+    // The issuer has a session of its own.
+    await page.context().clearCookies();
+    await page.goto(`${service.url}/ui/agents`);
+    await enter('alice');
+    await page.getByText('No agents yet').waitFor();
+    expect(page.url()).toBe(`${service.url}/ui/agents`);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('link', { name: 'Sign in with Example Login' }).waitFor();
+    expect(problems).toEqual([]);
+  } finally {
+    await browser.close();
+    await service.stop();
+    await issuer.stop();
+  }
+});
