@@ -132,7 +132,7 @@ describeService('members that the service does not know', ({ call, seed, service
       one.methods
         .filter(
           ({ methodKind, name }) =>
-            methodKind === 'unary' && !/^(?:Get|List|Query|Evaluate|Explain)/.test(name),
+            methodKind === 'unary' && !/^(?:Get|List|Query|Evaluate|Explain|Verify)/.test(name),
         )
         .filter(({ name }) => !events.test(name))
         .map(({ name }) => `${one.name}.${name}`),
