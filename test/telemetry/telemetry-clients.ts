@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createClient } from '@connectrpc/connect';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
@@ -102,3 +103,27 @@ export const WAYS: readonly (readonly [
 
 /** Calls over JSON. */
 export const restWayTo = restWay();
+
+/** A span of a caller. */
+export interface Parent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly header: string;
+}
+
+/** A span of a caller, sampled unless `flags` say otherwise. */
+export function parent(flags = '01'): Parent {
+  const traceId = randomBytes(16).toString('hex');
+  const spanId = randomBytes(8).toString('hex');
+  return { traceId, spanId, header: `00-${traceId}-${spanId}-${flags}` };
+}
+
+let names = 0;
+/** An evaluation with a name of its own, by which its span is found. */
+export const asked = (more: Omit<Asked, 'name'> = {}): Asked => {
+  names += 1;
+  return { name: `step-${names}`, ...more };
+};
+
+/** The attribute with the name of the step. */
+export const STEP_NAME = 'control_enforcement.step.name';
