@@ -133,7 +133,9 @@ describe('the process', () => {
     expect(short.stdout()).toMatch(/WARN: SERVICE_API_KEYS has 2 keys of fewer than 16 characters/);
     expect(short.stdout()).toMatch(/WARN: SERVICE_ADMIN_API_KEYS has 1 key of fewer than 16 characters/);
     expect(short.stdout()).not.toContain('qqq');
-    expect(short.stdout()).toMatch(/WARN: SERVICE_API_KEYS and SERVICE_ADMIN_API_KEYS have no effect: set /);
+    expect(short.stdout()).toMatch(
+      /WARN: SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS and SERVICE_KEYS_FILE have no effect: set /,
+    );
   });
 
   it('does not start with a wrong value', async () => {
