@@ -1,10 +1,22 @@
 import { resolve } from 'node:path';
 import type { VARIABLES } from './config-variables.js';
+import type { NamedValues } from './telemetry-settings.js';
 
 /** Destinations outside of the database that every stored event is copied to; null for none. */
 export interface SinksConfig {
   readonly kafka: KafkaConfig | null;
   readonly parquet: ParquetConfig | null;
+  readonly otlp: OtlpSinkConfig | null;
+}
+
+/** A receiver of OpenTelemetry, which gets events as log records. */
+export interface OtlpSinkConfig {
+  /** Without a slash at the end. */
+  readonly endpoint: string;
+  /** May contain secrets. */
+  readonly headers: NamedValues;
+  readonly serviceName: string;
+  readonly resource: NamedValues;
 }
 
 export interface KafkaConfig {
@@ -48,13 +60,29 @@ type SinkValues = { [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]['fallba
 
 /** The sinks as configured. Adds to `problems` what makes them unusable. */
 export function sinksConfig(values: SinkValues, problems: string[]): SinksConfig {
-  const sinks = { kafka: kafkaConfig(values, problems), parquet: parquetConfig(values, problems) };
-  if (!values.observabilityEnabled && (sinks.kafka !== null || sinks.parquet !== null)) {
+  const sinks = {
+    kafka: kafkaConfig(values, problems),
+    parquet: parquetConfig(values, problems),
+    otlp: otlpConfig(values),
+  };
+  if (!values.observabilityEnabled && Object.values(sinks).some((sink) => sink !== null)) {
     problems.push(
-      'SERVICE_OBSERVABILITY_ENABLED: SERVICE_EVENT_KAFKA_BROKERS and SERVICE_EVENT_PARQUET need the event store; for example SERVICE_OBSERVABILITY_ENABLED=true',
+      'SERVICE_OBSERVABILITY_ENABLED: SERVICE_EVENT_KAFKA_BROKERS, SERVICE_EVENT_PARQUET and events over OTLP need the event store; for example SERVICE_OBSERVABILITY_ENABLED=true',
     );
   }
   return sinks;
+}
+
+/** The address without a slash at its end, as paths follow it. */
+export function otlpEndpoint({ otlpEndpoint: given }: Pick<SinkValues, 'otlpEndpoint'>): string | null {
+  return given?.replace(/\/+$/, '') ?? null;
+}
+
+function otlpConfig(values: SinkValues): OtlpSinkConfig | null {
+  const endpoint = otlpEndpoint(values);
+  if (endpoint === null || !values.otlpSignals.includes('events')) return null;
+  const { otlpHeaders: headers, otlpServiceName: serviceName, otlpResource: resource } = values;
+  return { endpoint, headers, serviceName, resource };
 }
 
 function kafkaConfig(values: SinkValues, problems: string[]): KafkaConfig | null {

@@ -17,10 +17,10 @@ import {
   type NamedValues,
   OTLP_ENDPOINT,
   OTLP_HEADERS,
+  type OtlpSignal,
   RESOURCE_ATTRIBUTES,
   SIGNALS,
   TELEMETRY_SIGNALS,
-  type TelemetrySignal,
 } from './telemetry-settings.js';
 import { isTrustableNetwork } from './trusted-proxies.js';
 
@@ -760,11 +760,11 @@ export const VARIABLES = {
       '',
     ),
   ),
-  otlpSignals: variable<readonly TelemetrySignal[]>(
+  otlpSignals: variable<readonly OtlpSignal[]>(
     ['SERVICE_OTLP_SIGNALS'],
     SIGNALS,
     TELEMETRY_SIGNALS,
-    'What is sent to it: some of `traces,metrics`.',
+    'What is sent to it: some of `traces,metrics,events`. Stored events are sent as log records.',
   ),
   otlpSampleRatio: variable(
     ['SERVICE_OTLP_SAMPLE_RATIO'],

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { parse as parseDotenv } from 'dotenv';
 import type { AdmissionLimits } from './admission-limits.js';
 import { databaseUrl, databaseVariable, type Environment, migrationUrl } from './config-database.js';
-import { type SinksConfig, sinksConfig } from './config-sinks.js';
+import { otlpEndpoint, type SinksConfig, sinksConfig } from './config-sinks.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
 import { foreignVariables, isBlank, isSet, REFUSED, unknownVariables } from './environment.js';
 import type { ClickHouseLocation } from './event-store-location.js';
@@ -282,7 +282,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     eventSinks: sinksConfig(values, problems),
     audit: { retentionDays: values.auditRetentionDays },
     telemetry: {
-      endpoint: values.otlpEndpoint?.replace(/\/+$/, '') ?? null,
+      endpoint: otlpEndpoint(values),
       headers: values.otlpHeaders,
       signals: values.otlpSignals,
       sampleRatio: values.otlpSampleRatio,

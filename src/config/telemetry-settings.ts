@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import type { Reader } from './config-readers.js';
 
-/** What is sent to a receiver of OpenTelemetry. */
+/** What is sent to a receiver of OpenTelemetry unless the setting says otherwise. */
 export const TELEMETRY_SIGNALS = ['traces', 'metrics'] as const;
 export type TelemetrySignal = (typeof TELEMETRY_SIGNALS)[number];
+
+/** What can be sent; stored events are sent as log records. */
+const OTLP_SIGNALS = [...TELEMETRY_SIGNALS, 'events'] as const;
+export type OtlpSignal = (typeof OTLP_SIGNALS)[number];
 
 /** Names and values, as the headers and the resource of OpenTelemetry are configured. */
 export type NamedValues = Readonly<Record<string, string>>;
@@ -14,7 +18,7 @@ export interface TelemetryConfig {
   readonly endpoint: string | null;
   /** May contain secrets. */
   readonly headers: NamedValues;
-  readonly signals: readonly TelemetrySignal[];
+  readonly signals: readonly OtlpSignal[];
   /** Part of the evaluations without a parent that have a span, 0 to 1. */
   readonly sampleRatio: number;
   readonly metricIntervalMs: number;
@@ -71,11 +75,11 @@ export const OTLP_HEADERS = namedValuesIf(
 );
 
 /** Some of the signals. */
-export const SIGNALS: Reader<readonly TelemetrySignal[]> = {
+export const SIGNALS: Reader<readonly OtlpSignal[]> = {
   schema: z
     .string()
     .transform((text) => text.split(',').map((word) => word.trim().toLowerCase()))
-    .pipe(z.array(z.enum(TELEMETRY_SIGNALS)).min(1)),
-  expected: `must be some of ${TELEMETRY_SIGNALS.join(', ')}, separated by commas`,
-  example: TELEMETRY_SIGNALS.join(','),
+    .pipe(z.array(z.enum(OTLP_SIGNALS)).min(1)),
+  expected: `must be some of ${OTLP_SIGNALS.join(', ')}, separated by commas`,
+  example: OTLP_SIGNALS.join(','),
 };

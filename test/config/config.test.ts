@@ -1073,6 +1073,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [
       ['Traces', ['traces']],
       ['metrics, traces', ['metrics', 'traces']],
+      ['events', ['events']],
     ],
     refuses: ['logs', 'traces;metrics', 'traces,'],
   },
@@ -1240,8 +1241,9 @@ describe('the configuration as a whole', () => {
   });
 
   it('has no event sinks unless they are configured, which then have defaults', () => {
-    expect(readConfig({}).eventSinks).toEqual({ kafka: null, parquet: null });
-    expect(readConfig({ ...KAFKA, ...S3 }).eventSinks).toEqual({
+    expect(readConfig({}).eventSinks).toEqual({ kafka: null, parquet: null, otlp: null });
+    const otlp = { SERVICE_OTLP_ENDPOINT: 'http://collector:4318/', SERVICE_OTLP_SIGNALS: 'events' };
+    expect(readConfig({ ...KAFKA, ...S3, ...otlp }).eventSinks).toEqual({
       kafka: {
         brokers: ['kafka:9092'],
         topic: 'control-events',
@@ -1256,6 +1258,12 @@ describe('the configuration as a whole', () => {
         intervalMs: 3_600_000,
         maxRows: 1_000_000,
         maxBytes: 67_108_864,
+      },
+      otlp: {
+        endpoint: 'http://collector:4318',
+        headers: {},
+        serviceName: 'control-enforcement',
+        resource: {},
       },
     });
   });
@@ -1272,6 +1280,14 @@ describe('the configuration as a whole', () => {
       'SERVICE_EVENT_S3_SECRET_ACCESS_KEY',
     ],
     [{ ...PARQUET, SERVICE_OBSERVABILITY_ENABLED: 'false' }, 'SERVICE_OBSERVABILITY_ENABLED'],
+    [
+      {
+        SERVICE_OTLP_ENDPOINT: 'http://collector:4318',
+        SERVICE_OTLP_SIGNALS: 'events',
+        SERVICE_OBSERVABILITY_ENABLED: 'false',
+      },
+      'SERVICE_OBSERVABILITY_ENABLED',
+    ],
   ])('refuses sinks that cannot work: %j', (environment, missing) => {
     expect(problemsOf(environment)).toEqual([
       expect.stringMatching(`${missing}: .+; for example ${missing}=`),

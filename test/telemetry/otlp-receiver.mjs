@@ -9,11 +9,14 @@ import { gunzipSync } from 'node:zlib';
 import { loadSync } from '@grpc/proto-loader';
 
 const file = path.join(import.meta.dirname, 'otlp.proto');
-const { Traces, Metrics } = loadSync(file, { keepCase: true, longs: String, enums: String, arrays: true })[
-  'otlp.Receiver'
-];
+const { Traces, Metrics, Logs } = loadSync(file, {
+  keepCase: true,
+  longs: String,
+  enums: String,
+  arrays: true,
+})['otlp.Receiver'];
 
-const received = { spans: [], metrics: [], headers: [], refused: 0 };
+const received = { spans: [], metrics: [], records: [], headers: [], refused: 0 };
 let answer = 200;
 
 const PATHS = {
@@ -28,6 +31,13 @@ const PATHS = {
     for (const { resource, scope_metrics } of Metrics.requestDeserialize(bytes).resource_metrics) {
       for (const { metrics } of scope_metrics) {
         received.metrics.push(...metrics.map((metric) => plainMetric(metric, resource)));
+      }
+    }
+  },
+  '/v1/logs': (bytes) => {
+    for (const { resource, scope_logs } of Logs.requestDeserialize(bytes).resource_logs) {
+      for (const { log_records: records } of scope_logs) {
+        received.records.push(...records.map((record) => plainRecord(record, resource)));
       }
     }
   },
@@ -91,6 +101,20 @@ function plainMetric({ name, description, gauge, sum, histogram }, resource) {
       bucketCounts: (point.bucket_counts ?? []).map(Number),
       bounds: point.explicit_bounds ?? [],
     })),
+    resource: plainAttributes(resource.attributes),
+  };
+}
+
+function plainRecord(record, resource) {
+  return {
+    nanoseconds: record.time_unix_nano,
+    severity: record.severity_text,
+    severityNumber: record.severity_number,
+    name: record.event_name,
+    body: plainValue(record.body),
+    traceId: record.trace_id?.toString('hex') ?? '',
+    spanId: record.span_id?.toString('hex') ?? '',
+    attributes: plainAttributes(record.attributes),
     resource: plainAttributes(resource.attributes),
   };
 }

@@ -34,9 +34,23 @@ export interface ReceivedMetric {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
+/** A log record; `nanoseconds` since 1970 as text. */
+export interface ReceivedRecord {
+  readonly nanoseconds: string;
+  readonly severity: string;
+  readonly severityNumber: number;
+  readonly name: string;
+  readonly body: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly resource: Readonly<Record<string, unknown>>;
+}
+
 export interface Received {
   readonly spans: readonly ReceivedSpan[];
   readonly metrics: readonly ReceivedMetric[];
+  readonly records: readonly ReceivedRecord[];
   /** Of every request with telemetry. */
   readonly headers: readonly Readonly<Record<string, string>>[];
   /** Requests that were refused. */

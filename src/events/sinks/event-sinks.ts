@@ -5,6 +5,7 @@ import type { FactsLog, RepeatLog } from '../../process/repeat-log.js';
 import type { EventTail } from '../store/event-tail.js';
 import type { EventSink } from './event-sink.js';
 import { createKafkaSink } from './kafka-sink.js';
+import { createOtlpSink } from './otlp-sink.js';
 import { createParquetSink } from './parquet-sink.js';
 import { createSinkLease } from './sink-lease.js';
 import { figuresOf, type SinkMeter } from './sink-meter.js';
@@ -50,6 +51,8 @@ export function createEventSinks(options: EventSinksOptions): EventSinks {
     const source = () => database.instanceId;
     runners.push(runnerOf(createParquetSink({ config: parquet, source, now }), parquet.from));
   }
+  // A receiver of logs expects what happens; it keeps nothing for long.
+  if (config.otlp !== null) runners.push(runnerOf(createOtlpSink(config.otlp), 'now'));
   return {
     start() {
       for (const runner of runners) runner.start();

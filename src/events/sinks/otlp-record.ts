@@ -1,0 +1,57 @@
+import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import { type ControlEvent, shownEvent } from '../event.js';
+import type { TailEvent } from '../store/event-tail.js';
+import type { OtlpRecord } from './otlp-worker.js';
+
+/** Every name of a log record of an event; docs/telemetry.md explains them. Those of spans have the same meaning. */
+export const EVENT_NAMES = {
+  event: 'control_enforcement.control.checked',
+  position: 'control_enforcement.event.position',
+  id: 'control_enforcement.event.id',
+  agent: 'gen_ai.agent.name',
+  rule: 'gen_ai.guardrail.rule.id',
+  control: 'control_enforcement.control.name',
+  stage: 'control_enforcement.stage',
+  action: 'control_enforcement.control.action',
+  matched: 'control_enforcement.control.matched',
+  decision: 'control_enforcement.decision.id',
+} as const;
+
+/** Severities of the data model of OpenTelemetry logs. */
+const INFO = { severityNumber: 9, severityText: 'INFO' };
+const WARN = { severityNumber: 13, severityText: 'WARN' };
+const ERROR = { severityNumber: 17, severityText: 'ERROR' };
+
+const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
+const SPAN_ID = /^(?!0{16})[0-9a-f]{16}$/;
+
+/** A stored event as a log record: its JSON is the body, what is searched for are attributes. */
+export function otlpRecord({ position, event }: TailEvent): OtlpRecord {
+  const { us } = event.timestamp;
+  const { trace_id: traceId, span_id: spanId, decision_id: decision } = event;
+  const isTraced = TRACE_ID.test(traceId) && SPAN_ID.test(spanId);
+  return {
+    time: [Number(us / 1_000_000n), Number(us % 1_000_000n) * 1_000],
+    ...severityOf(event),
+    ...(isTraced ? { trace: { traceId, spanId } } : {}),
+    name: EVENT_NAMES.event,
+    body: stringifyJson(shownEvent(event) as JsonObject),
+    attributes: {
+      [EVENT_NAMES.position]: String(position),
+      [EVENT_NAMES.id]: event.control_execution_id,
+      [EVENT_NAMES.agent]: event.agent_name,
+      [EVENT_NAMES.rule]: String(event.control_id),
+      [EVENT_NAMES.control]: event.control_name,
+      [EVENT_NAMES.stage]: event.check_stage,
+      [EVENT_NAMES.action]: event.action,
+      [EVENT_NAMES.matched]: event.matched,
+      ...(decision === null ? {} : { [EVENT_NAMES.decision]: decision }),
+    },
+  };
+}
+
+/** A failed check is an error, a match that stops or changes a step a warning. */
+function severityOf({ error_message: error, matched, action }: ControlEvent) {
+  if (error !== null) return ERROR;
+  return matched && action !== 'observe' ? WARN : INFO;
+}
