@@ -4,13 +4,12 @@ import type { KafkaConfig } from '../../config/config-sinks.js';
 import { shownEvent } from '../event.js';
 import type { TailEvent } from '../store/event-tail.js';
 import type { EventSink } from './event-sink.js';
-import type { Messages, Reply, Settings } from './kafka-worker.js';
+import { openForwarding } from './forwarding-session.js';
+import type { Messages, Settings } from './kafka-worker.js';
 import { startSinkThread } from './sink-thread.js';
+import type { Reply } from './thread-requests.js';
 
 const ENTRY = new URL('./kafka-worker.js', import.meta.url);
-
-/** Time for requests that are under way when the producer is closed, in milliseconds. */
-const CLOSE_MS = 2_000;
 
 /**
  * A topic of Kafka. Each event is a message with the agent as its key, so that the events of an agent are in the order
@@ -26,31 +25,12 @@ export function createKafkaSink(config: KafkaConfig): EventSink {
         data: await settingsOf(config),
         secrets: config.sasl === null ? [] : [config.sasl.password],
       });
-      signal.addEventListener('abort', () => void thread.close(0));
-      let durable: bigint;
-      try {
+      const connect = async () => {
         await thread.request({ connect: true });
-        durable = stored ?? (await first());
-      } catch (error) {
-        await thread.close(CLOSE_MS);
-        throw error;
-      }
-      return {
-        start: durable,
-        get durable() {
-          return durable;
-        },
-        async take(events, upTo) {
-          if (events.length > 0) await thread.request({ messages: messagesOf(events) });
-          durable = upTo;
-        },
-        rest: async () => {},
-        async rewind(position) {
-          durable = position;
-        },
-        finish: async () => {},
-        close: () => thread.close(CLOSE_MS),
+        return stored ?? first();
       };
+      const send = (events: readonly TailEvent[]) => thread.request({ messages: messagesOf(events) });
+      return openForwarding({ thread, connect, send }, signal);
     },
   };
 }

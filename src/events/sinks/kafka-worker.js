@@ -2,8 +2,9 @@
  * A thread with a producer of Kafka, so that encoding and checksums do not delay the thread that serves requests. Plain
  * JavaScript, because a thread starts from a file and Node 20 does not read TypeScript.
  */
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { Producer, stringSerializers } from '@platformatic/kafka';
+import { answerRequests } from './thread-requests.js';
 
 /**
  * @typedef {{ brokers: string[], clientId: string, topic: string, tls?: { ca?: string },
@@ -11,7 +12,6 @@ import { Producer, stringSerializers } from '@platformatic/kafka';
  * Lists of the same length: one message each.
  * @typedef {{ keys: string[], values: string[], headers: Record<string, string>[] }} Messages
  * @typedef {{ id: number } & ({ connect: true } | { messages: Messages })} Request
- * @typedef {{ id: number, failure?: string }} Reply
  */
 
 /** Bytes of one request to a broker; brokers refuse more than about a megabyte by default. One message is always sent. */
@@ -20,9 +20,6 @@ const MAX_REQUEST_BYTES = 512 * 1024;
 const RETRIES = 5;
 const RETRY_DELAY_MS = 300;
 const TIMEOUT_MS = 10_000;
-
-const port = parentPort;
-if (port === null) throw new Error('this module runs in a worker thread');
 
 /** @type {Settings} */
 const { brokers, clientId, topic, tls, sasl } = workerData;
@@ -67,40 +64,9 @@ async function connect() {
   await producer.metadata({ topics: [topic], autocreateTopics: false });
 }
 
-async function closed() {
-  try {
+answerRequests({
+  answer: (/** @type {Request} */ request) => ('messages' in request ? send(request.messages) : connect()),
+  close: async () => {
     await producer.close(true);
-  } catch {
-    // It ends with the thread.
-  }
-}
-
-/**
- * The messages of an error and of all errors behind it.
- * @param {unknown} error
- * @returns {string}
- */
-function reasonOf(error) {
-  if (!(error instanceof Error)) return String(error);
-  const inner = error instanceof AggregateError ? error.errors : [];
-  const causes = error.cause === undefined ? inner : [...inner, error.cause];
-  const { serverErrorMessage } = /** @type {{ serverErrorMessage?: unknown }} */ (error);
-  const own = typeof serverErrorMessage === 'string' ? [serverErrorMessage] : [];
-  return [error.message, ...own, ...new Set(causes.map(reasonOf))].join(' ');
-}
-
-port.on('message', async (/** @type {Request | 'close'} */ request) => {
-  if (request === 'close') {
-    await closed();
-    port.close();
-    return;
-  }
-  /** @type {Reply} */
-  let reply = { id: request.id };
-  try {
-    await ('messages' in request ? send(request.messages) : connect());
-  } catch (error) {
-    reply = { id: request.id, failure: reasonOf(error) };
-  }
-  port.postMessage(reply);
+  },
 });

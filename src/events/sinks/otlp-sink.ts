@@ -1,13 +1,14 @@
 import type { OtlpSinkConfig } from '../../config/config-sinks.js';
 import { VERSION } from '../../process/package-root.js';
+import type { TailEvent } from '../store/event-tail.js';
 import type { EventSink } from './event-sink.js';
+import { openForwarding } from './forwarding-session.js';
 import { otlpRecord } from './otlp-record.js';
-import type { Reply, Settings } from './otlp-worker.js';
+import type { Settings } from './otlp-worker.js';
 import { startSinkThread } from './sink-thread.js';
+import type { Reply } from './thread-requests.js';
 
 const ENTRY = new URL('./otlp-worker.js', import.meta.url);
-/** Time for a request that is under way when the sink is closed, in milliseconds. */
-const CLOSE_MS = 2_000;
 
 /**
  * A receiver of OpenTelemetry, which gets each event as a log record. Delivery is at least once: after a failure or a
@@ -22,36 +23,15 @@ export function createOtlpSink({ endpoint, headers, serviceName, resource }: Otl
   };
   return {
     name: 'otlp',
-    async open(stored, first, signal) {
+    open(stored, first, signal) {
       const thread = startSinkThread<Reply>({
         entry: ENTRY,
         data: settings,
         secrets: Object.values(headers),
       });
-      signal.addEventListener('abort', () => void thread.close(0));
-      let durable: bigint;
-      try {
-        durable = stored ?? (await first());
-      } catch (error) {
-        await thread.close(CLOSE_MS);
-        throw error;
-      }
-      return {
-        start: durable,
-        get durable() {
-          return durable;
-        },
-        async take(events, upTo) {
-          if (events.length > 0) await thread.request({ records: events.map(otlpRecord) });
-          durable = upTo;
-        },
-        rest: async () => {},
-        async rewind(position) {
-          durable = position;
-        },
-        finish: async () => {},
-        close: () => thread.close(CLOSE_MS),
-      };
+      const connect = async () => stored ?? first();
+      const send = (events: readonly TailEvent[]) => thread.request({ records: events.map(otlpRecord) });
+      return openForwarding({ thread, connect, send }, signal);
     },
   };
 }

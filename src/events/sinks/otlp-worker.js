@@ -3,9 +3,10 @@
  * the thread that serves requests. Plain JavaScript, because a thread starts from a file and Node 20 does not read
  * TypeScript.
  */
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
+import { answerRequests } from './thread-requests.js';
 
 /**
  * `time` is in seconds and nanoseconds since 1970.
@@ -13,7 +14,6 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
  *   trace?: { traceId: string, spanId: string }, attributes: Record<string, string | boolean> }} OtlpRecord
  * @typedef {{ url: string, headers: Record<string, string>, resource: Record<string, string>, version: string }} Settings
  * @typedef {{ id: number, records: OtlpRecord[] }} Request
- * @typedef {{ id: number, failure?: string }} Reply
  */
 
 /** Receivers refuse requests of more than a few megabytes. One record is always sent. */
@@ -25,9 +25,6 @@ const TIMEOUT_MS = 10_000;
 const SUCCESS = 0;
 /** The caller sampled it, or not: this is not known any more. */
 const TRACE_FLAGS = 0;
-
-const port = parentPort;
-if (port === null) throw new Error('this module runs in a worker thread');
 
 /** @type {Settings} */
 const { url, headers, resource: attributes, version } = workerData;
@@ -86,18 +83,7 @@ async function send(records) {
   if (group.length > 0) await sendGroup(group);
 }
 
-port.on('message', async (/** @type {Request | 'close'} */ request) => {
-  if (request === 'close') {
-    await exporter.shutdown().catch(() => {});
-    port.close();
-    return;
-  }
-  /** @type {Reply} */
-  let reply = { id: request.id };
-  try {
-    await send(request.records);
-  } catch (error) {
-    reply = { id: request.id, failure: error instanceof Error ? error.message : String(error) };
-  }
-  port.postMessage(reply);
+answerRequests({
+  answer: (/** @type {Request} */ { records }) => send(records),
+  close: () => exporter.shutdown(),
 });

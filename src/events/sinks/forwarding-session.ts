@@ -1,0 +1,46 @@
+import type { TailEvent } from '../store/event-tail.js';
+import type { SinkSession } from './event-sink.js';
+import type { SinkThread } from './sink-thread.js';
+
+/** Time for requests that are under way when a session is closed, in milliseconds. */
+const CLOSE_MS = 2_000;
+
+export interface ForwardingOptions {
+  /** Sends the events. The session closes it. */
+  readonly thread: Pick<SinkThread<unknown>, 'close'>;
+  /** Connects; resolves with the position up to which every event was taken before. */
+  connect(): Promise<bigint>;
+  /** Resolves when the destination has all of these events for good. There is at least one. */
+  send(events: readonly TailEvent[]): Promise<unknown>;
+}
+
+/** Opens a session of a destination that has every event for good as soon as it has taken it. See `EventSink.open`. */
+export async function openForwarding(
+  { thread, connect, send }: ForwardingOptions,
+  signal: AbortSignal,
+): Promise<SinkSession> {
+  signal.addEventListener('abort', () => void thread.close(0));
+  let durable: bigint;
+  try {
+    durable = await connect();
+  } catch (error) {
+    await thread.close(CLOSE_MS);
+    throw error;
+  }
+  return {
+    start: durable,
+    get durable() {
+      return durable;
+    },
+    async take(events, upTo) {
+      if (events.length > 0) await send(events);
+      durable = upTo;
+    },
+    rest: async () => {},
+    async rewind(position) {
+      durable = position;
+    },
+    finish: async () => {},
+    close: () => thread.close(CLOSE_MS),
+  };
+}
