@@ -1,9 +1,10 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, type Tracer, trace } from '@opentelemetry/api';
 import { ServiceError } from '../contract/errors/service-error.js';
+import { SPAN_NAMES } from '../contract/telemetry/attribute-names.js';
 import type { EvaluateRequest } from '../decisions/evaluate-request.js';
 import type { EvaluationCaller } from '../decisions/evaluation-caller.js';
 import type { EvaluationTracer } from '../decisions/traced-evaluations.js';
-import { requestAttributes, SPAN_NAMES, verdictAttributes } from './span-attributes.js';
+import { requestAttributes, verdictAttributes } from './span-attributes.js';
 import type { TraceNotes } from './trace-notes.js';
 import { parentOf } from './trace-parent.js';
 

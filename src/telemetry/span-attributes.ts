@@ -1,31 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
+import { SPAN_NAMES } from '../contract/telemetry/attribute-names.js';
 import type { EvaluateRequest } from '../decisions/evaluate-request.js';
 import type { RevisedVerdict } from '../decisions/evaluation-service.js';
-
-/**
- * Every name that spans of evaluations have; docs/telemetry.md explains them. Those of `gen_ai.guardrail` are a proposal
- * of the semantic conventions of OpenTelemetry, which may still change; those of `control_enforcement` do not.
- */
-export const SPAN_NAMES = {
-  span: 'run_guardrail control-enforcement',
-  operation: 'gen_ai.operation.name',
-  agent: 'gen_ai.agent.name',
-  conversation: 'gen_ai.conversation.id',
-  target: 'gen_ai.guardrail.target.type',
-  verdict: 'gen_ai.guardrail.verdict.type',
-  rule: 'gen_ai.guardrail.rule.id',
-  protocol: 'control_enforcement.protocol',
-  stage: 'control_enforcement.stage',
-  stepType: 'control_enforcement.step.type',
-  stepName: 'control_enforcement.step.name',
-  stepId: 'control_enforcement.step.id',
-  outcome: 'control_enforcement.outcome',
-  decision: 'control_enforcement.decision.id',
-  revision: 'control_enforcement.revision',
-  matched: 'control_enforcement.controls.matched',
-  failed: 'control_enforcement.controls.failed',
-  errorType: 'error.type',
-} as const;
 
 /** Longest text of an attribute, in UTF-16 code units: names of steps come from callers. */
 const MAX_TEXT_LENGTH = 256;

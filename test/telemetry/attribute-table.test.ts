@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { SPAN_NAMES } from '../../src/telemetry/span-attributes.js';
+import { SPAN_NAMES } from '../../src/contract/telemetry/attribute-names.js';
 
 it('the page about telemetry describes every attribute of spans, and no other', () => {
   const page = readFileSync(path.join(import.meta.dirname, '../../docs/telemetry.md'), 'utf8');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { EVENT_NAMES } from '../../src/events/sinks/otlp-record.js';
+import { EVENT_NAMES } from '../../src/contract/telemetry/attribute-names.js';
 import { VERSION } from '../../src/process/package-root.js';
 import { event, eventRoutes } from '../e2e/events.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';

@@ -1,21 +1,8 @@
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import { EVENT_NAMES } from '../../contract/telemetry/attribute-names.js';
 import { type ControlEvent, shownEvent } from '../event.js';
 import type { TailEvent } from '../store/event-tail.js';
 import type { OtlpRecord } from './otlp-worker.js';
-
-/** Every name of a log record of an event; docs/telemetry.md explains them. Those of spans have the same meaning. */
-export const EVENT_NAMES = {
-  event: 'control_enforcement.control.checked',
-  position: 'control_enforcement.event.position',
-  id: 'control_enforcement.event.id',
-  agent: 'gen_ai.agent.name',
-  rule: 'gen_ai.guardrail.rule.id',
-  control: 'control_enforcement.control.name',
-  stage: 'control_enforcement.stage',
-  action: 'control_enforcement.control.action',
-  matched: 'control_enforcement.control.matched',
-  decision: 'control_enforcement.decision.id',
-} as const;
 
 /** Severities of the data model of OpenTelemetry logs. */
 const INFO = { severityNumber: 9, severityText: 'INFO' };
