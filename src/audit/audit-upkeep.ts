@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type AuditOrigin, originOfService } from '../database/audit-log.js';
 import type { Database } from '../database/database.js';
+import { createRegularLook } from '../process/regular-look.js';
 import type { FactsLog, RepeatLog } from '../process/repeat-log.js';
 import type { AuditStore } from './audit-store.js';
 
@@ -38,9 +39,6 @@ export interface AuditUpkeepOptions {
 export function createAuditUpkeep(options: AuditUpkeepOptions): AuditUpkeep {
   const { database, store, retentionDays, log, failures, now } = options;
   let closed = false;
-  let timer: NodeJS.Timeout | undefined;
-  let first: NodeJS.Timeout | undefined;
-  let running: Promise<void> | undefined;
   let loggedAtMs = Number.NEGATIVE_INFINITY;
 
   /** Whether the first entry is expired. Usually not, and then nothing is locked. */
@@ -78,26 +76,13 @@ export function createAuditUpkeep(options: AuditUpkeepOptions): AuditUpkeep {
     }
   }
 
-  function lookOnce(): void {
-    running ??= look().finally(() => {
-      running = undefined;
-    });
-  }
-
+  const regular = createRegularLook({ firstMs: FIRST_LOOK_MS, intervalMs: LOOK_INTERVAL_MS, look });
   return {
-    start() {
-      if (timer !== undefined || closed) return;
-      timer = setInterval(lookOnce, LOOK_INTERVAL_MS);
-      timer.unref();
-      first = setTimeout(lookOnce, FIRST_LOOK_MS);
-      first.unref();
-    },
+    start: regular.start,
     prune,
-    async close() {
+    close() {
       closed = true;
-      clearInterval(timer);
-      clearTimeout(first);
-      await running;
+      return regular.close();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createRegularLook } from '../process/regular-look.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { createObservabilityMeter, type ObservabilityMeter } from './observability-meter.js';
 import {
@@ -45,9 +46,6 @@ export interface EventPrunerOptions {
 export function createEventPruner(options: EventPrunerOptions): EventPruner {
   const { retention, retentionDays, log, failures, now, meter = createObservabilityMeter() } = options;
   let closed = false;
-  let timer: NodeJS.Timeout | undefined;
-  let first: NodeJS.Timeout | undefined;
-  let running: Promise<void> | undefined;
 
   async function repeat(what: keyof PruningCounts, deleteBatch: DeleteBatch): Promise<number> {
     let all = 0;
@@ -87,25 +85,13 @@ export function createEventPruner(options: EventPrunerOptions): EventPruner {
     }
   }
 
-  function lookOnce(): void {
-    running ??= look().finally(() => {
-      running = undefined;
-    });
-  }
-
+  const regular = createRegularLook({ firstMs: FIRST_LOOK_MS, intervalMs: PRUNING_INTERVAL_MS, look });
   return {
-    start() {
-      timer = setInterval(lookOnce, PRUNING_INTERVAL_MS);
-      timer.unref();
-      first = setTimeout(lookOnce, FIRST_LOOK_MS);
-      first.unref();
-    },
+    start: regular.start,
     prune: () => deleteOld(pruningLimits(now(), retentionDays)),
-    async close() {
+    close() {
       closed = true;
-      clearInterval(timer);
-      clearTimeout(first);
-      await running;
+      return regular.close();
     },
   };
 }
