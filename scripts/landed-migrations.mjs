@@ -2,30 +2,21 @@
  * Migrations of the last release. Databases have them, so they must stay as they are, and later ones must leave its
  * programs working. `node scripts/landed-migrations.mjs` takes the present ones; part of `npm run landed`.
  */
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { migrationsFolder, PACKAGE_ROOT, PROVIDERS } from './compose-schema.mjs';
+import { PACKAGE_ROOT, PROVIDERS } from './compose-schema.mjs';
 
 const FILE = join(PACKAGE_ROOT, 'prisma', 'landed.json');
-/** The service itself judges by the same rules what it notes with an applied migration. */
-const RULES = join(PACKAGE_ROOT, 'dist', 'src', 'database', 'migration-rules.js');
 
 /**
- * The migrations of one database, oldest first.
- * @param {import('./compose-schema.mjs').Provider} provider
+ * A module of the built service, which reads migrations, and judges by the same rules what it notes with an applied one.
+ * @param {'migration-files' | 'migration-rules'} name
  */
-export function readMigrationFiles(provider) {
-  const folder = migrationsFolder(provider);
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-    .sort()
-    .map((name) => {
-      const sql = readFileSync(join(folder, name, 'migration.sql'), 'utf8');
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
-    });
+function databaseModule(name) {
+  const file = join(PACKAGE_ROOT, 'dist', 'src', 'database', `${name}.js`);
+  if (!existsSync(file)) throw new Error('the service is not built: run npm run build');
+  return import(String(pathToFileURL(file)));
 }
 
 /**
@@ -56,11 +47,11 @@ export function migrationProblems(migrations, landed, { exclusionOf, nonAdditive
 
 /** Checks the migrations of both databases; prints problems, and the releases that are knowingly excluded. */
 export async function checkCompatibility() {
-  if (!existsSync(RULES)) throw new Error('the service is not built: run npm run build');
-  const rules = await import(String(pathToFileURL(RULES)));
+  const rules = await databaseModule('migration-rules');
+  const { readMigrations } = await databaseModule('migration-files');
   const { version, migrations: landed } = JSON.parse(readFileSync(FILE, 'utf8'));
   const problems = PROVIDERS.flatMap((provider) => {
-    const migrations = readMigrationFiles(provider);
+    const migrations = readMigrations(provider);
     const latestLanded = Object.keys(landed[provider]).sort().at(-1) ?? '';
     for (const { name, sql } of migrations) {
       const exclusion = rules.exclusionOf(sql);
@@ -77,12 +68,13 @@ export async function checkCompatibility() {
   return false;
 }
 
-function land() {
+async function land() {
+  const { readMigrations } = await databaseModule('migration-files');
   const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8'));
   const checksums = (provider) =>
-    Object.fromEntries(readMigrationFiles(provider).map(({ name, checksum }) => [name, checksum]));
+    Object.fromEntries(readMigrations(provider).map(({ name, checksum }) => [name, checksum]));
   const migrations = Object.fromEntries(PROVIDERS.map((provider) => [provider, checksums(provider)]));
   writeFileSync(FILE, `${JSON.stringify({ version, migrations }, null, 2)}\n`);
 }
 
-if (import.meta.filename === process.argv[1]) land();
+if (import.meta.filename === process.argv[1]) await land();
