@@ -14,8 +14,8 @@ import { CONNECT_TIMEOUT_MS } from './postgres-pool.js';
 /** The advisory lock of Prisma's own tools, so that they and the service never migrate concurrently. */
 const MIGRATION_LOCK_ID = 72_707_369;
 /**
- * How long a migration waits for a table that is in use, before it lets others go first and begins anew: whoever needs
- * the table waits behind it.
+ * How long a migration waits for a table that is in use, before it lets others go first and begins anew: other
+ * transactions that need the table wait behind it.
  */
 const TABLE_WAIT_MS = 2_000;
 const PAUSE_MS = 500;

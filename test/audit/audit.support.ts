@@ -24,7 +24,7 @@ export async function record(
   await database.mutate(async () => ({ value: null, changed: true, change: {}, audit }));
 }
 
-/** Removes the triggers that refuse changes of the audit log: somebody who may do anything does it first. */
+/** Removes the triggers that refuse changes of the audit log, as an attacker with all rights would. */
 export function withoutTriggers(kind: Database['kind']): string {
   if (kind === 'sqlite') {
     return 'DROP TRIGGER "audit_entries_no_update"; DROP TRIGGER "audit_entries_no_delete"';

@@ -108,7 +108,7 @@ describe.runIf(DATABASE_KINDS.includes('postgresql'))('A migration of PostgreSQL
     await reader.connect();
     await reader.query('BEGIN; SELECT 1 FROM agents');
     const migrated = migrate(location, [...known, ADDITIVE]);
-    // Whoever comes after the waiting migration waits behind it, until it gives way.
+    // Later queries wait behind the waiting migration, until it gives way.
     await until(
       () => rowsOf(url, `SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`),
       (rows) => rows > 0,

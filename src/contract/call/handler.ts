@@ -57,7 +57,7 @@ export interface HandlerCall extends CallContext {
 
 /** A message as it arrived, complete but not parsed. */
 export interface UnreadMessage {
-  /** They may be passed to another thread: nobody else reads them. */
+  /** They may be passed to another thread: nothing else reads them. */
   readonly bytes: Uint8Array;
   /** JSON of the JSON routes, the JSON mapping of protobuf, or protobuf. */
   readonly form: 'rest' | 'json' | 'binary';

@@ -161,7 +161,7 @@ async function connect(location: ClickHouseLocation, database: string): Promise<
     max_open_connections: CONNECTIONS,
     // Each call has a limit of its own.
     request_timeout: 10 * COMMAND_LIMIT_MS,
-    // Failures are reported by whoever called; the client would log statements with their data.
+    // Failures are reported by the caller; the client would log statements with their data.
     log: { level: ClickHouseLogLevel.OFF },
   });
 }

@@ -185,7 +185,7 @@ function stateOf([position, beforeUs, upTo, prunedPosition]: BulkRow): LogState 
   };
 }
 
-/** The batch was or will be completed by whoever has the lease now. */
+/** The batch was or will be completed by the process that has the lease now. */
 function lost(): OutcomeUnknownError {
   return new OutcomeUnknownError('Another process has taken over the writing of events.');
 }

@@ -6,7 +6,7 @@ export interface SinkFiles {
   list(start: string, from: string): Promise<string[]>;
   /** Null when there is no such file. */
   read(path: string): Promise<VersionedFile | null>;
-  /** Writes a file that nobody else writes. Resolves when it survives a crash. `sha256` is that of the bytes, in hex. */
+  /** Writes a file that no other process writes. Resolves when it survives a crash. `sha256` is that of the bytes, in hex. */
   write(path: string, bytes: Uint8Array, sha256: string): Promise<void>;
   /**
    * Replaces a file as a whole if it has this version still, or creates it if that is null. Resolves with the new

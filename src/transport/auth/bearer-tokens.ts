@@ -38,7 +38,7 @@ export interface BearerTokens {
   verify(token: string): Promise<void>;
   /** The claims of a token of the issuer for this audience. Rejects like `verify`. */
   claimsOf(token: string, audience: string): Promise<TokenClaims>;
-  /** Whether this was a token for this service that has expired: whoever sends it did not guess it. */
+  /** Whether this was a token for this service that has expired: its sender did not guess it. */
   wasValid(text: string): boolean;
   close(): void;
 }

@@ -129,7 +129,7 @@ export class IssuerKeys {
   }
 
   #mayReadAgain(): boolean {
-    // Whoever waits for a read that is running causes none.
+    // Calls that wait for a read that is running cause none.
     if (this.#reading !== undefined) return true;
     const now = this.#options.now();
     const earned = (now - this.#countedAtMs) / this.#times.unknownKeyMs;

@@ -76,7 +76,7 @@ export class KeyRing {
     return undefined;
   }
 
-  /** Whether this text was a valid key that was withdrawn or has expired: whoever sends it did not guess it. */
+  /** Whether this text was a valid key that was withdrawn or has expired: its sender did not guess it. */
   wasValid(apiKey: string): boolean {
     return this.#withdrawn.has(`key ${sha256(apiKey).toString('hex')}`);
   }

@@ -61,7 +61,7 @@ export interface EventReaderThreads {
 
 /**
  * Threads start with the first large message. When one ends in the middle of its work, the message that it was reading
- * fails with SERVICE_UNAVAILABLE: it is not stored, and whoever sent it sends it again. Undefined without
+ * fails with SERVICE_UNAVAILABLE: it is not stored, and its sender sends it again. Undefined without
  * threads.
  */
 export function createEventReaders(options: EventReaderOptions): EventReaderThreads | undefined {

@@ -21,7 +21,7 @@ export interface AgentWatchOptions {
   readonly onIdle: () => void;
 }
 
-/** A watch nobody asks for this long ends. */
+/** A watch that is not asked for this long ends. */
 const IDLE_MS = 300_000;
 /** Shortest time between two requests for a confirmation. */
 const NUDGE_INTERVAL_MS = 250;

@@ -9,7 +9,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   denied: 'The sign-in was refused or given up there.',
   expired: 'The sign-in took too long, or was used already. Try again.',
   insecure: 'Over plain http, sign-ins are taken at localhost only. Use https.',
-  'no-role': 'You have no role for this service. Ask whoever manages your account.',
+  'no-role': 'You have no role for this service. Ask the administrator of your account.',
   unavailable: 'The sign-in cannot be reached now. Try again later.',
 };
 const OTHER_PROBLEM = 'The sign-in failed. The log of the service says why.';
