@@ -117,11 +117,11 @@ describe('GetServerInfo while PostgreSQL is gone', () => {
       // The loaded agent is still evaluated.
       expect(state?.cannotEvaluateBecause).toBeUndefined();
       await postgres.resume();
-      const after = await until(
+      // Each is found out by a look of its own: the storage by a write, the database by the next poll.
+      await until(
         () => infoOf(service),
-        (info) => info.state?.storageState === StorageState.OK,
+        ({ state: now }) => now?.storageState === StorageState.OK && now.databaseUp,
       );
-      expect(after.state).toMatchObject({ databaseUp: true });
     } finally {
       await service.stop();
       await postgres.stop();
