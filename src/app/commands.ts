@@ -28,8 +28,8 @@ function onDatabase(work: (database: Database, config: Config) => Promise<string
 }
 
 /**
- * How far the revision of a restored database is advanced: more than the changes since any backup, but few
- * enough for exact numbers even after a million restores.
+ * How far the revision and the position of events of a restored database are advanced: more than the changes and
+ * events since any backup, but few enough for exact numbers even after a million restores.
  */
 const RESTORE_GAP = 1_000_000_000;
 
@@ -81,10 +81,11 @@ const countOldEvents: Command = {
 };
 
 const afterRestore: Command = {
-  failure: 'The revision cannot be advanced',
-  run: onDatabase(async (database) => {
+  failure: 'Revision and positions cannot be advanced',
+  run: onEvents(async (store, _config, database) => {
     const revision = await database.outrun((await database.revision()) + RESTORE_GAP, originOfCommand(now()));
-    return `The revision is ${revision}; processes that know an earlier one load everything anew.`;
+    await store.skipPositions(RESTORE_GAP);
+    return `The revision is ${revision}; processes that know an earlier one load everything anew. Events get new positions.`;
   }),
 };
 

@@ -73,8 +73,8 @@ export function createWatchEvents({
       let keptUp = false;
       /** Whether it has to report that it reached the end. */
       let owesEnd = true;
-      if (seen > live.position) {
-        seen = live.position;
+      if (live.isOfReplacedState(seen)) {
+        seen = least(seen, live.position);
         yield tell(fellBehind('database_restored', seen, live.position));
       }
       while (!signal.aborted) {
@@ -82,7 +82,8 @@ export function createWatchEvents({
         if (restorations !== live.restorations) {
           restorations = live.restorations;
           missing = 0n;
-          if (seen > live.position) seen = live.position;
+          keptUp = false;
+          seen = least(seen, live.position);
           yield tell(fellBehind('database_restored', seen, live.position));
         }
         if (live.deletedUpTo > seen && live.deletedUpTo > missing) {
@@ -131,6 +132,8 @@ function heartbeat(position: bigint, live: LiveEvents, nowMs: number): object {
   const staleMs = Math.max(0, Math.round(nowMs - live.currentAtMs));
   return { position, heartbeat: { staleness_seconds: staleMs / 1000 } };
 }
+
+const least = (one: bigint, other: bigint) => (one < other ? one : other);
 
 type Reason = 'slow_reader' | 'events_deleted' | 'database_restored';
 

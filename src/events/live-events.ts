@@ -30,6 +30,7 @@ export class LiveEvents {
   #recent: RecentEvents;
   #currentAtMs: number;
   #restorations = 0;
+  #restored: EventLogState['restored'];
   #deletedUpTo = 0n;
   readonly #messages = new Map<string, EventNews>();
   readonly #waiting = new Set<() => void>();
@@ -39,8 +40,9 @@ export class LiveEvents {
   failure: Error | null = null;
 
   /** Starts empty, at the end of the log as of `atMs`. */
-  constructor({ head }: EventLogState, atMs: number, limits: RecentLimits) {
+  constructor({ head, restored }: EventLogState, atMs: number, limits: RecentLimits) {
     this.#limits = limits;
+    this.#restored = restored;
     this.#recent = new RecentEvents(head, limits);
     this.#currentAtMs = atMs;
   }
@@ -55,9 +57,15 @@ export class LiveEvents {
     return this.#currentAtMs;
   }
 
-  /** Number of times the log was found to end before a known position. */
+  /** Number of times the log was found to be of an earlier state than a known position. */
   get restorations(): number {
     return this.#restorations;
+  }
+
+  /** Whether a position was given away by a state of the database that was replaced by an earlier one. */
+  isOfReplacedState(position: bigint): boolean {
+    const { from, to } = this.#restored;
+    return position > this.position || (position > from && position < to);
   }
 
   /** Events up to this position may have been deleted before they were read here; 0 when none were. */
@@ -67,12 +75,14 @@ export class LiveEvents {
 
   /** Adds the part read after its position at `atMs`. */
   take(part: TailPart, atMs: number): void {
-    const { head, prunedPosition } = part;
+    const { head, prunedPosition, restored } = part;
     const known = this.position;
-    if (head < known) {
+    const isReplaced = restored.to !== this.#restored.to && known > restored.from;
+    this.#restored = restored;
+    if (head < known || isReplaced) {
       this.#restorations += 1;
       this.#deletedUpTo = 0n;
-      this.#recent = new RecentEvents(head, this.#limits);
+      this.#recent = new RecentEvents(part.upTo, this.#limits);
     } else {
       if (prunedPosition > known) this.#deletedUpTo = prunedPosition;
       this.#recent.append(part);

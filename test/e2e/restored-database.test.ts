@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { FellBehindReason } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { type RestReply, restClient } from '../support/http.js';
 import { rpcTransport } from '../support/rpc-transports.js';
@@ -7,6 +8,8 @@ import { startService } from '../support/service.js';
 import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
+import { watchEvents } from './event-streams.support.js';
+import { event, eventRoutes } from './events.support.js';
 import { type Watcher, watchControls } from './watch-controls.support.js';
 
 const AGENT = 'restored-agent';
@@ -118,11 +121,51 @@ describeOnEachDatabase('a database that is restored to an earlier state', (fresh
     }
   });
 
+  it('gets such positions of events by the command, so that streams go on with everything stored since', async () => {
+    const databaseUrl = await freshDatabaseUrl();
+    const before = await startService({ DATABASE_URL: databaseUrl });
+    const { send } = eventRoutes(restClient(before.url));
+    for (const id of ['kept', 'lost-1', 'lost-2']) await send(event({ control_execution_id: id }));
+    const first = watchEvents(rpcTransport('gRPC', before.url), { afterPosition: 0n });
+    await first.reached('lost-2');
+    const known = first.position();
+    await first.stop();
+    await before.stop();
+    await executeSql(
+      databaseUrl,
+      `BEGIN;
+       DELETE FROM "events" WHERE "position" > 1;
+       DELETE FROM "event_rollups";
+       UPDATE "event_log" SET "position" = 1, "events" = 1;
+       COMMIT`,
+    );
+    const environment = { DATABASE_URL: databaseUrl };
+    for (const words of ['after-restore', 'rebuild-statistics']) {
+      const command = await spawnService(compiled, { environment, arguments: [words] });
+      expect(await command.ended).toEqual({ code: 0, signal: null });
+      await command.dispose();
+    }
+    const after = await startService({ DATABASE_URL: databaseUrl });
+    try {
+      const routes = eventRoutes(restClient(after.url));
+      const ids = ['new-1', 'new-2', 'new-3', 'new-4'];
+      for (const id of ids) await routes.send(event({ control_execution_id: id }));
+      const again = watchEvents(rpcTransport('gRPC', after.url), { afterPosition: known });
+      await again.reached('new-4');
+      expect(again.ids()).toEqual(ids);
+      expect(again.kinds()[0]).toBe(`fellBehind ${FellBehindReason.DATABASE_RESTORED}`);
+      await again.stop();
+      expect((await routes.query({})).body).toMatchObject({ total: 5 });
+    } finally {
+      await after.stop();
+    }
+  });
+
   it('reports why the command failed', async () => {
     const environment = { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' };
     const command = await spawnService(compiled, { environment, arguments: ['after-restore'] });
     expect((await command.ended).code).toBe(1);
-    expect(command.stderr()).toMatch(/^The revision cannot be advanced: /);
+    expect(command.stderr()).toMatch(/^Revision and positions cannot be advanced: /);
     await command.dispose();
   });
 

@@ -10,6 +10,7 @@ import { createWatchEvents } from '../../src/events/event-watch.js';
 import { encodeEvent } from '../../src/events/sql/event-row.js';
 import { createEventTail } from '../../src/events/sql/event-tail.js';
 import { createEventWriter } from '../../src/events/sql/event-writer.js';
+import { skipPositions } from '../../src/events/sql/skip-positions.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { until } from '../support/until.js';
 import { storedEvent } from './events.support.js';
@@ -238,6 +239,48 @@ describeOnEachDatabase('the streams of events', (freshDatabaseUrl) => {
     await store('other');
     expect(idsOf([await after])).toEqual(['other']);
     await stream.return(undefined);
+  });
+
+  it('report positions of a state before a restore, and send everything that was stored since', async () => {
+    const { watch, store, feed } = service();
+    await store('a', 'b', 'c', 'lost', 'lost too');
+    const stream = watch({ after_position: 0 });
+    await toEnd(stream);
+    const waiting = next(stream);
+    await database.bulk.transaction((tx) =>
+      tx.run(
+        Prisma.sql`UPDATE "event_log" SET "position" = 3, "events" = 3`,
+        Prisma.sql`DELETE FROM "events" WHERE "position" > 3`,
+      ),
+    );
+    await skipPositions('event_log', database.bulk, 1_000);
+    await store('d', 'e', 'f');
+    feed.committed();
+    expect(await waiting).toEqual({
+      position: 5n,
+      fell_behind: { reason: 'database_restored', up_to_position: 1_006n },
+    });
+    expect(idsOf([await next(stream)])).toEqual(['d', 'e', 'f']);
+    await stream.return(undefined);
+
+    for (const [position, isTold] of [
+      [2, false],
+      [3, false],
+      [4, true],
+      [5, true],
+      [1_003, false],
+      [1_004, false],
+    ] as const) {
+      const again = watch({ after_position: position });
+      const messages = await toEnd(again);
+      expect({ position, isTold: messages.some(({ fell_behind }) => fell_behind !== undefined) }).toEqual({
+        position,
+        isTold,
+      });
+      const sent = ['c', 'd', 'e', 'f'].slice(position === 2 ? 0 : position === 1_004 ? 2 : 1);
+      expect(idsOf(messages)).toEqual(sent);
+      await again.return(undefined);
+    }
   });
 
   it('report after a while that there is nothing, and how long ago that was certain', async () => {

@@ -1,5 +1,6 @@
 import type { ClickHouseLocation } from '../../config/event-store-location.js';
 import type { Database } from '../../database/database.js';
+import { skipPositions } from '../sql/skip-positions.js';
 import type { EventStore, GroupLimits } from '../store/event-store.js';
 import { createClickHouseConnection } from './clickhouse-connection.js';
 import { encodeEvent } from './clickhouse-row.js';
@@ -42,6 +43,7 @@ export function createClickHouseEventStore({
     tail: createEventTail({ connection, state: leases.state }),
     statistics: createStatisticsStore(connection),
     retention: createEventRetention({ connection, leases, turns, bulk, now }),
+    skipPositions: (count) => skipPositions('event_store_lease', bulk, count),
     rebuildStatistics: () => rebuildRollups({ connection, leases, turns, now }),
     close: () => connection.close(),
   };

@@ -3,7 +3,7 @@ import type { BulkDatabase } from '../../database/bulk.js';
 import type { EventRetention } from '../store/event-retention.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { existsAt } from './event-search.js';
-import type { Leases, LogState } from './lease.js';
+import type { Deletions, Leases, LogState } from './lease.js';
 import { monthOf } from './partitions.js';
 import type { WriteTurns } from './write-turns.js';
 
@@ -79,13 +79,12 @@ export function createEventRetention({
       if (events === 0) return 0;
       const isEarlier = beforeUs < state.prunedBeforeUs && state.prunedUpTo > 0n;
       if (isEarlier) await deleteBeyondMark(state, beforeUs);
-      const log: LogState = {
-        position: state.position,
+      const deletions: Deletions = {
         prunedPosition: last > state.prunedPosition ? last : state.prunedPosition,
         prunedBeforeUs: isEarlier ? state.prunedBeforeUs : beforeUs,
         prunedUpTo: isEarlier ? state.prunedUpTo : state.position,
       };
-      await finishPruning(log);
+      await finishPruning(deletions);
       return events;
     });
   }

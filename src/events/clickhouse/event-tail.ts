@@ -16,12 +16,12 @@ export interface EventTailOptions {
 export function createEventTail({ connection, state, limits = MESSAGE_LIMITS }: EventTailOptions): EventTail {
   return {
     async state() {
-      const { position, prunedPosition } = await state();
-      return { head: position, prunedPosition };
+      const { position, prunedPosition, restored } = await state();
+      return { head: position, prunedPosition, restored };
     },
     async after(lane, position, filter) {
       const log = await state();
-      const { position: head, prunedPosition } = log;
+      const { position: head, prunedPosition, restored } = log;
       // There are as many positions as events, except where some were deleted.
       const end = least(position + BigInt(limits.events), head);
       const exists = existsAt(log) ?? '1';
@@ -45,6 +45,7 @@ export function createEventTail({ connection, state, limits = MESSAGE_LIMITS }: 
         upTo: isCut ? (read.at(-1)?.position ?? end) : await upTo(rows.length === 0, position, end, log),
         head,
         prunedPosition,
+        restored,
       };
     },
   };

@@ -30,7 +30,12 @@ export interface LogState {
   readonly prunedUpTo: bigint;
   /** The highest position of a deleted event. */
   readonly prunedPosition: bigint;
+  /** As of `EventLogState`. */
+  readonly restored: { readonly from: bigint; readonly to: bigint };
 }
+
+/** What was deleted. */
+export type Deletions = Pick<LogState, 'prunedBeforeUs' | 'prunedUpTo' | 'prunedPosition'>;
 
 /** The right to write, which one process has at a time. */
 export interface Lease {
@@ -44,7 +49,7 @@ export interface Lease {
   /** Reserves the number of the batch, after the unfinished one was completed up to a position. */
   begin(position: bigint): Promise<void>;
   /** Makes the batch visible to readers by position, and gives the lease back. Both or nothing. */
-  complete(position: bigint, pruned?: Omit<LogState, 'position'>): Promise<void>;
+  complete(position: bigint, pruned?: Deletions): Promise<void>;
   /**
    * Gives the lease back without completing the batch. Never rejects: the lease would expire anyway. After `nothing` was
    * written, the batch is forgotten; after `something` was written, the next holder completes it.
@@ -63,7 +68,8 @@ export interface Leases {
   state(): Promise<LogState>;
 }
 
-const STATE = Prisma.sql`"position", "pruned_before_us", "pruned_up_to", "pruned_position"`;
+const STATE = Prisma.sql`
+  "position", "pruned_before_us", "pruned_up_to", "pruned_position", "restored_from", "restored_to"`;
 
 export function createLeases({ kind, bulk }: LeaseOptions): Leases {
   const clock = Prisma.raw(
@@ -82,13 +88,13 @@ export function createLeases({ kind, bulk }: LeaseOptions): Leases {
       const [taken] = await tx.run(Prisma.sql`
         UPDATE "event_store_lease" SET "owner" = ${owner}, "expires_at_ms" = ${clock} + ${LEASE_MS}
         WHERE "id" = 1 AND "expires_at_ms" <= ${clock}
-        RETURNING ${STATE}, "batch", "pending_batch", ${clock}`);
+        RETURNING "batch", "pending_batch", ${clock}, ${STATE}`);
       const found = taken?.rows[0];
       if (found === undefined) {
         await tx.run(Prisma.sql`UPDATE "event_store_lease" SET "wanted_at_ms" = ${clock} WHERE "id" = 1`);
         return undefined;
       }
-      const unfinished = integer(found[5]);
+      const unfinished = integer(found[1]);
       if (unfinished === 0n) await reserve(tx, owner, nextBatch(found));
       return found;
     });
@@ -99,9 +105,9 @@ export function createLeases({ kind, bulk }: LeaseOptions): Leases {
     const batch = nextBatch(row);
     const isMine = Prisma.sql`"id" = 1 AND "owner" = ${owner} AND "expires_at_ms" > ${clock}`;
     return {
-      state: stateOf(row),
+      state: stateOf(row.slice(3)),
       batch,
-      unfinished: integer(row[5]),
+      unfinished: integer(row[1]),
       left: () => startMs + WORK_LIMIT_MS - performance.now(),
       begin: (position) =>
         bulk.transaction(async (tx) => {
@@ -171,17 +177,18 @@ function reserve(tx: BulkTransaction, owner: string, batch: bigint): Promise<unk
 
 /** Numbers follow the clock, so that none is used again after an older copy of the database was restored. */
 function nextBatch(row: BulkRow): bigint {
-  const after = integer(row[4]) + 1n;
-  const now = integer(row[6]) * 1_000n;
+  const after = integer(row[0]) + 1n;
+  const now = integer(row[2]) * 1_000n;
   return now > after ? now : after;
 }
 
-function stateOf([position, beforeUs, upTo, prunedPosition]: BulkRow): LogState {
+function stateOf([position, beforeUs, upTo, prunedPosition, from, to]: BulkRow): LogState {
   return {
     position: integer(position),
     prunedBeforeUs: integer(beforeUs),
     prunedUpTo: integer(upTo),
     prunedPosition: integer(prunedPosition),
+    restored: { from: integer(from), to: integer(to) },
   };
 }
 

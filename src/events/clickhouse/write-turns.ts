@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OutcomeUnknownError, unavailable } from '../../database/errors.js';
 import { appliedChanges, countedEvents, knownIds, lastPosition } from './batch-statements.js';
 import type { ClickHouseConnection, Insertion } from './clickhouse-connection.js';
-import type { Lease, Leases, LogState } from './lease.js';
+import type { Deletions, Lease, Leases, LogState } from './lease.js';
 
 /** Attempts of an insert, and the pause between them in milliseconds. It is repeated under the same token. */
 const ATTEMPTS = 3;
@@ -20,7 +20,7 @@ export interface WriteTurn {
   /** Makes known and counts what was inserted into `events` and `event_changes`, and shows it to readers. */
   finish(position: bigint): Promise<void>;
   /** Completes the turn with other deletions in the log. */
-  finishPruning(pruned: Omit<LogState, 'position'>): Promise<void>;
+  finishPruning(pruned: Deletions): Promise<void>;
 }
 
 export interface WriteTurnsOptions {

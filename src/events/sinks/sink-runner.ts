@@ -171,12 +171,17 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
   }
 
   /** Counts the positions of a part without an event, as far as events may have been deleted there. */
-  function countMissed({ events, upTo, prunedPosition }: TailPart, after: bigint): void {
-    const end = prunedPosition < upTo ? prunedPosition : upTo;
+  function countMissed(
+    { events, upTo, prunedPosition, restored: { from, to } }: TailPart,
+    after: bigint,
+  ): void {
+    const end = least(prunedPosition, upTo);
     if (end <= after) return;
     const present = events.filter(({ position }) => position > after && position <= end).length;
-    const missed = Number(end - after) - present;
-    if (missed === 0) return;
+    // Those of a replaced state of the database were never given to an event of this one.
+    const skipped = most(0n, least(to, end) - most(from, after));
+    const missed = Number(end - after - skipped) - present;
+    if (missed <= 0) return;
     figures.missed += missed;
     const told = { ...facts, after: String(after), upTo: String(end), missed };
     failures.told('warn', `sink ${sink.name} missed`, 'events were deleted before a sink took them', told);
@@ -192,3 +197,6 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
     },
   };
 }
+
+const least = (one: bigint, other: bigint) => (one < other ? one : other);
+const most = (one: bigint, other: bigint) => (one > other ? one : other);

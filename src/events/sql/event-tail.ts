@@ -1,13 +1,17 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import type { BulkDatabase } from '../../database/bulk.js';
+import type { BulkDatabase, BulkRow } from '../../database/bulk.js';
 import { allOf, FALSE } from '../../database/text.js';
-import { type EventTail, MESSAGE_LIMITS, type PartLimits } from '../store/event-tail.js';
+import { type EventLogState, type EventTail, MESSAGE_LIMITS, type PartLimits } from '../store/event-tail.js';
 import { conditionsOf } from './event-conditions.js';
 import { hasMore, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent } from './event-row.js';
 import { ALL_EVENTS } from './segment-tables.js';
 
 const ORDER = Prisma.sql`"position"`;
+
+const LOG_STATE = Prisma.sql`
+  "log"."position", "log"."pruned_position", "log"."restored_from", "log"."restored_to"`;
+const LOG_STATE_COLUMNS = 4;
 
 export function createEventTail(
   bulk: Pick<BulkDatabase, 'read'>,
@@ -17,9 +21,9 @@ export function createEventTail(
     async state() {
       const [row] = await bulk.read(
         'statistics',
-        Prisma.sql`SELECT "position", "pruned_position" FROM "event_log" WHERE "id" = 1`,
+        Prisma.sql`SELECT ${LOG_STATE} FROM "event_log" AS "log" WHERE "id" = 1`,
       );
-      return { head: integer(row?.[0]), prunedPosition: integer(row?.[1]) };
+      return readLogState(row ?? []);
     },
     async after(lane, position, filter) {
       const conditions = conditionsOf(filter);
@@ -29,26 +33,34 @@ export function createEventTail(
         lane,
         Prisma.sql`
           WITH ${partOfEvents(Prisma.sql`"position" > ${position}`, ORDER, limits)}
-          SELECT "passed".*, "log"."position", "log"."pruned_position",
-            (SELECT MAX("at") FROM "part"), ${hasMore(limits)}
+          SELECT "passed".*, (SELECT MAX("at") FROM "part"), ${hasMore(limits)}, ${LOG_STATE}
           FROM "event_log" AS "log" LEFT JOIN (
             SELECT ${READ_COLUMNS}, "octets" FROM "part" CROSS JOIN ${ALL_EVENTS} AS "events"
             WHERE "events"."position" = "part"."at" AND ${passes}) AS "passed" ON 1 = 1
           WHERE "log"."id" = 1 ORDER BY "passed"."position"`,
       );
-      const [head, prunedPosition, last, more] = (rows[0] ?? []).slice(-4).map(integer);
-      if (head === undefined || prunedPosition === undefined)
-        throw new Error('the row of the event log is missing');
+      const [first] = rows;
+      if (first === undefined) throw new Error('the row of the event log is missing');
+      const [last, more] = first.slice(-LOG_STATE_COLUMNS - 2).map(integer);
+      const log = readLogState(first.slice(-LOG_STATE_COLUMNS));
       return {
         // A log without events after the position gives a single row.
         events: rows
           .filter((row) => row[0] !== null)
-          .map((row) => ({ ...readEvent(row), octets: Number(row.at(-5)) })),
-        upTo: more === 0n ? head : (last ?? head),
-        head,
-        prunedPosition,
+          .map((row) => ({ ...readEvent(row), octets: Number(row.at(-LOG_STATE_COLUMNS - 3)) })),
+        upTo: more === 0n ? log.head : (last ?? log.head),
+        ...log,
       };
     },
+  };
+}
+
+function readLogState(columns: BulkRow): EventLogState {
+  const [head, prunedPosition, from, to] = columns;
+  return {
+    head: integer(head),
+    prunedPosition: integer(prunedPosition),
+    restored: { from: integer(from), to: integer(to) },
   };
 }
 

@@ -8,6 +8,7 @@ import { createEventTail } from './event-tail.js';
 import { createEventWriter } from './event-writer.js';
 import { rebuildRollups } from './rollup-rebuild.js';
 import { createSegmentUpkeep, type SegmentUpkeep } from './segment-upkeep.js';
+import { skipPositions } from './skip-positions.js';
 import { createStatisticsStore } from './statistics-store.js';
 import { StoredIds } from './stored-ids.js';
 
@@ -39,6 +40,7 @@ export function createSqlEventStore({
     tail: createEventTail(database.bulk),
     statistics: createStatisticsStore(database),
     retention: createSqlRetention(database, now),
+    skipPositions: (count) => skipPositions('event_log', database.bulk, count),
     rebuildStatistics: () => rebuildRollups({ database, now }),
     start(failures) {
       const { kind, bulk } = database;

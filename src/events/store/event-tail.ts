@@ -29,6 +29,12 @@ export interface EventLogState {
   readonly head: bigint;
   /** The highest position of an event that was deleted because of its age. */
   readonly prunedPosition: bigint;
+  /**
+   * The positions after `from` and before `to` were given away by a state of the database that was replaced by an
+   * earlier one: a reader of them may have read events that are gone. Later events begin after `to`. Both 0 when the
+   * database was never restored.
+   */
+  readonly restored: { readonly from: bigint; readonly to: bigint };
 }
 
 /** An event and its approximate size in bytes. */

@@ -87,4 +87,33 @@ describeOnEachEventStore('positions', (fresh) => {
     expect(part.prunedPosition).toBeLessThan(part.head);
     expect(part.head).toBe((await store.tail.state()).head);
   });
+
+  it('are skipped after a restore, so that none is given away twice, and readers learn which ones', async () => {
+    const { store } = await fresh();
+    const one = store(NOW);
+    await one.write(['a', 'b', 'c'].map((id) => one.encode(event(id))));
+    const { head, restored } = await one.tail.state();
+    expect(restored).toEqual({ from: 0n, to: 0n });
+
+    await one.skipPositions(1_000_000);
+    const to = head + 1_000_000n;
+    expect(await one.tail.state()).toMatchObject({ head: to, restored: { from: head, to } });
+    // Nothing was stored in between: both are one restore.
+    await one.skipPositions(1_000_000);
+    const further = { from: head, to: to + 1_000_000n };
+    expect(await one.tail.after('search', head + 5n, {})).toMatchObject({
+      events: [],
+      head: further.to,
+      restored: further,
+    });
+
+    await one.write([one.encode(event('d')), one.encode(event('a'))]);
+    const part = await one.tail.after('search', head + 5n, {});
+    expect(part.events.map(({ event: { control_execution_id: id } }) => id)).toEqual(['d']);
+    expect(part.events[0]?.position).toBeGreaterThan(further.to);
+    expect((await readAfter(one, 0n)).ids).toEqual(['a', 'b', 'c', 'd']);
+    await one.skipPositions(1_000_000);
+    expect((await one.tail.state()).restored.from).toBe(part.head);
+    expect(await one.rebuildStatistics()).toMatchObject({ corrected: 0 });
+  });
 });

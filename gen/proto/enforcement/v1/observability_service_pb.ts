@@ -2037,9 +2037,9 @@ export enum FellBehindReason {
   EVENTS_DELETED = 2,
 
   /**
-   * The position of the client is beyond the last event, because the database was restored to an earlier state. The
-   * stream continues after the position of this message. Events before that position that were stored since the
-   * restore may have been missed.
+   * The position of the client is one of a state of the database that was replaced by an earlier state: events that it
+   * has received may not be stored any more. The stream continues after the position of this message. Events before
+   * that position that were stored since the restore may have been missed, unless the command after-restore was run.
    *
    * @generated from enum value: FELL_BEHIND_REASON_DATABASE_RESTORED = 3;
    */
