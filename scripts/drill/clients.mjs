@@ -5,6 +5,9 @@ const PAUSE_MS = 20;
 /** Longer than any outage of a drill: an evaluation waits for the restored service. */
 const PATIENT_MS = 600_000;
 
+/** `FELL_BEHIND_REASON_DATABASE_RESTORED`. */
+const DATABASE_RESTORED = 3;
+
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Evaluates a step to deny and one to allow by turns, one at a time. */
@@ -62,7 +65,7 @@ function watchEvents(client, signal) {
               found.ids.set(id, (found.ids.get(id) ?? 0) + 1);
             }
           }
-          if (news.case === 'fellBehind' && position < afterPosition) found.restorations += 1;
+          if (news.case === 'fellBehind' && news.value.reason === DATABASE_RESTORED) found.restorations += 1;
           afterPosition = position;
         }
       } catch {

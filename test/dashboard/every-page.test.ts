@@ -73,7 +73,7 @@ describe('every page of the dashboard, with the demonstration data', () => {
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 800 });
         // Charts adapt after the layout.
-        const fits = expect.poll(() => overflow(page), { timeout: 10_000 }).toBe(0);
+        const fits = expect.poll(() => overflow(page)).toBe(0);
         await fits.catch(() => found.push(`is wider than ${width} pixels`));
       }
       await page.setViewportSize({ width: 1280, height: 800 });

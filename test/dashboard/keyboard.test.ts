@@ -252,6 +252,7 @@ describeOnSqlite('the frame of the dashboard', (freshDatabaseUrl) => {
       await option(page, 'Overview').waitFor();
       expect(await axeViolations(page)).toEqual([]);
       await page.keyboard.press('Escape');
+      await palette(page).waitFor({ state: 'detached' });
       await page.keyboard.press('?');
       await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
       expect(await axeViolations(page)).toEqual([]);

@@ -39,7 +39,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
       const values = Array.from({ length: 20_000 }, (_, item) => `value-${index}-${item}-${'x'.repeat(60)}`);
       await seed.link(LARGE, await seed.control(`large-${index}`, listing(values)));
     }
-  }, 60_000);
+  });
 
   describe.each(RPC_PROTOCOLS)('over %s', (protocol) => {
     const client = () => createClient(AgentService, rpcTransport(protocol, service().url));

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createClient } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
@@ -24,9 +24,6 @@ import {
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { askEverywhere, kept, type RemovableDatabase, removableDatabase } from './last-known-good.support.js';
-
-// Each test starts several processes.
-vi.setConfig({ testTimeout: 120_000 });
 
 const PREFIX = 'control_enforcement_server';
 const AGENT = 'known-agent-1';

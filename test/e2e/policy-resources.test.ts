@@ -26,7 +26,7 @@ describeService('policies of many agents', ({ call, seed, databaseUrl }) => {
     for (const some of [names.slice(0, 1_000), names.slice(1_000)]) {
       await call('POST', `${POLICIES}/${policy}/agents`, { agent_names: some });
     }
-  }, 120_000);
+  });
   afterAll(() => other.stop());
 
   it('are listed with all their agents, page by page, each once', async () => {

@@ -145,7 +145,7 @@ describeService('agents that share controls', ({ call, seed, service, databaseUr
       }),
       { numRuns: 12 },
     );
-  }, 300_000);
+  });
 
   it('hold one program for each set of controls, not for each agent', async () => {
     const read = async (name: string): Promise<number> => {

@@ -20,7 +20,6 @@ import { until } from '../support/until.js';
 import { event } from './events.support.js';
 
 const AGENT = 'loaded-agent-1';
-const LIMIT_MS = 180_000;
 
 /** Waits until every protocol reports that a service is serving, or that it is not. */
 async function expectServing(url: string, service: string, expected: boolean): Promise<void> {
@@ -98,39 +97,31 @@ describe('a PostgreSQL database that goes wrong', () => {
     expect((await policy(call, 'again')).status).toBe(200);
   }
 
-  it(
-    'because it is read-only: reports it, and continues when it is not any more',
-    async () => {
-      await server(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-      await cut(name);
-      await expectTold(service, call, 'READONLY');
-      await expectRefused(call, /read-only/);
-      await server(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
-      await cut(name);
-      await goesOn();
-    },
-    LIMIT_MS,
-  );
+  it('because it is read-only: reports it, and continues when it is not any more', async () => {
+    await server(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await cut(name);
+    await expectTold(service, call, 'READONLY');
+    await expectRefused(call, /read-only/);
+    await server(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
+    await cut(name);
+    await goesOn();
+  });
 
-  it(
-    'because its disk is full: reports it, and continues when there is space',
-    async () => {
-      // The server itself answers with its error for a full disk.
-      await runOn(
-        database.url,
-        `CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
+  it('because its disk is full: reports it, and continues when there is space', async () => {
+    // The server itself answers with its error for a full disk.
+    await runOn(
+      database.url,
+      `CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
            $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
          CREATE TRIGGER full_probe BEFORE UPDATE ON storage_probe FOR EACH ROW EXECUTE FUNCTION disk_full();
          CREATE TRIGGER full_policies BEFORE INSERT ON policies FOR EACH ROW EXECUTE FUNCTION disk_full();
          CREATE TRIGGER full_events BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION disk_full()`,
-      );
-      await expectTold(service, call, 'NOSPACE');
-      await expectRefused(call, /disk of the database is full/);
-      await runOn(database.url, 'DROP FUNCTION disk_full CASCADE');
-      await goesOn();
-    },
-    LIMIT_MS,
-  );
+    );
+    await expectTold(service, call, 'NOSPACE');
+    await expectRefused(call, /disk of the database is full/);
+    await runOn(database.url, 'DROP FUNCTION disk_full CASCADE');
+    await goesOn();
+  });
 
   it.each(['an empty one', 'another one'])(
     'because %s has its address: refuses changes, evaluates by what it has loaded, and continues with the right one',
@@ -151,7 +142,6 @@ describe('a PostgreSQL database that goes wrong', () => {
       await swap(hidden, name);
       await goesOn();
     },
-    LIMIT_MS,
   );
 });
 
@@ -162,34 +152,30 @@ describe('a PostgreSQL database with a damaged table', () => {
   });
   afterAll(() => postgres.stop());
 
-  it(
-    'is reported, and takes no changes',
-    async () => {
-      const { service, call } = await startLoaded(postgres.url);
-      try {
-        const [file] = await queryRow(
-          postgres.url,
-          `SELECT current_setting('data_directory') || '/' || pg_relation_filepath('policies')`,
-        );
-        expect((await policy(call, 'first')).status).toBe(200);
-        await postgres.pause();
-        const handle = await open(path.normalize(String(file)), 'r+');
-        await handle.write(Buffer.alloc(4096, 0xa5), 0, 4096, 0);
-        await handle.close();
-        await postgres.resume();
-        // Whatever reads the table finds out.
-        await until(
-          () => policy(call, 'second'),
-          ({ body }) => /damaged/.test(body.detail ?? ''),
-        );
-        await expectTold(service, call, 'CORRUPT');
-        await expectRefused(call, /damaged/);
-      } finally {
-        await service.stop();
-      }
-    },
-    LIMIT_MS,
-  );
+  it('is reported, and takes no changes', async () => {
+    const { service, call } = await startLoaded(postgres.url);
+    try {
+      const [file] = await queryRow(
+        postgres.url,
+        `SELECT current_setting('data_directory') || '/' || pg_relation_filepath('policies')`,
+      );
+      expect((await policy(call, 'first')).status).toBe(200);
+      await postgres.pause();
+      const handle = await open(path.normalize(String(file)), 'r+');
+      await handle.write(Buffer.alloc(4096, 0xa5), 0, 4096, 0);
+      await handle.close();
+      await postgres.resume();
+      // Whatever reads the table finds out.
+      await until(
+        () => policy(call, 'second'),
+        ({ body }) => /damaged/.test(body.detail ?? ''),
+      );
+      await expectTold(service, call, 'CORRUPT');
+      await expectRefused(call, /damaged/);
+    } finally {
+      await service.stop();
+    }
+  });
 });
 
 describe('while PostgreSQL is down', () => {
@@ -228,58 +214,50 @@ describe('while PostgreSQL is down', () => {
     );
   };
 
-  it(
-    'a process that has loaded nothing reports that it can evaluate nothing, over every protocol',
-    async () => {
-      await down();
-      const reason = 'the database does not answer, and no agent is loaded';
-      expect(await call('GET', '/health')).toMatchObject({
-        status: 200,
-        body: { status: 'unhealthy', reason },
-      });
-      expect(await call('GET', '/ready')).toMatchObject({
-        status: 503,
-        body: { status: 'not_ready', reason, storage: 'DOWN' },
-      });
-      for (const name of ['', 'EvaluationService', 'AgentService'])
-        await expectServing(service.url, name, false);
-      await expectServing(service.url, 'TemplateService', true);
-      expect((await evaluate(call, AGENT, 'bad')).status).toBe(503);
-      await up();
-      expect((await call('GET', '/health')).body.status).toBe('healthy');
-    },
-    LIMIT_MS,
-  );
+  it('a process that has loaded nothing reports that it can evaluate nothing, over every protocol', async () => {
+    await down();
+    const reason = 'the database does not answer, and no agent is loaded';
+    expect(await call('GET', '/health')).toMatchObject({
+      status: 200,
+      body: { status: 'unhealthy', reason },
+    });
+    expect(await call('GET', '/ready')).toMatchObject({
+      status: 503,
+      body: { status: 'not_ready', reason, storage: 'DOWN' },
+    });
+    for (const name of ['', 'EvaluationService', 'AgentService'])
+      await expectServing(service.url, name, false);
+    await expectServing(service.url, 'TemplateService', true);
+    expect((await evaluate(call, AGENT, 'bad')).status).toBe(503);
+    await up();
+    expect((await call('GET', '/health')).body.status).toBe('healthy');
+  });
 
-  it(
-    'a process that has loaded an agent serves it, is ready, and reports the rest to watchers',
-    async () => {
-      expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
-      const client = createClient(Health, rpcTransport('gRPC', service.url));
-      const stop = new AbortController();
-      const seen: Record<string, Status[]> = { EvaluationService: [], ControlService: [] };
-      const watching = Object.entries(seen).map(async ([name, statuses]) => {
-        const stream = client.watch({ service: `enforcement.v1.${name}` }, { signal: stop.signal });
-        for await (const { status } of stream) statuses.push(status);
-      });
-      await until(
-        () => Object.values(seen).every(({ length }) => length > 0),
-        (all) => all,
-      );
-      await down();
-      await expectTold(service, call, 'DOWN');
-      await up();
-      await until(
-        () => seen.ControlService ?? [],
-        ({ length }) => length === 3,
-      );
-      expect(seen).toEqual({
-        EvaluationService: [Status.SERVING],
-        ControlService: [Status.SERVING, Status.NOT_SERVING, Status.SERVING],
-      });
-      stop.abort();
-      await Promise.allSettled(watching);
-    },
-    LIMIT_MS,
-  );
+  it('a process that has loaded an agent serves it, is ready, and reports the rest to watchers', async () => {
+    expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
+    const client = createClient(Health, rpcTransport('gRPC', service.url));
+    const stop = new AbortController();
+    const seen: Record<string, Status[]> = { EvaluationService: [], ControlService: [] };
+    const watching = Object.entries(seen).map(async ([name, statuses]) => {
+      const stream = client.watch({ service: `enforcement.v1.${name}` }, { signal: stop.signal });
+      for await (const { status } of stream) statuses.push(status);
+    });
+    await until(
+      () => Object.values(seen).every(({ length }) => length > 0),
+      (all) => all,
+    );
+    await down();
+    await expectTold(service, call, 'DOWN');
+    await up();
+    await until(
+      () => seen.ControlService ?? [],
+      ({ length }) => length === 3,
+    );
+    expect(seen).toEqual({
+      EvaluationService: [Status.SERVING],
+      ControlService: [Status.SERVING, Status.NOT_SERVING, Status.SERVING],
+    });
+    stop.abort();
+    await Promise.allSettled(watching);
+  });
 });

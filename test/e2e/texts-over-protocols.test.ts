@@ -109,7 +109,7 @@ describeOnEachDatabase('what a control sees', (freshDatabaseUrl) => {
     });
     await fc.assert(property, { numRuns: STEPS });
     expect(found).toBeGreaterThan(STEPS / 10);
-  }, 300_000);
+  });
 
   it.each([
     { query: 'DROP TABLE users', input: 'SELECT 1', type: 'x' },

@@ -22,5 +22,5 @@ describe.each(DATABASE_KINDS)('the file of a service that is killed while it sav
     } finally {
       await database.drop();
     }
-  }, 300_000);
+  });
 });

@@ -146,5 +146,5 @@ describeOnEachDatabase('the state of a database', (freshDatabaseUrl, kind) => {
     expect(state.header).toMatchObject({ agents: 100_000, policies: 20, controls: 1_000 });
     expect(stateOf(state, 'agent-number-99999').controls).toHaveLength(50);
     expect(bytes).toBeLessThan(8_000_000);
-  }, 120_000);
+  });
 });

@@ -216,7 +216,7 @@ describe('the files of a SQLite database', () => {
     await all;
     for (const thread of threads) await thread.close();
     expect(verified).toBeGreaterThan(10);
-  }, 180_000);
+  });
 });
 
 async function overwrite(file: string, bytes: Buffer): Promise<void> {

@@ -23,7 +23,8 @@ const NOTICES: Readonly<Record<FellBehindReason, string>> = {
   [FellBehindReason.UNSPECIFIED]: 'The page has fallen behind.',
   [FellBehindReason.SLOW_READER]: 'Events arrive faster than this page reads them; they follow with a delay.',
   [FellBehindReason.EVENTS_DELETED]: 'Some events were deleted because of their age before they were shown.',
-  [FellBehindReason.DATABASE_RESTORED]: 'The database was restored; events since then may be missing here.',
+  [FellBehindReason.DATABASE_RESTORED]:
+    'The database was restored to an earlier state: events shown here may not be stored any more.',
 };
 
 /** Reads the messages of a shared stream of events: each event after the position once. */
