@@ -253,7 +253,7 @@ describeOnEachDatabase('the streams of events', (freshDatabaseUrl) => {
         Prisma.sql`DELETE FROM "events" WHERE "position" > 3`,
       ),
     );
-    await skipPositions('event_log', database.bulk, 1_000);
+    await skipPositions('event_log', database.bulk, 1_000, 0);
     await store('d', 'e', 'f');
     feed.committed();
     expect(await waiting).toEqual({

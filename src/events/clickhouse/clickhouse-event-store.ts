@@ -43,7 +43,7 @@ export function createClickHouseEventStore({
     tail: createEventTail({ connection, state: leases.state }),
     statistics: createStatisticsStore(connection),
     retention: createEventRetention({ connection, leases, turns, bulk, now }),
-    skipPositions: (count) => skipPositions('event_store_lease', bulk, count),
+    skipPositions: (count, least) => skipPositions('event_store_lease', bulk, count, least),
     rebuildStatistics: () => rebuildRollups({ connection, leases, turns, now }),
     close: () => connection.close(),
   };

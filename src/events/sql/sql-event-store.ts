@@ -40,7 +40,7 @@ export function createSqlEventStore({
     tail: createEventTail(database.bulk),
     statistics: createStatisticsStore(database),
     retention: createSqlRetention(database, now),
-    skipPositions: (count) => skipPositions('event_log', database.bulk, count),
+    skipPositions: (count, least) => skipPositions('event_log', database.bulk, count, least),
     rebuildStatistics: () => rebuildRollups({ database, now }),
     start(failures) {
       const { kind, bulk } = database;

@@ -62,10 +62,11 @@ export interface EventStore {
   /** Compares the rollups with the stored events, and corrects differences, while further events are stored. */
   rebuildStatistics(): Promise<RebuildResult>;
   /**
-   * Moves the end of the log on by `count` positions, after the database was restored to an earlier state: so none that
-   * a reader knows is given to another event, and those that come back are told (`EventLogState.restored`).
+   * Moves the end of the log on by `count` positions at least, and to `least`, after the database was restored to an
+   * earlier state: so none that a reader knows is given to another event, and those that come back are told
+   * (`EventLogState.restored`).
    */
-  skipPositions(count: number): Promise<void>;
+  skipPositions(count: number, least: number): Promise<void>;
   /**
    * Begins the work in the background of a process that serves requests. Resolves when an empty store has its final
    * structure, and never rejects. `close` ends the work.

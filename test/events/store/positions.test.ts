@@ -95,11 +95,11 @@ describeOnEachEventStore('positions', (fresh) => {
     const { head, restored } = await one.tail.state();
     expect(restored).toEqual({ from: 0n, to: 0n });
 
-    await one.skipPositions(1_000_000);
+    await one.skipPositions(1_000_000, 0);
     const to = head + 1_000_000n;
     expect(await one.tail.state()).toMatchObject({ head: to, restored: { from: head, to } });
     // Nothing was stored in between: both are one restore.
-    await one.skipPositions(1_000_000);
+    await one.skipPositions(1_000_000, 0);
     const further = { from: head, to: to + 1_000_000n };
     expect(await one.tail.after('search', head + 5n, {})).toMatchObject({
       events: [],
@@ -112,8 +112,13 @@ describeOnEachEventStore('positions', (fresh) => {
     expect((await readAfter(one, further.to)).ids).toEqual(['d']);
     const { ids, upTo } = await readAfter(one, 0n);
     expect(ids).toEqual(['a', 'b', 'c', 'd']);
-    await one.skipPositions(1_000_000);
+    await one.skipPositions(1_000_000, 0);
     expect((await one.tail.state()).restored).toEqual({ from: upTo, to: upTo + 1_000_000n });
+    await one.skipPositions(1, 1_000_000_000_000_000);
+    expect(await one.tail.state()).toMatchObject({
+      head: 1_000_000_000_000_000n,
+      restored: { from: upTo, to: 1_000_000_000_000_000n },
+    });
     expect(await one.rebuildStatistics()).toMatchObject({ corrected: 0 });
   });
 });
