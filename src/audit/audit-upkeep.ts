@@ -38,7 +38,6 @@ export interface AuditUpkeepOptions {
 
 export function createAuditUpkeep(options: AuditUpkeepOptions): AuditUpkeep {
   const { database, store, retentionDays, log, failures, now } = options;
-  let closed = false;
   let loggedAtMs = Number.NEGATIVE_INFINITY;
 
   /** Whether the first entry is expired. Usually not, and then nothing is locked. */
@@ -53,7 +52,7 @@ export function createAuditUpkeep(options: AuditUpkeepOptions): AuditUpkeep {
     if (retentionDays === 0) return 0;
     const beforeMs = now() - retentionDays * DAY_MS;
     let all = 0;
-    while (!closed && (await isDue(beforeMs))) {
+    while (!regular.isClosed && (await isDue(beforeMs))) {
       const pruned = await pruneBatch(database, beforeMs, originOfService(now()));
       if (pruned === 0) break;
       all += pruned;
@@ -80,10 +79,7 @@ export function createAuditUpkeep(options: AuditUpkeepOptions): AuditUpkeep {
   return {
     start: regular.start,
     prune,
-    close() {
-      closed = true;
-      return regular.close();
-    },
+    close: regular.close,
   };
 }
 

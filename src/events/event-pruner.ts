@@ -45,11 +45,10 @@ export interface EventPrunerOptions {
  */
 export function createEventPruner(options: EventPrunerOptions): EventPruner {
   const { retention, retentionDays, log, failures, now, meter = createObservabilityMeter() } = options;
-  let closed = false;
 
   async function repeat(what: keyof PruningCounts, deleteBatch: DeleteBatch): Promise<number> {
     let all = 0;
-    while (!closed) {
+    while (!regular.isClosed) {
       const startMs = performance.now();
       const rows = await deleteBatch();
       if (rows === 0) break;
@@ -77,7 +76,7 @@ export function createEventPruner(options: EventPrunerOptions): EventPruner {
       const oldest = await retention.oldest();
       meter.oldestEventMs = oldest.eventUs === null ? null : Number(oldest.eventUs / 1_000n);
       // Usually there is nothing to delete, and then nothing is written.
-      if (!isDue(limits, oldest) || closed || !(await retention.claim())) return;
+      if (!isDue(limits, oldest) || regular.isClosed || !(await retention.claim())) return;
       const { events, rollups } = await deleteOld(limits);
       if (events + rollups > 0) log.info({ events, rollups }, 'old events and sums were pruned');
     } catch (error) {
@@ -89,9 +88,6 @@ export function createEventPruner(options: EventPrunerOptions): EventPruner {
   return {
     start: regular.start,
     prune: () => deleteOld(pruningLimits(now(), retentionDays)),
-    close() {
-      closed = true;
-      return regular.close();
-    },
+    close: regular.close,
   };
 }

@@ -4,6 +4,8 @@ export interface RegularLook {
   start(): void;
   /** Ends when what is running has ended. Never rejects. */
   close(): Promise<void>;
+  /** Whether `close` was called: work that takes long stops then. */
+  readonly isClosed: boolean;
 }
 
 export interface RegularLookOptions {
@@ -38,6 +40,9 @@ export function createRegularLook({ firstMs, intervalMs, look }: RegularLookOpti
       clearInterval(timer);
       clearTimeout(first);
       await running;
+    },
+    get isClosed() {
+      return closed;
     },
   };
 }
