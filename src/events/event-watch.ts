@@ -7,6 +7,7 @@ import { eventTest, filterKey, filterOf } from './event-filter.js';
 import type { ObservabilityInputs } from './event-schemas.js';
 import { eventMessage, type LiveEvents } from './live-events.js';
 import type { EventTail } from './store/event-tail.js';
+import { lower } from './store/position-order.js';
 
 /** Pause before a stream that is behind retries an unresponsive database. */
 const RETRY_MS = 1_000;
@@ -68,22 +69,19 @@ export function createWatchEvents({
       let seen = from === undefined ? live.position : BigInt(from);
       /** Events up to here were reported as missing. */
       let missing = 0n;
-      let { restorations } = live;
+      /** Restorations that it reported or need not report; null when its position requires a report. */
+      let restorations = live.isOfReplacedState(seen) ? null : live.restorations;
       /** Whether it has reached the end since the last report of slow reading. */
       let keptUp = false;
       /** Whether it has to report that it reached the end. */
       let owesEnd = true;
-      if (live.isOfReplacedState(seen)) {
-        seen = least(seen, live.position);
-        yield tell(fellBehind('database_restored', seen, live.position));
-      }
       while (!signal.aborted) {
         if (live.failure !== null) throw live.failure;
         if (restorations !== live.restorations) {
           restorations = live.restorations;
           missing = 0n;
           keptUp = false;
-          seen = least(seen, live.position);
+          seen = lower(seen, live.position);
           yield tell(fellBehind('database_restored', seen, live.position));
         }
         if (live.deletedUpTo > seen && live.deletedUpTo > missing) {
@@ -132,8 +130,6 @@ function heartbeat(position: bigint, live: LiveEvents, nowMs: number): object {
   const staleMs = Math.max(0, Math.round(nowMs - live.currentAtMs));
   return { position, heartbeat: { staleness_seconds: staleMs / 1000 } };
 }
-
-const least = (one: bigint, other: bigint) => (one < other ? one : other);
 
 type Reason = 'slow_reader' | 'events_deleted' | 'database_restored';
 

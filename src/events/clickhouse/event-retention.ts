@@ -1,6 +1,7 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase } from '../../database/bulk.js';
 import type { EventRetention } from '../store/event-retention.js';
+import { higher } from '../store/position-order.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { existsAt } from './event-search.js';
 import type { Deletions, Leases, LogState } from './lease.js';
@@ -80,7 +81,7 @@ export function createEventRetention({
       const isEarlier = beforeUs < state.prunedBeforeUs && state.prunedUpTo > 0n;
       if (isEarlier) await deleteBeyondMark(state, beforeUs);
       const deletions: Deletions = {
-        prunedPosition: last > state.prunedPosition ? last : state.prunedPosition,
+        prunedPosition: higher(last, state.prunedPosition),
         prunedBeforeUs: isEarlier ? state.prunedBeforeUs : beforeUs,
         prunedUpTo: isEarlier ? state.prunedUpTo : state.position,
       };

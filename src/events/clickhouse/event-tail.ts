@@ -1,5 +1,6 @@
 import { eventTest } from '../event-filter.js';
 import { type EventTail, MESSAGE_LIMITS, type PartLimits } from '../store/event-tail.js';
+import { lower } from '../store/position-order.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { COLUMN_NAMES, OCTETS, readRow } from './clickhouse-row.js';
 import { existsAt } from './event-search.js';
@@ -23,7 +24,7 @@ export function createEventTail({ connection, state, limits = MESSAGE_LIMITS }: 
       const log = await state();
       const { position: head, prunedPosition, restored } = log;
       // There are as many positions as events, except where some were deleted.
-      const end = least(position + BigInt(limits.events), head);
+      const end = lower(position + BigInt(limits.events), head);
       const exists = existsAt(log) ?? '1';
       const rows = await connection.read(lane, {
         text: `
@@ -68,5 +69,3 @@ export function createEventTail({ connection, state, limits = MESSAGE_LIMITS }: 
 
 /** Index in `COLUMN_NAMES`. */
 const POSITION = COLUMN_NAMES.split(', ').indexOf('position');
-
-const least = (one: bigint, other: bigint) => (one < other ? one : other);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OutcomeUnknownError, unavailable } from '../../database/errors.js';
+import { higher } from '../store/position-order.js';
 import { appliedChanges, countedEvents, knownIds, lastPosition } from './batch-statements.js';
 import type { ClickHouseConnection, Insertion } from './clickhouse-connection.js';
 import type { Deletions, Lease, Leases, LogState } from './lease.js';
@@ -79,9 +80,9 @@ export function createWriteTurns({ connection, leases, now }: WriteTurnsOptions)
   /** Completes what was left, and returns the position after which the batch begins. */
   async function prepare(lease: Lease): Promise<bigint> {
     stored ??= await lastStored(connection);
-    let position = highest(lease.state.position, stored);
+    let position = higher(lease.state.position, stored);
     if (lease.unfinished !== 0n) {
-      position = highest(position, await recover(lease));
+      position = higher(position, await recover(lease));
       await lease.begin(position);
     }
     return position;
@@ -121,5 +122,3 @@ async function lastStored(connection: ClickHouseConnection): Promise<bigint> {
   const [row] = await connection.read('search', { text: 'SELECT max(position) FROM events' });
   return BigInt(String(row?.[0] ?? 0));
 }
-
-const highest = (one: bigint, other: bigint) => (one > other ? one : other);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FactsLog, RepeatLog } from '../../process/repeat-log.js';
 import type { EventTail, TailPart } from '../store/event-tail.js';
+import { higher, lower } from '../store/position-order.js';
 import type { EventSink, SinkSession, SinkStart } from './event-sink.js';
 import { createLeaseHolder, type LeaseHolder } from './lease-holder.js';
 import type { SinkLease } from './sink-lease.js';
@@ -175,13 +176,15 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
     { events, upTo, prunedPosition, restored: { from, to } }: TailPart,
     after: bigint,
   ): void {
-    const end = least(prunedPosition, upTo);
+    const end = lower(prunedPosition, upTo);
     if (end <= after) return;
-    const present = events.filter(({ position }) => position > after && position <= end).length;
-    // Those of a replaced state of the database were never given to an event of this one.
-    const skipped = most(0n, least(to, end) - most(from, after));
+    // Positions of a replaced state of the database were never given to an event of this one.
+    const skipped = higher(0n, lower(to, end) - higher(from, after));
+    const isCounted = (position: bigint) =>
+      position > after && position <= end && (position <= from || position > to);
+    const present = events.filter(({ position }) => isCounted(position)).length;
     const missed = Number(end - after - skipped) - present;
-    if (missed <= 0) return;
+    if (missed === 0) return;
     figures.missed += missed;
     const told = { ...facts, after: String(after), upTo: String(end), missed };
     failures.told('warn', `sink ${sink.name} missed`, 'events were deleted before a sink took them', told);
@@ -197,6 +200,3 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
     },
   };
 }
-
-const least = (one: bigint, other: bigint) => (one < other ? one : other);
-const most = (one: bigint, other: bigint) => (one > other ? one : other);

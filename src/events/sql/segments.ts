@@ -1,6 +1,7 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkTransaction } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
+import { higher, lower } from '../store/position-order.js';
 import {
   attach,
   createArchive,
@@ -69,7 +70,7 @@ export function isFull(position: bigint, segments: readonly Pick<Segment, 'last'
 
 /** The last position of the closed segments. */
 function lastOf(segments: readonly Pick<Segment, 'last'>[]): bigint {
-  return segments.reduce((last, segment) => (segment.last > last ? segment.last : last), 0n);
+  return segments.reduce((last, segment) => higher(last, segment.last), 0n);
 }
 
 /**
@@ -110,7 +111,7 @@ export async function createSegment(
   const { generation } = await lockLog(tx);
   const number = Number(generation) + 1;
   const end = first + SEGMENT_POSITIONS - 1n;
-  const created = { number, first, last: end < old.last ? end : old.last, isOld: false, hasFilter: false };
+  const created = { number, first, last: lower(end, old.last), isOld: false, hasFilter: false };
   await tx.run(
     ...dropView(kind),
     ...createTable(kind, tableName(number), number),

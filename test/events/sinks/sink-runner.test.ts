@@ -208,6 +208,23 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
     });
   });
 
+  it('misses none of the positions that were skipped after a restore', async () => {
+    const DAY = 86_400_000;
+    const sink = new MemorySink();
+    const first = await write(2);
+    const runner = run(sink);
+    await received(sink, 2);
+    await runner.close();
+    await store.skipPositions(1_000_000, 0);
+    await write(3, 2 * DAY);
+    const recent = await write(1);
+    const deleteBatch = store.retention.eventBatches(BigInt(NOW - DAY) * 1_000n);
+    while ((await deleteBatch()) > 0);
+    const next = run(sink);
+    expect(await received(sink, 3)).toEqual([...first, ...recent]);
+    expect(next.figures.missed).toBe(3);
+  });
+
   it('misses nothing of what was deleted before its first start', async () => {
     const DAY = 86_400_000;
     await write(3, 2 * DAY);
