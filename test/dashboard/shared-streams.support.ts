@@ -142,6 +142,7 @@ export class FakeBrowser {
   readonly #gone = new Map<string, (() => void)[]>();
   /** Tabs that no longer run: nothing that they do has an effect. */
   readonly #dead = new Set<string>();
+  readonly #opened: FakeTab[] = [];
   #leading: string | undefined;
   #tabs = 0;
 
@@ -155,10 +156,17 @@ export class FakeBrowser {
     const name = `tab-${this.#tabs}`;
     const death = new AbortController();
     const sources = new Map([...this.sources].map(([of, source]) => [of, endingWith(source, death.signal)]));
-    return new FakeTab(new StreamTab(name, this.#busOf(name), sources, this.limits), () => {
+    const tab = new FakeTab(new StreamTab(name, this.#busOf(name), sources, this.limits), () => {
       death.abort();
       this.#crash(name);
     });
+    this.#opened.push(tab);
+    return tab;
+  }
+
+  /** Ends all tabs, so that nothing of them goes on after a test. */
+  close(): void {
+    for (const tab of this.#opened) tab.crash();
   }
 
   /** A tab whose process ends: nothing of it says goodbye. */
@@ -228,10 +236,18 @@ export interface FakePage {
 }
 
 export class FakeTab {
+  readonly #pages: FakePage[] = [];
+
   constructor(
     private readonly streams: StreamTab,
-    readonly crash: () => void,
+    private readonly die: () => void,
   ) {}
+
+  crash(): void {
+    this.die();
+    // What a process does ends with it. This is without effect outside of the tab, which is dead.
+    for (const page of this.#pages.splice(0)) page.end();
+  }
 
   /** Opens a page with the events of a kind: from now on, or after a position. */
   watch(kind: number, after?: bigint): FakePage {
@@ -267,6 +283,8 @@ export class FakeTab {
         },
       },
     );
-    return { received, notices, position, start: () => start, isConnected: () => isConnected, end };
+    const page = { received, notices, position, start: () => start, isConnected: () => isConnected, end };
+    this.#pages.push(page);
+    return page;
   }
 }

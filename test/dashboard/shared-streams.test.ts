@@ -1,11 +1,18 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { EventServer, FakeBrowser, type FakePage, type FakeTab, LIMITS } from './shared-streams.support.js';
 
 const SOURCE = 'events';
 
+const browsers: FakeBrowser[] = [];
+afterEach(() => {
+  for (const browser of browsers.splice(0)) browser.close();
+});
+
 function browserOf(server: EventServer, limits = LIMITS): FakeBrowser {
-  return new FakeBrowser(new Map([[SOURCE, server.source]]), limits);
+  const browser = new FakeBrowser(new Map([[SOURCE, server.source]]), limits);
+  browsers.push(browser);
+  return browser;
 }
 
 const poll = <T>(read: () => T) => expect.poll(read, { interval: 2 });
@@ -160,7 +167,7 @@ describe('streams shared by tabs', () => {
           expect(page.received).toEqual(texts(server.positionsAfter(start, kind)));
         }
         expect(server.mostOpen).toBeLessThanOrEqual(4);
-        for (const { page } of open) page.end();
+        browser.close();
       }),
       { numRuns: 150, endOnFailure: true },
     );
