@@ -214,6 +214,20 @@ describeOnSqlite('the frame of the dashboard', (freshDatabaseUrl) => {
     });
   });
 
+  it('takes a key that is pressed before the focus has left a dialog that was just closed', async () => {
+    await open('/', async ({ page }) => {
+      await heading(page, 'Overview').waitFor();
+      await page.keyboard.press('Control+k');
+      await option(page, 'Overview').waitFor();
+      await page.evaluate(`
+        document.querySelector('dialog[open]').close();
+        const key = new KeyboardEvent('keydown', { key: '?', bubbles: true, cancelable: true });
+        document.activeElement.dispatchEvent(key);
+      `);
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    });
+  });
+
   it('explains why a sign-in failed', async () => {
     const { page } = await openWatchedPage(dashboard.browser);
     await page.goto(address('/controls'));

@@ -24,7 +24,7 @@ export interface KillReport {
   readonly ahead: number;
   /** A start without the database did not decide by what is in the file. */
   readonly wrong: number;
-  /** What processes that were killed have left in the folder, beyond one file of each. */
+  /** What processes that were killed have left in the folder, beyond one file of each and a lock. */
   readonly litter: number;
 }
 
@@ -62,6 +62,7 @@ export async function killRuns({ compiled, database, kills, seed }: KillOptions)
   const seen = new Set<number>();
   const found = { blindStarts: 0, damaged: 0, wentBack: 0, ahead: 0, wrong: 0 };
   let latest = 0;
+  let killed = 0;
 
   async function start(): Promise<{ service: ServiceProcess; call: RestClient }> {
     const service = await spawnService(compiled, { environment });
@@ -71,6 +72,7 @@ export async function killRuns({ compiled, database, kills, seed }: KillOptions)
   async function kill(service: ServiceProcess): Promise<void> {
     service.process.kill('SIGKILL');
     await service.ended;
+    killed += 1;
   }
 
   /** Changes what the control denies to the number of the change, until the service is gone. */
@@ -149,6 +151,8 @@ export async function killRuns({ compiled, database, kills, seed }: KillOptions)
   } finally {
     for (const one of running) await one.dispose();
   }
-  const litter = Math.max(0, (await database.leftInFolder()) - kills - 1);
+  // The state, a lock, and what each process was writing.
+  const expected = 2 + killed;
+  const litter = Math.max(0, (await database.leftInFolder()) - expected);
   return { kills, revisions: seen.size, ...found, litter };
 }

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
+import { lazy, Suspense, useCallback, useLayoutEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { GO_LETTERS } from '../shared/shortcut-keys.js';
 import { listenForShortcuts, useShortcut } from '../shared/shortcuts.js';
@@ -24,8 +24,9 @@ export function useFrameDialogs() {
     setDialog({ name, opening: openings });
   }, []);
   const [, open] = useLocation();
-  useEffect(() => listenForShortcuts(), []);
-  useEffect(() => {
+  // Before the page is seen: a key that is pressed then counts.
+  useLayoutEffect(() => listenForShortcuts(), []);
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       const isCommand = IS_MAC ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
       if (!isCommand || event.altKey || event.shiftKey || event.key.toLowerCase() !== 'k') return;

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 import { KeySequence } from './shortcut-keys.js';
 
 /** A key of the page that is open. */
@@ -36,7 +36,8 @@ export function useShortcut(keys: string, description: string, run: () => void):
   useEffect(() => {
     latest.current = run;
   });
-  useEffect(() => {
+  // A shortcut works as soon as its component is seen: other effects run after that.
+  useLayoutEffect(() => {
     const shortcut = { keys, description, run: () => latest.current() };
     publish([shortcut, ...active]);
     return () => publish(active.filter((one) => one !== shortcut));
@@ -89,6 +90,8 @@ function marked(keys: string): HTMLElement | undefined {
 
 function isMeantForWidget({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof Element)) return false;
-  if (target.closest(WIDGETS) !== null || document.querySelector('dialog[open]') !== null) return true;
+  if (document.querySelector('dialog[open]') !== null) return true;
+  // A field in a dialog that was just closed keeps the focus until the page is drawn.
+  if (target.closest(WIDGETS)?.checkVisibility() === true) return true;
   return (key === ' ' || key === 'Enter') && target.closest(PRESSABLE) !== null;
 }
