@@ -19,7 +19,8 @@ export async function openWatchedPage(
   browser: Browser,
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
-  const context = await browser.newContext(options);
+  // Colors and sizes are not those of a moment of an animation.
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(TAB_TIMEOUT_MS);
   const page = await context.newPage();
   const problems: string[] = [];
