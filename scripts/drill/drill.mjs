@@ -122,7 +122,9 @@ export async function runDrill({ main, open, entries = 300, tamper = async () =>
         ...load.errors,
         ...clients.evaluations.wrong,
         ...clients.controls.ends,
-        ...(clients.events.restorations === 1 ? [] : ['the watcher of events was not told of the restore']),
+        ...(clients.events.restorations === 1
+          ? []
+          : ['the watcher of events was not told of the restore once']),
         ...problems,
       ],
       acknowledged: { beforeBackup: backup.before, afterBackup: lost, afterRestore: since.length },

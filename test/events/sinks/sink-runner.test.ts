@@ -11,6 +11,7 @@ import { storedEvent } from '../events.support.js';
 import { MemorySink, type TestRunner, testRunner } from './sinks.support.js';
 
 const NOW = 1_760_000_000_000;
+const DAY_MS = 86_400_000;
 
 describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
   let url: string;
@@ -53,6 +54,23 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
       () => sink.ids,
       (ids) => ids.length >= count,
     );
+  /** A sink that took two events and stopped. */
+  async function stoppedSink(): Promise<{ sink: MemorySink; first: string[] }> {
+    const sink = new MemorySink();
+    const first = await write(2);
+    const runner = run(sink);
+    await received(sink, 2);
+    await runner.close();
+    return { sink, first };
+  }
+  /** Stores events after others, which are then deleted because of their age. */
+  async function writeAfterDeleted(count: number, deleted: number): Promise<string[]> {
+    await write(deleted, 2 * DAY_MS);
+    const recent = await write(count);
+    const deleteBatch = store.retention.eventBatches(BigInt(NOW - DAY_MS) * 1_000n);
+    while ((await deleteBatch()) > 0);
+    return recent;
+  }
   const head = async () => (await store.tail.state()).head;
 
   it('gets every stored event once, in the order of commits, those before its start included', async () => {
@@ -189,16 +207,8 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
   });
 
   it('says which events were deleted because of their age before it took them', async () => {
-    const DAY = 86_400_000;
-    const sink = new MemorySink();
-    const first = await write(2);
-    const runner = run(sink);
-    await received(sink, 2);
-    await runner.close();
-    await write(3, 2 * DAY);
-    const recent = await write(1);
-    const deleteBatch = store.retention.eventBatches(BigInt(NOW - DAY) * 1_000n);
-    while ((await deleteBatch()) > 0);
+    const { sink, first } = await stoppedSink();
+    const recent = await writeAfterDeleted(1, 3);
     const next = run(sink);
     expect(await received(sink, 3)).toEqual([...first, ...recent]);
     expect(next.figures.missed).toBe(3);
@@ -209,28 +219,16 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
   });
 
   it('misses none of the positions that were skipped after a restore', async () => {
-    const DAY = 86_400_000;
-    const sink = new MemorySink();
-    const first = await write(2);
-    const runner = run(sink);
-    await received(sink, 2);
-    await runner.close();
+    const { sink, first } = await stoppedSink();
     await store.skipPositions(1_000_000, 0);
-    await write(3, 2 * DAY);
-    const recent = await write(1);
-    const deleteBatch = store.retention.eventBatches(BigInt(NOW - DAY) * 1_000n);
-    while ((await deleteBatch()) > 0);
+    const recent = await writeAfterDeleted(1, 3);
     const next = run(sink);
     expect(await received(sink, 3)).toEqual([...first, ...recent]);
     expect(next.figures.missed).toBe(3);
   });
 
   it('misses nothing of what was deleted before its first start', async () => {
-    const DAY = 86_400_000;
-    await write(3, 2 * DAY);
-    const recent = await write(2);
-    const deleteBatch = store.retention.eventBatches(BigInt(NOW - DAY) * 1_000n);
-    while ((await deleteBatch()) > 0);
+    const recent = await writeAfterDeleted(2, 3);
     const sink = new MemorySink();
     const runner = run(sink);
     expect(await received(sink, 2)).toEqual(recent);
