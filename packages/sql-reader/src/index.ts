@@ -1,6 +1,6 @@
 export { DIALECT_RULES } from './dialect-rules.js';
 export { type GeneralParser, type ParserAnswer, parseGeneral } from './general-parser.js';
-export { scan } from './lexer.js';
+export { scan, type TokenKind } from './lexer.js';
 export {
   type ColumnReference,
   DIALECTS,

@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { DIALECT_RULES, type Dialect, NotParsed, scan } from '../../../packages/sql-reader/src/index.js';
 import type { DataTexts } from '../../core/data-texts.js';
+import { isImpliedCall } from './implied-call.js';
+import { wrappedTexts } from './wrapped-texts.js';
 
 /** A string value that begins like a statement. */
 export interface StatementLeaf {
@@ -23,13 +25,13 @@ const COMMON_WORDS =
 /** Words that begin one in a single dialect; from the manuals' chapters on statements. */
 const DIALECT_WORDS: Readonly<Record<Dialect, string>> = {
   postgres:
-    'ABORT CHECKPOINT CLOSE CLUSTER DISCARD END IMPORT LISTEN MOVE NOTIFY REASSIGN REFRESH REINDEX RESET SECURITY UNLISTEN',
+    'ABORT ANALYSE CHECKPOINT CLOSE CLUSTER DISCARD END IMPORT LISTEN MOVE NOTIFY REASSIGN REFRESH REINDEX RESET SECURITY UNLISTEN',
   mysql:
     'BINLOG CACHE CHANGE CHECK CHECKSUM CLONE FLUSH HANDLER HELP IMPORT INSTALL KILL OPTIMIZE PURGE REPAIR RESET ' +
     'RESTART SHUTDOWN SIGNAL STOP UNINSTALL UNLOCK XA',
   tsql:
     'ADD BACKUP BULK CHECKPOINT CLOSE DBCC DENY DISABLE ENABLE END GO GOTO IF KILL OPEN PRINT RAISERROR READTEXT ' +
-    'RECONFIGURE RESTORE RETURN REVERT SETUSER SHUTDOWN THROW UPDATETEXT WAITFOR WHILE WRITETEXT',
+    'DUMP RECEIVE RECONFIGURE RESTORE RETURN REVERT SAVE SEND SETUSER SHUTDOWN THROW UPDATETEXT WAITFOR WHILE WRITETEXT',
   oracle: 'ADMINISTER ASSOCIATE AUDIT DISASSOCIATE FLASHBACK NOAUDIT PURGE',
   sqlite: 'ATTACH DETACH END PRAGMA REINDEX',
 };
@@ -43,40 +45,65 @@ const FIRST_WORDS: Readonly<Record<Dialect, ReadonlySet<string>>> = {
   sqlite: words('sqlite'),
 };
 
-/** Text that may precede a statement: blanks of all kinds, empty statements, brackets. */
-const LEAD = /[\s\p{Control}\p{Format};(]*/uy;
+/**
+ * Text that may precede a statement: blanks of all kinds, empty statements, brackets, and the escape syntax of drivers,
+ * `{call p}` and `{? = call p}`, which ODBC and JDBC execute in every dialect.
+ */
+const LEAD = /[\s\p{Control}\p{Format};({?=]*/uy;
+/** Labels of T-SQL (`retry:`) and of blocks of Oracle (`<<outer>>`). */
+const LABELS: Partial<Readonly<Record<Dialect, RegExp>>> = {
+  tsql: /(?:[\p{L}_#@][\p{L}\p{N}_#@$]*|\[[^\]]*\]|"[^"]*")\s*:(?!:)/uy,
+  oracle: /<<\s*(?:"[^"]*"|[^\s>"]+)\s*>>/y,
+};
 const WORD = /[A-Za-z][A-Za-z_]*/y;
 /** The text up to what any database treats as the end of a line. */
 const LINE = /[^\r\n\v\f\u0085\u2028\u2029]*/y;
 /** A comment whose content MySQL and MariaDB execute. */
 const EXECUTABLE = /\/\*M?!/y;
-/** T-SQL executes a procedure named alone at the beginning of a batch. */
-const PROCEDURE = /^(?:SP|XP)_/;
+/** Beginnings of compound statements that MariaDB executes outside of procedures, a label included. */
+const COMPOUND =
+  /(?:[\w$]+\s*:\s*)?(?:IF\b.*\bTHEN\b|CASE\b.*\bWHEN\b|WHILE\b.*\bDO\b|FOR\b.*\bDO\b|(?:BEGIN|LOOP|REPEAT)\b.*\bEND\b)/isy;
+/** Longest inspected beginning of a compound statement, in UTF-16 code units. */
+const COMPOUND_LOOKED_AT = 5_000;
 
 /**
- * Whether a text begins, after blanks and comments, with the first word of a statement. Whether it is one is
- * decided by the parser. If false, the text is no statement of the dialect.
+ * Whether a text begins, after blanks, comments and labels, with the first word of a statement, or calls a procedure by
+ * its name alone. Whether it is a statement is decided by the parser. If false, the text is no statement of the dialect.
  */
 export function beginsStatement(text: string, dialect: Dialect): boolean {
   const at = statementStart(text, dialect);
   if (at < 0) return true;
   WORD.lastIndex = at;
   const word = WORD.exec(text)?.[0].toUpperCase();
-  if (word === undefined) return false;
-  return FIRST_WORDS[dialect].has(word) || (dialect === 'tsql' && PROCEDURE.test(word));
+  if (word !== undefined && FIRST_WORDS[dialect].has(word)) return true;
+  if (dialect === 'tsql') return isImpliedCall(text.slice(at), (one) => FIRST_WORDS.tsql.has(one));
+  return dialect === 'mysql' && isCompound(text.slice(at, at + COMPOUND_LOOKED_AT));
 }
 
-/** The index of the first word of a text, after blanks and comments; -1 when a comment is executed. */
+function isCompound(text: string): boolean {
+  COMPOUND.lastIndex = 0;
+  return COMPOUND.test(text);
+}
+
+/** The index of the first word of a text, after blanks, comments and labels; -1 when a comment is executed. */
 export function statementStart(text: string, dialect: Dialect): number {
   let at = 0;
   for (;;) {
     LEAD.lastIndex = at;
     LEAD.test(text);
     at = LEAD.lastIndex;
-    const end = commentEnd(text, at, dialect);
+    const end = commentEnd(text, at, dialect) ?? labelEnd(text, at, dialect);
     if (end === null || end < 0) return end ?? at;
     at = end;
   }
+}
+
+/** The index after a label at `at`; null when there is none. */
+function labelEnd(text: string, at: number, dialect: Dialect): number | null {
+  const label = LABELS[dialect];
+  if (label === undefined) return null;
+  label.lastIndex = at;
+  return label.test(text) ? label.lastIndex : null;
 }
 
 /** The index after a comment at `at`; null when there is none, -1 when its content is executed. */
@@ -129,7 +156,8 @@ export function firstStatement(text: string, dialect: Dialect): string | null {
 const known = new WeakMap<DataTexts, Map<Dialect, readonly StatementLeaf[]>>();
 
 /**
- * The string values of an object, at any depth, that begin like a statement, except its own member `query`.
+ * The string values of an object, at any depth, that begin like a statement, except its own member `query`; and those
+ * that are wrapped in its string values, as JSON, in quotes or in a fenced block.
  * At most MAX_STATEMENT_LEAVES plus one. `texts` are those of the object.
  */
 export function statementLeaves(
@@ -154,11 +182,15 @@ function findLeaves(data: JsonObject, dialect: Dialect): readonly StatementLeaf[
   const leaves: StatementLeaf[] = [];
   const seen = new Set<string>();
   const path: (string | number)[] = [];
+  const look = (text: string): void => {
+    if (leaves.length > MAX_STATEMENT_LEAVES || seen.has(text) || !beginsStatement(text, dialect)) return;
+    seen.add(text);
+    leaves.push({ path: path.join('.').slice(0, MAX_PATH_LENGTH), text });
+  };
   const visit = (value: JsonValue): void => {
     if (typeof value === 'string') {
-      if (leaves.length > MAX_STATEMENT_LEAVES || seen.has(value) || !beginsStatement(value, dialect)) return;
-      seen.add(value);
-      leaves.push({ path: path.join('.').slice(0, MAX_PATH_LENGTH), text: value });
+      look(value);
+      for (const inner of wrappedTexts(value)) look(inner);
     } else if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) visitBelow(index, item);
     } else if (isObject(value)) {

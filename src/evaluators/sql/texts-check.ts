@@ -43,6 +43,8 @@ interface Finding {
 type Inspection = Generator<string, Finding | null, Outcome>;
 
 const UNPARSED = violation('The query cannot be parsed');
+/** The escape syntax of ODBC and JDBC for calls of procedures. */
+const DRIVER_CALL = /^[\s;(]*\{[\s?=]*call\b/i;
 
 /**
  * Creates the check of a query and of the texts besides it, in their order; the first violation decides. A
@@ -77,18 +79,19 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
     const outcome = yield text;
     if (!(outcome instanceof NotParsed))
       return isStatement(outcome) ? runChecks(outcome, config, context) : null;
-    if (mustParse || outcome instanceof NotCertain || isUnread(text)) return UNPARSED;
+    const start = Math.max(0, statementStart(text, config.dialect));
+    const begun = text.slice(start);
+    if (mustParse || outcome instanceof NotCertain || isUnreadStatement(begun, config.dialect))
+      return UNPARSED;
+    // After a label or an opening brace, the parser must not see these.
+    const lead = text.slice(0, start);
+    if (DRIVER_CALL.test(text)) return UNPARSED;
+    if (/[:>{]/.test(lead) && isEffective(yield begun)) return UNPARSED;
     // Some databases execute the first statement before they parse the second.
     const first = firstStatement(text, config.dialect);
     if (first === null) return null;
-    const begun = yield first;
-    return begun instanceof NotCertain || (!(begun instanceof NotParsed) && isStatement(begun))
-      ? UNPARSED
-      : null;
+    return isEffective(yield first) ? UNPARSED : null;
   }
-
-  const isUnread = (text: string): boolean =>
-    isUnreadStatement(text.slice(Math.max(0, statementStart(text, config.dialect))), config.dialect);
 
   const outcomeOf = (text: string, call: CheckCall): Outcome | Promise<Outcome> => {
     call.spend?.(text.length * STEPS_PER_UNIT);
@@ -148,6 +151,11 @@ function isStatement({ statements }: ParsedQuery): boolean {
   return statements.some(
     ({ operations, tables, hidesTables }) => operations.length > 0 || tables.length > 0 || hidesTables,
   );
+}
+
+/** Whether a text is a statement with an effect, or may be one. */
+function isEffective(outcome: Outcome): boolean {
+  return outcome instanceof NotCertain || (!(outcome instanceof NotParsed) && isStatement(outcome));
 }
 
 /** A parse failure is a violation. Any other failure is an evaluator error. */

@@ -27,7 +27,8 @@ const UNREAD: Readonly<Record<Dialect, readonly string[]>> = {
     String.raw`DELETE [\w.\[\]"#@$]+\s*(?:;|$)`,
     String.raw`(?:DISABLE|ENABLE) TRIGGER\b`,
     String.raw`(?:READTEXT|UPDATETEXT|WRITETEXT) \S`,
-    String.raw`(?:SP|XP)_\w`,
+    // A procedure of the system, also qualified or quoted: `master..xp_cmdshell`, `[sys].[sp_executesql]`.
+    String.raw`(?:(?:[\w@#$]+|\[[^\]]*\]|"[^"]*")?\s*\.\s*){0,3}[\["]?(?:SP|XP)_\w`,
     String.raw`UPDATE STATISTICS\b`,
   ],
   oracle: [
