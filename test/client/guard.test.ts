@@ -1,11 +1,14 @@
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Client,
   createClient,
   DeniedError,
+  type EvaluationRequest,
   type GuardOptions,
   NotEvaluatedError,
   SteerError,
+  StepDataError,
 } from '../../packages/client/src/node.js';
 import { startService, type TestService } from '../support/service.js';
 import { AGENT, seedAgent } from './client-harness.js';
@@ -60,7 +63,15 @@ describe('a guarded tool', () => {
       controls: [`${AGENT}-no-bad`],
       verdict: { isSafe: false },
     });
-    expect(String(error)).toContain('Pattern found');
+    // A model may see the message, so only the reason quotes the pattern.
+    const { message, reason, stack } = error as DeniedError;
+    expect(message).toBe(
+      `Step "send_mail" was denied before it ran by "${AGENT}-no-bad". A policy forbids it: do not repeat it unchanged.`,
+    );
+    expect(reason).toContain('Pattern found');
+    for (const shown of [message, stack, String(error), JSON.stringify(error), inspect(error)]) {
+      expect(shown).not.toContain('Pattern found');
+    }
     expect(ran).toEqual([]);
   });
 
@@ -71,6 +82,9 @@ describe('a guarded tool', () => {
       controls: [`${AGENT}-be-precise`],
       steering: 'Be precise.',
       requiredActions: ['name the customer'],
+      message:
+        `Step "send_mail" was steered before it ran by "${AGENT}-be-precise": Be precise. ` +
+        'Required before it is repeated: name the customer.',
     });
     expect(ran).toEqual([]);
   });
@@ -104,14 +118,14 @@ describe('a guarded tool', () => {
     );
   });
 
-  it('shows all arguments when there are several, and keeps "this"', async () => {
+  it('shows what "input" makes of several arguments, and keeps "this"', async () => {
     const mailer = {
       prefix: 'to ',
       send: client.guard(
         function (this: unknown, name: string, text: string) {
           return `${(this as { prefix: string }).prefix}${name}: ${text}`;
         },
-        { step: 'send' },
+        { step: 'send', input: (name: string, text: string) => ({ name, text }) },
       ),
     };
     expect(await mailer.send('ann', 'hi')).toBe('to ann: hi');
@@ -129,9 +143,190 @@ describe('a guarded tool', () => {
     expect(await failureOf(broken())).toBe(boom);
   });
 
-  it('gives no result that no control can look at', async () => {
-    const opaque = client.guard(() => new Map([['text', 'secret-1']]), { step: 'opaque' });
-    expect(await failureOf(opaque())).toBeInstanceOf(TypeError);
+  const bytes = new TextEncoder().encode('secret-1');
+  it.each<[string, unknown]>([
+    ['a Map', new Map([['text', 'secret-1']])],
+    ['a Set', new Set(['secret-1'])],
+    ['bytes', bytes],
+    ['a Buffer', Buffer.from('secret-1')],
+    ['an ArrayBuffer', bytes.buffer],
+    ['bytes in a member', { data: [bytes] }],
+    ['a function', () => 'secret-1'],
+    ['a function in a member', { read: () => 'secret-1' }],
+    ['a symbol', Symbol('secret-1')],
+    ['a Response', new Response('secret-1')],
+    ['a stream', new Response('secret-1').body],
+    ['a stream in a member', { body: new Response('secret-1').body }],
+    [
+      'an async iterable',
+      {
+        async *[Symbol.asyncIterator]() {
+          yield 'secret-1';
+        },
+      },
+    ],
+  ])('gives no result that no control can look at (%s)', async (_, result) => {
+    const opaque = client.guard(() => result, { step: 'opaque' });
+    const error = await failureOf(opaque());
+    expect(error).toBeInstanceOf(StepDataError);
+    expect(error).toMatchObject({ step: 'opaque', stage: 'post' });
+    expect((error as Error).message).toMatch(
+      /^Step "opaque" ran, and its result is withheld: output.*"output"/,
+    );
+    expect((error as Error).message).not.toContain('secret-1');
+  });
+
+  it('is not made of a generator, whose output would leave before its check', () => {
+    const generators = [
+      async function* () {
+        yield 'secret-1';
+      },
+      function* () {
+        yield 'secret-1';
+      },
+    ];
+    for (const generator of generators) {
+      expect(() => client.guard(generator, { step: 'parts' })).toThrow(/step "parts" is a generator/);
+      expect(() => client.guard(generator, { step: 'parts', stages: ['pre'] })).not.toThrow();
+    }
+  });
+
+  it('takes the first argument as the input, whatever a framework adds', async () => {
+    const seen: unknown[][] = [];
+    const tool = client.guard(
+      async (mail: Mail, ...more: unknown[]) => {
+        seen.push([mail, ...more]);
+        return 'sent';
+      },
+      { step: 'send_mail' },
+    );
+    const options = { toolCallId: 'call-1', messages: [{ role: 'user', content: 'bad' }] };
+    expect(await failureOf(tool({ text: 'bad' }, options))).toBeInstanceOf(DeniedError);
+    expect(await failureOf(tool({ text: 'bad' }, undefined))).toBeInstanceOf(DeniedError);
+    expect(await failureOf(tool({ text: 'bad' }, options, { signal: null }))).toBeInstanceOf(DeniedError);
+    expect(seen).toEqual([]);
+    // The conversation is not part of the step: its "bad" is not seen by a control on everything.
+    expect(await tool({ text: 'hello' }, options)).toBe('sent');
+    expect(seen).toEqual([[{ text: 'hello' }, options]]);
+  });
+
+  it.each<[string, unknown]>([
+    ['a text', 'bad'],
+    ['a list', ['bad']],
+    ['null', null],
+    ['a number', 5],
+    ['a Map', new Map([['text', 'bad']])],
+    ['an object of a class', new URL('http://bad.example')],
+  ])('does not run when its first argument is %s', async (_, first) => {
+    let runs = 0;
+    const tool = client.guard(
+      (one: unknown, two?: unknown) => {
+        runs += 1;
+        return `${one}${two}`;
+      },
+      { step: 'send_mail' },
+    );
+    const error = await failureOf(tool(first));
+    expect(error).toBeInstanceOf(StepDataError);
+    expect(error).toMatchObject({ step: 'send_mail', stage: 'pre' });
+    expect((error as Error).message).toContain('input: (text) => ({ text })');
+    expect(await failureOf(tool(first, { messages: [] }))).toBeInstanceOf(StepDataError);
+    expect(runs).toBe(0);
+  });
+
+  it('runs without arguments', async () => {
+    const tool = client.guard(() => 'done', { step: 'no-arguments' });
+    expect(await tool()).toBe('done');
+  });
+
+  it('keeps what a tool throws from its caller if a control denies it', async () => {
+    const thrown: readonly unknown[] = [
+      new Error('row: secret-4711'),
+      new Error('failed', { cause: new Error('secret-4711') }),
+      Object.assign(new Error('failed'), { response: { body: 'secret-4711' } }),
+      new AggregateError([new Error('secret-4711')], 'several'),
+      'secret-4711',
+      { code: 'secret-4711' },
+    ];
+    for (const value of thrown) {
+      const failing = client.guard(
+        () => {
+          throw value;
+        },
+        { step: 'failing' },
+      );
+      const error = await failureOf(failing());
+      expect(error).toBeInstanceOf(DeniedError);
+      expect(error).toMatchObject({ step: 'failing', stage: 'post' });
+      expect(inspect(error, { showHidden: true, depth: 10 })).not.toContain('4711');
+    }
+  });
+
+  it('passes on what the tool throws if only inputs are checked', async () => {
+    const boom = new Error('secret-1');
+    const failing = client.guard(
+      () => {
+        throw boom;
+      },
+      { step: 'failing', stages: ['pre'] },
+    );
+    expect(await failureOf(failing())).toBe(boom);
+  });
+
+  it('has a session, a step, a trace and a signal for each call', async () => {
+    const aborted = AbortSignal.abort(new Error('left'));
+    const tool = client.guard((_mail: Mail, _call: { id: string; signal?: AbortSignal }) => 'sent', {
+      step: 'send_mail',
+      sessionId: (_mail, { id }) => `session-${id}`,
+      stepId: (_mail, { id }) => `step-${id}`,
+      traceparent: (_mail, { id }) => `00-4bf92f3577b34da6a3ce929d0e0e473${id}-00f067aa0ba902b7-01`,
+      signal: (_mail, { signal }) => signal,
+    });
+    for (const id of ['1', '2'])
+      expect(await failureOf(tool({ text: 'bad' }, { id }))).toBeInstanceOf(DeniedError);
+    expect(await failureOf(tool({ text: 'hello' }, { id: '3', signal: aborted }))).toBe(aborted.reason);
+    for (const id of ['1', '2']) {
+      await expect
+        .poll(async () => {
+          const traceId = `4bf92f3577b34da6a3ce929d0e0e473${id}`;
+          const { events } = await client.observability.queryEvents({ traceId });
+          return events.map((event) => [event.sessionId, event.stepId]);
+        })
+        .toEqual([[`session-${id}`, `step-${id}`]]);
+    }
+  });
+
+  it('refuses options that do not exist, and names the one that was meant', () => {
+    const misspelled = { step: 'send_mail', sesionId: 'one' } as unknown as GuardOptions<[Mail], string>;
+    expect(() => client.guard(send, misspelled)).toThrow(
+      '"sesionId" does not exist; did you mean "sessionId"?',
+    );
+    const nameless = {} as unknown as GuardOptions<[Mail], string>;
+    expect(() => client.guard(send, nameless)).toThrow('the option "step" is missing');
+    const settings = { baseUrl: 'http://127.0.0.1:1', agnet: AGENT };
+    expect(() => createClient(settings)).toThrow('"agnet" does not exist; did you mean "agent"?');
+  });
+
+  it('names what is wrong with a step', async () => {
+    const without = { stage: 'pre' } as unknown as EvaluationRequest;
+    expect(await failureOf(client.evaluate(without))).toMatchObject({
+      message: 'step is missing: give { name, input }',
+    });
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    const error = await failureOf(client.evaluate({ stage: 'pre', step: { name: 'x', input: circular } }));
+    expect((error as Error).message).toMatch(/^input(\.self)+…? ?.*contains itself$/);
+    expect((error as Error).message.length).toBeLessThan(150);
+  });
+
+  it('fails at once after the service has refused connections for the time limit', async () => {
+    const away = createClient({ baseUrl: 'http://127.0.0.1:1', agent: AGENT, timeoutMs: 300 });
+    await failureOf(away.guard(send, options)({ text: 'first' }));
+    // Waits for its own, long limit unless it fails at the first refusal.
+    const error = await failureOf(away.guard(send, { ...options, timeoutMs: 500_000 })({ text: 'second' }));
+    expect(error).toBeInstanceOf(NotEvaluatedError);
+    expect((error as NotEvaluatedError).reason).toContain('ECONNREFUSED');
+    away.close();
   });
 
   it('does not run when the service is unreachable, unless configured to', async () => {

@@ -1,7 +1,15 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { EvaluateStreamResult } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Carrier, CarrierEvents } from './carrier.js';
-import { askedPauseMs, errorOfStatus, isDraining, isTransient, type Remedy, remedyFor } from './failures.js';
+import {
+  askedPauseMs,
+  errorOfStatus,
+  isDraining,
+  isRefusal,
+  isTransient,
+  type Remedy,
+  remedyFor,
+} from './failures.js';
 import { pauseMs } from './pause.js';
 import type { Pending } from './pending.js';
 
@@ -16,6 +24,11 @@ export interface BatcherOptions {
   readonly batchWindowMs: number;
   readonly maxBatch: number;
   readonly maxInFlight: number;
+  /**
+   * After connections were refused for this long, evaluations that are new then fail at the next refusal instead of
+   * waiting for their time limit, in milliseconds.
+   */
+  readonly refusedAfterMs: number;
   /** Sends the batches. */
   readonly batches: (events: CarrierEvents) => Carrier;
   /** Sends single evaluations. */
@@ -45,6 +58,8 @@ export class Batcher {
   #pauseTimer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   #closed = false;
+  /** Since when every connection was refused, in milliseconds of `performance.now()`, and the last error. */
+  #refused: { readonly since: number; error: ConnectError } | undefined;
 
   constructor(options: BatcherOptions) {
     this.#options = options;
@@ -62,8 +77,17 @@ export class Batcher {
       pending.fail(new ConnectError(`${MAX_WAITING} evaluations wait already`, Code.Unavailable));
       return;
     }
+    if (this.#pauseTimer !== undefined && this.#refused !== undefined && this.#isRefusedFor(pending)) {
+      pending.fail(this.#refused.error);
+      return;
+    }
     this.#queue.push(pending);
     this.#schedule();
+  }
+
+  /** Whether connections were already refused for long when an evaluation began. */
+  #isRefusedFor({ since }: Pending): boolean {
+    return this.#refused !== undefined && since - this.#refused.since >= this.#options.refusedAfterMs;
   }
 
   /** Called when an evaluation is settled for any reason. */
@@ -139,6 +163,7 @@ export class Batcher {
   #answered(batch: readonly Pending[], results: readonly EvaluateStreamResult[]): void {
     this.#inFlight -= batch.length;
     this.#failures = 0;
+    this.#refused = undefined;
     batch.forEach((pending, index) => {
       const outcome = results[index]?.outcome;
       if (outcome?.case === 'verdict') pending.answer(outcome.value);
@@ -171,6 +196,9 @@ export class Batcher {
       return;
     }
     const remedy = remedyFor(error);
+    if (!isRefusal(error)) this.#refused = undefined;
+    else if (this.#refused === undefined) this.#refused = { since: performance.now(), error };
+    else this.#refused.error = error;
     const again = batch.filter(
       (pending) => !pending.settled && this.#maySendAgain(pending, batch, remedy, error),
     );
@@ -213,8 +241,8 @@ export class Batcher {
 
   #maySendAgain(pending: Pending, batch: readonly Pending[], remedy: Remedy, error: ConnectError): boolean {
     pending.note(error);
-    if (remedy === 'again') return true;
-    if (remedy !== 'fail') {
+    if (remedy === 'again' && !this.#isRefusedFor(pending)) return true;
+    if (remedy !== 'fail' && remedy !== 'again') {
       pending.suspicions += 1;
       const isLast = remedy === 'alone' ? batch.length === 1 : remedy === 'suspect' && pending.alone;
       pending.alone ||= remedy === 'alone' || pending.suspicions >= MAX_SUSPICIONS;

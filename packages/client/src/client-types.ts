@@ -45,7 +45,7 @@ export interface TransportOptions extends ClientSettings {
 
 /** Options of a guarded tool. */
 export interface GuardOptions<Args extends readonly unknown[], Result>
-  extends Omit<EvaluationOptions, 'detail' | 'stepId' | 'accepts'> {
+  extends Omit<EvaluationOptions, 'detail' | 'accepts' | 'stepId' | 'sessionId' | 'signal' | 'traceparent'> {
   readonly agent?: string | undefined;
   /** Name of the step. */
   readonly step: string;
@@ -54,8 +54,9 @@ export interface GuardOptions<Args extends readonly unknown[], Result>
   /** Stages of the checks; before and after the tool runs when absent. */
   readonly stages?: readonly Stage[] | undefined;
   /**
-   * Input of the step made from the arguments. When absent, the only argument if it is a plain object, else
-   * `{ arguments: [...] }`.
+   * Input of the step made from the arguments. When absent, the first argument, which must be a plain object; the others
+   * are not part of the step: frameworks pass options and the conversation in them. A call with another first argument is
+   * refused with a StepDataError before the tool runs.
    */
   readonly input?: ((...args: Args) => unknown) | undefined;
   /** Output of the step made from the result; the result when absent. */
@@ -63,7 +64,13 @@ export interface GuardOptions<Args extends readonly unknown[], Result>
   /** Further facts for controls. */
   readonly context?: Readonly<Record<string, unknown>> | ((...args: Args) => Step['context']) | undefined;
   /** Id of the step made from the arguments, see {@link EvaluationOptions.stepId}. */
-  readonly stepId?: ((...args: Args) => string) | undefined;
+  readonly stepId?: ((...args: Args) => string | undefined) | undefined;
+  /** Id of the session, or a function that makes it from the arguments of a call. */
+  readonly sessionId?: string | ((...args: Args) => string | undefined) | undefined;
+  /** Aborts the evaluations of a call; or a function that returns it for the arguments of a call. */
+  readonly signal?: AbortSignal | ((...args: Args) => AbortSignal | undefined) | undefined;
+  /** Position in a trace, or a function that makes it from the arguments of a call. */
+  readonly traceparent?: string | ((...args: Args) => string | undefined) | undefined;
 }
 
 /** A client of the service. All its evaluations share one stream for each connection. */
@@ -92,7 +99,9 @@ export interface Client extends Services {
   atLeast(revision: number | bigint): void;
   /**
    * Wraps a tool with a check before it runs and one after it. The wrapped tool rejects with a DeniedError or
-   * a SteerError according to the controls, and with the errors of `evaluate` or the tool itself.
+   * a SteerError according to the controls, with a StepDataError for data that controls cannot look at, and with the
+   * errors of `evaluate` or the tool itself; the latter are checked like an output. Throws a TypeError for an unknown
+   * option and for a generator.
    */
   guard<Args extends readonly unknown[], Result>(
     tool: (...args: Args) => Result,

@@ -16,6 +16,7 @@ import { OUTCOMES, withLocal } from './combined.js';
 import { evaluateEach } from './evaluate-each.js';
 import { guardTool } from './guard.js';
 import { createKeySource } from './key-source.js';
+import { checkOptionNames } from './option-names.js';
 import { Pending } from './pending.js';
 import { publishEvents } from './publish-events.js';
 import { createServerInfoReader } from './server-info.js';
@@ -31,6 +32,11 @@ const CANCEL_FEATURE = 'stream_cancel';
 /** Limit of the service for the time of one evaluation. */
 const MAX_SERVER_TIMEOUT_MS = 3_600_000;
 
+const SETTING_NAMES = [
+  ...['agent', 'apiKey', 'traceparent', 'local', 'timeoutMs', 'onUnavailable', 'batchWindowMs', 'maxBatch'],
+  'maxInFlight',
+];
+
 /** The connections of a client. */
 export interface Connections {
   readonly all: readonly [Connection, ...Connection[]];
@@ -44,6 +50,7 @@ export interface Connections {
  * connection until the first call.
  */
 export function createClientOver(options: ClientSettings, connections: Connections): Client {
+  checkOptionNames('createClient', options, SETTING_NAMES);
   const settings = readSettings(options);
   const keys = createKeySource(options.apiKey);
   const transport = inTurns(connections.all.map((one) => one.transport) as [Connection['transport']]);
@@ -57,6 +64,7 @@ export function createClientOver(options: ClientSettings, connections: Connectio
   const evaluations = createRpcClient(EvaluationService, withKey(transport, keys, false));
   const batcher = new Batcher({
     ...settings,
+    refusedAfterMs: settings.timeoutMs,
     renewKey: keys.isRenewable ? keys.renew : undefined,
     batches(events) {
       if (!connections.streaming) return createCallCarrier(evaluations, events);

@@ -18,8 +18,16 @@ export abstract class StepError extends Error {
   readonly stage: Stage;
   /** Names of the controls that caused it. */
   readonly controls: readonly string[];
-  /** Undefined when the service did not answer. After the step ran, without explanations of evaluators. */
-  readonly verdict: EvaluateResponse | undefined;
+  /**
+   * Undefined when the service did not answer. After the step ran, without explanations of evaluators. Not enumerable,
+   * because it quotes patterns: what prints or serializes the error does not show it.
+   */
+  declare readonly verdict: EvaluateResponse | undefined;
+  /**
+   * The full reason, for logs and people: names of controls, patterns, errors. Not enumerable. The `message` is what a
+   * model may see: what happened and what to do differently, never how a control decides.
+   */
+  declare readonly reason: string | undefined;
 
   constructor(
     message: string,
@@ -33,8 +41,13 @@ export abstract class StepError extends Error {
     this.step = checked.step;
     this.stage = checked.stage;
     this.controls = controls;
-    this.verdict = verdict;
+    hidden(this, 'verdict', verdict);
+    hidden(this, 'reason', verdict?.reason);
   }
+}
+
+function hidden(error: StepError, name: 'verdict' | 'reason', value: unknown): void {
+  Object.defineProperty(error, name, { value, enumerable: false, configurable: true, writable: false });
 }
 
 /** A deny control matched, or could not be evaluated. */
@@ -49,6 +62,7 @@ export class NotEvaluatedError extends DeniedError {
 
   constructor(message: string, checked: CheckedStep, cause: ConnectError) {
     super(message, checked, [], undefined, { cause });
+    hidden(this, 'reason', `The step was not evaluated: ${cause.rawMessage}`);
   }
 }
 
@@ -70,5 +84,21 @@ export class SteerError extends StepError {
     super(message, checked, controls, verdict);
     this.steering = steering.message;
     this.requiredActions = steering.requiredActions;
+  }
+}
+
+/**
+ * The input or the output of a guarded tool cannot be checked as it is. With stage `pre` the tool did not run; with
+ * stage `post` it ran, and its result is withheld. The message names the option that mends it.
+ */
+export class StepDataError extends TypeError {
+  override readonly name = 'StepDataError';
+  readonly step: string;
+  readonly stage: Stage;
+
+  constructor(message: string, step: string, stage: Stage) {
+    super(message);
+    this.step = step;
+    this.stage = stage;
   }
 }

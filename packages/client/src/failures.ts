@@ -2,6 +2,9 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { ErrorInfoSchema, RetryInfoSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import type { Status } from '../../../gen/proto/google/rpc/status_pb.js';
 
+/** Most causes that are inspected; a chain of causes may be circular. */
+const MAX_CAUSES = 8;
+
 /** How to treat evaluations after the call or the stream that carried them failed. */
 export type Remedy =
   /** The service would answer the same again for any evaluation. */
@@ -57,6 +60,16 @@ export function isUnavailability(error: ConnectError): boolean {
 
 function isRateLimit(error: ConnectError): boolean {
   return hasReason(error, 'RATE_LIMITED');
+}
+
+/** Whether nothing listens at the address of the service. */
+export function isRefusal(error: ConnectError): boolean {
+  let cause: unknown = error;
+  for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth += 1) {
+    if ((cause as { code?: unknown }).code === 'ECONNREFUSED') return true;
+    cause = cause.cause;
+  }
+  return false;
 }
 
 /** Whether a stopping service ended a stream: others, or its successor, take the evaluations. */

@@ -8,9 +8,17 @@ import {
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Client, GuardOptions } from './client-types.js';
 import { type CheckedStep, DeniedError, NotEvaluatedError, SteerError } from './errors.js';
-import { isPlainObject } from './step-json.js';
-import type { Evaluation, Stage } from './types.js';
+import { inputOf, readable, thrownData } from './guarded-data.js';
+import { checkOptionNames } from './option-names.js';
+import type { Evaluation, EvaluationOptions, Stage } from './types.js';
 import { isDenying } from './verdict.js';
+
+const OPTION_NAMES = [
+  ...['agent', 'step', 'type', 'stages', 'input', 'output', 'context', 'stepId', 'sessionId', 'signal'],
+  ...['traceparent', 'timeoutMs', 'minRevision', 'onUnavailable', 'headers'],
+];
+/** Functions whose call returns before anything of their result exists. */
+const GENERATORS = new Set(['GeneratorFunction', 'AsyncGeneratorFunction']);
 
 /** Wraps a tool with checks before and after it runs. */
 export function guardTool<Args extends readonly unknown[], Result>(
@@ -18,71 +26,99 @@ export function guardTool<Args extends readonly unknown[], Result>(
   tool: (...args: Args) => Result,
   options: GuardOptions<Args, Awaited<Result>>,
 ): (...args: Args) => Promise<Awaited<Result>> {
-  const {
-    agent,
-    step: name,
-    type,
-    stages = ['pre', 'post'],
-    input = inputOf,
-    output,
-    context,
-    stepId,
-  } = options;
+  checkOptionNames('guard', options, OPTION_NAMES);
+  const { agent, step: name, type, stages = ['pre', 'post'], input, output, context } = options;
+  if (typeof name !== 'string' || name === '') {
+    throw new TypeError(
+      'guard: the option "step" is missing: the name under which the agent registered the tool',
+    );
+  }
+  if (typeof tool !== 'function') throw new TypeError(`guard: the tool of step "${name}" is not a function`);
+  if (stages.includes('post') && GENERATORS.has(tool.constructor.name)) {
+    throw new TypeError(
+      `guard: the tool of step "${name}" is a generator, whose output cannot be checked before it is used: ` +
+        'wrap a function that returns the whole output, or check the input alone with stages: ["pre"]',
+    );
+  }
 
   return async function guarded(this: unknown, ...args: Args): Promise<Awaited<Result>> {
+    // Read before the tool runs: it may change its arguments.
     const step = {
       type,
       name,
-      // Read before the tool runs: it may change its arguments.
-      input: input(...args),
+      input: readable(input === undefined ? inputOf(name, args) : input(...args), name, 'input'),
       context: typeof context === 'function' ? context(...args) : context,
     };
-    const given = { ...options, stepId: stepId?.(...args) };
+    const given = optionsOfCall(options, args);
     const check = async (stage: Stage, more: object): Promise<void> => {
       const evaluation = await evaluate({ agent, stage, step: { ...step, ...more } }, given);
       throwUnlessSafe(evaluation, { agent, step: name, stage });
     };
     if (stages.includes('pre')) await check('pre', {});
-    const result = await tool.call(this, ...args);
+    let result: Awaited<Result>;
+    try {
+      result = await tool.call(this, ...args);
+    } catch (error) {
+      // A model sees what a tool throws as it sees its result.
+      if (stages.includes('post')) await check('post', { output: thrownData(error, name) });
+      throw error;
+    }
     if (stages.includes('post')) {
-      await check('post', { output: (output === undefined ? result : output(result)) ?? null });
+      const shown = output === undefined ? result : output(result);
+      await check('post', { output: readable(shown, name, 'output') });
     }
     return result;
   };
 }
 
-function inputOf(...args: readonly unknown[]): unknown {
-  const [only] = args;
-  return args.length === 1 && isPlainObject(only) ? only : { arguments: args };
+/** The options of the evaluations of one call: some are functions of its arguments. */
+function optionsOfCall<Args extends readonly unknown[]>(
+  options: GuardOptions<Args, never>,
+  args: Args,
+): EvaluationOptions {
+  const { timeoutMs, minRevision, onUnavailable, headers } = options;
+  const of = <T>(value: T | ((...args: Args) => T)): T =>
+    typeof value === 'function' ? (value as (...args: Args) => T)(...args) : value;
+  return {
+    timeoutMs,
+    minRevision,
+    onUnavailable,
+    headers,
+    signal: of(options.signal),
+    traceparent: of(options.traceparent),
+    sessionId: of(options.sessionId),
+    stepId: of(options.stepId),
+  };
 }
 
 function throwUnlessSafe(evaluation: Evaluation, checked: CheckedStep): void {
   if (evaluation.isSafe) return;
   const when = checked.stage === 'pre' ? 'before' : 'after';
   if (!evaluation.evaluated) {
-    const message = `Step "${checked.step}" was not checked ${when} it ran: ${evaluation.error.rawMessage}`;
+    const message = `Step "${checked.step}" could not be checked ${when} it ran, so it counts as denied. Try again later.`;
     throw new NotEvaluatedError(message, checked, evaluation.error);
   }
   const { matches, errors } = evaluation.verdict;
   const verdict = checked.stage === 'post' ? withoutExplanations(evaluation.verdict) : evaluation.verdict;
-  const because = verdict.reason === undefined ? '' : `: ${verdict.reason}`;
   const denying = [...matches, ...errors].filter(isDenying);
   const steering = matches.filter((one) => one.action === Decision.STEER);
   if (evaluation.outcome !== 'steer') {
     const names = namesOf(denying);
-    throw new DeniedError(
-      `Step "${checked.step}" was denied ${when} it ran${by(names)}${because}`,
-      checked,
-      names,
-      verdict,
-    );
+    const advice = 'A policy forbids it: do not repeat it unchanged.';
+    const message = `Step "${checked.step}" was denied ${when} it ran${by(names)}. ${advice}`;
+    throw new DeniedError(message, checked, names, verdict);
   }
   const names = namesOf(steering);
   const guidance = {
     message: steering.flatMap((one) => one.steeringContext?.message ?? []).join('\n'),
     requiredActions: [...new Set(steering.flatMap((one) => one.steeringContext?.requiredActions ?? []))],
   };
-  const message = `Step "${checked.step}" was steered ${when} it ran${by(names)}${because}`;
+  const actions =
+    guidance.requiredActions.length === 0
+      ? ''
+      : ` Required before it is repeated: ${guidance.requiredActions.join('; ')}.`;
+  const advice = guidance.message === '' ? '.' : `: ${guidance.message}`;
+  const message = `Step "${checked.step}" was steered ${when} it ran${by(names)}${advice}${actions}`;
   throw new SteerError(message, checked, names, verdict, guidance);
 }
 

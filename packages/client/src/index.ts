@@ -3,14 +3,23 @@ import type { Interceptor } from '@connectrpc/connect';
 import type { Client, ClientSettings, TransportOptions } from './client-types.js';
 import { createClientOver } from './create-client.js';
 
+export { Code, ConnectError } from '@connectrpc/connect';
 export type { AgentControl } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
+export { Decision, Execution, Stage as StageValue } from '../../../gen/proto/enforcement/v1/control_pb.js';
 export type {
   ControlResult,
   EvaluateResponse,
   EvaluatorResult,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 export type * from './client-types.js';
-export { type CheckedStep, DeniedError, NotEvaluatedError, SteerError, StepError } from './errors.js';
+export {
+  type CheckedStep,
+  DeniedError,
+  NotEvaluatedError,
+  SteerError,
+  StepDataError,
+  StepError,
+} from './errors.js';
 export type { ApiKey } from './key-source.js';
 export type { LocalControls, LocalDecider, LocalHost, LocalQuestion } from './local-controls.js';
 export type { EventPublisher, NewEvent, PublishOptions } from './publish-events.js';

@@ -19,7 +19,13 @@ export interface AddressOptions extends AddressSettings {
    * Certificates to trust instead of those that Node.js trusts, in PEM form: the authority that signed the certificate of
    * the service, or that certificate itself when it is self-signed.
    */
-  readonly ca?: string | Buffer | undefined;
+  readonly ca?: string | Uint8Array | undefined;
+  /** Certificate of this client, in PEM form, for a service that asks for one. Needs `key`. */
+  readonly cert?: string | Uint8Array | undefined;
+  /** Private key of `cert`, in PEM form. */
+  readonly key?: string | Uint8Array | undefined;
+  /** Passphrase of `key`, if it is encrypted. */
+  readonly passphrase?: string | undefined;
   /**
    * Number of connections, 1 to 100; 1 when absent. Evaluations are spread over them. Several reach several replicas
    * behind a balancer of connections; they are opened on demand and one after the other.
@@ -33,10 +39,26 @@ export interface AddressOptions extends AddressSettings {
  */
 export function createClient(options: AddressOptions | TransportOptions): Client {
   if ('transport' in options) return clientOverTransport(options);
-  const { baseUrl: given, ca, interceptors = [], connections = 1, ...settings } = options;
+  const {
+    baseUrl: given,
+    ca,
+    cert,
+    key,
+    passphrase,
+    interceptors = [],
+    connections = 1,
+    ...settings
+  } = options;
   const baseUrl = checkedBaseUrl(given);
+  if ((cert === undefined) !== (key === undefined))
+    throw new TypeError('cert and key need each other: give both');
+  const tls = Object.fromEntries(
+    Object.entries({ ca, cert, key, passphrase })
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, typeof value === 'string' ? value : Buffer.from(value as Uint8Array)]),
+  );
   const sessions = Array.from({ length: whole('connections', connections, MAX_CONNECTIONS) }, () =>
-    createSessions(baseUrl, ca === undefined ? {} : { ca }),
+    createSessions(baseUrl, tls),
   );
   const all = sessions.map((session): Connection => {
     const { manager, renew, resetConnection } = session;

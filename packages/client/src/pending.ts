@@ -28,6 +28,8 @@ export class Pending {
   readonly bytes: number;
   /** Milliseconds of `performance.now()`. */
   readonly expiresAt: number;
+  /** When it was made, in milliseconds of `performance.now()`. */
+  readonly since = performance.now();
   /** Number of answers with a transient status. */
   attempts = 0;
   /** Number of carrier failures that it may have caused. */

@@ -5,12 +5,16 @@ type Json = null | boolean | number | bigint | string | Json[] | { [key: string]
 
 /** The service accepts data of at most this depth. */
 const MAX_DEPTH = 200;
+/** Longest path in the error for data that are nested too deeply, in UTF-16 code units. */
+const MAX_SHOWN_PATH = 60;
 
 const UTF8 = new TextEncoder();
 
 /** The step as UTF-8 JSON text. Throws a TypeError with the member that JSON cannot represent. */
 export function stepJson(step: Step): Uint8Array<ArrayBuffer> {
+  if (typeof step !== 'object' || step === null) throw new TypeError('step is missing: give { name, input }');
   const { type = 'tool', name, input, output, context } = step;
+  if (typeof name !== 'string') throw new TypeError('step.name must be a text');
   return UTF8.encode(
     jsonText({
       type,
@@ -22,10 +26,15 @@ export function stepJson(step: Step): Uint8Array<ArrayBuffer> {
   );
 }
 
+/** The JSON form of a value; undefined for undefined. Throws a TypeError with the member that JSON cannot represent. */
+export function jsonForm(value: unknown, path: string): unknown {
+  return jsonOf(value, path);
+}
+
 /**
  * The JSON form of a value, as by JSON.stringify; undefined where there is none. Bigints stay. A Map, a
- * Promise, a Response and the like would become an empty object, which hides their content from controls:
- * they are rejected.
+ * Promise, a Response and the like would become an empty object, bytes a list of numbers, and functions and symbols
+ * nothing, which hides their content from controls: they are rejected.
  */
 function jsonOf(value: unknown, path: string, depth = 0): Json | undefined {
   switch (typeof value) {
@@ -36,13 +45,24 @@ function jsonOf(value: unknown, path: string, depth = 0): Json | undefined {
       return value;
     case 'object':
       return value === null ? null : jsonOfObject(value, path, depth);
-    default:
+    case 'undefined':
       return undefined;
+    default:
+      throw new TypeError(`${path} is a ${typeof value}; give plain data instead`);
   }
 }
 
 function jsonOfObject(value: object, path: string, depth: number): Json | undefined {
-  if (depth >= MAX_DEPTH) throw new TypeError(`${path} is nested deeper than ${MAX_DEPTH} levels`);
+  if (depth >= MAX_DEPTH) {
+    const place = `${path.slice(0, MAX_SHOWN_PATH)}…`;
+    throw new TypeError(`${place} is nested deeper than ${MAX_DEPTH} levels, or contains itself`);
+  }
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+    throw new TypeError(`${path} holds bytes, which controls cannot read; give their text instead`);
+  }
+  if (Symbol.asyncIterator in value) {
+    throw new TypeError(`${path} is a stream, which controls cannot read; give its whole content instead`);
+  }
   if ('toJSON' in value && typeof value.toJSON === 'function') {
     return jsonOf(value.toJSON(), path, depth + 1);
   }

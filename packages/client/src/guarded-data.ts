@@ -1,0 +1,86 @@
+import { StepDataError } from './errors.js';
+import { isPlainObject, jsonForm } from './step-json.js';
+
+/** Most causes of an error that are shown. */
+const MAX_CAUSES = 8;
+
+/**
+ * The input of a step, from the arguments of a tool: the first one. Frameworks call tools with further arguments, which
+ * hold options and the conversation; these are never part of a step. Throws a StepDataError if the first argument is not
+ * an object with members: selectors such as `input.text` would select nothing.
+ */
+export function inputOf(step: string, args: readonly unknown[]): unknown {
+  const [first] = args;
+  if (isPlainObject(first)) return first;
+  if (first === undefined && args.every((one) => one === undefined)) return {};
+  throw new StepDataError(
+    `Step "${step}" did not run: its first argument is ${kindOf(first)}, not a plain object, so controls cannot ` +
+      'select its members. Set the option "input" of guard, for example input: (text) => ({ text }).',
+    step,
+    'pre',
+  );
+}
+
+/** The JSON form of an input or an output. Throws a StepDataError for what controls could not look at. */
+export function readable(value: unknown, step: string, member: 'input' | 'output'): unknown {
+  try {
+    if (value === undefined) return null;
+    return jsonForm(value, member) ?? null;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const [what, stage] =
+      member === 'input'
+        ? (['did not run', 'pre'] as const)
+        : (['ran, and its result is withheld', 'post'] as const);
+    throw new StepDataError(
+      `Step "${step}" ${what}: ${error.message}. Set the option "${member}" of guard to a function that returns plain data.`,
+      step,
+      stage,
+    );
+  }
+}
+
+/** What a model could see of a thrown value, as the output of the step: names, messages, members, causes. */
+export function thrownData(thrown: unknown, step: string): unknown {
+  const shown = (value: unknown, depth: number): unknown => {
+    if (!(value instanceof Error) || depth > MAX_CAUSES)
+      return value instanceof Error ? String(value) : value;
+    const { name, message, cause } = value;
+    const inner =
+      value instanceof AggregateError ? { errors: value.errors.map((one) => shown(one, depth + 1)) } : {};
+    const text = String(value);
+    return {
+      ...members(value),
+      name,
+      message,
+      ...(text === `${name}: ${message}` || text === name ? {} : { text }),
+      ...inner,
+      ...(cause === undefined ? {} : { cause: shown(cause, depth + 1) }),
+    };
+  };
+  return readable({ error: shown(thrown, 0) }, step, 'output');
+}
+
+/** Own members of an error that can be shown; those of a class, such as a response, are shown as their text. */
+function members(error: Error): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(error)) {
+    try {
+      const json = jsonForm(value, name);
+      if (json !== undefined) found[name] = json;
+    } catch {
+      found[name] = String(value);
+    }
+  }
+  return found;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return `an object of the class ${value.constructor?.name ?? 'unknown'}`;
+  return (
+    { string: 'a text', undefined: 'missing', function: 'a function' }[typeof value as string] ??
+    `a ${typeof value}`
+  );
+}
