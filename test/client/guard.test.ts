@@ -177,7 +177,7 @@ describe('a guarded tool', () => {
   });
 
   it('is not made of a generator, whose output would leave before its check', () => {
-    const generators = [
+    const generators: readonly (() => unknown)[] = [
       async function* () {
         yield 'secret-1';
       },
@@ -313,7 +313,7 @@ describe('a guarded tool', () => {
       message: 'step is missing: give { name, input }',
     });
     const circular: Record<string, unknown> = {};
-    circular['self'] = circular;
+    circular.self = circular;
     const error = await failureOf(client.evaluate({ stage: 'pre', step: { name: 'x', input: circular } }));
     expect((error as Error).message).toMatch(/^input(\.self)+…? ?.*contains itself$/);
     expect((error as Error).message.length).toBeLessThan(150);

@@ -64,7 +64,8 @@ export function createClientOver(options: ClientSettings, connections: Connectio
   const evaluations = createRpcClient(EvaluationService, withKey(transport, keys, false));
   const batcher = new Batcher({
     ...settings,
-    refusedAfterMs: settings.timeoutMs,
+    // Less than the limit, so that the first evaluation after one that reached it does not wait again.
+    refusedAfterMs: settings.timeoutMs * 0.9,
     renewKey: keys.isRenewable ? keys.renew : undefined,
     batches(events) {
       if (!connections.streaming) return createCallCarrier(evaluations, events);
