@@ -12,6 +12,9 @@ import {
 import { incompatibleChanges } from './schema-compatibility.js';
 import { stepKey } from './steps-catalogue.js';
 
+/** Details of more than 500 characters are cut; the items have all reasons. */
+const MAX_DETAIL_LENGTH = 470;
+
 /** Result of a registration. */
 export interface Merge {
   /** The registration to store. */
@@ -138,8 +141,19 @@ function evaluatorSchemaIncompatible(name: string, reasons: readonly string[]): 
   const items = reasons.slice(0, MAX_ERROR_ITEMS).map((message): ErrorItem => {
     return { resource: 'Evaluator', field: 'config_schema', code: 'schema_incompatible', message };
   });
-  const detail = `the schema of evaluator "${name}" is not backward compatible with the registered one`;
+  const problem = `the schema of evaluator "${name}" is not backward compatible with the registered one`;
+  const detail = `${problem}: ${joined(reasons, MAX_DETAIL_LENGTH - problem.length)}`;
   return schemaIncompatible(name, 'Evaluator', detail, items);
+}
+
+/** As many reasons as fit into so many characters; at least the first. */
+function joined([first = '', ...others]: readonly string[], length: number): string {
+  let text = first;
+  for (const [index, reason] of others.entries()) {
+    if (text.length + reason.length > length) return `${text}; and ${others.length - index} more`;
+    text += `; ${reason}`;
+  }
+  return text;
 }
 
 function schemaIncompatible(

@@ -38,6 +38,7 @@ import {
 import type { RpcMethod } from '../transport/descriptors/rpc-methods.js';
 import { boundBodies } from '../transport/http/body-bytes.js';
 import { registerCors } from '../transport/http/cors.js';
+import { protectReplies } from '../transport/http/safe-replies.js';
 import { abandonUnreadBodies, isHttp2 } from '../transport/http/unread-body.js';
 import type { Listener } from '../transport/listener/listener.js';
 import { answerClientError } from '../transport/listener/wrong-protocol.js';
@@ -137,6 +138,7 @@ function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
     if (contentType !== undefined && !MEDIA_TYPE.test(contentType)) request.headers = UNKNOWN_CONTENT;
     done();
   });
+  protectReplies(app);
   giveTickets(app, options.gate);
   // Requests without a route are answered without reading their bodies.
   app.removeAllContentTypeParsers();

@@ -27,6 +27,7 @@ import { type RpcMethod, rpcMethods } from '../transport/descriptors/rpc-methods
 import { createEvaluationCalls } from '../transport/evaluation/evaluation-calls.js';
 import { createHotLane } from '../transport/grpc-lane/hot-lane.js';
 import { corsHeadersWithoutOrigin } from '../transport/http/cors.js';
+import { NO_SNIFFING } from '../transport/http/safe-replies.js';
 import { DEFAULT_LISTENER_LIMITS } from '../transport/listener/limits.js';
 import { createListener, type Listener, type ListenerOptions } from '../transport/listener/listener.js';
 import { problemFacts } from '../transport/listener/problem.js';
@@ -177,7 +178,7 @@ export async function createTransports(
     log,
     version: VERSION,
     routes: evaluationRoutesOfRest,
-    corsHeaders: corsHeadersWithoutOrigin(config.cors, [VERSION_HEADER]),
+    fixedHeaders: [...NO_SNIFFING, ...corsHeadersWithoutOrigin(config.cors, [VERSION_HEADER])],
     maxBodyBytes: bodyBytes,
   });
   const gate = createFrontGate({

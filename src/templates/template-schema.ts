@@ -80,26 +80,26 @@ function parametersSchema(checkPatterns: boolean): z.ZodType<ControlTemplate['pa
 }
 
 const definitionTemplate: z.ZodType<JsonValue> = field((value, sink) => {
-  const counted = { values: 0 };
-  if (!isWithinLimits(value, 0, counted)) {
-    const rule =
-      `must have at most ${MAX_TEMPLATE_VALUES} values, ` +
-      `and none below more than ${MAX_ENCLOSING_OBJECTS} objects`;
-    return refuse(sink, 'value_error', rule, value);
-  }
-  return value;
+  const exceeded = exceededLimit(value, 0, { values: 0 });
+  return exceeded === null ? value : refuse(sink, 'value_error', exceeded, value);
 });
 
+/** Deployed clients look for the first words of these texts. */
+const TOO_LARGE = `definition_template size exceeds maximum: ${MAX_TEMPLATE_VALUES} values, containers included`;
+const TOO_DEEP = `definition_template nesting depth exceeds maximum: ${MAX_ENCLOSING_OBJECTS} objects around a value`;
+
 /** Reads no more than the limits allow. Recursion is bounded by the general depth limit of JSON. */
-function isWithinLimits(value: JsonValue, objectsAbove: number, counted: { values: number }): boolean {
+function exceededLimit(value: JsonValue, objectsAbove: number, counted: { values: number }): string | null {
   counted.values += 1;
-  if (counted.values > MAX_TEMPLATE_VALUES || objectsAbove > MAX_ENCLOSING_OBJECTS) return false;
-  if (Array.isArray(value)) return value.every((item) => isWithinLimits(item, objectsAbove, counted));
-  if (!isObject(value)) return true;
-  for (const name in value) {
-    if (!isWithinLimits(value[name] as JsonValue, objectsAbove + 1, counted)) return false;
+  if (counted.values > MAX_TEMPLATE_VALUES) return TOO_LARGE;
+  if (objectsAbove > MAX_ENCLOSING_OBJECTS) return TOO_DEEP;
+  if (typeof value !== 'object' || value === null || isNumber(value)) return null;
+  const isList = Array.isArray(value);
+  for (const member of isList ? value : Object.values(value)) {
+    const exceeded = exceededLimit(member as JsonValue, isList ? objectsAbove : objectsAbove + 1, counted);
+    if (exceeded !== null) return exceeded;
   }
-  return true;
+  return null;
 }
 
 const values: z.ZodType<TemplateValues> = field((value, sink) => {

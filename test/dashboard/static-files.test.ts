@@ -66,12 +66,26 @@ describe('the files of the dashboard', () => {
     }
   });
 
-  it.each(['/ui/assets/', '/ui/assets/unknown.js', '/ui/assets/..%2findex.html', '/ui/assets/.hidden'])(
-    '%s is not found',
-    async (path) => {
-      expect(await ask(path)).toMatchObject({ status: 404, json: { error_code: 'RESOURCE_NOT_FOUND' } });
-    },
-  );
+  it.each([
+    '/ui/assets/',
+    '/ui/assets/unknown.js',
+    '/ui/assets/..%2findex.html',
+    '/ui/assets/.hidden',
+    '/ui/assets/%00',
+    '/ui/assets/a%00.js',
+    '/ui/assets/%2e%2e/index.html',
+    '/ui/assets/%2e%2e%2f%2e%2e%2fpackage.json',
+    '/ui/assets/..%5cindex.html',
+    '/ui/assets/%ff',
+    '/docs/%00',
+    '/docs/..%5cpackage.json',
+  ])('%s is not found, without a line in the log', async (path) => {
+    const lines = service.logLines.length;
+    for (const method of ['GET', 'HEAD']) expect((await ask(path, method)).status).toBe(404);
+    expect(await ask(path)).toMatchObject({ status: 404, json: { error_code: 'RESOURCE_NOT_FOUND' } });
+    const failures = service.logLines.slice(lines).filter((line) => JSON.parse(line).level >= 40);
+    expect(failures).toEqual([]);
+  });
 
   it('take no other method', async () => {
     const refused = await ask('/ui/', 'POST');

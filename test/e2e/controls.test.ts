@@ -98,6 +98,18 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
       );
     });
 
+    it('are listed with the metadata of the action only where it is set', async () => {
+      const data = denyWord('x') as { action: object };
+      await seed.control('unmarked-action', data);
+      await seed.control('marked-action', { ...data, action: { ...data.action, metadata: { k: 1 } } });
+      const { controls } = (await call('GET', `${CONTROLS}?name=marked-action`)).body;
+      const actions = controls.map(({ name, action }: { name: string; action: object }) => [name, action]);
+      expect(Object.fromEntries(actions)).toEqual({
+        'unmarked-action': { decision: 'deny', steering_context: null },
+        'marked-action': { decision: 'deny', steering_context: null, metadata: { k: 1 } },
+      });
+    });
+
     it('keep required_actions and metadata, and give them back in lists and matches', async () => {
       const action = {
         decision: 'deny',
@@ -690,7 +702,7 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
             template_rendered: null,
             used_by_agent: { agent_name: 'summary-agent-a' },
             used_by_agents_count: 2,
-            action: { decision: 'deny', steering_context: null, metadata: null },
+            action: { decision: 'deny', steering_context: null },
             attachments: null,
             cloned_from_control_id: null,
           },

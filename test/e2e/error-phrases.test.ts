@@ -238,6 +238,22 @@ describeService('the phrases that deployed software looks for', (suite) => {
     );
   });
 
+  it('state in the detail how an evaluator changed, and no more than fits', async () => {
+    const change = (config_schema: object) =>
+      call('POST', INIT, { agent: { agent_name: AGENT }, evaluators: [{ name: 'tone', config_schema }] });
+    const typed = errorOfReply(await change(object({ tone: object({ level: { type: 'integer' } }) })));
+    expect(typed.detail).toBe(
+      'the schema of evaluator "tone" is not backward compatible with the registered one: ' +
+        'Property "tone.level": type changed from string to integer',
+    );
+    const words = Array.from({ length: 60 }, (_, index) => `word-${index}`);
+    const required = errorOfReply(await change(object({ tone: object({ level: text }, words) })));
+    expect(required.detail).toContain('Added required property "tone.word-0"; Added required property');
+    expect(required.detail).toMatch(/; and \d+ more$/);
+    expect(required.detail.length).toBeLessThanOrEqual(500);
+    expect(required.items).toHaveLength(60);
+  });
+
   it('count the problems of a request', async () => {
     const body = { name: '%', data: { execution: 'x' } };
     const { detail } = errorOfReply(await call('PUT', CONTROLS, body));

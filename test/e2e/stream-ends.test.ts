@@ -313,6 +313,29 @@ describe('a connection of the maximum age', () => {
     agent.destroy();
   });
 
+  it.each(['application/connect+json', 'application/grpc-web+json'])(
+    'is no failure when its caller leaves over HTTP/1.1: %s',
+    async (type) => {
+      await start({ SERVICE_LOG_LEVEL: 'debug' });
+      const path = `/${ObservabilityService.typeName}/WatchEvents`;
+      const request = http.request(`${service.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': type, 'connect-protocol-version': '1' },
+      });
+      request.on('error', () => undefined);
+      request.end(Buffer.from([0, 0, 0, 0, 2, 0x7b, 0x7d]));
+      const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+      response.on('error', () => undefined);
+      request.destroy();
+      const isOfCall = (line: string) => line.includes('WatchEvents');
+      await until(
+        () => service.logLines.filter(isOfCall),
+        (lines) => lines.some((line) => line.includes('the client went away')),
+      );
+      expect(service.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+    },
+  );
+
   it('is closed over HTTP/1.1 when no request comes any more', async () => {
     await start({
       SERVICE_MAX_CONNECTION_AGE_SECONDS: '0.2',

@@ -237,6 +237,14 @@ describe('the limits of a template', () => {
     expect(shapeProblems(inTemplate(definition))).toEqual(expected);
   });
 
+  it.each<[string, JsonValue, string]>([
+    ['size', Array(MAX_TEMPLATE_VALUES).fill(0), 'definition_template size exceeds maximum'],
+    ['depth', nested(12, 1), 'definition_template nesting depth exceeds maximum'],
+  ])('are told apart: %s', (_name, definition, phrase) => {
+    const read = templateInputSchema.safeParse(inTemplate(definition));
+    expect(read.error?.issues.map(({ message }) => message)).toEqual([expect.stringContaining(phrase)]);
+  });
+
   it('hold for a text without containers', () => {
     expect(shapeProblems(inTemplate('x'.repeat(1_000_000)))).toEqual([]);
   });

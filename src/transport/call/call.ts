@@ -209,8 +209,21 @@ export class Call implements HandlerCall, RpcCaller {
 
   /** Sets the status of an RPC that failed with `error`, and logs the error like that of an item. */
   failed(status: { readonly code: Code }, error: unknown): void {
+    if (this.#isLeaving(error)) {
+      this.code = codeWord(Code.Canceled);
+      this.#host.log.debug(
+        { requestId: this.requestId, rpc: this.route.path.slice(1) },
+        'the client went away',
+      );
+      return;
+    }
     this.code = codeWord(status.code);
     this.#logFailure(status, error);
+  }
+
+  /** Whether `error` only says that the caller disconnected: over HTTP/1.1 it has no status. */
+  #isLeaving(error: unknown): boolean {
+    return error instanceof Error && error.name === 'AbortError' && this.#caller.aborted;
   }
 
   /** Logs faults of the server and RPCs that cannot be served at present. Errors of callers are not logged. */

@@ -50,8 +50,10 @@ export async function registerDashboard(
   for (const url of [DASHBOARD_PATH, `${DASHBOARD_PATH}*`]) {
     app.route({ method: METHODS, url, handler: sendPage });
   }
-  // The folder itself is no file.
-  app.route({ method: METHODS, url: ASSETS_PATH, handler: (_request, reply) => reply.callNotFound() });
+  // The folder itself is no file, and neither is any other path below it.
+  for (const url of [ASSETS_PATH, `${ASSETS_PATH}*`]) {
+    app.route({ method: METHODS, url, handler: (_request, reply) => reply.callNotFound() });
+  }
   await app.register((scope) => serveAssets(scope, path.join(folder, 'assets')));
 }
 
@@ -65,6 +67,8 @@ async function serveAssets(scope: FastifyInstance, root: string): Promise<void> 
   await scope.register(fastifyStatic, {
     root,
     prefix: ASSETS_PATH,
+    // A route for each file: a path that only leads outside, or to no file at all, never reaches the file system.
+    wildcard: false,
     decorateReply: false,
     dotfiles: 'ignore',
     index: false,

@@ -3,6 +3,7 @@ import {
   header,
   list_wrapper,
   omit_empty,
+  omit_empty_members,
   on_request,
   rpc_only,
   variant,
@@ -63,9 +64,10 @@ interface Shaping {
   readonly known: Map<string, Shape>;
 }
 
-function messageShape(desc: DescMessage, shaping: Shaping): Shape {
+function messageShape(desc: DescMessage, shaping: Shaping, omitted: readonly string[] = []): Shape {
   const { omitNulls, asked, known } = shaping;
-  const existing = known.get(desc.typeName);
+  const key = [desc.typeName, ...omitted].join();
+  const existing = known.get(key);
   if (existing !== undefined) return existing;
   const members: { name: string; shape: Shape; omitEmpty: boolean }[] = [];
   const hasForms = getOption(desc, variant);
@@ -81,11 +83,11 @@ function messageShape(desc: DescMessage, shaping: Shaping): Shape {
     return printed;
   };
   // Registered before its fields are read, because conditions contain conditions.
-  known.set(desc.typeName, shape);
+  known.set(key, shape);
   for (const field of desc.fields) {
     const flag = getOption(field, on_request);
     if (!isPrinted(field) || (flag !== '' && !asked.includes(flag))) continue;
-    const omitEmpty = getOption(field, omit_empty);
+    const omitEmpty = getOption(field, omit_empty) || omitted.includes(field.name);
     members.push({ name: field.name, shape: fieldShape(field, shaping), omitEmpty });
   }
   return shape;
@@ -110,7 +112,7 @@ function fieldShape(field: DescField, shaping: Shaping): Shape {
     const wrapped = message.fields[0];
     return wrapped === undefined ? asIs : fieldShape(wrapped, shaping);
   }
-  const shape = messageShape(message, shaping);
+  const shape = messageShape(message, shaping, getOption(field, omit_empty_members));
   if (field.fieldKind === 'list') return (value) => (value as unknown[]).map(shape);
   if (field.fieldKind === 'map') {
     return (value) =>

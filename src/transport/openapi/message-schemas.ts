@@ -2,6 +2,7 @@ import { type DescEnum, type DescField, type DescMessage, getOption, ScalarType 
 import {
   list_wrapper,
   omit_empty,
+  omit_empty_members,
   on_request,
   variant,
 } from '../../../gen/proto/enforcement/v1/options_pb.js';
@@ -45,7 +46,12 @@ function freeForm(message: DescMessage): JsonObject {
   return message.name === 'Struct' ? { type: 'object', additionalProperties: true } : {};
 }
 
-function objectSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonObject {
+function objectSchema(
+  message: DescMessage,
+  form: Form,
+  pool: SchemaPool,
+  omitted: readonly string[] = [],
+): JsonObject {
   const hasForms = getOption(message, variant);
   const required: string[] = [];
   const members = message.fields.filter((field) => form === 'request' || isPrinted(field));
@@ -59,7 +65,7 @@ function objectSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonO
       return [field.name, mayBeNullInRequest(field) ? nullableSchema(schema) : schema];
     }
     const absent = mayBeAbsent(field);
-    if (getOption(field, omit_empty)) return [field.name, schema];
+    if (getOption(field, omit_empty) || omitted.includes(field.name)) return [field.name, schema];
     if (getOption(field, on_request) !== '') return [field.name, absent ? nullableSchema(schema) : schema];
     const isRequired = hasForms ? field.fieldKind === 'scalar' && !absent : !absent || form === 'nulls';
     if (isRequired) required.push(field.name);
@@ -87,7 +93,13 @@ export function fieldSchema(field: DescField, form: Form, pool: SchemaPool): Jso
 }
 
 function valueSchema(field: DescField, form: Form, pool: SchemaPool): JsonObject {
-  if (field.message !== undefined) return messageSchema(field.message, form, pool);
+  const { message } = field;
+  const omitted = form === 'request' ? [] : getOption(field, omit_empty_members);
+  if (message !== undefined && omitted.length > 0) {
+    const name = field.parent.name + schemaName(message, form);
+    return pool.define(name, () => objectSchema(message, form, pool, omitted));
+  }
+  if (message !== undefined) return messageSchema(message, form, pool);
   if (field.enum !== undefined) return enumSchema(field.enum);
   return scalarSchema(field.scalar);
 }

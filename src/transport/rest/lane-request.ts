@@ -18,7 +18,7 @@ export interface RestLaneOptions extends ErrorContext {
   /** Sent with every reply. */
   readonly version: string;
   /** Headers of every reply to a request without an origin, as a flat list of names and values. */
-  readonly corsHeaders: readonly string[];
+  readonly fixedHeaders: readonly string[];
   /** Largest body, in bytes. */
   readonly maxBodyBytes: number;
 }
@@ -127,9 +127,9 @@ export class LaneRequest implements RestRequest, CallSource {
     const response = this.#response;
     // The client has disconnected.
     if (response.closed || response.destroyed) return;
-    const { version, corsHeaders } = this.#options;
+    const { version, fixedHeaders } = this.#options;
     const body = typeof text === 'string' ? Buffer.from(text) : text;
-    const lines = [VERSION_LINE, version, REQUEST_ID_HEADER, this.requestId, ...corsHeaders];
+    const lines = [VERSION_LINE, version, REQUEST_ID_HEADER, this.requestId, ...fixedHeaders];
     this.#call.notes((name, value) => lines.push(name, value));
     for (const line of headers) lines.push(line);
     lines.push('content-type', JSON_TYPE, 'content-length', String(body.length));

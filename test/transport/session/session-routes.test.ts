@@ -43,6 +43,21 @@ describe('the session routes', () => {
       attributes: { httponly: true, samesite: 'lax', path: '/', 'max-age': '2592000' },
     });
   });
+  it('protect what browsers read: no other type, and nothing of a session stored', async () => {
+    const cookie = `service_session=${tokenOf(await logIn(service.url, REGULAR))}`;
+    for (const [method, path, body] of [
+      ['GET', '/api/config', undefined],
+      ['GET', '/api/v1/controls', undefined],
+      ['GET', '/api/v1/unknown', undefined],
+      ['POST', '/enforcement.v1.ControlService/ListControls', {}],
+    ] as const) {
+      const reply = await sendJson(service.url, method, path, body, { cookie, origin: service.url });
+      expect([path, reply.headers['x-content-type-options']]).toEqual([path, 'nosniff']);
+      expect([path, reply.headers['cache-control']]).toEqual([path, expect.stringContaining('no-store')]);
+    }
+    const lane = await sendJson(service.url, 'POST', '/api/v1/evaluation', {}, { 'x-api-key': REGULAR });
+    expect(lane.headers['x-content-type-options']).toBe('nosniff');
+  });
   it('make tokens that contain the level and when they end, and nothing of the key', async () => {
     const before = Math.floor(Date.now() / 1000);
     const token = tokenOf(await logIn(service.url, ADMIN));

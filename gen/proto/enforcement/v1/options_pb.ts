@@ -14,7 +14,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file enforcement/v1/options.proto.
  */
 export const file_enforcement_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypOCghOdWxsUnVsZRIZChVOVUxMX1JVTEVfVU5TUEVDSUZJRUQQABITCg9OVUxMX1JVTEVfUFJJTlQQARISCg5OVUxMX1JVTEVfT01JVBACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yFi5lbmZvcmNlbWVudC52MS5BY2Nlc3NSBmFjY2VzczpHCg5zdWNjZXNzX3N0YXR1cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLaHAyABKAVSDXN1Y2Nlc3NTdGF0dXM6UAoFbnVsbHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgOMhguZW5mb3JjZW1lbnQudjEuTnVsbFJ1bGVSBW51bGxzOkAKCmV2YWx1YXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgIUgpldmFsdWF0aW9uOjgKBnNjb3BlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL6HAyADKAlSBnNjb3BlczpECgxsaXN0X3dyYXBwZXISHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYtYcDIAEoCFILbGlzdFdyYXBwZXI6OwoHdmFyaWFudBIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi2hwMgASgIUgd2YXJpYW50OjcKBmhlYWRlchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYtYcDIAEoCVIGaGVhZGVyOjoKCGluX3F1ZXJ5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi2hwMgASgIUgdpblF1ZXJ5Oj4KCm9taXRfZW1wdHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLeHAyABKAhSCW9taXRFbXB0eTpDCg1vbmx5X2Zvcl90eXBlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi4hwMgAygJUgtvbmx5Rm9yVHlwZTo6CghycGNfb25seRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYuYcDIAEoCFIHcnBjT25seTo+Cgpvbl9yZXF1ZXN0Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjJhwMgASgJUglvblJlcXVlc3Q6PQoJc2F0dXJhdGVzEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjKhwMgASgIUglzYXR1cmF0ZXNCgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypOCghOdWxsUnVsZRIZChVOVUxMX1JVTEVfVU5TUEVDSUZJRUQQABITCg9OVUxMX1JVTEVfUFJJTlQQARISCg5OVUxMX1JVTEVfT01JVBACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yFi5lbmZvcmNlbWVudC52MS5BY2Nlc3NSBmFjY2VzczpHCg5zdWNjZXNzX3N0YXR1cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLaHAyABKAVSDXN1Y2Nlc3NTdGF0dXM6UAoFbnVsbHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgOMhguZW5mb3JjZW1lbnQudjEuTnVsbFJ1bGVSBW51bGxzOkAKCmV2YWx1YXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgIUgpldmFsdWF0aW9uOjgKBnNjb3BlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL6HAyADKAlSBnNjb3BlczpECgxsaXN0X3dyYXBwZXISHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYtYcDIAEoCFILbGlzdFdyYXBwZXI6OwoHdmFyaWFudBIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi2hwMgASgIUgd2YXJpYW50OjcKBmhlYWRlchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYtYcDIAEoCVIGaGVhZGVyOjoKCGluX3F1ZXJ5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi2hwMgASgIUgdpblF1ZXJ5Oj4KCm9taXRfZW1wdHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLeHAyABKAhSCW9taXRFbXB0eTpNChJvbWl0X2VtcHR5X21lbWJlcnMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGMuHAyADKAlSEG9taXRFbXB0eU1lbWJlcnM6QwoNb25seV9mb3JfdHlwZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYuIcDIAMoCVILb25seUZvclR5cGU6OgoIcnBjX29ubHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLmHAyABKAhSB3JwY09ubHk6PgoKb25fcmVxdWVzdBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyYcDIAEoCVIJb25SZXF1ZXN0Oj0KCXNhdHVyYXRlcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyocDIAEoCFIJc2F0dXJhdGVzQoABChhpby5jb250cm9sZW5mb3JjZW1lbnQudjFQAVpKZ2l0aHViLmNvbS9jb250cm9sLWVuZm9yY2VtZW50L3NlcnZpY2UvZ2VuL2dvL2VuZm9yY2VtZW50L3YxO2VuZm9yY2VtZW50djGqAhVDb250cm9sRW5mb3JjZW1lbnQuVjFiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Access level that an RPC requires if API keys are enabled.
@@ -179,12 +179,21 @@ export const omit_empty: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 9);
 
 /**
+ * Names of members of the message in this member that JSON omits here if they are absent or empty lists, for
+ * compatibility with deployed clients.
+ *
+ * @generated from extension: repeated string omit_empty_members = 50123;
+ */
+export const omit_empty_members: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
+  extDesc(file_enforcement_v1_options, 10);
+
+/**
  * Values of the member `type` of the same message for which this member has a meaning. Empty: all values.
  *
  * @generated from extension: repeated string only_for_type = 50104;
  */
 export const only_for_type: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 10);
+  extDesc(file_enforcement_v1_options, 11);
 
 /**
  * Whether the member is shown by RPCs only: JSON routes neither print nor document it, for compatibility with
@@ -193,7 +202,7 @@ export const only_for_type: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
  * @generated from extension: bool rpc_only = 50105;
  */
 export const rpc_only: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 11);
+  extDesc(file_enforcement_v1_options, 12);
 
 /**
  * Name of a member of the request. The JSON route prints the member of a response only if the request sets that one,
@@ -202,7 +211,7 @@ export const rpc_only: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: string on_request = 50121;
  */
 export const on_request: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 12);
+  extDesc(file_enforcement_v1_options, 13);
 
 /**
  * Whether an integer of a response beyond the range of int32 is sent over RPCs as the nearest int32. JSON routes
@@ -211,5 +220,5 @@ export const on_request: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: bool saturates = 50122;
  */
 export const saturates: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 13);
+  extDesc(file_enforcement_v1_options, 14);
 

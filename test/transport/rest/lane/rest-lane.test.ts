@@ -90,7 +90,7 @@ async function start(
     },
     log,
     version: '1.2.3',
-    corsHeaders: [],
+    fixedHeaders: [],
     maxBodyBytes: 1_000,
     ...ERRORS,
   });
