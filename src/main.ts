@@ -1,3 +1,4 @@
+import './process/demand-node.js';
 import './process/harden.js';
 import cluster from 'node:cluster';
 import type { App } from './app/app.js';
@@ -75,6 +76,9 @@ async function serve(): Promise<void> {
   const stopper = stopOnSignals(signals, serviceLog);
   for (const warning of startWarnings(config)) log.warn({}, warning);
   try {
+    const { checkStart } = await import('./app/start-checks.js');
+    await checkStart(config);
+    if (stopper.stopping) return;
     const app = isShared ? await primary(config, serviceLog) : await single(config, serviceLog);
     if (stopper.stopping) return;
     // Workers have to be ended even before they serve.
@@ -108,9 +112,6 @@ async function single(config: Config, { log }: ServiceLog): Promise<App> {
 /** Several processes. Exits with an error if they do not survive. */
 async function primary(config: Config, { log, flushed }: ServiceLog): Promise<Primary> {
   const { createPrimary } = await import('./cluster/primary.js');
-  // Workers read the files, but errors in them are reported once.
-  const { checkStartFiles } = await import('./app/live-files.js');
-  checkStartFiles(config);
   const created = createPrimary({
     config,
     log,

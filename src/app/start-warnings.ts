@@ -6,7 +6,7 @@ const SAFE_SECRET_LENGTH = 32;
 const SAFE_KEY_LENGTH = 16;
 
 const KEYS_WITHOUT_EFFECT =
-  'SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS and SERVICE_KEYS_FILE have no effect: set SERVICE_API_KEY_ENABLED=true, or remove them';
+  'SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS and SERVICE_KEYS_FILE have no effect, because SERVICE_API_KEY_ENABLED is false: set it to true, or remove them';
 
 /** Warnings about a valid but questionable configuration, one sentence each. Never contains a secret. */
 export function startWarnings({ auth, host, unknownVariables }: Config): string[] {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+
 /** Environment variables, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -21,6 +23,12 @@ export function isDatabaseVariable(name: string): boolean {
   return names.includes(name) || DATABASE_PART_NAMES.some((part) => partNames(part).includes(name));
 }
 
+/** The names of all these variables. */
+export const DATABASE_VARIABLES: readonly string[] = [
+  ...DATABASE_URL_NAMES,
+  ...DATABASE_PART_NAMES.flatMap((part) => [`SERVICE_DB_${part}`, `DB_${part}`]),
+];
+
 type PartName = (typeof DATABASE_PART_NAMES)[number];
 
 /** The variable names of one part; the first one set is used. */
@@ -36,15 +44,26 @@ export function databaseUrl(environment: Environment, problems: string[]): strin
     const value = environment[name]?.trim();
     if (value === undefined || value === '') continue;
     // The value may contain a password, so the message never repeats it.
-    if (!SUPPORTED.test(value) && (value.includes('://') || /^[a-z+]+:/i.test(value))) {
-      problems.push(
-        `${name}: only PostgreSQL and SQLite are supported; for example ${name}=postgresql://user:password@localhost:5432/service or ${name}=${DEFAULT_DATABASE_URL}`,
-      );
-      return DEFAULT_DATABASE_URL;
-    }
-    return value;
+    if (SUPPORTED.test(value) || isFilePath(value)) return value;
+    problems.push(
+      `${name}: only PostgreSQL and SQLite are supported, and this is neither an address postgresql://… nor file:… nor the path of a file; for example ${name}=postgresql://user:password@localhost:5432/service or ${name}=${DEFAULT_DATABASE_URL}`,
+    );
+    return DEFAULT_DATABASE_URL;
   }
   return urlFromParts(environment, problems);
+}
+
+/** At least two letters, because `C:\\data` is a path. */
+const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
+const FILE_ENDING = /\.(?:db|db3|s3db|sqlite|sqlite3)$/i;
+
+/**
+ * Whether an address without a scheme is the path of a file. Of an address with a mistake, such as `postgres//user@host`,
+ * a new and empty file must not be created: one that has no ending of a database must exist or begin like a path.
+ */
+function isFilePath(value: string): boolean {
+  if (SCHEME.test(value) || value.includes('@') || value.includes('//')) return false;
+  return FILE_ENDING.test(value) || /^(?:\.{0,2}[/\\]|[a-z]:[/\\])/i.test(value) || existsSync(value);
 }
 
 const POSTGRESQL = /^postgres(ql)?(\+\w+)?:\/\//i;

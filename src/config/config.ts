@@ -5,7 +5,14 @@ import type { AdmissionLimits } from './admission-limits.js';
 import { databaseUrl, databaseVariable, type Environment, migrationUrl } from './config-database.js';
 import { otlpEndpoint, type SinksConfig, sinksConfig } from './config-sinks.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
-import { foreignVariables, isBlank, isSet, REFUSED, unknownVariables } from './environment.js';
+import {
+  foreignVariables,
+  isBlank,
+  isSet,
+  misspelledVariables,
+  REFUSED,
+  unknownVariables,
+} from './environment.js';
 import type { ClickHouseLocation } from './event-store-location.js';
 import { type OidcSettings, oidcSettings } from './oidc-settings.js';
 import { withSecretFiles } from './secret-files.js';
@@ -158,6 +165,7 @@ export function readConfig(given: Environment): Config {
   for (const [name, why] of REFUSED) {
     if (isSet(environment[name])) problems.push(`${name}: ${why}`);
   }
+  problems.push(...misspelledVariables(given));
   const url = databaseUrl(environment, problems);
   const config = assemble(values as Values, url, environment, problems);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -202,6 +210,12 @@ function assemble(values: Values, url: string, environment: Environment, problem
   if (values.authEnabled && !hasKeys && !hasIssuer) {
     problems.push(
       'SERVICE_API_KEY_ENABLED: it is on but no key is configured; for example SERVICE_ADMIN_API_KEYS=a-long-random-text',
+    );
+  }
+  const isSwitchSet = VARIABLES.authEnabled.names.some((name) => isSet(environment[name]));
+  if (hasKeys && !isSwitchSet) {
+    problems.push(
+      'SERVICE_API_KEY_ENABLED: keys are configured but not required, so that anyone may call the service; SERVICE_API_KEY_ENABLED=true requires them, SERVICE_API_KEY_ENABLED=false ignores them',
     );
   }
   if (values.reflection === 'operations' && values.operationsPort === null) {

@@ -1,4 +1,5 @@
-import { type Environment, isDatabaseVariable } from './config-database.js';
+import { editDistance } from '../contract/warnings/suggestion.js';
+import { DATABASE_VARIABLES, type Environment, isDatabaseVariable } from './config-database.js';
 import { VARIABLES, type Variable } from './config-variables.js';
 import { isSecretFileVariable } from './secret-files.js';
 
@@ -47,4 +48,39 @@ export function unknownVariables(environment: Environment): string[] {
     .filter((name) => name.startsWith('SERVICE_') && !isDatabaseVariable(name))
     .filter((name) => !known.has(name) && !REFUSED.has(name) && !isSecretFileVariable(name))
     .sort();
+}
+
+/** Most letters that differ between a misspelled name and the one that is meant. */
+const MAX_DIFFERENCE = 2;
+/** The address of the database is as telling as the prefix of the service; shorter names belong to other programs. */
+const OWN_NAME = /^(?:SERVICE_|DATABASE_URL$)/;
+
+/**
+ * A problem for each variable whose name differs in one or two letters from one of this service: what it was meant to
+ * set, for example whether keys are required, would have its default.
+ */
+export function misspelledVariables(environment: Environment): string[] {
+  const known = knownVariables();
+  const candidates = [...known, ...DATABASE_VARIABLES].filter((name) => OWN_NAME.test(name));
+  return Object.keys(environment)
+    .filter((name) => !known.has(name) && !isDatabaseVariable(name) && !isSecretFileVariable(name))
+    .filter((name) => !REFUSED.has(name) && isSet(environment[name]))
+    .sort()
+    .flatMap((name) => {
+      const meant = nearest(name, candidates);
+      return meant === null ? [] : `${name}: no such variable; did you mean ${meant}? Rename or remove it`;
+    });
+}
+
+function nearest(name: string, candidates: readonly string[]): string | null {
+  let found: string | null = null;
+  let least = MAX_DIFFERENCE + 1;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - name.length) >= least) continue;
+    const distance = editDistance(name.toUpperCase(), candidate);
+    if (distance >= least) continue;
+    least = distance;
+    found = candidate;
+  }
+  return found;
 }

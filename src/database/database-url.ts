@@ -40,6 +40,10 @@ function postgresql(connectionString: string): DatabaseLocation {
       'it is not a well-formed PostgreSQL URL; special characters of the password must be %-encoded',
     );
   }
+  // An unescaped / # or ? in the password ends it early, and the rest would appear in logs as host or database.
+  if (url.pathname.includes('@') || url.search.includes('@') || url.hash !== '') {
+    throw invalid('it has @ or # after the host; special characters of the password must be %-encoded');
+  }
   if (url.searchParams.has('schema')) {
     throw invalid(
       'the parameter "schema" is not supported; set the search_path of the database user instead',

@@ -5,8 +5,10 @@ import type { ChangeSource } from './change-source.js';
 import { type ConnectedClient, createPostgresClient, createSqliteClient } from './client.js';
 import { type DatabaseLocation, databasePlace, parseDatabaseUrl } from './database-url.js';
 import { createPostgresChangeSource } from './postgres-change-source.js';
+import { explainedConnection } from './postgres-failure.js';
 import { type CheckedPart, quickCheck } from './quick-check.js';
 import { createSqliteChangeSource } from './sqlite-change-source.js';
+import { emptyLog } from './sqlite-connection.js';
 import { explainedFailure, prepareSqliteFile } from './sqlite-file.js';
 import { SqliteFiles } from './storage-health/sqlite-files.js';
 import { type StorageChecks, StorageMonitor } from './storage-health/storage-monitor.js';
@@ -47,13 +49,20 @@ const DEFAULT_VARIABLE = 'DATABASE_URL';
 /** Opens a database and migrates its structure. May also reject with errors of the driver. */
 export async function openStorage(options: DatabaseOptions): Promise<OpenedStorage> {
   const location = parseDatabaseUrl(options.url);
-  if (location.kind === 'postgresql') return openPostgres(location, options);
+  const { variable = DEFAULT_VARIABLE } = options;
+  if (location.kind === 'postgresql') {
+    try {
+      return await openPostgres(location, options);
+    } catch (error) {
+      throw explainedConnection(error, location, variable);
+    }
+  }
   // A later change of the working directory must not redirect a second connection.
   const path = resolve(location.path);
   try {
     return await openSqlite(path, options);
   } catch (error) {
-    throw explainedFailure(error, path, options.variable ?? DEFAULT_VARIABLE);
+    throw explainedFailure(error, path, variable);
   }
 }
 
@@ -78,6 +87,7 @@ async function openSqlite(path: string, options: DatabaseOptions): Promise<Opene
   const { bulk } = client;
   const close = async (): Promise<void> => {
     await client.disconnect();
+    if (options.migrate !== false) emptyLog(path, files.opened);
     files.close();
   };
   const checks: StorageChecks = {

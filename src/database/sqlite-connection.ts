@@ -16,6 +16,8 @@ const MAX_PAUSE_MS = 25;
 const BULK_CHECKPOINT_PAGES = 64_000;
 /** The serving thread copies only when the bulk writer did not: copying is slow and blocks the rest. */
 const SERVING_CHECKPOINT_PAGES = 2 * BULK_CHECKPOINT_PAGES;
+/** Size to which the write-ahead log is cut after it was copied, in bytes: without a limit it keeps its largest size. */
+const LOG_SIZE_LIMIT = `journal_size_limit = ${64 * 1024 * 1024}`;
 /** Page cache of a bulk connection, in KiB. Indexes over random ids are read in random order. */
 const BULK_CACHE_KIB = 64 * 1024;
 
@@ -24,6 +26,7 @@ const DURABLE = 'synchronous = FULL';
 /** Settings of the connection that writes events. */
 export const BULK_WRITER_PRAGMAS = [
   DURABLE,
+  LOG_SIZE_LIMIT,
   `wal_autocheckpoint = ${BULK_CHECKPOINT_PAGES}`,
   `cache_size = -${BULK_CACHE_KIB}`,
 ];
@@ -72,6 +75,7 @@ export function openSqliteConnection(path: string, role: SqliteRole, files?: Ope
   try {
     if (files !== undefined) demandUnmoved(files);
     connection.execute(`PRAGMA ${DURABLE}`);
+    connection.execute(`PRAGMA ${LOG_SIZE_LIMIT}`);
     connection.execute(`PRAGMA wal_autocheckpoint = ${SERVING_CHECKPOINT_PAGES}`);
     connection.execute('PRAGMA foreign_keys = ON');
     if (role === 'reader') connection.execute('PRAGMA query_only = ON');
@@ -80,6 +84,23 @@ export function openSqliteConnection(path: string, role: SqliteRole, files?: Ope
     throw error;
   }
   return connection;
+}
+
+/**
+ * Copies the write-ahead log into the file and empties it, so that the file alone has everything. Does nothing while
+ * another process uses the file, or if it cannot be written.
+ */
+export function emptyLog(path: string, files: OpenedFiles): void {
+  try {
+    const connection = openSqliteConnection(path, 'writer', files);
+    try {
+      connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
+    } finally {
+      connection.close();
+    }
+  } catch {
+    // The log stays, and the next start reads it.
+  }
 }
 
 function wrap(database: Libsql.Database): SqliteConnection {

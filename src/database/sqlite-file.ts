@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { asServiceError } from './errors.js';
 import { withTimeout } from './in-time.js';
@@ -43,9 +43,16 @@ async function preparePath(path: string): Promise<void> {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
-  if (stats?.isDirectory()) throw new StorageError('DOWN', { detail: 'It is a folder, not a file.' });
+  if (stats === null) return createPrivateFile(path);
+  if (stats.isDirectory()) throw new StorageError('DOWN', { detail: 'It is a folder, not a file.' });
   // Reading from a pipe or a terminal would block forever.
-  if (stats?.isFile() === false) throw new StorageError('DOWN', { detail: 'It is not a regular file.' });
+  if (!stats.isFile()) throw new StorageError('DOWN', { detail: 'It is not a regular file.' });
+}
+
+/** Only for its owner, because controls and events are confidential; SQLite gives its log the same mode. */
+async function createPrivateFile(path: string): Promise<void> {
+  const file = await open(path, 'a', 0o600);
+  await file.close();
 }
 
 /** Step by step: Node.js's recursive mkdir loops forever where a folder is impossible, such as in /proc. */

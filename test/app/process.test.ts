@@ -71,14 +71,14 @@ describe('the process', () => {
       prepare: (directory) =>
         writeFile(
           path.join(directory, '.env'),
-          'SERVICE_API_KEY_ENABLED=true\nSERVICE_API_KEYS=from-file\nSERVICE_LOG_JSON=false\nSERVICE_PROT=1\n',
+          'SERVICE_API_KEY_ENABLED=true\nSERVICE_API_KEYS=from-file\nSERVICE_LOG_JSON=false\nSERVICE_QUOTA=1\n',
         ),
     });
     const url = await service.listening();
     const status = async (key: string) =>
       (await fetch(`${url}/api/v1/agents`, { headers: { 'x-api-key': key } })).status;
     expect([await status('from-file'), await status('other')]).toEqual([200, 401]);
-    const [line = ''] = /.*SERVICE_PROT is not a variable.*/.exec(service.stdout()) ?? [];
+    const [line = ''] = /.*SERVICE_QUOTA is not a variable.*/.exec(service.stdout()) ?? [];
     expect(JSON.parse(line)).toMatchObject({ level: 40 });
   });
 
@@ -127,14 +127,18 @@ describe('the process', () => {
 
   it('warns when a key is short, without revealing it', async () => {
     const short = await run({
-      environment: { SERVICE_API_KEYS: 'a,qqq,long-enough-for-a-key', SERVICE_ADMIN_API_KEYS: 'q' },
+      environment: {
+        SERVICE_API_KEY_ENABLED: 'false',
+        SERVICE_API_KEYS: 'a,qqq,long-enough-for-a-key',
+        SERVICE_ADMIN_API_KEYS: 'q',
+      },
     });
     await short.listening();
     expect(short.stdout()).toMatch(/WARN: SERVICE_API_KEYS has 2 keys of fewer than 16 characters/);
     expect(short.stdout()).toMatch(/WARN: SERVICE_ADMIN_API_KEYS has 1 key of fewer than 16 characters/);
     expect(short.stdout()).not.toContain('qqq');
     expect(short.stdout()).toMatch(
-      /WARN: SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS and SERVICE_KEYS_FILE have no effect: set /,
+      /WARN: SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS and SERVICE_KEYS_FILE have no effect, because /,
     );
   });
 
@@ -155,7 +159,11 @@ describe('the process', () => {
   });
 
   it.each([
-    ['cannot be reached', 'postgresql://someone:planted-password@127.0.0.1:1/service', /cannot be reached/],
+    [
+      'cannot be reached',
+      'postgresql://someone:planted-password@127.0.0.1:1/service',
+      /DATABASE_URL: PostgreSQL at 127.0.0.1:1 refuses connections/,
+    ],
     [
       'is no well-formed address',
       'postgresql://someone:planted-password@[/service',
@@ -209,7 +217,11 @@ describe('the process', () => {
       const { port } = other.address() as net.AddressInfo;
       const { code, stdout, stderr } = await fails({ SERVICE_PORT: String(port) });
       expect(code).toBe(1);
-      expectOneLine(stdout, new RegExp(`address already in use.*${port}`));
+      expectOneLine(
+        stdout,
+        new RegExp(`SERVICE_PORT: port ${port} of 127.0.0.1 is in use by another program \\(EADDRINUSE\\)`),
+      );
+      expect(stdout).not.toContain('created a new, empty database');
       expect(stderr).toBe('');
     } finally {
       other.close();

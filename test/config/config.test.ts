@@ -36,6 +36,8 @@ const BOOLEAN_WORDS = [
 ] as const;
 const NOT_BOOLEAN = ['maybe', '2', 'truely'];
 const KEY = { SERVICE_API_KEYS: 'a-key' };
+/** Keys without the switch are refused. */
+const SWITCH = { SERVICE_API_KEY_ENABLED: 'false' };
 
 const OIDC_ROLES = {
   SERVICE_API_KEY_ENABLED: 'true',
@@ -142,6 +144,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     fallback: null,
     accepts: [['/run/secrets/keys.json', '/run/secrets/keys.json']],
     refuses: [],
+    with: SWITCH,
   },
   apiPrefix: {
     names: ['SERVICE_API_PREFIX', 'API_PREFIX'],
@@ -178,6 +181,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
       ['*', ['*']],
     ],
     refuses: [],
+    with: SWITCH,
   },
   adminKeys: {
     names: ['SERVICE_ADMIN_API_KEYS'],
@@ -185,6 +189,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     fallback: [],
     accepts: [['root, other', ['root', 'other']]],
     refuses: [],
+    with: SWITCH,
   },
   sessionSecret: {
     names: ['SERVICE_SESSION_SECRET'],
@@ -1156,7 +1161,7 @@ describe.each(Object.entries(CASES))('the variable for %s', (key, expected) => {
 
 describe('the configuration as a whole', () => {
   it('is frozen down to its lists', () => {
-    const config = readConfig({ SERVICE_API_KEYS: 'one' });
+    const config = readConfig({ SERVICE_API_KEYS: 'one', ...SWITCH });
     const parts = [
       config,
       config.auth,
@@ -1299,17 +1304,17 @@ describe('the configuration as a whole', () => {
     ]);
     expect(problemsOf({ SERVICE_UI_DIST_DIR: ' ' })).toEqual([]);
   });
-  it('finds variables that are probably misspelt', () => {
+  it('finds variables with its prefix that it does not know', () => {
     const environment = {
-      SERVICE_PROT: '1',
-      SERVICE_DB_HOTS: 'x',
+      SERVICE_QUOTA: '1',
+      SERVICE_DB_REPLICA: 'x',
       SERVICE_PORT: '1',
       SERVICE_DB_HOST: 'x',
       SERVICE_DB_URL: 'file:x',
       MY_SERVICE_X: '1',
       PATH: '/bin',
     };
-    expect(readConfig(environment).unknownVariables).toEqual(['SERVICE_DB_HOTS', 'SERVICE_PROT']);
+    expect(readConfig(environment).unknownVariables).toEqual(['SERVICE_DB_REPLICA', 'SERVICE_QUOTA']);
   });
   it('logs more in debug mode, unless a level is set', () => {
     expect(readConfig({ SERVICE_DEBUG: 'true' }).log.level).toBe('debug');

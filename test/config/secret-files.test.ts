@@ -60,6 +60,8 @@ const KAFKA = {
 const S3 = { SERVICE_EVENT_PARQUET: 's3://audit-bucket', SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id' };
 /** Settings that a secret needs beside it. */
 const OTHERS: Record<string, Record<string, string>> = {
+  SERVICE_API_KEYS: { SERVICE_API_KEY_ENABLED: 'false' },
+  SERVICE_ADMIN_API_KEYS: { SERVICE_API_KEY_ENABLED: 'false' },
   SERVICE_OIDC_CLIENT_SECRET: {
     SERVICE_API_KEY_ENABLED: 'true',
     SERVICE_OIDC_ISSUER: 'https://login.example',
@@ -108,14 +110,15 @@ describe.each(Object.entries(SECRETS))('the file of %s', (name, [value, text, re
 
 describe('the file of a secret', () => {
   const variable = 'SERVICE_API_KEYS_FILE';
-  const problemWith = (file: string) => problemsOf({ [variable]: file }).join('\n');
+  const off = { SERVICE_API_KEY_ENABLED: 'false' };
+  const problemWith = (file: string) => problemsOf({ ...off, [variable]: file }).join('\n');
 
   it('may be a link to a link, as mounted secrets are', () => {
     mkdirSync(path.join(folder, '..2026'));
     writeFileSync(path.join(folder, '..2026', 'key'), 'mounted\n');
     symlinkSync('..2026', path.join(folder, '..data'));
     symlinkSync('..data/key', path.join(folder, 'mounted'));
-    expect(readConfig({ [variable]: path.join(folder, 'mounted') }).auth.keys).toEqual(['mounted']);
+    expect(readConfig({ ...off, [variable]: path.join(folder, 'mounted') }).auth.keys).toEqual(['mounted']);
   });
   it('stops the start if it cannot be read', () => {
     expect(problemWith(path.join(folder, 'none'))).toMatch(
