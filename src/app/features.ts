@@ -104,6 +104,7 @@ export function createFeatures(
   });
   const audit = createAudit({ config: config.audit, database, log, failures, now });
   let keptEvaluations = 0;
+  const uncontrolled = UNCONTROLLED[config.agentsWithoutControls];
   const untraced = createEvaluationService({
     programs: watch,
     ...(maxStalenessMs === null
@@ -113,6 +114,9 @@ export function createFeatures(
     now: monotonic,
     onKeptVerdict: () => {
       keptEvaluations += 1;
+    },
+    onUncontrolled(agentName) {
+      failures.told('warn', 'agents without controls', uncontrolled, { agent: agentName });
     },
     newDecisionId: createRandomIds(),
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
@@ -179,3 +183,9 @@ function serverState(
     },
   };
 }
+
+/** Lines about agents without controls, by the setting. */
+const UNCONTROLLED = {
+  warn: 'steps of an agent without enabled controls are allowed: link a control or a policy to it, or set SERVICE_AGENTS_WITHOUT_CONTROLS=deny',
+  deny: 'steps of an agent without enabled controls are denied: link a control or a policy to it',
+} as const;

@@ -47,7 +47,12 @@ export function createPrograms(foundations: Foundations): Programs {
   });
   const snapshot = new Snapshot({
     reader: lastKnownGood.reader,
-    builder: createProgramBuilder({ library, newExecutionId, onFailure: createFailureLog(log, monotonic) }),
+    builder: createProgramBuilder({
+      library,
+      newExecutionId,
+      emptyDenies: config.agentsWithoutControls === 'deny',
+      onFailure: createFailureLog(log, monotonic),
+    }),
     maxAgents: config.limits.snapshotAgents,
     maxBytes: config.limits.snapshotBytes,
     now: monotonic,

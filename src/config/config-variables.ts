@@ -290,6 +290,12 @@ export const VARIABLES = {
     false,
     'Refuse definitions and query parameters that would otherwise be accepted with warnings; a request can ask for it too.',
   ),
+  agentsWithoutControls: variable<'warn' | 'deny'>(
+    ['SERVICE_AGENTS_WITHOUT_CONTROLS'],
+    oneOfWords(['warn', 'deny']),
+    'warn',
+    'Steps of agents without an enabled control of the service: warn allows them with a line in the log, deny denies them.',
+  ),
   maxBodyBytes: variable(
     ['SERVICE_MAX_BODY_BYTES'],
     integerIn(1024, 256 * MIB, '8388608'),

@@ -65,6 +65,7 @@ export interface Config {
   readonly workers: number;
   /** Whether definitions with warnings, and unknown query parameters, are refused. */
   readonly strictDefinitions: boolean;
+  readonly agentsWithoutControls: 'warn' | 'deny';
   /** Whether plain gRPC evaluations are served without Connect. */
   readonly grpcLane: boolean;
   /** Whether REST evaluations over HTTP/1.1 are served without Fastify. */
@@ -253,6 +254,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     cors: { origins: values.corsOrigins, methods: values.corsMethods, headers: values.corsHeaders },
     workers: values.workers === 'auto' ? availableParallelism() : values.workers,
     strictDefinitions: values.strictDefinitions,
+    agentsWithoutControls: values.agentsWithoutControls,
     grpcLane: values.grpcLane,
     restLane: values.restLane,
     metricsPrefix: values.metricsPrefix.replace(/_+$/, ''),

@@ -108,7 +108,11 @@ const path: z.ZodType<string> = text()
 
 /** Reads the selector of a leaf. */
 export const selectorSchema: z.ZodType<Selector> = model(
-  z.object({ path: nullable(path) }).transform(withoutUndefined),
+  z.object({ path: nullable(path), required: nullable(boolean()) }).transform(({ path, required }) => ({
+    ...withoutUndefined({ path }),
+    // False is the default, and is not stored.
+    ...(required === true ? { required } : {}),
+  })),
 );
 
 /** Reads an evaluator reference; its configuration is not checked here. */

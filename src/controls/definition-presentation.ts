@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type JsonObject, type JsonValue, parseStoredJson } from '../../packages/exact-json/src/index.js';
 import type { ErrorItem } from '../contract/errors/service-error.js';
-import { inputItems } from '../contract/input/parse-input.js';
+import { inputItems, withoutUndefined } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Decision, Stage } from '../core/types.js';
 import type { TemplateValues } from '../templates/template.js';
@@ -49,7 +49,8 @@ export type PresentedControl = PresentedDefinition | PresentedDraft;
 
 /** A node of a printed condition; the members of other forms are null. */
 export type PresentedCondition = {
-  selector: { path: string } | null;
+  /** `required` is printed only where it is set, as deployed clients know no such member. */
+  selector: { path: string; required?: true } | null;
   evaluator: { name: string; config: JsonObject; metadata: JsonObject | null } | null;
   and: PresentedCondition[] | null;
   or: PresentedCondition[] | null;
@@ -148,7 +149,7 @@ function presentCondition(condition: Condition): PresentedCondition {
 function presentLeaf({ selector, evaluator }: Leaf): Pick<PresentedCondition, 'selector' | 'evaluator'> {
   const { name, config, metadata } = evaluator;
   return {
-    selector: { path: selector.path ?? '*' },
+    selector: { path: selector.path ?? '*', ...withoutUndefined({ required: selector.required }) },
     evaluator: { name, config, metadata: metadata ?? null },
   };
 }

@@ -40,8 +40,8 @@ export type Condition = Leaf | { and: Condition[] } | { or: Condition[] } | { no
 /** A node that checks part of the step. */
 export type Leaf = { selector: Selector; evaluator: EvaluatorRef };
 
-/** The selected part of the step; the whole step without a path. */
-export type Selector = { path?: string };
+/** The selected part of the step; the whole step without a path. `required`: a step without that part is an error. */
+export type Selector = { path?: string; required?: true };
 
 /** An evaluator by name, with its configuration. */
 export type EvaluatorRef = { name: string; config: JsonObject; metadata?: JsonObject };

@@ -1,12 +1,23 @@
 import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from './limits.js';
 import { isSelectorPath } from './selector.js';
-import { check, listIn, objectIn, objectOf, optionalTextIn, strictMember, textIn } from './strict-reader.js';
+import {
+  check,
+  flagIn,
+  listIn,
+  objectIn,
+  objectOf,
+  optionalTextIn,
+  strictMember,
+  textIn,
+} from './strict-reader.js';
 
 /** A leaf: an evaluator applied to the data of a selector. */
 export interface LeafView {
   readonly kind: 'leaf';
   readonly path: string;
+  /** Whether a step without data at the path is an error of the leaf. */
+  readonly required: boolean;
   readonly evaluatorName: string;
   readonly config: JsonObject;
 }
@@ -65,12 +76,19 @@ function leafMembers(definition: JsonObject): JsonObject {
 }
 
 function readLeaf(node: JsonObject): LeafView {
-  const path = optionalTextIn(objectIn(node, 'selector'), 'path') ?? '*';
+  const selector = objectIn(node, 'selector');
+  const path = optionalTextIn(selector, 'path') ?? '*';
   check(isSelectorPath(path), 'a selector path has an unknown root');
   const evaluator = objectIn(node, 'evaluator');
   const evaluatorName = textIn(evaluator, 'name').trim();
   check(evaluatorName !== '', 'an evaluator has no name');
   const metadata = present(evaluator, 'metadata');
   check(metadata === null || isObject(metadata), 'evaluator.metadata is not an object');
-  return { kind: 'leaf', path, evaluatorName, config: objectIn(evaluator, 'config') };
+  return {
+    kind: 'leaf',
+    path,
+    required: flagIn(selector, 'required'),
+    evaluatorName,
+    config: objectIn(evaluator, 'config'),
+  };
 }

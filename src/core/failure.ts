@@ -3,6 +3,8 @@
  * never into a verdict.
  */
 export const SCOPE_FAILURE_TEXT = 'Invalid step name regex';
+/** A selector with `required` selected nothing. */
+export const MISSING_DATA_TEXT = 'The step lacks data that the control requires';
 const TIMEOUT_TEXT = 'Evaluator timed out';
 const INTERNAL_TEXT = 'Internal evaluator error';
 

@@ -9,6 +9,8 @@ import type { TraceMaker } from './trace.js';
 /** A leaf of a condition: selector path and evaluator. */
 interface Leaf {
   readonly path: string;
+  /** See `LeafView`. */
+  readonly required: boolean;
   readonly part: EvaluatorPart;
   /** See `LeafPlace`. */
   readonly negated: boolean;
@@ -50,7 +52,8 @@ export function* leafTableSteps(leaves: Iterable<Leaf>, options: LeafOptions): G
   let shared = 0;
   let nodes = 0;
 
-  for (const [path, group] of byPath) {
+  for (const group of byPath.values()) {
+    const { path, required } = group;
     const entries = [...group.plain.values(), ...group.negated.values()];
     const selector = selectors.slot(path);
     const searchOf = yield* createSearches(entries, scans);
@@ -59,14 +62,14 @@ export function* leafTableSteps(leaves: Iterable<Leaf>, options: LeafOptions): G
       const search = searchOf(entry);
       const slot = entry.uses > 1 ? shared++ : null;
       const { part, negated } = entry;
-      entry.node = compileLeaf({ selector, part, negated, slot, search, ...options });
+      entry.node = compileLeaf({ selector, required, part, negated, slot, search, ...options });
       parts.add(part);
     }
     nodes += entries.length;
   }
   return {
-    node({ path, part, negated }) {
-      const group = byPath.get(path);
+    node({ path, required, part, negated }) {
+      const group = byPath.get(groupKey(path, required));
       const node = (negated ? group?.negated : group?.plain)?.get(part)?.node;
       if (!node) throw new Error(`a leaf on ${path} was not gathered`);
       return node;
@@ -77,26 +80,34 @@ export function* leafTableSteps(leaves: Iterable<Leaf>, options: LeafOptions): G
   };
 }
 
-/** The leaves with one path, each once. */
+/** The leaves with one selector, each once. */
 interface PathGroup {
+  readonly path: string;
+  readonly required: boolean;
   readonly plain: Map<EvaluatorPart, Entry>;
   readonly negated: Map<EvaluatorPart, Entry>;
 }
 
 function gather(leaves: Iterable<Leaf>): Map<string, PathGroup> {
   const byPath = new Map<string, PathGroup>();
-  for (const { path, part, negated } of leaves) {
-    let group = byPath.get(path);
+  for (const { path, required, part, negated } of leaves) {
+    const key = groupKey(path, required);
+    let group = byPath.get(key);
     if (group === undefined) {
-      group = { plain: new Map(), negated: new Map() };
-      byPath.set(path, group);
+      group = { path, required, plain: new Map(), negated: new Map() };
+      byPath.set(key, group);
     }
     const entries = negated ? group.negated : group.plain;
     const entry = entries.get(part);
-    if (entry === undefined) entries.set(part, { path, part, negated, uses: 1, node: null });
+    if (entry === undefined) entries.set(part, { path, required, part, negated, uses: 1, node: null });
     else entry.uses += 1;
   }
   return byPath;
+}
+
+/** No path begins with an exclamation mark. */
+function groupKey(path: string, required: boolean): string {
+  return required ? `!${path}` : path;
 }
 
 /** Whether a leaf is a search with known literals. */

@@ -4,7 +4,7 @@ import { type ConditionNode, fullResult } from './condition.js';
 import type { Evaluation } from './evaluation.js';
 import type { LeafPlace } from './evaluator.js';
 import type { EvaluatorPart } from './evaluator-part.js';
-import { describeThrown, failureText } from './failure.js';
+import { describeThrown, failureText, MISSING_DATA_TEXT } from './failure.js';
 import type { Outcome } from './outcome.js';
 import type { SelectorSlot } from './selector-table.js';
 import { standing } from './standing-results.js';
@@ -18,6 +18,8 @@ export type WithTimeout = <T>(promise: Promise<T>, milliseconds: number) => Prom
 /** Input of `compileLeaf`. */
 export interface LeafParts {
   readonly selector: SelectorSlot;
+  /** See `LeafView`. */
+  readonly required: boolean;
   readonly part: EvaluatorPart;
   /** See `LeafPlace`. */
   readonly negated: boolean;
@@ -31,7 +33,7 @@ export interface LeafParts {
 
 /** Compiles a leaf. Any fault of the evaluator becomes an error of the leaf. */
 export function compileLeaf(parts: LeafParts): ConditionNode {
-  const { selector, part, negated, slot, search, withTimeout, traces } = parts;
+  const { selector, required, part, negated, slot, search, withTimeout, traces } = parts;
   const { compiled, evaluatorName, timeoutMs } = part;
   const place: LeafPlace = { path: selector.path, negated };
   const label: LeafLabel = { path: selector.path, evaluatorName };
@@ -53,6 +55,12 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
       leaf: label,
     };
     return evaluation.full ? { ...failed, trace: traces.leaf(label, failed) } : failed;
+  };
+  /** Not a failure of the evaluator, which the operator would be told of: the step lacks the data. */
+  const lack = (evaluation: Evaluation): Outcome => {
+    const { problem, ...failed } = fail(evaluation, '', null);
+    const lacking: Outcome = { ...failed, message: MISSING_DATA_TEXT, error: MISSING_DATA_TEXT };
+    return evaluation.full ? { ...lacking, trace: traces.leaf(label, lacking) } : lacking;
   };
   const refuse = (evaluation: Evaluation): Outcome =>
     fail(evaluation, 'the evaluator returned a malformed result', null);
@@ -99,6 +107,7 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
   const checkSafely = (evaluation: Evaluation, call: LazyCheckCall): Outcome | Promise<Outcome> => {
     try {
       const data = selector.read(evaluation);
+      if (required && data === null) return lack(evaluation);
       if (search !== null && miss !== undefined && data !== null) {
         if (search.scan.rulesOut(search.index, data, evaluation)) return asUsual(evaluation, miss);
       }

@@ -11,6 +11,8 @@ export type PreparedNode =
   | {
       readonly kind: 'leaf';
       readonly path: string;
+      /** See `LeafView`. */
+      readonly required: boolean;
       readonly part: EvaluatorPart;
       /** See `LeafPlace`. */
       readonly negated: boolean;
@@ -88,6 +90,7 @@ function prepareCondition(view: ConditionView, partOf: PartOf, negated: boolean)
       return {
         kind: 'leaf',
         path: view.path,
+        required: view.required,
         part,
         negated: negated && part.compiled.heedsNegation === true,
       };

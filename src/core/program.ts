@@ -25,6 +25,8 @@ export interface ProgramOptions {
   readonly withTimeout?: WithTimeout;
   /** Yields to the event loop during long evaluations; without it they run in one turn. */
   readonly nextTurn?: NextTurn;
+  /** Whether a program without a control that takes part denies every step; by default it allows them. */
+  readonly emptyDenies?: boolean;
   /** Called for damaged definitions when they are compiled, and for evaluator failures when they occur. */
   readonly onFailure?: (failure: ControlFailure) => void;
   /** Creates the traces; those of the wire by default. */
@@ -36,6 +38,16 @@ interface Pending {
   readonly control: LinkedControl;
   readonly outcome: Outcome | Promise<Outcome>;
 }
+
+/** The verdict of an empty program that denies. */
+const WITHOUT_CONTROLS: Verdict = {
+  is_safe: false,
+  confidence: 0,
+  reason: 'the agent has no enabled control, and this service denies the steps of such agents',
+  matches: [],
+  errors: [],
+  non_matches: [],
+};
 
 /** Links prepared controls, in any order, into a program. Never throws. */
 export function linkProgram(controls: readonly LinkableControl[], options: ProgramOptions): ControlProgram {
@@ -65,13 +77,16 @@ export function* linkSteps(
   }
   const index = createScopeIndex(linked);
   let idle: Evaluation | null = null;
+  const deniesAll = options.emptyDenies === true && active.length === 0;
 
   return {
     controlIds: byIdDescending.map(({ id }) => id),
     sizeBytes:
       index.sizeBytes + leaves.sizeBytes + active.reduce((sum, control) => sum + linkedBytes(control), 0),
+    isEmpty: active.length === 0,
     sharedParts: [...new Set(active.map(({ prepared }) => prepared)), ...leaves.parts],
     evaluate(step, stage, detail, caller) {
+      if (deniesAll) return WITHOUT_CONTROLS;
       const selection = index.find(stage, step.type, step.name);
       // Taken during use: an evaluator could evaluate another step, and an asynchronous evaluation keeps it.
       const evaluation = idle ?? new Evaluation(leaves.size, options.nextTurn);

@@ -56,8 +56,8 @@ export function createStopwatch({ now, askEach }: StopwatchOptions): Stopwatch {
     return measured;
   };
 
-  const measuredLeaf = ({ path, part, negated }: PreparedLeaf): PreparedLeaf => {
-    const key = `${negated ? '!' : ''}${path}`;
+  const measuredLeaf = ({ path, required, part, negated }: PreparedLeaf): PreparedLeaf => {
+    const key = `${negated ? '!' : ''}${required ? '+' : ''}${path}`;
     let parts = measuredParts.get(key);
     if (parts === undefined) {
       parts = new Map();
@@ -68,7 +68,7 @@ export function createStopwatch({ now, askEach }: StopwatchOptions): Stopwatch {
       measured = measure(part);
       parts.set(part, measured);
     }
-    return { kind: 'leaf', path, part: measured, negated };
+    return { kind: 'leaf', path, required, part: measured, negated };
   };
 
   const watch: Stopwatch = {

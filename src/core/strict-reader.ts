@@ -32,6 +32,12 @@ export function optionalTextIn(data: JsonObject, name: string): string | null {
   return value === undefined || value === null ? null : textIn(data, name);
 }
 
+/** Absent and null both read as false. */
+export function flagIn(data: JsonObject, name: string): boolean {
+  const value = strictMember(data, name);
+  return value === undefined || value === null ? false : booleanIn(data, name);
+}
+
 export function booleanIn(data: JsonObject, name: string): boolean {
   const value = strictMember(data, name);
   check(typeof value === 'boolean', `${name} is neither true nor false`);

@@ -82,6 +82,8 @@ export interface ControlProgram extends SizedPart {
   readonly sharedParts: readonly SizedPart[];
   /** Ids of all linked controls, those that never take part in evaluation included. */
   readonly controlIds: readonly number[];
+  /** Whether no control takes part in evaluation, so that every step is allowed, or denied if the service is set so. */
+  readonly isEmpty: boolean;
   /**
    * Evaluates a step. Returns a promise only when an asynchronous evaluator had to run, or when the checks
    * take long enough to yield to the event loop in between. Never throws and never rejects: what cannot be

@@ -58,6 +58,8 @@ export interface EvaluationServiceOptions {
   readonly now: () => number;
   /** Called for every verdict by controls of the last known good file. */
   readonly onKeptVerdict?: () => void;
+  /** Called for every verdict about an agent without enabled controls. */
+  readonly onUncontrolled?: (agentName: string) => void;
   /** Called for every verdict. */
   readonly onVerdict: (label: VerdictLabel, stage: Stage, protocol: string) => void;
   readonly newDecisionId: () => string | RandomId;
@@ -96,6 +98,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     const accepts = request.options?.accepts;
     const needed = recorder?.nonMatches === true ? 'full' : detail;
     const { step, stage } = request;
+    if (loaded.program.isEmpty) options.onUncontrolled?.(request.agentName);
     const verdict = loaded.program.evaluate(step, stage, needed, caller);
     if (!(verdict instanceof Promise)) {
       const made = revised(verdict, revision, staleness, outcomeOf(verdict, accepts), newDecisionId());
@@ -138,7 +141,9 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
 export function outcomeOf(verdict: Verdict, accepts: EvaluationOptions['accepts']): VerdictOutcome {
   if (verdict.is_safe) return 'allow';
   if (accepts !== undefined && !accepts.includes('steer')) return 'deny';
-  return verdict.matches.some(isDeny) || verdict.errors.some(isDeny) ? 'deny' : 'steer';
+  if (verdict.matches.some(isDeny) || verdict.errors.some(isDeny)) return 'deny';
+  // Without a cause, an agent without controls is denied.
+  return verdict.matches.length > 0 ? 'steer' : 'deny';
 }
 
 const isDeny = ({ action }: ControlResult): boolean => action === 'deny';
@@ -180,6 +185,7 @@ function withoutDetail(verdict: RevisedVerdict): RevisedVerdict {
 /** The strongest result: a deny takes precedence over everything, an error over every safe result. */
 export function verdictLabel(verdict: Verdict): VerdictLabel {
   const { matches } = verdict;
+  if (!verdict.is_safe && matches.length === 0 && verdict.errors.length === 0) return 'deny';
   if (matches.some((match) => match.action === 'deny')) return 'deny';
   if (verdict.errors.some((error) => error.action === 'deny') && !verdict.is_safe) return 'error';
   if (matches.some((match) => match.action === 'steer')) return 'steer';

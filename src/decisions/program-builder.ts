@@ -12,6 +12,8 @@ import { WeakStore } from './weak-store.js';
 export interface ProgramBuilderOptions {
   readonly library: ControlLibrary;
   readonly newExecutionId: () => string;
+  /** Whether every step of an agent without enabled controls is denied. */
+  readonly emptyDenies?: boolean;
   /** Called with the reason why controls could not be evaluated; verdicts have fixed texts only. */
   readonly onFailure: (failure: ControlFailure) => void;
 }
@@ -32,7 +34,7 @@ export interface ProgramBuilder {
 }
 
 export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBuilder {
-  const { library, newExecutionId, onFailure } = options;
+  const { library, newExecutionId, emptyDenies = false, onFailure } = options;
   const programs = new WeakStore<ControlProgram>({ keep: 0, keepBytes: 0 });
   const numbers = new WeakMap<PreparedControl, number>();
   let last = 0;
@@ -60,7 +62,7 @@ export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBui
     const known = programs.get(key);
     if (known !== undefined) return known;
     const program = await runInTurns(
-      linkSteps(controls, { newExecutionId, onFailure, withTimeout, nextTurn: setImmediate }),
+      linkSteps(controls, { newExecutionId, emptyDenies, onFailure, withTimeout, nextTurn: setImmediate }),
     );
     programs.set(key, program);
     sources.set(program, controls);

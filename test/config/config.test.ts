@@ -755,6 +755,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: BOOLEAN_WORDS,
     refuses: NOT_BOOLEAN,
   },
+  agentsWithoutControls: {
+    names: ['SERVICE_AGENTS_WITHOUT_CONTROLS'],
+    value: (config) => config.agentsWithoutControls,
+    fallback: 'warn',
+    accepts: [['deny', 'deny']],
+    refuses: ['allow', 'off'],
+  },
   observabilityStdout: {
     names: ['SERVICE_OBSERVABILITY_STDOUT'],
     value: (config) => config.observability.stdout,

@@ -6,6 +6,7 @@ import { Snapshot } from '../../src/decisions/snapshot.js';
 
 function aProgram(sizeBytes: number, sharedParts: readonly SizedPart[] = []): ControlProgram {
   return {
+    isEmpty: false,
     controlIds: [],
     sizeBytes,
     sharedParts,

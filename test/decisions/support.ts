@@ -21,6 +21,7 @@ export function programOf(controlIds: readonly number[]): ControlProgram {
   return {
     controlIds,
     sizeBytes: 1_000,
+    isEmpty: false,
     sharedParts: [],
     evaluate: () => {
       throw new Error('not evaluated here');

@@ -1,5 +1,10 @@
+import { createClient } from '@connectrpc/connect';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { RestReply } from '../support/http.js';
+import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
@@ -108,6 +113,54 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
         'unmarked-action': { decision: 'deny', steering_context: null },
         'marked-action': { decision: 'deny', steering_context: null, metadata: { k: 1 } },
       });
+    });
+
+    it('keep a required selector, which denies a step without its part over every protocol', async () => {
+      const agent = 'required-agent';
+      const definition = (required?: boolean) => ({
+        execution: 'server',
+        scope: { stages: ['pre'] },
+        condition: {
+          selector: { path: 'input.text', ...(required === undefined ? {} : { required }) },
+          evaluator: { name: 'regex', config: { pattern: 'secret' } },
+        },
+        action: { decision: 'deny' },
+      });
+      const id = await seed.control('required-data', definition(true));
+      await seed.agent(agent);
+      await seed.link(agent, id);
+      const printed = (await call('GET', `${CONTROLS}/${id}`)).body.data.condition.selector;
+      expect(printed).toEqual({ path: 'input.text', required: true });
+      const transport = rpcTransport('gRPC', service().url);
+      const over = await createClient(ControlService, transport).getControl({ controlId: id });
+      expect(over.data?.condition?.selector).toMatchObject({ path: 'input.text', required: true });
+      const step = { type: 'tool', name: 'send', input: { subject: 'x' } };
+      const lacking = await call('POST', '/api/v1/evaluation', { agent_name: agent, stage: 'pre', step });
+      expect(lacking.body).toMatchObject({
+        is_safe: false,
+        errors: [{ result: { error: 'The step lacks data that the control requires' } }],
+      });
+      const stepJson = new TextEncoder().encode(JSON.stringify(step));
+      const verdict = await createClient(EvaluationService, transport).evaluate({
+        agentName: agent,
+        stage: Stage.PRE,
+        stepForm: { case: 'stepJson', value: stepJson },
+      });
+      expect(verdict.isSafe).toBe(false);
+      for (const required of [false, undefined]) {
+        await call('PUT', `${CONTROLS}/${id}/data`, { data: definition(required) });
+        expect((await call('GET', `${CONTROLS}/${id}`)).body.data.condition.selector).toEqual({
+          path: 'input.text',
+        });
+      }
+      const wrong = await call('PUT', CONTROLS, {
+        name: 'wrongly-required',
+        data: {
+          ...definition(),
+          condition: { ...definition().condition, selector: { path: 'input', required: 'x' } },
+        },
+      });
+      expect([wrong.status, items(wrong)]).toEqual([422, ['data.condition.selector.required bool_parsing']]);
     });
 
     it('keep required_actions and metadata, and give them back in lists and matches', async () => {

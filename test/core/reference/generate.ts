@@ -113,7 +113,11 @@ const evaluator = fc.oneof(
   { weight: 4, arbitrary: fake },
   { weight: 1, arbitrary: slow },
 );
-const leaf = fc.record({ selector: fc.record({ path }), evaluator }) as unknown as fc.Arbitrary<JsonObject>;
+const required = fc.option(fc.boolean(), { nil: undefined, freq: 2 });
+const selector = fc
+  .record({ path, required })
+  .map((one) => (one.required === undefined ? { path: one.path } : one));
+const leaf = fc.record({ selector, evaluator }) as unknown as fc.Arbitrary<JsonObject>;
 const condition = fc.letrec<{ node: JsonObject }>((tie) => {
   const children = fc.array(tie('node'), { minLength: 1, maxLength: 4 });
   return {

@@ -40,6 +40,7 @@ class Postponed extends Error {}
 
 const INTERNAL = 'Internal evaluator error';
 const TIMED_OUT = 'Evaluator timed out';
+const MISSING = 'The step lacks data that the control requires';
 const NAME_PATTERN = 'Invalid step name regex';
 
 /**
@@ -158,13 +159,15 @@ async function evaluateControl(
   }
 
   async function walkLeaf(
-    { path, name, config }: Extract<ReferenceNode, { kind: 'leaf' }>,
+    { path, required, name, config }: Extract<ReferenceNode, { kind: 'leaf' }>,
     negated: boolean,
   ): Promise<Said> {
     const evaluator = evaluators.get(name);
     if (evaluator?.external === true && !externalToo) throw new Postponed();
+    const isLacking = required && select(step, path) === null;
     let result: EvaluatorResult;
     try {
+      if (isLacking) throw new Error('nothing is selected');
       if (evaluator === undefined) throw new Error(`unknown evaluator ${name}`);
       const call = { ...FULL_CALL, place: { path, negated } };
       const data = select(step, path);
@@ -174,7 +177,7 @@ async function evaluateControl(
       result = failed(error instanceof Error ? error.message : String(error));
     }
     if (result.error !== null) {
-      const text = /timeout/i.test(result.error) ? TIMED_OUT : INTERNAL;
+      const text = isLacking ? MISSING : /timeout/i.test(result.error) ? TIMED_OUT : INTERNAL;
       result = { ...failed(text), metadata: result.metadata };
     }
     const { matched, confidence, message, error } = result;

@@ -16,7 +16,7 @@ export interface ReferenceScope {
 }
 
 export type ReferenceNode =
-  | { kind: 'leaf'; path: string; name: string; config: JsonObject }
+  | { kind: 'leaf'; path: string; required: boolean; name: string; config: JsonObject }
   | { kind: 'and' | 'or'; children: ReferenceNode[] }
   | { kind: 'not'; children: [ReferenceNode] };
 
@@ -54,7 +54,7 @@ const definition = z.looseObject({
   action: z.looseObject({ decision, steering_context: steering, metadata: anyObject.nullish() }),
 });
 const leaf = z.looseObject({
-  selector: z.looseObject({ path: z.string().nullish() }),
+  selector: z.looseObject({ path: z.string().nullish(), required: z.boolean().nullish() }),
   evaluator: z.looseObject({ name: z.string(), config: anyObject, metadata: anyObject.nullish() }),
 });
 
@@ -149,7 +149,8 @@ function readLeaf(data: JsonObject): ReferenceNode {
   if (!['*', 'type', 'name', 'input', 'output', 'context'].includes(path.split('.')[0] ?? ''))
     throw new Damaged();
   if (name === '') throw new Damaged();
-  return { kind: 'leaf', path, name, config: evaluator.config as JsonObject };
+  const required = selector.required === true;
+  return { kind: 'leaf', path, required, name, config: evaluator.config as JsonObject };
 }
 
 /** A configuration that its evaluator refuses makes the control damaged, wherever it stands in the tree. */

@@ -41,7 +41,7 @@ function conditionJson(condition: Condition): JsonValue {
   const { selector, evaluator, and, or, not } = condition;
   if ([condition, selector, evaluator, and, or].some(hasUnknownMembers)) return UNKNOWN;
   return withoutAbsent({
-    selector: selector && withoutAbsent({ path: selector.path }),
+    selector: selector && withoutAbsent({ path: selector.path, required: selector.required }),
     evaluator: evaluator && withoutAbsent({ name: evaluator.name, config: evaluator.config as JsonObject }),
     and: and?.conditions.map(conditionJson),
     or: or?.conditions.map(conditionJson),

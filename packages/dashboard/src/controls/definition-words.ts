@@ -29,7 +29,9 @@ export function conditionWords(condition: Condition): ConditionWords | undefined
   const path = selector?.path ?? '*';
   const name = evaluator.name ?? '';
   const config = (evaluator.config ?? {}) as JsonObject;
-  return { kind: 'leaf', words: leafWords(path, name, config), children: [], path, evaluator: name };
+  const rest: Words[] = selector?.required === true ? [say('or is not there, which fails the check')] : [];
+  const words = [...leafWords(path, name, config), ...rest];
+  return { kind: 'leaf', words, children: [], path, evaluator: name };
 }
 
 function all(conditions: readonly Condition[]): ConditionWords[] {

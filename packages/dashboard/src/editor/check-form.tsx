@@ -3,7 +3,7 @@ import { SchemaForm } from '../schema-form/schema-form.js';
 import { SelectorField } from '../selector/selector-field.js';
 import type { ConditionNode } from './condition-tree.js';
 import { EvaluatorField } from './evaluator-field.js';
-import { ProblemTexts } from './form-fields.js';
+import { CheckField, ProblemTexts } from './form-fields.js';
 import { givenMember, isJsonObject, type JsonObject, objectWith, textOf } from './json.js';
 import { configProblems, type PlacedProblem, problemsOf } from './problem-place.js';
 import type { KnownEvaluators } from './use-evaluators.js';
@@ -49,6 +49,20 @@ export function CheckForm({ node, problems, known, agentName, onChange }: CheckF
               node,
               'selector',
               objectWith(givenMember(node, 'selector'), 'path', path === '' ? undefined : path),
+            ),
+            'selector',
+          )
+        }
+      />
+      <CheckField
+        label="Required: a step without this part fails the check"
+        checked={givenMember(givenMember(node, 'selector'), 'required') === true}
+        onChange={(checked) =>
+          onChange(
+            objectWith(
+              node,
+              'selector',
+              objectWith(givenMember(node, 'selector'), 'required', checked ? true : undefined),
             ),
             'selector',
           )

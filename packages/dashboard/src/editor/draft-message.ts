@@ -74,7 +74,10 @@ function readCondition(reader: MemberReader): ConditionInit {
   return {
     ...defined(
       'selector',
-      reader.object('selector', (selector) => defined('path', selector.text('path'))),
+      reader.object('selector', (selector) => ({
+        ...defined('path', selector.text('path')),
+        ...defined('required', selector.flag('required')),
+      })),
     ),
     ...defined(
       'evaluator',
