@@ -11,7 +11,7 @@ import { createLogger, type ServiceLog } from './process/logger.js';
 import { VERSION } from './process/package-root.js';
 import { takeSignals } from './process/signals.js';
 import { explanation, isOurMistake } from './process/start-error.js';
-import { stopOnSignals } from './process/stop-on-signals.js';
+import { type Running, STOP_NOTICE_MS, stopOnSignals } from './process/stop-on-signals.js';
 import { DOCS_PATH } from './transport/openapi/docs-page.js';
 
 // Slow modules are imported on demand, so that signals are handled while they load.
@@ -82,10 +82,10 @@ async function serve(): Promise<void> {
     const app = isShared ? await primary(config, serviceLog) : await single(config, serviceLog);
     if (stopper.stopping) return;
     // Workers have to be ended even before they serve.
-    if (isShared) stopper.closes(app);
+    if (isShared) stopper.closes(runningOf(app));
     signals.onReload(() => app.reload());
     const addresses = await app.listen();
-    stopper.closes(app);
+    stopper.closes(runningOf(app));
     if (stopper.stopping) return;
     const facts = {
       ...addresses,
@@ -102,6 +102,11 @@ async function serve(): Promise<void> {
     // Open resources must not keep a process alive that does not serve.
     void serviceLog.flushed().then(() => process.exit());
   }
+}
+
+/** Clients learn from a reply that their connection closes; workers give that time themselves. */
+function runningOf(app: App | Primary): Running {
+  return 'kill' in app ? app : { close: () => app.close({ noticeMs: STOP_NOTICE_MS }) };
 }
 
 async function single(config: Config, { log }: ServiceLog): Promise<App> {

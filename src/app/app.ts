@@ -38,8 +38,11 @@ export interface App {
   reload(): void;
   /** The metrics of this process. */
   measure(): Promise<MeasuredMetric[]>;
-  /** Finishes running requests, refuses new ones, and releases all resources. */
-  close(): Promise<void>;
+  /**
+   * Finishes running requests, refuses new ones, and releases all resources. Idle connections are closed after
+   * `noticeMs` (default 0), so that clients learn from a reply that theirs closes.
+   */
+  close(options?: { readonly noticeMs?: number }): Promise<void>;
 }
 
 /** Streams end this long before the end of the drain, so that their final status still reaches the client. */
@@ -67,6 +70,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
   const { config, metrics, shared } = foundations;
   const programs = createPrograms(foundations);
   let isDraining = false;
+  let noticeMs = 0;
   const state = createOperationalState(foundations, programs, () => isDraining);
   const features = createFeatures(foundations, programs, state);
   const health = createHealth(foundations, programs, features, state);
@@ -87,7 +91,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
     // Another process already gets new connections; the last ones accepted here are still served.
     if (shared !== undefined) await listener.settled(Math.min(SETTLE_LIMIT_MS, config.limits.drainMs));
     health.shutDown();
-    await drain(foundations, programs, features, transports);
+    await drain(foundations, programs, features, transports, Math.min(noticeMs, config.limits.drainMs / 2));
   });
   return {
     server,
@@ -113,7 +117,10 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
       const address = addressText(config, (server.server.address() as AddressInfo).port);
       return { address, ...(operations === null ? {} : { operations: await operations.listen() }) };
     },
-    close: () => closers.close(),
+    close(options) {
+      noticeMs = options?.noticeMs ?? 0;
+      return closers.close();
+    },
   };
 }
 
@@ -215,10 +222,11 @@ async function drain(
   { feed }: Programs,
   { observability }: Features,
   { listener, shutdown, longStreams }: Transports,
+  noticeMs: number,
 ): Promise<void> {
   const streamsMs = Math.max(0, config.limits.drainMs - STREAM_END_MARGIN_MS);
   const streamsEnd = setTimeout(() => shutdown.abort(shutdownReason()), streamsMs);
-  const drained = listener.drain();
+  const drained = listener.drain({ noticeMs });
   longStreams.drain(streamsMs);
   // These streams are endless, and their clients can reconnect to another process.
   feed.close();

@@ -6,6 +6,7 @@ import { ServiceError } from '../contract/errors/service-error.js';
 import { createLogger, type ServiceLog } from '../process/logger.js';
 import type { Signals } from '../process/signals.js';
 import { explanation, isOurMistake } from '../process/start-error.js';
+import { STOP_NOTICE_MS } from '../process/stop-on-signals.js';
 import { type FromPrimary, type StartFailure, tellPrimary } from './messages.js';
 
 /** Time limit for the metrics of all workers, in milliseconds: longer than the primary waits for each. */
@@ -97,7 +98,7 @@ export function runWorker(signals: Signals): void {
     if (app === undefined) process.exit(0);
     try {
       await getsReady;
-      await app.close();
+      await app.close({ noticeMs: STOP_NOTICE_MS });
       // The counts since the last request of the primary.
       await measure(0);
       await serviceLog?.flushed();

@@ -7,6 +7,9 @@ import type { Signals } from './signals.js';
  */
 const SAME_REQUEST_MS = 1_000;
 
+/** Time in which a client that uses its connection is told by a reply that it closes, in milliseconds. */
+export const STOP_NOTICE_MS = 1_000;
+
 /** Something that runs until it is closed. */
 export interface Running {
   /** Finishes running work. */

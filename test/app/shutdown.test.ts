@@ -30,8 +30,9 @@ describe('a service that receives a stop signal', () => {
   afterEach(() => service.dispose());
   afterAll(() => compiled.remove());
 
-  async function start(drainSeconds = 30): Promise<void> {
-    service = await spawnService(compiled, { environment: { SERVICE_DRAIN_SECONDS: String(drainSeconds) } });
+  async function start(drainSeconds = 30, more: Record<string, string> = {}): Promise<void> {
+    const environment = { SERVICE_DRAIN_SECONDS: String(drainSeconds), ...more };
+    service = await spawnService(compiled, { environment });
     url = await service.listening();
     const { hostname, port } = new URL(url);
     address = { host: hostname, port: Number(port) };
@@ -51,6 +52,61 @@ describe('a service that receives a stop signal', () => {
       });
     await until(connects, (connected) => !connected);
   }
+
+  /** Clients that evaluate one step after the other, each on a connection that it keeps, until they are refused. */
+  async function underLoad(stop: () => void) {
+    const errors: string[] = [];
+    let closes = 0;
+    let answered = 0;
+    const ask = (agent: http.Agent) =>
+      new Promise<http.IncomingMessage>((resolve, reject) => {
+        const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY) };
+        const request = http.request(`${url}/api/v1/evaluation`, { method: 'POST', agent, headers });
+        request.once('error', reject);
+        request.once('response', (response) => {
+          response
+            .once('error', reject)
+            .once('end', () => resolve(response))
+            .resume();
+        });
+        request.end(BODY);
+      });
+    const client = async () => {
+      const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+      try {
+        for (;;) {
+          const response = await ask(agent);
+          if (response.statusCode !== 200) errors.push(`status ${response.statusCode}`);
+          if (response.headers.connection === 'close') closes += 1;
+          answered += 1;
+        }
+      } catch (error) {
+        const { code = '', message } = error as NodeJS.ErrnoException;
+        if (code !== 'ECONNREFUSED') errors.push(`${code} ${message}`);
+      } finally {
+        agent.destroy();
+      }
+    };
+    const clients = Array.from({ length: 20 }, client);
+    await until(
+      () => answered,
+      (count) => count > 200,
+    );
+    stop();
+    await Promise.all(clients);
+    return { errors, closes };
+  }
+
+  it.each([1, 2])('breaks no request of a client that keeps its connection: %i workers', async (workers) => {
+    for (let stops = 0; stops < 2; stops += 1) {
+      await start(30, { SERVICE_WORKERS: String(workers) });
+      const { errors, closes } = await underLoad(() => service.process.kill('SIGTERM'));
+      expect(errors).toEqual([]);
+      expect(closes).toBeGreaterThanOrEqual(20);
+      expect(await service.ended).toEqual({ code: 0, signal: null });
+      await service.dispose();
+    }
+  });
 
   /** A JSON request of which the service has seen the headers; `finish` sends the body. */
   async function openRequest() {

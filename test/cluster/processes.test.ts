@@ -326,7 +326,7 @@ describe('processes of one service', () => {
     [
       'a database that cannot be reached',
       { DATABASE_URL: 'postgresql://a:b@127.0.0.1:1/c' },
-      /cannot be reached/g,
+      /refuses connections/g,
     ],
     [
       'TLS files that do not exist',
@@ -345,7 +345,7 @@ describe('processes of one service', () => {
     const { port } = other.address() as { port: number };
     const service = await run({ SERVICE_PORT: String(port) });
     expect(await service.ended).toEqual({ code: 1, signal: null });
-    expect(service.stdout().match(/address already in use/g)).toHaveLength(1);
+    expect(service.stdout().match(/is in use by another program/g)).toHaveLength(1);
     other.close();
   });
 

@@ -20,6 +20,7 @@ export interface FrontServerActions {
 export class FrontServer extends Server {
   readonly #actions: FrontServerActions;
   readonly #http1: (socket: Socket) => void;
+  #keepsIdle = false;
 
   constructor(
     limits: ListenerLimits,
@@ -70,6 +71,7 @@ export class FrontServer extends Server {
 
   /** Stops accepting; resolves when every connection is closed. */
   stopAccepting(): Promise<void> {
+    this.#keepsIdle = true;
     return new Promise((resolve) => super.close(() => resolve()));
   }
 
@@ -80,7 +82,8 @@ export class FrontServer extends Server {
   }
 
   override closeIdleConnections(): void {
-    this.#actions.closeIdle();
+    // Node.js calls this when it stops to accept; the listener closes them when clients have had time to notice.
+    if (!this.#keepsIdle) this.#actions.closeIdle();
   }
 
   override closeAllConnections(): void {

@@ -98,14 +98,14 @@ export class Http1Connection implements Connection {
   }
 
   closeIfIdle(): void {
-    if (this.#used && this.running === 0) this.#socket.destroy();
+    if (this.#used && this.running === 0) this.#close();
   }
 
   finish(): void {
     if (this.#finishing) return;
     this.#finishing = true;
     const last = [...this.#responses].at(-1);
-    if (last === undefined && this.#used) this.#socket.destroy();
+    if (last === undefined && this.#used) this.#close();
     // Its first request is probably on the way, because the protocol is already known.
     else if (last === undefined) this.#limitFirstRequest();
     // Sends `Connection: close` unless the headers were already sent.
@@ -113,8 +113,20 @@ export class Http1Connection implements Connection {
   }
 
   retire(): void {
-    if (this.running > 0) this.finish();
-    else this.#isRetiring = true;
+    const last = [...this.#responses].at(-1);
+    // A response whose headers were sent lets the client send another request, which must be answered.
+    if (last === undefined || last.headersSent) this.#isRetiring = true;
+    else this.finish();
+  }
+
+  /**
+   * Ends sending and goes on to read: data that arrive at a socket that is closed reset the connection, and the client
+   * could lose the end of its last response.
+   */
+  #close(): void {
+    const timer = setTimeout(() => this.#socket.destroy(), this.#limits.lingerMs);
+    this.#socket.once('close', () => clearTimeout(timer));
+    this.#socket.end();
   }
 
   #limitFirstRequest(): void {

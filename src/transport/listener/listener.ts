@@ -63,12 +63,18 @@ export interface Listener {
   /** Aborted when draining starts, so that handlers of endless streams end them. */
   readonly draining: AbortSignal;
   /**
-   * Stops accepting, closes idle connections, lets running requests finish and refuses new ones; after
-   * `graceMs` (default: the limit `drainGraceMs`) destroys the rest. Resolves when every connection is
-   * closed. Calling it again can only shorten the time. `close` of the Fastify instance does the same.
+   * Stops accepting, lets running requests finish and tells clients that their connections close; after `noticeMs`
+   * (default 0) closes idle connections and refuses new requests; after `graceMs` (default: the limit
+   * `drainGraceMs`) destroys the rest. Resolves when every connection is closed. Calling it again can only shorten
+   * the time. `close` of the Fastify instance does the same.
    */
-  drain(options?: { readonly graceMs?: number }): Promise<void>;
+  drain(options?: { readonly graceMs?: number; readonly noticeMs?: number }): Promise<void>;
   counts(): ListenerCounts;
+}
+
+interface DrainOptions {
+  readonly graceMs?: number;
+  readonly noticeMs?: number;
 }
 
 type RequestHandler = (
@@ -89,15 +95,29 @@ export function createListener(options: ListenerOptions = {}): Listener {
   let front: FrontServer | undefined;
   let drained: Promise<void> | undefined;
 
-  function drain({ graceMs = limits.drainGraceMs }: { readonly graceMs?: number } = {}): Promise<void> {
+  /** Whether connections that open now are closed. */
+  let isClosing = false;
+
+  function finishAll(): void {
+    isClosing = true;
+    connections.finishAll();
+  }
+
+  function drain({ graceMs = limits.drainGraceMs, noticeMs = 0 }: DrainOptions = {}): Promise<void> {
+    let notice: NodeJS.Timeout | undefined;
     if (drained === undefined) {
       draining.abort();
       const stopped = front?.stopAccepting();
-      connections.finishAll();
+      connections.retireAll();
+      if (noticeMs > 0) notice = setTimeout(finishAll, noticeMs);
+      else finishAll();
       drained = Promise.all([stopped, connections.whenEmpty()]).then(() => {});
     }
     const deadline = setTimeout(() => connections.destroyAll(), graceMs);
-    return drained.finally(() => clearTimeout(deadline));
+    return drained.finally(() => {
+      clearTimeout(notice);
+      clearTimeout(deadline);
+    });
   }
 
   function createFront(handle: RequestHandler): FrontServer {
@@ -162,13 +182,14 @@ export function createListener(options: ListenerOptions = {}): Listener {
       accepted.once('close', opened);
 
       const establish = (socket: Socket, protocol: Protocol, received?: Buffer) => {
-        if (socket.destroyed || draining.signal.aborted) {
+        if (socket.destroyed || isClosing) {
           accepted.destroy();
         } else if (protocol === 'http2') {
           const connection = http2.serve(socket, opened, peer);
           if (connection === undefined) accepted.destroy();
           else {
             connections.established(accepted, connection);
+            if (draining.signal.aborted) connection.retire();
             limitAge(accepted, connection, connection.session, options.ages);
           }
         } else {
@@ -177,6 +198,7 @@ export function createListener(options: ListenerOptions = {}): Listener {
           const connection = new Http1Connection(socket, limits, onProblem, peer, pipelined);
           http1.set(socket, connection);
           connections.established(accepted, connection);
+          if (draining.signal.aborted) connection.retire();
           limitAge(accepted, connection, socket, options.ages);
           server.serveHttp1(socket);
           if (received !== undefined && peer?.isUnknown === true && !isOneRequest(received))

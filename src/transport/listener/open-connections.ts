@@ -14,8 +14,8 @@ export interface Connection {
    */
   finish(): void;
   /**
-   * As `finish` for a connection that has reached its maximum age: there is no hurry, so an idle one may serve one
-   * more request, which may be on the way.
+   * As `finish` where there is no hurry: an idle connection may serve one more request, which may be on the way, and
+   * which is told that the connection closes.
    */
   retire(): void;
 }
@@ -71,6 +71,11 @@ export class OpenConnections {
       if (connection === undefined) accepted.destroy();
       else connection.finish();
     }
+  }
+
+  /** Retires all connections: those whose protocol is not known yet go on opening. */
+  retireAll(): void {
+    for (const connection of this.#connections.values()) connection?.retire();
   }
 
   destroyAll(): void {
