@@ -14,7 +14,14 @@ import { agentOf, CONTROLS, controlData } from './grpc-messages.mjs';
 
 const PREFIX_LENGTH = 5;
 const SERVICE = '/enforcement.v1.EvaluationService';
-const CALLER = { protocol: 'grpc', header: () => undefined, spend: () => {}, tellTargetIgnored: () => {} };
+/** A caller that may use every agent. */
+const CALLER = {
+  protocol: 'grpc',
+  header: () => undefined,
+  spend: () => {},
+  tellTargetIgnored: () => {},
+  agents: null,
+};
 const progress = { revision: 1, currentAtMs: 0 };
 const READ = { readRevision: 1, readAtMs: 0, isKept: false };
 

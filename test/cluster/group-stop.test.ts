@@ -86,6 +86,8 @@ describe.each(['1', '2'])('a service of %s process(es)', (workers) => {
     expect(await finish()).toBe(200);
     await service.ended;
     expect(service.stdout()).toMatch(/"msg":"stopped"/);
-    expect(service.stdout()).not.toMatch(/"level":[456]0(?!.*(?:API keys are off|created a new|without enabled controls))/);
+    expect(service.stdout()).not.toMatch(
+      /"level":[456]0(?!.*(?:API keys are off|created a new|without enabled controls))/,
+    );
   });
 });
