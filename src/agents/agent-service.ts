@@ -7,6 +7,7 @@ import { listed, type Warning } from '../contract/warnings/warning.js';
 import { createAgentControlStore } from '../controls/agent-control-store.js';
 import { existing as existingControl } from '../controls/control-service.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
+import { demandControlOfOwnAgents } from '../controls/shared-with-caller.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
@@ -169,6 +170,7 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
      */
     async addControl(context: CallContext, agentName: string, controlId: number, ifVersion: IfVersion) {
       const linked = await mutate(context, async (tx) => {
+        await demandControlOfOwnAgents(tx, context.principal.agents, controlId);
         const agent = await demandedAgent(tx, agentName, ifVersion);
         const control = await existingControl(tx, controlId);
         // An existing link is checked again, so repeating the call shows whether the agent can still run it.

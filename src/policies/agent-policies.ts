@@ -12,6 +12,7 @@ import {
 import type { CallContext } from '../contract/call/handler.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
+import { demandPolicyOfOwnAgents } from '../controls/shared-with-caller.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
@@ -41,6 +42,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
     /** Throws POLICY_NOT_FOUND, or POLICY_CONTROL_INCOMPATIBLE; an assigned policy is checked again. */
     async add(context: CallContext, agentName: string, policyId: number) {
       const given = await mutate(context, async (tx) => {
+        await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
         const agent = await existingAgent(tx, agentName);
         const policy = await existingPolicy(tx, policyId);
         const controls = await compatibleControls(tx, agent, policy);
@@ -89,6 +91,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
     /** Replaces all policies of an agent by one. Throws POLICY_NOT_FOUND or POLICY_CONTROL_INCOMPATIBLE. */
     async replaceBy(context: CallContext, agentName: string, policyId: number) {
       const given = await mutate(context, async (tx) => {
+        await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
         const agent = await existingAgent(tx, agentName);
         const policy = await existingPolicy(tx, policyId);
         const controls = await compatibleControls(tx, agent, policy);

@@ -14,6 +14,7 @@ import { listed } from '../contract/warnings/warning.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
+import { demandPolicyOfOwnAgents } from '../controls/shared-with-caller.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { namedAgents } from '../database/audit-log.js';
 import type { DbClient } from '../database/database.js';
@@ -42,6 +43,7 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
     /** Throws VERSION_MISMATCH, or POLICY_CONTROL_INCOMPATIBLE with every reason why an agent cannot run a control. */
     async add(context: CallContext, policyId: number, agentNames: readonly string[], ifVersion: IfVersion) {
       const given = await mutate(context, async (tx) => {
+        await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
         const policy = await demandedPolicy(tx, policyId, ifVersion);
         const agents = await existingAgents(tx, agentNames);
         const controls = await createPolicyControlStore(tx).controlsOf(policy.id);

@@ -392,6 +392,43 @@ describe.each(LANES)('with the lanes %s, a key that is limited to agents', (lane
     expect((await rest('PUT', '/controls', { name: 'c', data: denyWord('x') }, LIMITED)).status).toBe(403);
   });
 
+  it('links only controls and policies that its agents already have, whether others exist or not', async () => {
+    const second = 'support-bot-2';
+    const asRoot = async (method: string, path: string, body?: object) =>
+      (await rest(method, path, body, ROOT)).json;
+    await asRoot('POST', '/agents/initAgent', { agent: { agent_name: second } });
+    const made = async (name: string) => {
+      const control = (
+        await asRoot('PUT', '/controls', { name: `${name}-control-${lane}`, data: denyWord(name) })
+      ).control_id;
+      const policy = (await asRoot('PUT', '/policies', { name: `${name}-policy-${lane}` })).policy_id;
+      await asRoot('POST', `/policies/${policy}/controls/${control}`);
+      return { control, policy };
+    };
+    const foreign = await made('foreign');
+    await asRoot('POST', `/agents/${OTHER}/controls/${foreign.control}`);
+    await asRoot('POST', `/agents/${OTHER}/policies/${foreign.policy}`);
+    const own = await made('own');
+    await asRoot('POST', `/agents/${OWN}/policies/${own.policy}`);
+    const links = async ({ control, policy }: { control: number; policy: number }) => {
+      const replies = [
+        await rest('POST', `/agents/${second}/controls/${control}`, undefined, LIMITED),
+        await rest('POST', `/agents/${second}/policies/${policy}`, undefined, LIMITED),
+        await rest('POST', `/agents/${second}/policy/${policy}`, undefined, LIMITED),
+        await rest('POST', `/policies/${policy}/agents`, { agent_names: [second] }, LIMITED),
+      ];
+      return replies.map(({ status, json }) => [status, json.error_code, json.detail]);
+    };
+    const refused = await links(foreign);
+    expect(refused.map(([status, code]) => `${status} ${code}`)).toEqual(
+      Array(4).fill('403 AUTH_INSUFFICIENT_PRIVILEGES'),
+    );
+    expect(await links({ control: 999_999, policy: 999_999 })).toEqual(refused);
+    const { controls } = (await rest('GET', `/agents/${second}/controls`, undefined, LIMITED)).json;
+    expect(controls).toEqual([]);
+    expect((await links(own)).map(([status]) => status)).toEqual([200, 200, 200, 200]);
+  });
+
   // Large messages are read in another thread.
   it.each([1, 100])('sends events of its agents only, %d in a request', async (count) => {
     const send = async (...agents: string[]) => {
