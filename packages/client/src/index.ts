@@ -11,6 +11,7 @@ export type {
   EvaluateResponse,
   EvaluatorResult,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+export { AppliesTo } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 export type * from './client-types.js';
 export {
   type CheckedStep,

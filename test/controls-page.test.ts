@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../packages/exact-json/src/index.js';
+import { builtinEvaluators } from '../src/evaluators/load-evaluators.js';
+import { findUp } from '../src/process/package-root.js';
+import { restClient } from './support/http.js';
+import { seeder } from './support/seed.js';
+import { startService, type TestService } from './support/service.js';
+
+const FILE = findUp('docs/controls.md');
+const PAGE = readFileSync(FILE, 'utf8');
+const NAMES = ['regex', 'list', 'json', 'sql'];
+
+interface Option {
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Option[];
+}
+
+/** What an option may be, in words. */
+function typeOf({ type, enum: values, anyOf }: Option): string {
+  if (values !== undefined) return values.map((value) => `\`${value}\``).join(', ');
+  if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ');
+  return Array.isArray(type) ? type.join(' or ') : String(type);
+}
+
+/** The table of the options of an evaluator, from its schema. */
+function optionsTable(name: string): string {
+  const schema = builtinEvaluators.find((one) => one.name === name)?.configJsonSchema as
+    | { properties: Record<string, Option>; required?: string[] }
+    | undefined;
+  const rows = Object.entries(schema?.properties ?? {}).map(([option, of]) => {
+    const required = schema?.required?.includes(option) === true ? ', required' : '';
+    return `| \`${option}\` | ${typeOf(of)}${required} | ${of.description ?? ''} |`;
+  });
+  return ['| Option | Type | Meaning |', '|---|---|---|', ...rows].join('\n');
+}
+
+it('docs/controls.md has the options that the evaluators have', async () => {
+  let current = PAGE;
+  for (const name of NAMES) {
+    const place = new RegExp(`(<!-- options of ${name} -->\n)[\\s\\S]*?(<!-- end -->)`);
+    expect(current).toMatch(place);
+    current = current.replace(place, (_all, start, end) => `${start}\n${optionsTable(name)}\n\n${end}`);
+  }
+  // Written by `npm run generate:settings`.
+  await expect(current).toMatchFileSnapshot(FILE);
+});
+
+interface Sample {
+  readonly stage?: 'pre' | 'post';
+  readonly step: JsonObject;
+  readonly outcome: 'allow' | 'deny' | 'steer';
+}
+
+/** Every control of the page with its steps, by the heading above it. */
+const EXAMPLES = [...PAGE.matchAll(/```json control\n([\s\S]*?)```\s*```json steps\n([\s\S]*?)```/g)].map(
+  ({ 1: control = '', 2: steps = '', index }) => ({
+    heading:
+      PAGE.slice(0, index)
+        .match(/^## .*$/gm)
+        ?.at(-1)
+        ?.slice(3) ?? '',
+    control: JSON.parse(control) as JsonObject,
+    samples: JSON.parse(steps) as readonly Sample[],
+  }),
+);
+
+describe('the controls of docs/controls.md', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  it('have an example for each section about them', () => {
+    expect(PAGE.match(/```json control/g)).toHaveLength(EXAMPLES.length);
+    expect(EXAMPLES.map(({ heading }) => heading)).toEqual(expect.arrayContaining(NAMES));
+  });
+
+  it.each(EXAMPLES)('do what the page says: $heading', async ({ heading, control, samples }) => {
+    const call = restClient(service.url);
+    const seed = seeder(call);
+    const name = heading.toLowerCase().replaceAll(/[^a-z]+/g, '-');
+    const agent = `page-agent-${name}`;
+    await seed.agent(agent);
+    const made = await call('PUT', '/api/v1/controls', { name: `page-${name}`, data: control });
+    expect(made).toMatchObject({ status: 200, body: { warnings: [] } });
+    await seed.link(agent, made.body.control_id);
+    for (const { stage = 'pre', step, outcome } of samples) {
+      const { body } = await call('POST', '/api/v1/evaluation', { agent_name: agent, stage, step });
+      const found = body.is_safe ? 'allow' : body.matches[0]?.action === 'steer' ? 'steer' : 'deny';
+      expect([step, found]).toEqual([step, outcome]);
+    }
+  });
+});
