@@ -114,5 +114,19 @@ if (import.meta.filename === process.argv[1]) {
   rmSync(folder, { recursive: true, force: true });
   const mb = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
   process.stdout.write(`${tag}: service ${mb(service)}, Node.js and its libraries ${mb(base)}\n`);
-  if (values.archive !== undefined) buildah('push', tag, `oci-archive:${values.archive}`);
+  // Another storage driver than the default one: other commands do not see the image without this option.
+  process.stdout.write(
+    `it is in the store of buildah ${BUILDAH.join(' ')}: buildah ${BUILDAH.join(' ')} images\n`,
+  );
+  if (values.archive === undefined) {
+    const archive = 'npm run image -- --archive service.tar';
+    process.stdout.write(`for podman, docker or a registry, write an archive: ${archive}\n`);
+  } else {
+    buildah('push', tag, `oci-archive:${values.archive}`);
+    const name = 'control-enforcement-service';
+    process.stdout.write(
+      `run it: podman load -i ${values.archive} && podman run --read-only -v service-data:/data -p 8000:8000 ${tag}\n` +
+        `push it: skopeo copy oci-archive:${values.archive} docker://REGISTRY/${name}:VERSION\n`,
+    );
+  }
 }
