@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileExamples, runCompiled, runExample, seedClientExample } from '../support/client-example.js';
 import { installPacked } from '../support/installed-packages.js';
@@ -37,6 +39,19 @@ describe('the packages for users, packed and installed in an empty folder', () =
   afterAll(async () => {
     await service?.stop();
     await rm(folder, { recursive: true, force: true });
+  });
+
+  it('carry their license, and are loaded by CommonJS as well', async () => {
+    const license = await readFile(path.join(ROOT, 'LICENSE'), 'utf8');
+    for (const name of FOR_USERS) {
+      const own = path.join(folder, 'node_modules', '@control-enforcement', name, 'LICENSE');
+      expect([name, await readFile(own, 'utf8')]).toEqual([name, license]);
+    }
+    const script = `const { createClient, Decision, StageValue } = require('@control-enforcement/client');
+      console.log(typeof createClient, Decision.DENY, StageValue.PRE);`;
+    await writeFile(path.join(folder, 'common.cjs'), script);
+    const { stdout } = await promisify(execFile)(process.execPath, ['common.cjs'], { cwd: folder });
+    expect(stdout).toBe('function 1 1\n');
   });
 
   it('bring nothing of the server', async () => {

@@ -1,0 +1,21 @@
+/** Makes the archives of all packages for users in `archives/`, and says how to install and publish them. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const FOLDER = join(ROOT, 'archives');
+const NAMES = ['client', 'proto', 'evaluator-sdk', 'exact-json', 'json-schema', 'linear-text', 'sql-reader'];
+
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER);
+const workspaces = NAMES.flatMap((name) => ['--workspace', `packages/${name}`]);
+const words = ['pack', '--silent', '--pack-destination', FOLDER, ...workspaces];
+const { status } = spawnSync('npm', words, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+if (status !== 0) process.exit(status ?? 1);
+for (const name of readdirSync(FOLDER).sort()) process.stdout.write(`archives/${name}\n`);
+process.stdout.write(
+  `install: npm install archives/control-enforcement-client-${VERSION}.tgz\n` +
+    `publish to a registry of your own: npm publish archives/control-enforcement-client-${VERSION}.tgz\n`,
+);
