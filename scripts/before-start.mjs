@@ -9,16 +9,19 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 
-function hasCompiler() {
+/** Development packages that a build needs; the compiler alone may be there because of another package. */
+const BUILDERS = ['typescript', 'vite'];
+
+function isInstalled(name) {
   try {
-    createRequire(import.meta.url).resolve('typescript/package.json');
+    createRequire(import.meta.url).resolve(`${name}/package.json`);
     return true;
   } catch {
     return false;
   }
 }
 
-if (hasCompiler()) {
+if (BUILDERS.every(isInstalled)) {
   const { status } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, stdio: 'inherit' });
   process.exitCode = status ?? 1;
 } else if (!existsSync(join(ROOT, 'dist', 'src', 'main.js'))) {

@@ -29,8 +29,11 @@ it('a start without the packages that build starts what was built', async () => 
 });
 
 it('a start with them builds', async () => {
-  await mkdir(path.join(folder, 'node_modules/typescript'), { recursive: true });
-  await writeFile(path.join(folder, 'node_modules/typescript/package.json'), '{"name":"typescript"}');
+  for (const name of ['typescript', 'vite']) {
+    expect(start().status).toBe(1);
+    await mkdir(path.join(folder, 'node_modules', name), { recursive: true });
+    await writeFile(path.join(folder, 'node_modules', name, 'package.json'), JSON.stringify({ name }));
+  }
   const scripts = { build: 'echo built' };
   await writeFile(path.join(folder, 'package.json'), JSON.stringify({ name: 'built', scripts }));
   const { status, stdout } = start();
