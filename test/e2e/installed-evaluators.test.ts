@@ -23,6 +23,7 @@ beforeAll(async () => {
     MAX_CONCURRENT_EVALUATIONS: '1',
     VENDOR_API_URL: model.url,
     VENDOR_API_KEY: 'vendor-secret',
+    SERVICE_API_KEY_ENABLED: 'false',
     SERVICE_API_KEYS: 'not-for-evaluators',
     TIME_LIMIT: '3000',
     TONE: 'polite',
