@@ -8,24 +8,21 @@ import { checkStartFiles } from './live-files.js';
  */
 export async function checkStart(config: Config): Promise<void> {
   checkStartFiles(config);
-  await demandFreePort('SERVICE_PORT', 'SERVICE_HOST', config.host, config.port);
-  const { operations } = config;
-  if (operations !== null)
-    await demandFreePort(
-      'SERVICE_OPERATIONS_PORT',
-      'SERVICE_OPERATIONS_HOST',
-      operations.host,
-      operations.port,
-    );
+  const { host, port, operations } = config;
+  await demandFree({ prefix: 'SERVICE', host, port });
+  if (operations !== null) await demandFree({ prefix: 'SERVICE_OPERATIONS', ...operations });
+}
+
+/** An address to listen at; `prefix` is that of its variables, before `_HOST` and `_PORT`. */
+interface Place {
+  readonly prefix: string;
+  readonly host: string;
+  readonly port: number;
 }
 
 /** Listens for a moment. Another program may still take the port before the service does. */
-async function demandFreePort(
-  variable: string,
-  hostVariable: string,
-  host: string,
-  port: number,
-): Promise<void> {
+async function demandFree(place: Place): Promise<void> {
+  const { host, port } = place;
   const server = createServer();
   try {
     await new Promise<void>((resolve, reject) => {
@@ -33,32 +30,24 @@ async function demandFreePort(
       server.listen({ host, port, exclusive: true }, resolve);
     });
   } catch (cause) {
-    throw new Error(portProblem(cause, variable, hostVariable, host, port));
-  } finally {
-    server.close();
+    throw new Error(problemOf(cause as NodeJS.ErrnoException, place));
   }
+  await new Promise((resolve) => server.close(resolve));
 }
 
 /** What an error of `listen` means. */
-function portProblem(
-  cause: unknown,
-  variable: string,
-  hostVariable: string,
-  host: string,
-  port: number,
-): string {
-  const { code = '', message } = cause as NodeJS.ErrnoException;
+function problemOf({ code = '', message }: NodeJS.ErrnoException, { prefix, host, port }: Place): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `${variable}: port ${port} of ${host} is in use by another program (${code}); stop that program, or set another port, for example ${variable}=${nextTo(port)}`;
+      return `${prefix}_PORT: port ${port} of ${host} is in use by another program (${code}); stop that program, or set another port, for example ${prefix}_PORT=${nextTo(port)}`;
     case 'EACCES':
-      return `${variable}: this user may not listen at port ${port} (${code}); set one above 1023, for example ${variable}=8000`;
+      return `${prefix}_PORT: this user may not listen at port ${port} (${code}); set one above 1023, for example ${prefix}_PORT=8000`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${hostVariable}: ${host} is no address of this machine (${code}); for example ${hostVariable}=127.0.0.1`;
+      return `${prefix}_HOST: ${host} is no address of this machine (${code}); for example ${prefix}_HOST=127.0.0.1`;
     default:
-      return `${variable}: port ${port} of ${host} cannot be used (${message})`;
+      return `${prefix}_PORT: port ${port} of ${host} cannot be used (${message})`;
   }
 }
 

@@ -17,24 +17,18 @@ export const DATABASE_SECRET_NAMES: readonly string[] = [
   'DB_PASSWORD',
 ];
 
-/** Whether a variable sets the database address or a part of it. */
-export function isDatabaseVariable(name: string): boolean {
-  const names: readonly string[] = DATABASE_URL_NAMES;
-  return names.includes(name) || DATABASE_PART_NAMES.some((part) => partNames(part).includes(name));
-}
-
-/** The names of all these variables. */
-export const DATABASE_VARIABLES: readonly string[] = [
-  ...DATABASE_URL_NAMES,
-  ...DATABASE_PART_NAMES.flatMap((part) => [`SERVICE_DB_${part}`, `DB_${part}`]),
-];
-
 type PartName = (typeof DATABASE_PART_NAMES)[number];
 
 /** The variable names of one part; the first one set is used. */
 function partNames(part: PartName): [string, string] {
   return [`SERVICE_DB_${part}`, `DB_${part}`];
 }
+
+/** The names of all variables that set the database address or a part of it. */
+export const DATABASE_VARIABLES: readonly string[] = [
+  ...DATABASE_URL_NAMES,
+  ...DATABASE_PART_NAMES.flatMap(partNames),
+];
 
 const SUPPORTED = /^(file:|sqlite(\+\w+)?:|postgres(ql)?(\+\w+)?:\/\/)/i;
 

@@ -1,7 +1,7 @@
 import { editDistance } from '../contract/warnings/suggestion.js';
-import { DATABASE_VARIABLES, type Environment, isDatabaseVariable } from './config-database.js';
+import { DATABASE_VARIABLES, type Environment } from './config-database.js';
 import { VARIABLES, type Variable } from './config-variables.js';
-import { isSecretFileVariable } from './secret-files.js';
+import { fileVariableOf, secretNames } from './secret-files.js';
 
 /** Variables that are read elsewhere or deliberately refused. */
 export const REFUSED = new Map([
@@ -26,27 +26,24 @@ export function isSet(value: string | undefined): value is string {
 
 /** The variables that are not of this service: custom evaluators may read them. */
 export function foreignVariables(environment: Environment): Record<string, string> {
-  const own = knownVariables();
+  const own = ownVariables();
   const foreign = Object.entries(environment).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined &&
-      !own.has(entry[0]) &&
-      !isDatabaseVariable(entry[0]) &&
-      !isSecretFileVariable(entry[0]),
+    (entry): entry is [string, string] => entry[1] !== undefined && !own.has(entry[0]),
   );
   return Object.fromEntries(foreign);
 }
 
-function knownVariables(): ReadonlySet<string> {
-  return new Set(Object.values(VARIABLES).flatMap((definition) => [...definition.names] as string[]));
+/** The names of all variables of this service, those of files with secrets included. */
+function ownVariables(): ReadonlySet<string> {
+  const inTable = Object.values(VARIABLES).flatMap((definition) => [...definition.names] as string[]);
+  return new Set([...inTable, ...DATABASE_VARIABLES, ...secretNames().map(fileVariableOf)]);
 }
 
 /** Names that look like those of this service but are not. */
 export function unknownVariables(environment: Environment): string[] {
-  const known = knownVariables();
+  const own = ownVariables();
   return Object.keys(environment)
-    .filter((name) => name.startsWith('SERVICE_') && !isDatabaseVariable(name))
-    .filter((name) => !known.has(name) && !REFUSED.has(name) && !isSecretFileVariable(name))
+    .filter((name) => name.startsWith('SERVICE_') && !own.has(name) && !REFUSED.has(name))
     .sort();
 }
 
@@ -60,11 +57,10 @@ const OWN_NAME = /^(?:SERVICE_|DATABASE_URL$)/;
  * set, for example whether keys are required, would have its default.
  */
 export function misspelledVariables(environment: Environment): string[] {
-  const known = knownVariables();
-  const candidates = [...known, ...DATABASE_VARIABLES].filter((name) => OWN_NAME.test(name));
+  const own = ownVariables();
+  const candidates = [...own].filter((name) => OWN_NAME.test(name));
   return Object.keys(environment)
-    .filter((name) => !known.has(name) && !isDatabaseVariable(name) && !isSecretFileVariable(name))
-    .filter((name) => !REFUSED.has(name) && isSet(environment[name]))
+    .filter((name) => !own.has(name) && !REFUSED.has(name) && isSet(environment[name]))
     .sort()
     .flatMap((name) => {
       const meant = nearest(name, candidates);

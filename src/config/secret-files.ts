@@ -21,11 +21,6 @@ export function secretNames(): string[] {
   ];
 }
 
-/** Whether a variable names the file of a secret. */
-export function isSecretFileVariable(name: string): boolean {
-  return name.endsWith(FILE_SUFFIX) && secretNames().includes(name.slice(0, -FILE_SUFFIX.length));
-}
-
 /**
  * Adds every secret that the environment names a file for, as if its variable had the content of the file without
  * the line breaks at its end. Adds a problem if the variable is set too, and if the file cannot be used.

@@ -6,6 +6,7 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { namedAgents } from '../database/audit-log.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
+import { isRowId } from '../database/row-id.js';
 import { createAgentControlStore } from './agent-control-store.js';
 import { controlFact, controlState } from './control-audit.js';
 import type { ControlData } from './control-data.js';
@@ -29,9 +30,6 @@ import { type PresentedControl, readStoredDefinition } from './definition-presen
 import { patchWarnings } from './patch-warnings.js';
 import { createPolicyControlStore } from './policy-control-store.js';
 import { recordVersion } from './version-recording.js';
-
-/** Largest possible control id: ids are 32-bit in storage. */
-const MAX_CONTROL_ID = 2 ** 31 - 1;
 
 export interface ControlServiceOptions {
   readonly database: Database;
@@ -257,14 +255,9 @@ export function createControlService(options: ControlServiceOptions) {
   };
 }
 
-/** Whether a number is in the range of control ids. */
-export function isControlId(controlId: number): boolean {
-  return controlId >= 1 && controlId <= MAX_CONTROL_ID;
-}
-
 /** The row of a control. Throws CONTROL_NOT_FOUND. */
 export async function existing(client: DbClient, controlId: number): Promise<ControlRow> {
-  const row = isControlId(controlId) ? await createControlStore(client).find(controlId) : null;
+  const row = isRowId(controlId) ? await createControlStore(client).find(controlId) : null;
   if (row === null) throw controlNotFound(controlId);
   return row;
 }
@@ -276,7 +269,7 @@ export async function controlWithVersion(
 ): Promise<{ row: ControlRow; version: number }> {
   // The version first: if a change comes in between it is too low, which an update notices, and never too high.
   const store = createControlVersionStore(client);
-  const version = isControlId(controlId) ? await store.lastNumber(controlId) : 0;
+  const version = isRowId(controlId) ? await store.lastNumber(controlId) : 0;
   return { row: await existing(client, controlId), version };
 }
 

@@ -1,7 +1,7 @@
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { ControlRow } from './control-store.js';
 import { type ControlDefinition, isDraft } from './definition.js';
-import { type PresentedDefinition, presentAction, readStoredDefinition } from './definition-presentation.js';
+import { presentAction, readStoredDefinition } from './definition-presentation.js';
 
 /** Members for unsupported features, which newer clients require. */
 export const NO_ATTACHMENTS = { attachments: null, cloned_from_control_id: null } as const;
@@ -31,13 +31,7 @@ export function summariseControl(
     template_rendered: row.templateRendered,
     used_by_agent: usage === undefined ? null : { agent_name: usage.agentName },
     used_by_agents_count: usage?.count ?? 0,
-    action: action === undefined ? null : summarisedAction(action),
+    action: action === undefined ? null : presentAction(action),
     ...NO_ATTACHMENTS,
   };
-}
-
-/** The action as listed: deployed clients expect `metadata` only when it is set. */
-function summarisedAction(action: ControlDefinition['action']): Partial<PresentedDefinition['action']> {
-  const { metadata, ...members } = presentAction(action);
-  return metadata === null ? members : { ...members, metadata };
 }

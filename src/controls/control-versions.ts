@@ -1,6 +1,7 @@
 import type { CallContext } from '../contract/call/handler.js';
 import type { IfVersion } from '../contract/input/if-version.js';
 import type { DbClient } from '../database/database.js';
+import { isRowId } from '../database/row-id.js';
 import { controlFact, controlState } from './control-audit.js';
 import {
   controlNameConflict,
@@ -8,7 +9,7 @@ import {
   controlVersionCorrupted,
   controlVersionNotFound,
 } from './control-errors.js';
-import { type ControlServiceOptions, demandedControl, existing, isControlId } from './control-service.js';
+import { type ControlServiceOptions, demandedControl, existing } from './control-service.js';
 import { createControlStore } from './control-store.js';
 import {
   type ControlVersionContent,
@@ -33,7 +34,7 @@ export function createControlVersions(options: ControlServiceOptions) {
   return {
     /** One page of versions, newest first. Throws CONTROL_NOT_FOUND for a control that never existed. */
     async list(controlId: number, page: VersionPage) {
-      if (!isControlId(controlId)) throw controlNotFound(controlId);
+      if (!isRowId(controlId)) throw controlNotFound(controlId);
       const { rows, total, hasMore } = await createControlVersionStore(database.client).list(controlId, page);
       if (total === 0) throw controlNotFound(controlId);
       const last = rows.at(-1);
@@ -106,7 +107,7 @@ async function existingVersion(
   controlId: number,
   versionNum: number,
 ): Promise<ControlVersionContent> {
-  if (!isControlId(controlId)) throw controlNotFound(controlId);
+  if (!isRowId(controlId)) throw controlNotFound(controlId);
   const store = createControlVersionStore(client);
   const isNumber = versionNum >= 1 && versionNum <= MAX_VERSION_NUM;
   const version = isNumber ? await store.find(controlId, versionNum) : null;

@@ -42,26 +42,27 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
   /** The outcome of `usual` with its trace, created once. */
   let tracedUsual: Outcome | null = null;
 
-  const fail = (evaluation: Evaluation, what: string, metadata: JsonObject | null): Outcome => {
-    const error = failureText(what);
-    const problem = `evaluator ${evaluatorName}: ${what}`;
-    const failed: Outcome = {
+  /** `problem` is for the operator. */
+  const failed = (
+    evaluation: Evaluation,
+    error: string,
+    metadata: JsonObject | null,
+    problem?: string,
+  ): Outcome => {
+    const told = problem === undefined ? {} : { problem };
+    const outcome: Outcome = {
       matched: false,
       confidence: 0,
       message: error,
       metadata,
       error,
-      problem,
       leaf: label,
+      ...told,
     };
-    return evaluation.full ? { ...failed, trace: traces.leaf(label, failed) } : failed;
+    return evaluation.full ? { ...outcome, trace: traces.leaf(label, outcome) } : outcome;
   };
-  /** Not a failure of the evaluator, which the operator would be told of: the step lacks the data. */
-  const lack = (evaluation: Evaluation): Outcome => {
-    const { problem, ...failed } = fail(evaluation, '', null);
-    const lacking: Outcome = { ...failed, message: MISSING_DATA_TEXT, error: MISSING_DATA_TEXT };
-    return evaluation.full ? { ...lacking, trace: traces.leaf(label, lacking) } : lacking;
-  };
+  const fail = (evaluation: Evaluation, what: string, metadata: JsonObject | null): Outcome =>
+    failed(evaluation, failureText(what), metadata, `evaluator ${evaluatorName}: ${what}`);
   const refuse = (evaluation: Evaluation): Outcome =>
     fail(evaluation, 'the evaluator returned a malformed result', null);
   const conclude = (evaluation: Evaluation, result: EvaluatorResult): Outcome => {
@@ -107,7 +108,8 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
   const checkSafely = (evaluation: Evaluation, call: LazyCheckCall): Outcome | Promise<Outcome> => {
     try {
       const data = selector.read(evaluation);
-      if (required && data === null) return lack(evaluation);
+      // No failure of the evaluator, of which the operator would be told.
+      if (required && data === null) return failed(evaluation, MISSING_DATA_TEXT, null);
       if (search !== null && miss !== undefined && data !== null) {
         if (search.scan.rulesOut(search.index, data, evaluation)) return asUsual(evaluation, miss);
       }

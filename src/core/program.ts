@@ -77,13 +77,14 @@ export function* linkSteps(
   }
   const index = createScopeIndex(linked);
   let idle: Evaluation | null = null;
-  const deniesAll = options.emptyDenies === true && active.length === 0;
+  const isEmpty = active.length === 0;
+  const deniesAll = isEmpty && options.emptyDenies === true;
 
   return {
     controlIds: byIdDescending.map(({ id }) => id),
     sizeBytes:
       index.sizeBytes + leaves.sizeBytes + active.reduce((sum, control) => sum + linkedBytes(control), 0),
-    isEmpty: active.length === 0,
+    isEmpty,
     sharedParts: [...new Set(active.map(({ prepared }) => prepared)), ...leaves.parts],
     evaluate(step, stage, detail, caller) {
       if (deniesAll) return WITHOUT_CONTROLS;

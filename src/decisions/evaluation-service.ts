@@ -185,10 +185,10 @@ function withoutDetail(verdict: RevisedVerdict): RevisedVerdict {
 /** The strongest result: a deny takes precedence over everything, an error over every safe result. */
 export function verdictLabel(verdict: Verdict): VerdictLabel {
   const { matches } = verdict;
-  if (!verdict.is_safe && matches.length === 0 && verdict.errors.length === 0) return 'deny';
   if (matches.some((match) => match.action === 'deny')) return 'deny';
   if (verdict.errors.some((error) => error.action === 'deny') && !verdict.is_safe) return 'error';
   if (matches.some((match) => match.action === 'steer')) return 'steer';
   if (verdict.errors.length > 0) return 'error';
-  return matches.length > 0 ? 'observe' : 'allow';
+  if (matches.length > 0) return 'observe';
+  return verdict.is_safe ? 'allow' : 'deny';
 }

@@ -3,6 +3,7 @@ import { afterName } from '../controls/control-users-store.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
+import { isRowId } from '../database/row-id.js';
 import { assertStorable, isStorable, nameContains } from '../database/text.js';
 
 /** A stored policy. */
@@ -39,8 +40,6 @@ export interface PolicyAgentRow {
   readonly name: string;
 }
 
-/** Largest id a policy can have: ids are 32-bit in storage. */
-const MAX_POLICY_ID = 2 ** 31 - 1;
 const SHOWN = { id: true, name: true, version: true } as const;
 const WHOLE = {
   ...SHOWN,
@@ -56,7 +55,7 @@ export function createPolicyStore(client: DbClient) {
     /** Null also for a number that cannot be the id of a policy. */
     find: (id: number): Promise<PolicyRow | null> =>
       withServiceErrors(async () => {
-        if (!isPolicyId(id)) return null;
+        if (!isRowId(id)) return null;
         const row = await client.policy.findUnique({ where: { id }, select: SHOWN });
         return row === null ? null : toRow(row);
       }),
@@ -64,7 +63,7 @@ export function createPolicyStore(client: DbClient) {
     /** The same with its controls. They may be later than its version if they change meanwhile, never earlier. */
     findWhole: (id: number): Promise<WholePolicy | null> =>
       withServiceErrors(async () => {
-        if (!isPolicyId(id)) return null;
+        if (!isRowId(id)) return null;
         const row = await client.policy.findUnique({ where: { id }, select: WHOLE });
         return row === null ? null : toWhole(row);
       }),
@@ -159,10 +158,6 @@ export function createPolicyStore(client: DbClient) {
         await client.policy.delete({ where: { id }, select: { id: true } });
       }),
   };
-}
-
-function isPolicyId(id: number): boolean {
-  return Number.isInteger(id) && id >= 1 && id <= MAX_POLICY_ID;
 }
 
 function toRow({ id, name, version }: Prisma.PolicyGetPayload<{ select: typeof SHOWN }>): PolicyRow {

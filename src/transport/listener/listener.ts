@@ -68,7 +68,7 @@ export interface Listener {
    * `drainGraceMs`) destroys the rest. Resolves when every connection is closed. Calling it again can only shorten
    * the time. `close` of the Fastify instance does the same.
    */
-  drain(options?: { readonly graceMs?: number; readonly noticeMs?: number }): Promise<void>;
+  drain(options?: DrainOptions): Promise<void>;
   counts(): ListenerCounts;
 }
 

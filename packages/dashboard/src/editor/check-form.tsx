@@ -26,6 +26,9 @@ export function CheckForm({ node, problems, known, agentName, onChange }: CheckF
   const configs = useRef(new Map<string, JsonObject>());
   const schema = known.evaluators.find((one) => one.name === name)?.schema;
   const selectorProblems = problemsOf(problems, 'selector');
+  const selector = givenMember(node, 'selector');
+  const setSelector = (member: string, value: string | true | undefined): void =>
+    onChange(objectWith(node, 'selector', objectWith(selector, member, value)), 'selector');
   const setEvaluator = (next: JsonObject, part: string): void =>
     onChange(objectWith(node, 'evaluator', next), part);
   const choose = (chosen: string): void => {
@@ -40,33 +43,15 @@ export function CheckForm({ node, problems, known, agentName, onChange }: CheckF
       />
       <SelectorField
         label="Part of the step"
-        value={textOf(givenMember(givenMember(node, 'selector'), 'path'))}
+        value={textOf(givenMember(selector, 'path'))}
         agentName={agentName === '' ? undefined : agentName}
         problem={selectorProblems.find(({ severity }) => severity === 'error')?.message}
-        onChange={(path) =>
-          onChange(
-            objectWith(
-              node,
-              'selector',
-              objectWith(givenMember(node, 'selector'), 'path', path === '' ? undefined : path),
-            ),
-            'selector',
-          )
-        }
+        onChange={(path) => setSelector('path', path === '' ? undefined : path)}
       />
       <CheckField
         label="Required: a step without this part fails the check"
-        checked={givenMember(givenMember(node, 'selector'), 'required') === true}
-        onChange={(checked) =>
-          onChange(
-            objectWith(
-              node,
-              'selector',
-              objectWith(givenMember(node, 'selector'), 'required', checked ? true : undefined),
-            ),
-            'selector',
-          )
-        }
+        checked={givenMember(selector, 'required') === true}
+        onChange={(checked) => setSelector('required', checked ? true : undefined)}
       />
       <ProblemTexts problems={selectorProblems.filter(({ severity }) => severity === 'warning')} />
       <EvaluatorField
