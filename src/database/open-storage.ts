@@ -87,7 +87,7 @@ async function openSqlite(path: string, options: DatabaseOptions): Promise<Opene
   const { bulk } = client;
   const close = async (): Promise<void> => {
     await client.disconnect();
-    if (options.migrate !== false) emptyLog(path, files.opened);
+    emptyLog(path, files.opened);
     files.close();
   };
   const checks: StorageChecks = {

@@ -87,13 +87,15 @@ export function openSqliteConnection(path: string, role: SqliteRole, files?: Ope
 }
 
 /**
- * Copies the write-ahead log into the file and empties it, so that the file alone has everything. Does nothing while
- * another process uses the file, or if it cannot be written.
+ * Copies the write-ahead log into the file and empties it, so that the file alone has everything. What other processes
+ * read of it stays, and all of it if the file cannot be written.
  */
 export function emptyLog(path: string, files: OpenedFiles): void {
   try {
     const connection = openSqliteConnection(path, 'writer', files);
     try {
+      // Copies without a lock on writers, of which nothing is left for the second.
+      connection.execute('PRAGMA wal_checkpoint(PASSIVE)');
       connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
     } finally {
       connection.close();

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import http from 'node:http';
 import http2 from 'node:http2';
 import net from 'node:net';
+import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { grpcJsClient } from '../support/grpc-js-client.js';
 import { restClient } from '../support/http.js';
@@ -104,6 +106,8 @@ describe('a service that receives a stop signal', () => {
       expect(errors).toEqual([]);
       expect(closes).toBeGreaterThanOrEqual(20);
       expect(await service.ended).toEqual({ code: 0, signal: null });
+      const log = path.join(service.directory, 'data', 'service.db-wal');
+      expect(statSync(log, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
       await service.dispose();
     }
   });

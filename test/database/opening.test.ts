@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, open, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, open, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { migrate } from '../../src/database/migrate.js';
 import { readMigrations } from '../../src/database/migration-files.js';
 import { CHECKED_TABLES, quickCheck, UNCHECKED_TABLES } from '../../src/database/quick-check.js';
-import { openSqliteConnection } from '../../src/database/sqlite-connection.js';
+import { BULK_WRITER_PRAGMAS, openSqliteConnection } from '../../src/database/sqlite-connection.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';
 
@@ -73,6 +73,103 @@ describeOnEachDatabase('A database', (freshDatabaseUrl, kind) => {
       code: 'DATABASE_ERROR',
       cause: expect.objectContaining({ message: 'the database has no instance id' }),
     });
+  });
+});
+
+describe('A SQLite file', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'own-file-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+  const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
+
+  it('is made for its owner alone, with its log, and one that exists keeps its mode', async () => {
+    const file = path.join(folder, 'service.db');
+    const database = await openDatabase({ url: `file:${file}` });
+    expect([await modeOf(file), await modeOf(`${file}-wal`)]).toEqual([0o600, 0o600]);
+    await database.close();
+    await chmod(file, 0o640);
+    await (await openDatabase({ url: `file:${file}` })).close();
+    expect(await modeOf(file)).toBe(0o640);
+  });
+
+  it.each([true, false])(
+    'has everything without its log once it is closed: migrated %s',
+    async (isMigrated) => {
+      const file = path.join(folder, 'service.db');
+      await (await openDatabase({ url: `file:${file}` })).close();
+      const database = await openDatabase({ url: `file:${file}`, migrate: isMigrated });
+      await database.mutate(async (tx) => {
+        await tx.agent.create({ data: { name: 'kept-agent', data: '{}', createdAtMs: 1n } });
+        return { value: null, changed: true };
+      });
+      expect((await stat(`${file}-wal`)).size).toBeGreaterThan(0);
+      await database.close();
+      expect(
+        await stat(`${file}-wal`).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ).toBe(0);
+      const copy = path.join(folder, 'copy.db');
+      await copyFile(file, copy);
+      const copied = await openDatabase({ url: `file:${copy}` });
+      expect(await copied.client.agent.count()).toBe(1);
+      await copied.close();
+    },
+  );
+
+  it('bounds its log', () => {
+    const connection = openSqliteConnection(path.join(folder, 'service.db'), 'writer');
+    const limit = connection.execute('PRAGMA journal_size_limit').rows[0]?.[0];
+    connection.close();
+    expect(limit).toBe(67_108_864n);
+    expect(BULK_WRITER_PRAGMAS).toContain('journal_size_limit = 67108864');
+  });
+});
+
+describe('A PostgreSQL address that does not work', () => {
+  it.each<[string, (url: URL) => void, RegExp]>([
+    [
+      'of an unknown user',
+      (url) => {
+        url.username = 'nobody-here';
+      },
+      /(?:refuses the password of|does not let) the user nobody-here/,
+    ],
+    [
+      'of an unknown database',
+      (url) => {
+        url.pathname = '/not-there';
+      },
+      /has no database not-there; create it, or correct its name/,
+    ],
+    [
+      'of a port where nothing listens',
+      (url) => {
+        url.port = '1';
+      },
+      /refuses connections: nothing listens at this port/,
+    ],
+    [
+      'of an unknown host',
+      (url) => {
+        url.hostname = 'no-such-host.invalid';
+      },
+      /cannot be found: the name of the host is not known/,
+    ],
+  ])('%s is told with variable and place, without the password', async (_what, change, told) => {
+    const url = new URL(process.env.TEST_DATABASE_URL ?? '');
+    const { password } = url;
+    change(url);
+    const refused: unknown = await openDatabase({ url: url.href, variable: 'SERVICE_DB_URL' }).catch(
+      (error: unknown) => error,
+    );
+    const { message } = refused as Error;
+    expect(message).toMatch(new RegExp(`^SERVICE_DB_URL: PostgreSQL at ${url.host.replaceAll('.', '\\.')} `));
+    expect(message).toMatch(told);
+    if (password !== '') expect(message).not.toContain(`:${password}@`);
   });
 });
 
