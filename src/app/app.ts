@@ -195,7 +195,7 @@ function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
   { observability, audit, eventSinks, eventReaders }: Features,
-  { server, operations, load, files, issuer }: Transports,
+  { server, operations, load, files, issuer, endedSessions }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());
@@ -210,6 +210,7 @@ function stack(
   closers.add(() => started.wait?.stop());
   closers.add(() => load.stop());
   closers.add(() => files.stop());
+  closers.add(() => endedSessions.close());
   closers.add(() => issuer?.close());
   // Closed after the server, so that draining stays visible.
   closers.add(() => operations?.close());

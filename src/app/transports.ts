@@ -9,6 +9,8 @@ import type { MessageReader } from '../contract/call/handler.js';
 import type { HealthState } from '../operations/health.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { VERSION } from '../process/package-root.js';
+import { createEndedSessionStore } from '../sessions/ended-session-store.js';
+import { createEndedSessions, type EndedSessions } from '../sessions/ended-sessions.js';
 import { Admission } from '../transport/admission/admission.js';
 import { createEntrance } from '../transport/admission/entrance.js';
 import { createFrontGate } from '../transport/admission/front-gate.js';
@@ -68,6 +70,8 @@ export interface Transports {
   readonly files: LiveFiles;
   /** Undefined without bearer tokens. */
   readonly issuer: Issuer | undefined;
+  /** The browser sessions that were ended before they expire. */
+  readonly endedSessions: EndedSessions;
   readonly admission: Admission;
   readonly load: LoadShedder;
   readonly streamNames: StreamNames;
@@ -114,8 +118,14 @@ export async function createTransports(
   const issuer = createIssuer(config.auth.oidc, { log, failures, monotonic, onSweep: forgetKeys });
   // Sessions and logins have the same one. Without a configured one, they end with the process.
   const sessionSecret = config.auth.sessionSecret ?? randomBytes(RANDOM_SECRET_BYTES).toString('base64url');
+  const endedSessions = createEndedSessions({
+    store: createEndedSessionStore(foundations.database.bulk),
+    failures,
+    now: foundations.now,
+  });
   const authenticator = createAuthenticator({
     ...config.auth,
+    endedSessions,
     sessionSecret,
     keyRing,
     tokens: issuer?.tokens,
@@ -148,7 +158,7 @@ export async function createTransports(
     admission,
     entrance,
     policies,
-    withdrawals: createWithdrawals(keyRing, due),
+    withdrawals: createWithdrawals(keyRing, due, endedSessions),
     metrics,
     log,
     logsCalls: log.isLevelEnabled('debug'),
@@ -243,7 +253,19 @@ export async function createTransports(
   const operations = config.operations === null ? null : await createOperationsPort(serverOptions);
   const files = createLiveFiles({ config, keyRing, listener, initial: startFiles, log, metrics });
   const streamNames = createStreamNames(services, config.apiBase);
-  return { server, listener, operations, files, issuer, admission, load, streamNames, shutdown, longStreams };
+  return {
+    server,
+    listener,
+    operations,
+    files,
+    issuer,
+    endedSessions,
+    admission,
+    load,
+    streamNames,
+    shutdown,
+    longStreams,
+  };
 }
 
 /** The readers of the handlers, by the name of their RPC. */

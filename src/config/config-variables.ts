@@ -165,6 +165,12 @@ export const VARIABLES = {
       'random',
     ),
   ),
+  sessionHours: variable(
+    ['SERVICE_SESSION_HOURS'],
+    integerIn(1, 720, '12'),
+    720,
+    'How long a browser session lasts, in hours. A logout ends it earlier, in every instance.',
+  ),
   oidcIssuer: variable<string | null>(
     ['SERVICE_OIDC_ISSUER'],
     textWhere(

@@ -53,6 +53,8 @@ export interface Config {
     /** File with more keys, which may change; null for none. */
     readonly keysFile: string | null;
     readonly sessionSecret: string | null;
+    /** How long a browser session lasts, in seconds. */
+    readonly sessionSeconds: number;
     /** Bearer tokens; null without an issuer. */
     readonly oidc: OidcSettings | null;
   };
@@ -249,6 +251,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       adminKeys: values.adminKeys,
       keysFile: values.keysFile,
       sessionSecret: values.sessionSecret,
+      sessionSeconds: values.sessionHours * 60 * 60,
       oidc,
     },
     cors: { origins: values.corsOrigins, methods: values.corsMethods, headers: values.corsHeaders },

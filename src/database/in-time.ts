@@ -19,14 +19,15 @@ const LOAD_LIMIT_MS = 3_000;
 
 /**
  * Waits for the controls of an agent, but not as long as the drivers would: a database may not respond at
- * all. Rejects with SERVICE_UNAVAILABLE then.
+ * all. Rejects with SERVICE_UNAVAILABLE then, with this detail.
  */
-export async function loadedInTime<T>(loading: Promise<T>): Promise<T> {
+export async function loadedInTime<T>(
+  loading: Promise<T>,
+  late = 'The controls of the agent could not be loaded in time.',
+): Promise<T> {
   try {
     return await withTimeout(loading, LOAD_LIMIT_MS);
   } catch (error) {
-    throw error instanceof ServiceError
-      ? error
-      : unavailable('The controls of the agent could not be loaded in time.', error);
+    throw error instanceof ServiceError ? error : unavailable(late, error);
   }
 }

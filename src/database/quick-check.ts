@@ -24,6 +24,7 @@ export const CHECKED_TABLES: readonly string[] = [
   'control_facets',
   'control_versions',
   'controls',
+  'ended_sessions',
   'policies',
   'policy_controls',
   'service_state',

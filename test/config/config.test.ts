@@ -198,6 +198,16 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['a secret', 'a secret']],
     refuses: [],
   },
+  sessionHours: {
+    names: ['SERVICE_SESSION_HOURS'],
+    value: (config) => config.auth.sessionSeconds,
+    fallback: 2_592_000,
+    accepts: [
+      ['1', 3_600],
+      ['720', 2_592_000],
+    ],
+    refuses: ['0', '721', '1.5', 'a day'],
+  },
   oidcIssuer: {
     names: ['SERVICE_OIDC_ISSUER'],
     value: (config) => config.auth.oidc?.issuer,

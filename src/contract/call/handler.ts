@@ -18,6 +18,8 @@ export interface Principal {
   readonly agents: AgentLimit | null;
   /** When its rights end, in milliseconds since 1970: for bearer tokens, and sessions of them. */
   readonly expiresAtMs?: number;
+  /** The browser session of the call; absent for callers with a key, a token or a certificate. */
+  readonly sessionId?: string;
 }
 
 /** A caller without a key. */

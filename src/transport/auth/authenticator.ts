@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { ANONYMOUS, type Principal } from '../../contract/call/handler.js';
-import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
+import { callerError, ServiceError } from '../../contract/errors/service-error.js';
+import type { EndedSessions } from '../../sessions/ended-sessions.js';
 import { type BearerTokens, expiredToken } from './bearer-tokens.js';
 import type { CertificateNames } from './client-certificate.js';
 import { type KeyLists, KeyRing } from './key-ring.js';
 import type { Credentials, SessionCredential } from './request-credentials.js';
-import { createSessionTokens, SESSION_SECONDS } from './session-tokens.js';
+import { createSessionTokens, MAX_SESSION_SECONDS } from './session-tokens.js';
 
 /** Authenticates and authorizes callers. */
 export interface Authenticator {
@@ -44,6 +45,11 @@ export interface Authenticator {
    * AUTH_INSUFFICIENT_PRIVILEGES if they are too many for a cookie.
    */
   logInAs(principal: Principal): Promise<NewSession>;
+  /**
+   * Ends a session before it expires; does nothing for a token that is not valid. Rejects with SERVICE_UNAVAILABLE if
+   * other processes do not learn of it.
+   */
+  logOut(token: string): Promise<void>;
 }
 
 /** A session that was just started. */
@@ -62,17 +68,24 @@ export interface AuthenticatorOptions extends KeyLists {
   readonly keyRing?: KeyRing;
   /** Bearer tokens that are taken beside keys. */
   readonly tokens?: BearerTokens | undefined;
+  /** How long a session lasts, in seconds; 30 days by default, which is the most. */
+  readonly sessionSeconds?: number;
+  /** The sessions that were ended; by default those that this authenticator ends. */
+  readonly endedSessions?: Pick<EndedSessions, 'has' | 'end'>;
 }
 
 const RANDOM_SECRET_BYTES = 32;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { enabled, sessionSecret = null, keyRing = new KeyRing(options), tokens } = options;
+  const { sessionSeconds = MAX_SESSION_SECONDS, endedSessions = endedHere() } = options;
   const secret = sessionSecret === null ? randomBytes(RANDOM_SECRET_BYTES) : Buffer.from(sessionSecret);
   const sessions = createSessionTokens({
     keyRing,
     secret,
     issuerSettings: tokens?.settingsId,
+    sessionSeconds,
+    ended: endedSessions,
     now: () => Date.now(),
   });
 
@@ -133,20 +146,39 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     wasValid: (apiKey) => keyRing.wasValid(apiKey) || tokens?.wasValid(apiKey) === true,
     async recognizes({ apiKey, session }) {
       if (apiKey !== undefined) return find(apiKey) !== undefined;
-      return session !== undefined && (await sessions.read(session.token)) !== undefined;
+      if (session === undefined) return false;
+      try {
+        return (await sessions.read(session.token)) !== undefined;
+      } catch (error) {
+        // While it is not known which sessions were ended, none counts.
+        if (error instanceof ServiceError) return false;
+        throw error;
+      }
     },
     logIn(apiKey) {
       const known = keyRing.find(apiKey);
       if (known === undefined) return undefined;
       const isAdmin = known.principal.level === 'admin';
-      return sessions.issue(known).then((token) => ({ token, isAdmin, seconds: SESSION_SECONDS }));
+      return sessions.issue(known).then((token) => ({ token, isAdmin, seconds: sessionSeconds }));
     },
     async logInAs(principal) {
       const { level, expiresAtMs = 0 } = principal;
       const token = await sessions.issueFor(principal, expiresAtMs);
       if (token === undefined) throw tooManyAgents();
       const seconds = Math.max(0, Math.floor((expiresAtMs - Date.now()) / 1000));
-      return { token, isAdmin: level === 'admin', seconds: Math.min(seconds, SESSION_SECONDS) };
+      return { token, isAdmin: level === 'admin', seconds: Math.min(seconds, sessionSeconds) };
+    },
+    logOut: (token) => sessions.end(token),
+  };
+}
+
+/** Ended sessions that no other process shares. */
+function endedHere(): Pick<EndedSessions, 'has' | 'end'> {
+  const ids = new Set<string>();
+  return {
+    has: (id) => ids.has(id),
+    async end({ id }) {
+      ids.add(id);
     },
   };
 }
@@ -175,6 +207,14 @@ function unknownCertificate(): ServiceError {
   return callerError('AUTH_INVALID_KEY', {
     detail: 'The client certificate of this connection has no name that is known to this service.',
     hint: 'Add one of its names to the keys file (SERVICE_KEYS_FILE), or send an API key.',
+  });
+}
+
+/** The error of a stream whose browser session was ended. */
+export function endedSession(): ServiceError {
+  return callerError('AUTH_INVALID_KEY', {
+    detail: 'The browser session of this call was ended.',
+    hint: 'Log in again.',
   });
 }
 

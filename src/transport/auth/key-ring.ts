@@ -97,8 +97,12 @@ export class KeyRing {
 
   /** Whether the key of a principal is valid and has the same rights as when the principal was found. */
   isCurrent(principal: Principal): boolean {
-    const { keyFingerprint } = principal;
-    return keyFingerprint === null || this.byFingerprint(keyFingerprint)?.principal === principal;
+    const { keyFingerprint, level, name, agents, sessionId } = principal;
+    if (keyFingerprint === null) return true;
+    const current = this.byFingerprint(keyFingerprint)?.principal;
+    if (sessionId === undefined || current === undefined) return current === principal;
+    // A session has the rights of its key in an object of its own.
+    return current.level === level && current.name === name && current.agents === agents;
   }
 
   /** Stops the timer for the next expiry. */

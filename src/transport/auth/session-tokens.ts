@@ -1,12 +1,13 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { createAgentLimit } from '../../contract/call/agent-limit.js';
 import type { Principal } from '../../contract/call/handler.js';
+import type { EndedSessions } from '../../sessions/ended-sessions.js';
 import type { KeyRing } from './key-ring.js';
 import type { KnownKey } from './known-key.js';
 
-/** How long a session lasts, in seconds. */
-export const SESSION_SECONDS = 30 * 24 * 60 * 60;
+/** How long a session lasts at most, in seconds: 30 days. */
+export const MAX_SESSION_SECONDS = 30 * 24 * 60 * 60;
 
 const ALGORITHM = 'HS256';
 const SUBJECT = 'browser-session';
@@ -28,9 +29,15 @@ export interface SessionTokens {
   issueFor(principal: Principal, expiresAtMs: number): Promise<string | undefined>;
   /**
    * The principal of a session; undefined if the token is invalid: foreign, modified, expired, from the
-   * future, issued for a key that is no longer configured, or with other settings of the issuer. Never rejects because of the token.
+   * future, ended, issued for a key that is no longer configured, or with other settings of the issuer. Never rejects
+   * because of the token; rejects with SERVICE_UNAVAILABLE when it is not known which sessions were ended.
    */
   read(token: string): Principal | undefined | Promise<Principal | undefined>;
+  /**
+   * Ends the session of a valid token before it expires, and does nothing for others. Rejects with
+   * SERVICE_UNAVAILABLE if other processes do not learn of it.
+   */
+  end(token: string): Promise<void>;
 }
 
 export interface SessionTokenOptions {
@@ -38,12 +45,15 @@ export interface SessionTokenOptions {
   readonly secret: Uint8Array;
   /** Identifies the settings of the issuer; undefined without one. */
   readonly issuerSettings?: string | undefined;
+  /** How long a session lasts, in seconds, at most 30 days; also applies to tokens that were issued for longer. */
+  readonly sessionSeconds: number;
+  readonly ended: Pick<EndedSessions, 'has' | 'end'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
 interface Session {
-  readonly principal: Principal;
+  readonly principal: Principal & { readonly sessionId: string };
   /** Seconds since 1970. */
   readonly issuedAt: number;
   readonly expiresAt: number;
@@ -53,6 +63,8 @@ export function createSessionTokens({
   keyRing,
   secret,
   issuerSettings,
+  sessionSeconds,
+  ended,
   now,
 }: SessionTokenOptions): SessionTokens {
   const idOf = (key: KnownKey): string => keyId(key, secret);
@@ -69,22 +81,37 @@ export function createSessionTokens({
     revision = keyRing.revision;
   }
 
-  function lasting(session: Session): Principal | undefined {
+  /** The principal of a session that has not expired, and was not ended. */
+  function lasting({
+    issuedAt,
+    expiresAt,
+    principal,
+  }: Session): Principal | undefined | Promise<Principal | undefined> {
     const time = seconds();
-    return session.issuedAt <= time && time < session.expiresAt ? session.principal : undefined;
+    if (time < issuedAt || time >= expiresAt) return undefined;
+    const isEnded = ended.has(principal.sessionId);
+    if (isEnded instanceof Promise) return isEnded.then((found) => (found ? undefined : principal));
+    return isEnded ? undefined : principal;
   }
 
-  async function verify(token: string): Promise<Principal | undefined> {
-    const claims = await verifiedClaims(token, secret, new Date(now()));
+  async function verified(token: string): Promise<Session | undefined> {
+    const claims = await verifiedClaims(token, secret, { sessionSeconds, now: new Date(now()) });
     follow();
     const session =
       claims?.sub === ISSUER_SUBJECT
-        ? issuerSessionOf(claims, issuerSettings)
-        : claims && sessionOf(claims, principals);
+        ? issuerSessionOf(claims, issuerSettings, idOfSession(token))
+        : claims && sessionOf(claims, principals, idOfSession(token));
     if (session === undefined) return undefined;
+    const { issuedAt, expiresAt } = session;
+    const lasts = { ...session, expiresAt: Math.min(expiresAt, issuedAt + sessionSeconds) };
     if (remembered.size >= MAX_REMEMBERED) forgetOldest(remembered);
-    remembered.set(token, session);
-    return lasting(session);
+    remembered.set(token, lasts);
+    return lasts;
+  }
+
+  async function verify(token: string): Promise<Principal | undefined> {
+    const session = await verified(token);
+    return session && lasting(session);
   }
 
   return {
@@ -93,8 +120,9 @@ export function createSessionTokens({
       return new SignJWT({ is_admin: key.principal.level === 'admin', key_id: idOf(key) })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
         .setSubject(SUBJECT)
+        .setJti(randomUUID())
         .setIssuedAt(issuedAt)
-        .setExpirationTime(issuedAt + SESSION_SECONDS)
+        .setExpirationTime(issuedAt + sessionSeconds)
         .sign(secret);
     },
     async issueFor({ level, keyFingerprint, name, agents }, expiresAtMs) {
@@ -103,8 +131,9 @@ export function createSessionTokens({
       const token = await new SignJWT({ ...rights, settings: issuerSettings })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
         .setSubject(ISSUER_SUBJECT)
+        .setJti(randomUUID())
         .setIssuedAt(issuedAt)
-        .setExpirationTime(Math.min(Math.floor(expiresAtMs / 1000), issuedAt + SESSION_SECONDS))
+        .setExpirationTime(Math.min(Math.floor(expiresAtMs / 1000), issuedAt + sessionSeconds))
         .sign(secret);
       return token.length > MAX_TOKEN_LENGTH ? undefined : token;
     },
@@ -113,6 +142,12 @@ export function createSessionTokens({
       follow();
       const session = remembered.get(token);
       return session === undefined ? verify(token) : lasting(session);
+    },
+    async end(token) {
+      if (token.length > MAX_TOKEN_LENGTH) return;
+      const session = await verified(token);
+      if (session === undefined) return;
+      await ended.end({ id: session.principal.sessionId, expiresAtMs: session.expiresAt * 1000 });
     },
   };
 }
@@ -129,13 +164,27 @@ function keyId(key: KnownKey, secret: Uint8Array): string {
     .slice(0, 22);
 }
 
-async function verifiedClaims(token: string, secret: Uint8Array, now: Date): Promise<JWTPayload | undefined> {
+/**
+ * Identifies a session by what its token signs. The text of the signature is not part of it: its last character has
+ * bits that count for nothing, so a signature has several texts.
+ */
+function idOfSession(token: string): string {
+  return createHash('sha256')
+    .update(token.slice(0, token.lastIndexOf('.')))
+    .digest('base64url');
+}
+
+async function verifiedClaims(
+  token: string,
+  secret: Uint8Array,
+  { sessionSeconds, now }: { readonly sessionSeconds: number; readonly now: Date },
+): Promise<JWTPayload | undefined> {
   try {
     const { payload } = await jwtVerify(token, secret, {
       algorithms: [ALGORITHM],
       requiredClaims: ['sub', 'iat', 'exp'],
       // Also rejects a time of issue in the future.
-      maxTokenAge: SESSION_SECONDS,
+      maxTokenAge: sessionSeconds,
       currentDate: now,
     });
     return payload;
@@ -148,11 +197,12 @@ async function verifiedClaims(token: string, secret: Uint8Array, now: Date): Pro
 function sessionOf(
   { sub, is_admin: isAdmin, key_id: id, iat, exp }: JWTPayload,
   principals: ReadonlyMap<string, Principal>,
+  sessionId: string,
 ): Session | undefined {
   if (sub !== SUBJECT || typeof isAdmin !== 'boolean' || typeof id !== 'string') return undefined;
   if (iat === undefined || exp === undefined) return undefined;
   const principal = principals.get(id);
-  return principal && { principal, issuedAt: iat, expiresAt: exp };
+  return principal && { principal: { ...principal, sessionId }, issuedAt: iat, expiresAt: exp };
 }
 
 /** What `issueFor` has signed needs no further checks. */
@@ -164,17 +214,22 @@ interface IssuerClaims {
   readonly agents: readonly string[] | null;
 }
 
-function issuerSessionOf(claims: JWTPayload, issuerSettings: string | undefined): Session | undefined {
+function issuerSessionOf(
+  claims: JWTPayload,
+  issuerSettings: string | undefined,
+  sessionId: string,
+): Session | undefined {
   const { settings, level, fingerprint, name, agents } = claims as JWTPayload & IssuerClaims;
   const { iat, exp } = claims;
   if (iat === undefined || exp === undefined) return undefined;
   if (issuerSettings === undefined || settings !== issuerSettings) return undefined;
-  const principal: Principal = {
+  const principal = {
     level,
     keyFingerprint: fingerprint,
     name,
     agents: agents === null ? null : createAgentLimit(agents),
     expiresAtMs: exp * 1000,
+    sessionId,
   };
   return { principal, issuedAt: iat, expiresAt: exp };
 }

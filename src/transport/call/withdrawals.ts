@@ -1,7 +1,8 @@
 import type { ConnectError } from '@connectrpc/connect';
 import type { Principal } from '../../contract/call/handler.js';
 import { draining } from '../../contract/errors/draining.js';
-import { withdrawnKey } from '../auth/authenticator.js';
+import type { EndedSessions } from '../../sessions/ended-sessions.js';
+import { endedSession, withdrawnKey } from '../auth/authenticator.js';
 import { expiredToken } from '../auth/bearer-tokens.js';
 import type { KeyRing } from '../auth/key-ring.js';
 import { toConnectError } from '../wire/connect-error.js';
@@ -10,7 +11,7 @@ import type { DueTimes } from './due-times.js';
 /** The running calls that end when their key is withdrawn, or their token expires. */
 export interface Withdrawals {
   /**
-   * Calls `end` once with the error of the call when the key of a principal is no longer valid (UNAUTHENTICATED), or
+   * Calls `end` once with the error of the call when the key or the session of a principal is no longer valid (UNAUTHENTICATED), or
    * has other rights (UNAVAILABLE: its client can call again at once); at the time when a token expires
    * (UNAUTHENTICATED). Returns a function that prevents it.
    */
@@ -24,10 +25,11 @@ interface Watched {
 
 const OTHER_RIGHTS = 'The rights of its key have changed. Call again.';
 
-/** Watches the keys of a ring, and the expiry of tokens. */
+/** Watches the keys of a ring, the expiry of tokens, and the ends of sessions. */
 export function createWithdrawals(
   keyRing: Pick<KeyRing, 'onChange' | 'isCurrent' | 'byFingerprint'>,
   due: Pick<DueTimes, 'after'>,
+  endedSessions: Pick<EndedSessions, 'watch'>,
 ): Withdrawals {
   const watched = new Set<Watched>();
   function withdraw(one: Watched): void {
@@ -38,16 +40,29 @@ export function createWithdrawals(
   keyRing.onChange(() => {
     for (const one of watched) if (!keyRing.isCurrent(one.principal)) withdraw(one);
   });
+  function watchRights(principal: Principal, end: (reason: ConnectError) => void): () => void {
+    const { expiresAtMs } = principal;
+    if (expiresAtMs !== undefined)
+      return due.after(expiresAtMs - Date.now(), () => end(toConnectError(expiredToken())));
+    const one: Watched = { principal, end };
+    watched.add(one);
+    // It may have been withdrawn since the call entered.
+    if (!keyRing.isCurrent(principal)) withdraw(one);
+    return () => watched.delete(one);
+  }
   return {
     watch(principal, end) {
-      const { expiresAtMs } = principal;
-      if (expiresAtMs !== undefined)
-        return due.after(expiresAtMs - Date.now(), () => end(toConnectError(expiredToken())));
-      const one: Watched = { principal, end };
-      watched.add(one);
-      // It may have been withdrawn since the call entered.
-      if (!keyRing.isCurrent(principal)) withdraw(one);
-      return () => watched.delete(one);
+      const { sessionId } = principal;
+      const forgetRights = watchRights(principal, end);
+      if (sessionId === undefined) return forgetRights;
+      const forgetSession = endedSessions.watch(sessionId, () => {
+        forgetRights();
+        end(toConnectError(endedSession()));
+      });
+      return () => {
+        forgetRights();
+        forgetSession();
+      };
     },
   };
 }

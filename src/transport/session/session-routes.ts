@@ -123,9 +123,12 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
   scope.post(
     `${prefix}/logout`,
     { config: at('POST', 'logout'), onRequest: refuseForeign },
-    (request, reply) => {
-      const cleared = sessionCookie('', 0, isForHttpsOnly(request, debug));
-      return notStored(reply).code(204).header('set-cookie', cleared).send();
+    async (request, reply) => {
+      // The browser forgets its session in any case, also when the reply is an error.
+      notStored(reply).header('set-cookie', sessionCookie('', 0, isForHttpsOnly(request, debug)));
+      const { session } = credentials.ofRest(request);
+      if (session !== undefined) await authenticator.logOut(session.token);
+      return reply.code(204).send();
     },
   );
 }

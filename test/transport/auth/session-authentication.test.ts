@@ -209,9 +209,9 @@ describe('a browser session', () => {
       [ADMIN, admin],
     ] as const) {
       const session = { token: tokenOf(cookie), foreignOrigin: false };
-      expect(await authenticator.authorize({ session }, Access.KEY)).toEqual(
-        authenticator.authorize({ apiKey: key }, Access.KEY),
-      );
+      const { sessionId, ...rights } = await authenticator.authorize({ session }, Access.KEY);
+      expect(rights).toEqual(authenticator.authorize({ apiKey: key }, Access.KEY));
+      expect(sessionId).toMatch(/^[\w-]{43}$/);
     }
   });
 });
