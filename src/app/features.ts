@@ -87,6 +87,7 @@ export function createFeatures(
   });
   const eventReaders = createEventReaders({
     kind: store.kind,
+    duplicates: config.duplicateMembers,
     threads: config.observability.enabled ? config.observability.readerThreads : 0,
     failures,
     now,

@@ -8,8 +8,11 @@ const SAFE_KEY_LENGTH = 16;
 const KEYS_WITHOUT_EFFECT =
   'SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS and SERVICE_KEYS_FILE have no effect, because SERVICE_API_KEY_ENABLED is false: set it to true, or remove them';
 
+const LAST_COUNTS =
+  'SERVICE_DUPLICATE_MEMBERS is last: a step can have a member twice, of which controls check the last one only; refuse is safe';
+
 /** Warnings about a valid but questionable configuration, one sentence each. Never contains a secret. */
-export function startWarnings({ auth, host, unknownVariables }: Config): string[] {
+export function startWarnings({ auth, host, duplicateMembers, unknownVariables }: Config): string[] {
   const warnings = unknownVariables.map((name) => `${name} is not a variable of this service`);
   if (!auth.enabled) {
     warnings.push(keysOffWarning(host));
@@ -23,6 +26,7 @@ export function startWarnings({ auth, host, unknownVariables }: Config): string[
       `SERVICE_SESSION_SECRET is short: with ${SAFE_SECRET_LENGTH} random characters or more it cannot be guessed`,
     );
   }
+  if (duplicateMembers === 'last') warnings.push(LAST_COUNTS);
   return warnings;
 }
 

@@ -153,7 +153,7 @@ export async function createTransports(
   const services = servicesOf(features);
   const methods = new Map(services.flatMap(rpcMethods).map((method) => [method.name, method]));
   const evaluations = evaluationMethods(features);
-  const calls = createEvaluationCalls(features.evaluation);
+  const calls = createEvaluationCalls(features.evaluation, config.duplicateMembers);
   const host: CallHost = {
     admission,
     entrance,
@@ -170,7 +170,7 @@ export async function createTransports(
     features.evaluation,
     [...evaluations.values()],
     config.apiBase,
-    errors,
+    { ...errors, duplicates: config.duplicateMembers },
   );
   const hotLane = createHotLane({
     ...host,
@@ -215,7 +215,11 @@ export async function createTransports(
       onAged: (connection) => longStreams.leaveConnection(connection),
     },
   });
-  const routeOptions = { apiBase: config.apiBase, strict: config.strictDefinitions };
+  const routeOptions = {
+    apiBase: config.apiBase,
+    strict: config.strictDefinitions,
+    duplicates: config.duplicateMembers,
+  };
   const serverOptions: Omit<ServerOptions, 'listener' | 'gate'> = {
     config,
     log,

@@ -302,6 +302,12 @@ export const VARIABLES = {
     'warn',
     'Steps of agents without an enabled control of the service: warn allows them with a line in the log, deny denies them.',
   ),
+  duplicateMembers: variable<'refuse' | 'last'>(
+    ['SERVICE_DUPLICATE_MEMBERS'],
+    oneOfWords(['refuse', 'last']),
+    'refuse',
+    'JSON requests in which an object has a member twice: refused, or the last one counts. What then runs the step may read the other one.',
+  ),
   maxBodyBytes: variable(
     ['SERVICE_MAX_BODY_BYTES'],
     integerIn(1024, 256 * MIB, '8388608'),

@@ -67,6 +67,8 @@ export interface Config {
   readonly workers: number;
   /** Whether definitions with warnings, and unknown query parameters, are refused. */
   readonly strictDefinitions: boolean;
+  /** JSON requests with a member that occurs twice in an object are refused, or the last one counts. */
+  readonly duplicateMembers: 'refuse' | 'last';
   readonly agentsWithoutControls: 'warn' | 'deny';
   /** Whether plain gRPC evaluations are served without Connect. */
   readonly grpcLane: boolean;
@@ -257,6 +259,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     cors: { origins: values.corsOrigins, methods: values.corsMethods, headers: values.corsHeaders },
     workers: values.workers === 'auto' ? availableParallelism() : values.workers,
     strictDefinitions: values.strictDefinitions,
+    duplicateMembers: values.duplicateMembers,
     agentsWithoutControls: values.agentsWithoutControls,
     grpcLane: values.grpcLane,
     restLane: values.restLane,

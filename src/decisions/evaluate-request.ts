@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   isObject,
+  JsonDuplicateError,
   JsonNumberError,
   type JsonObject,
   JsonSyntaxError,
@@ -28,6 +29,7 @@ import { agentName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
 import { parseInput } from '../contract/input/parse-input.js';
 import { checkTarget, MAX_TARGET_LENGTH, namesTarget, targetMembers } from '../contract/input/target.js';
+import { pathText } from '../contract/warnings/request-warnings.js';
 import type { Stage, Step } from '../core/types.js';
 import { type EvaluationOptions, optionMembers, optionsOf, wellFormedOptions } from './evaluation-options.js';
 
@@ -127,7 +129,7 @@ export function stepText(): z.ZodType<Step> {
       if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
       let step: JsonValue;
       try {
-        step = parseJson(value);
+        step = parseJson(value, { duplicates: 'refuse' });
       } catch (error) {
         const problem = jsonProblem(error);
         if (problem === undefined) throw error;
@@ -142,10 +144,13 @@ export function stepText(): z.ZodType<Step> {
 /** The problem of a text that is not JSON within the limits; undefined for any other error. */
 export function jsonProblem(error: unknown): { code: string; message: string } | undefined {
   const code = JSON_PROBLEMS.find(([kind]) => error instanceof kind)?.[1];
-  return code === undefined ? undefined : { code, message: (error as Error).message };
+  if (code === undefined) return undefined;
+  const place = error instanceof JsonDuplicateError ? `${pathText(error.path)}: ` : '';
+  return { code, message: `${place}${(error as Error).message}` };
 }
 
 const JSON_PROBLEMS = [
+  [JsonDuplicateError, 'duplicate_member'],
   [JsonTooDeepError, 'recursion_loop'],
   [JsonTooLargeError, 'too_long'],
   [JsonNumberError, 'finite_number'],

@@ -772,6 +772,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['deny', 'deny']],
     refuses: ['allow', 'off'],
   },
+  duplicateMembers: {
+    names: ['SERVICE_DUPLICATE_MEMBERS'],
+    value: (config) => config.duplicateMembers,
+    fallback: 'refuse',
+    accepts: [['last', 'last']],
+    refuses: ['first', 'allow'],
+  },
   observabilityStdout: {
     names: ['SERVICE_OBSERVABILITY_STDOUT'],
     value: (config) => config.observability.stdout,

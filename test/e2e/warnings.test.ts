@@ -122,7 +122,10 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
   };
 
   beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
+    service = await startService({
+      DATABASE_URL: await freshDatabaseUrl(),
+      SERVICE_DUPLICATE_MEMBERS: 'last',
+    });
     call = restClient(service.url);
     grpc = PROTOCOLS['gRPC (Connect transport)'](service.url);
     seed = seeder(call);

@@ -77,6 +77,7 @@ export async function startHost(
       handlerRoutes(method, handlerOf(method.desc.localName), {
         apiBase: config.apiBase,
         strict: config.strictDefinitions,
+        duplicates: config.duplicateMembers,
       }),
     ),
     registerRpcs(router) {

@@ -4,6 +4,7 @@ export { decodeJsonText } from './decode-text.js';
 export { duplicateNames } from './duplicate-names.js';
 export { isDeeperThan, MAX_JSON_DEPTH } from './json-depth.js';
 export {
+  JsonDuplicateError,
   JsonNumberError,
   JsonSyntaxError,
   JsonTooDeepError,
@@ -23,6 +24,6 @@ export {
   jsonEqual,
 } from './json-number.js';
 export { isContainer, isObject, type JsonObject, type JsonValue } from './json-value.js';
-export { parseJson, parseStoredJson } from './parse-json.js';
+export { type DuplicateMembers, parseJson, parseStoredJson } from './parse-json.js';
 export { PrintBuffer } from './print-buffer.js';
 export { stringifyJson } from './stringify-json.js';

@@ -31,6 +31,18 @@ export class JsonTooDeepError extends Error {
   }
 }
 
+/** An object of the JSON has a member more than once; readers differ in which one counts. */
+export class JsonDuplicateError extends Error {
+  /** Path of the member: names and indexes. */
+  readonly path: readonly (string | number)[];
+
+  constructor(path: readonly (string | number)[]) {
+    super('the JSON has a member more than once in an object, and readers differ in which one counts');
+    this.name = 'JsonDuplicateError';
+    this.path = path;
+  }
+}
+
 /** The bytes cannot be decoded as JSON: wrong encoding, excessive nesting, overlong integers. */
 export class JsonUndecodableError extends Error {
   constructor(reason: string) {

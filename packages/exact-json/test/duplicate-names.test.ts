@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duplicateNames } from '../src/duplicate-names.js';
+import { duplicateNames, hasDuplicateNames } from '../src/duplicate-names.js';
 
 const paths = (text: string, limit = 100) =>
   duplicateNames(text, limit).map(({ path }) => path.map(String).join('/'));
@@ -63,7 +63,25 @@ describe('names that stand in an object twice', () => {
     fc.assert(
       fc.property(json, ({ text, repeated }) => {
         expect(paths(text)).toEqual(repeated);
+        expect(hasDuplicateNames(text, JSON.parse(text))).toBe(repeated.length > 0);
       }),
+    );
+  });
+
+  it('are noticed beside colons, quotes and backslashes in strings of any length', () => {
+    const strings = fc.array(fc.constantFrom('"', '\\', ':', 'a', '":', ' '), { maxLength: 200 });
+    fc.assert(
+      fc.property(
+        strings,
+        strings,
+        fc.boolean(),
+        fc.constantFrom('', ' ', '\n\t\r'),
+        (name, text, twice, blank) => {
+          const member = `${JSON.stringify(name.join(''))}${blank}:${blank}${JSON.stringify(text.join(''))}`;
+          const written = `{${member},"other name":[{${member}}]${twice ? `,${member}` : ''}}`;
+          expect(hasDuplicateNames(written, JSON.parse(written))).toBe(twice);
+        },
+      ),
     );
   });
 });

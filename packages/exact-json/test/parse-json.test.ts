@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_JSON_DEPTH } from '../src/json-depth.js';
 import {
+  JsonDuplicateError,
   JsonNumberError,
   JsonSyntaxError,
   JsonTooDeepError,
@@ -50,6 +51,23 @@ function thrownBy(work: () => unknown): unknown {
   }
   throw new Error('nothing was thrown');
 }
+
+describe('members that occur twice in an object', () => {
+  const text = '{"a": [{"b": 1.0000000000000000001, "b": 2}]}';
+  it('are refused with their path, if that is asked for', () => {
+    try {
+      parseJson(text, { duplicates: 'refuse' });
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toBeInstanceOf(JsonDuplicateError);
+      expect((error as JsonDuplicateError).path).toEqual(['a', 0, 'b']);
+    }
+  });
+  it('count as the last of them otherwise', () => {
+    expect(parseJson(text)).toEqual({ a: [{ b: 2 }] });
+    expect(parseJson(text, { duplicates: 'last' })).toEqual({ a: [{ b: 2 }] });
+  });
+});
 
 describe('encodings', () => {
   const text = '{"a":"é😀","b":[1]}';

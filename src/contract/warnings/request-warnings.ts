@@ -26,9 +26,14 @@ export function requestWarnings(request: ReceivedRequest): Warning[] {
 function duplicateMembers(text: string): Warning[] {
   return duplicateNames(text, MAX_LISTED_WARNINGS).map(({ path }) => ({
     code: 'duplicate_member',
-    field: path.reduce<string>(joined, ''),
+    field: pathText(path),
     message: 'stands in this object more than once; only the last one counts',
   }));
+}
+
+/** The dotted path of a member, from names and indexes. */
+export function pathText(path: readonly (string | number)[]): string {
+  return path.reduce<string>(joined, '');
 }
 
 function joined(path: string, part: string | number): string {

@@ -133,8 +133,8 @@ export const MAX_JSON_TEXT_LENGTH = 400_000;
 export const NOT_JSON = Symbol('not JSON');
 
 /**
- * The JSON document in the data: an object or list unchanged, a text parsed. Of duplicate keys the last wins,
- * and a byte order mark is not JSON. Throws on undecidable input: JSON `null`, a text that is too long or too
+ * The JSON document in the data: an object or list unchanged, a text parsed. A byte
+ * order mark is not JSON. Throws on undecidable input: JSON `null`, a member that occurs twice, a text that is too long or too
  * deeply nested, or an integer of more than 4,300 digits.
  */
 export function readDocument(data: JsonValue): JsonValue | typeof NOT_JSON {
@@ -153,7 +153,7 @@ export function readDocument(data: JsonValue): JsonValue | typeof NOT_JSON {
 function parse(text: string): JsonValue | typeof NOT_JSON {
   try {
     // The length bounds the number of values; for a text that is not JSON the count is meaningless.
-    return parseJson(text, { anySize: true });
+    return parseJson(text, { anySize: true, duplicates: 'refuse' });
   } catch (error) {
     if (error instanceof JsonSyntaxError) return NOT_JSON;
     throw error;

@@ -1,3 +1,4 @@
+import type { DuplicateMembers } from '../../../packages/exact-json/src/index.js';
 import type { ServiceError } from '../../contract/errors/service-error.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import { evaluationCountProblem } from '../../decisions/evaluate-request.js';
@@ -33,9 +34,13 @@ export interface EvaluationCalls {
   message(message: StreamFields, caller: RpcCaller): StreamReply | Promise<StreamReply>;
 }
 
-export function createEvaluationCalls(service: EvaluationService): EvaluationCalls {
+/** `duplicates` is what happens to members that occur twice in an object of a step that is JSON text. */
+export function createEvaluationCalls(
+  service: EvaluationService,
+  duplicates: DuplicateMembers,
+): EvaluationCalls {
   const evaluate: EvaluationCalls['evaluate'] = (fields, caller) => {
-    const request = evaluationRequestOf(fields);
+    const request = evaluationRequestOf(fields, duplicates);
     if (request.namesTarget) caller.tellTargetIgnored();
     return service.evaluate(request, detailOf(fields), caller);
   };

@@ -1,6 +1,6 @@
 import { Stage as StageMessage } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import { Detail as DetailMessage, Outcome } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { type JsonValue, parseJson } from '../../../packages/exact-json/src/index.js';
+import { type DuplicateMembers, type JsonValue, parseJson } from '../../../packages/exact-json/src/index.js';
 import type { ServiceError } from '../../contract/errors/service-error.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import type { Detail } from '../../core/types.js';
@@ -19,10 +19,10 @@ import type { EvaluationFields, OptionFields } from '../wire/evaluation-codec.js
 import { MappingError, mappingErrorToServiceError } from '../wire/mapping-error.js';
 
 /** Converts a request message for the evaluation. Throws a ServiceError that names the field. */
-export function evaluationRequestOf(fields: EvaluationFields): EvaluateRequest {
+export function evaluationRequestOf(fields: EvaluationFields, duplicates: DuplicateMembers): EvaluateRequest {
   const { agentName, minRevision, targetType, targetId } = fields;
   const stage = stageWord(fields.stage);
-  const step = stepOf(fields);
+  const step = stepOf(fields, duplicates);
   const options = fields.options === null ? null : optionsOf(fields.options);
   const request =
     options === undefined
@@ -86,15 +86,15 @@ function stageWord(stage: number): JsonValue | undefined {
   return stage === StageMessage.UNSPECIFIED ? undefined : stage;
 }
 
-function stepOf({ step, stepJson }: EvaluationFields): JsonValue | undefined {
-  if (stepJson !== undefined) return parseStepJson(stepJson);
+function stepOf({ step, stepJson }: EvaluationFields, duplicates: DuplicateMembers): JsonValue | undefined {
+  if (stepJson !== undefined) return parseStepJson(stepJson, duplicates);
   if (step instanceof MappingError) throw mappingErrorToServiceError(step);
   return step;
 }
 
-function parseStepJson(bytes: Uint8Array): JsonValue {
+function parseStepJson(bytes: Uint8Array, duplicates: DuplicateMembers): JsonValue {
   try {
-    return parseJson(bytes);
+    return parseJson(bytes, { duplicates });
   } catch (error) {
     const problem = jsonProblem(error);
     if (problem !== undefined) throw invalid('step_json', problem.code, problem.message);

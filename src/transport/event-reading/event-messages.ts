@@ -2,6 +2,7 @@ import type { DescMethod, DescMethodStreaming, DescMethodUnary, Message } from '
 import { createMethodSerializationLookup } from '@connectrpc/connect/protocol';
 import type { z } from 'zod';
 import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import type { DuplicateMembers } from '../../../packages/exact-json/src/index.js';
 import type { UnreadMessage } from '../../contract/call/handler.js';
 import { parseInput } from '../../contract/input/parse-input.js';
 import { createEventSchemas, MAX_EVENTS } from '../../events/event-schemas.js';
@@ -21,6 +22,8 @@ export interface UnreadEvents extends UnreadMessage {
   readonly rpc: EventRpc;
   /** The time of events that state none, in milliseconds since 1970. */
   readonly nowMs: number;
+  /** Members that occur twice in an object of a JSON body. */
+  readonly duplicates: DuplicateMembers;
 }
 
 /** Reads a message. Throws what reading it in the thread that serves requests throws. */
@@ -36,13 +39,13 @@ export function createEventMessages({ encode }: EventCodec): ReadMessage {
   const methods = new Map(rpcMethods(ObservabilityService).map((method) => [method.desc.localName, method]));
   const kinds = new Map<EventRpc, ReturnType<typeof formsOf>>();
 
-  return ({ rpc, form, bytes, nowMs: now }) => {
+  return ({ rpc, form, bytes, nowMs: now, duplicates }) => {
     const method = methods.get(rpc);
     if (method === undefined) throw new Error(`there is no RPC ${rpc}`);
     const forms = kinds.get(rpc) ?? formsOf(method, schemas[rpc]);
     kinds.set(rpc, forms);
     nowMs = now;
-    return readEvents(forms[form](bytes).events, encode);
+    return readEvents(forms[form](bytes, duplicates).events, encode);
   };
 }
 
@@ -52,17 +55,17 @@ type Input = z.output<ReturnType<typeof createEventSchemas>[EventRpc]>;
 function formsOf(
   method: RpcMethod,
   schema: z.ZodType<Input>,
-): Record<UnreadMessage['form'], (bytes: Uint8Array) => Input> {
+): Record<UnreadMessage['form'], (bytes: Uint8Array, duplicates: DuplicateMembers) => Input> {
   const plainOf = messageReader(method.desc);
   return {
     binary: (bytes) => parseInput(schema, plainOf(withoutSurplus(bytes, MAX_EVENTS), true)),
     json: (bytes) => parseInput(schema, plainOf(bytes, false)),
-    rest(bytes) {
+    rest(bytes, duplicates) {
       const [binding] = method.bindings;
       if (binding === undefined) throw new Error(`${method.name} has no JSON route`);
       const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const request = { headers: JSON_HEADERS, body, params: {}, query: {} };
-      return readInput(schema, method, binding, request, []).input as Input;
+      return readInput(schema, method, binding, request, [], duplicates).input as Input;
     },
   };
 }

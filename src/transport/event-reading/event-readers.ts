@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { DuplicateMembers } from '../../../packages/exact-json/src/index.js';
 import type { MessageReader, UnreadMessage } from '../../contract/call/handler.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { unavailable } from '../../database/errors.js';
@@ -44,6 +45,8 @@ export interface EventReaderOptions {
   readonly kind: EventStore['kind'];
   /** Number of threads. */
   readonly threads: number;
+  /** Members that occur twice in an object of a JSON body. */
+  readonly duplicates: DuplicateMembers;
   readonly failures: Pick<RepeatLog, 'failed'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -65,7 +68,7 @@ export interface EventReaderThreads {
  * threads.
  */
 export function createEventReaders(options: EventReaderOptions): EventReaderThreads | undefined {
-  const { kind, threads, failures, now, limits = {} } = options;
+  const { kind, threads, duplicates, failures, now, limits = {} } = options;
   const { waitingBytes: maxWaitingBytes = MAX_WAITING_BYTES, readMs = READ_LIMIT_MS } = limits;
   if (threads === 0) return undefined;
   const { decode } = codecOf(kind);
@@ -91,7 +94,7 @@ export function createEventReaders(options: EventReaderOptions): EventReaderThre
       pool.add({
         limitMs: readMs,
         transfer: [own.buffer],
-        begin: () => ({ rpc, form, bytes: own, nowMs: now() }) satisfies UnreadEvents,
+        begin: () => ({ rpc, form, bytes: own, nowMs: now(), duplicates }) satisfies UnreadEvents,
         settle(answer) {
           if (answer instanceof ServiceError) reject(answer);
           else if (answer instanceof Error) reject(notRead(answer));

@@ -1,4 +1,9 @@
-import { type JsonObject, type JsonValue, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import {
+  type DuplicateMembers,
+  type JsonObject,
+  type JsonValue,
+  stringifyJson,
+} from '../../../packages/exact-json/src/index.js';
 import { invalidRequest, parseInput } from '../../contract/input/parse-input.js';
 import {
   type EvaluateRequest,
@@ -20,16 +25,16 @@ export function evaluationRoutes(
   evaluation: EvaluationService,
   methods: Iterable<RpcMethod>,
   apiBase: string,
-  errors: ErrorContext,
+  { duplicates, ...errors }: ErrorContext & { readonly duplicates: DuplicateMembers },
 ): RestRoute[] {
   const routes = {
     Evaluate: {
       input: evaluateRequestSchema,
-      run: (request, call) => evaluate(evaluation, request, call),
+      run: (request, call) => evaluate(evaluation, bodyOf(request, duplicates), call),
     },
     EvaluateBatch: {
       input: evaluateBatchSchema,
-      run: (request, call) => evaluateBatch(evaluation, request, call, errors),
+      run: (request, call) => evaluateBatch(evaluation, request, bodyOf(request, duplicates), call, errors),
     },
   } as const satisfies Record<string, Pick<RestRoute, 'input' | 'run'>>;
   return [...methods].flatMap((method) =>
@@ -43,10 +48,10 @@ export function evaluationRoutes(
 
 function evaluate(
   evaluation: EvaluationService,
-  request: RestRequest,
+  body: JsonValue,
   call: Call,
 ): RestReply | Promise<RestReply> {
-  const asked = demanding(readEvaluateRequest(bodyOf(request)), demandedRevision(call));
+  const asked = demanding(readEvaluateRequest(body), demandedRevision(call));
   if (asked.namesTarget) call.tellTargetIgnored();
   const reply = (verdict: RevisedVerdict): RestReply => {
     call.reportRevision(verdict.revision);
@@ -81,10 +86,11 @@ function demanding(asked: EvaluateRequest, revision: number): EvaluateRequest {
 function evaluateBatch(
   evaluation: EvaluationService,
   request: RestRequest,
+  body: JsonValue,
   call: Call,
   errors: ErrorContext,
 ): RestReply | Promise<RestReply> {
-  const { evaluations } = parseInput(evaluateBatchSchema, bodyOf(request));
+  const { evaluations } = parseInput(evaluateBatchSchema, body);
   const failed = (error: unknown) => printFailure(problemOf(error, request, errors));
   const demanded = demandedRevision(call);
   call.spend(evaluations.length - 1);
@@ -135,8 +141,8 @@ function orFailed(
   }
 }
 
-function bodyOf(request: RestRequest): JsonValue {
-  const body = readBody(request);
+function bodyOf(request: RestRequest, duplicates: DuplicateMembers): JsonValue {
+  const body = readBody(request, duplicates);
   if ('problem' in body) throw body.problem;
   return body.value;
 }

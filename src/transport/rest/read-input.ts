@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
+import type { DuplicateMembers, JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import { inputItems, invalidRequest } from '../../contract/input/parse-input.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
@@ -24,6 +24,7 @@ export function readInput(
   binding: HttpBinding,
   request: InputRequest,
   inHeaders: readonly HeaderMember[],
+  duplicates: DuplicateMembers,
 ): ReadRequest {
   const params = request.params as Record<string, string>;
   if (binding.body === '') {
@@ -33,7 +34,7 @@ export function readInput(
     if (items.length === 0) return { input: value, body: null };
     throw invalidRequest(items.map((item) => located(item, params, 'query')));
   }
-  const body = readBody(request);
+  const body = readBody(request, duplicates);
   if ('problem' in body) {
     const { items } = inputItems(schema, params);
     const others = items.filter((item) => firstPart(item) in params).map((item) => located(item, params, ''));

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
+  type DuplicateMembers,
   isObject,
+  JsonDuplicateError,
   JsonNumberError,
   JsonSyntaxError,
   JsonTooDeepError,
@@ -11,6 +13,7 @@ import {
 } from '../../../packages/exact-json/src/index.js';
 import type { ServiceError } from '../../contract/errors/service-error.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
+import { pathText } from '../../contract/warnings/request-warnings.js';
 
 /** The body cannot be decoded: answered 400 with `{"detail": …}` alone, as expected by deployed clients. */
 export class UndecodableBodyError extends Error {}
@@ -36,7 +39,10 @@ export function jsonBytes({ body, headers }: ArrivedBody): Buffer | undefined {
  * The body of a JSON route, or a problem that says why there is no usable one. Throws UndecodableBodyError
  * for bytes that are not text.
  */
-export function readBody(request: ArrivedBody): { value: JsonValue } | { problem: ServiceError } {
+export function readBody(
+  request: ArrivedBody,
+  duplicates: DuplicateMembers,
+): { value: JsonValue } | { problem: ServiceError } {
   const bytes = request.body;
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
@@ -47,12 +53,15 @@ export function readBody(request: ArrivedBody): { value: JsonValue } | { problem
   if (!JSON_MEDIA_TYPE.test(request.headers['content-type'] ?? '')) {
     return { problem: problem('model_attributes_type', 'the body must be JSON, sent as application/json') };
   }
-  return parseBody(bytes);
+  return parseBody(bytes, duplicates);
 }
 
-function parseBody(bytes: Buffer): { value: JsonValue } | { problem: ServiceError } {
+function parseBody(
+  bytes: Buffer,
+  duplicates: DuplicateMembers,
+): { value: JsonValue } | { problem: ServiceError } {
   try {
-    const value = parseJson(bytes);
+    const value = parseJson(bytes, { duplicates });
     if (value === null)
       return { problem: problem('missing', 'Field required: the request needs a JSON body') };
     if (isObject(value)) return { value };
@@ -61,6 +70,10 @@ function parseBody(bytes: Buffer): { value: JsonValue } | { problem: ServiceErro
     if (error instanceof JsonUndecodableError) throw new UndecodableBodyError(error.message);
     if (error instanceof JsonTooDeepError) return { problem: problem('recursion_loop', error.message) };
     if (error instanceof JsonTooLargeError) return { problem: problem('too_long', error.message) };
+    if (error instanceof JsonDuplicateError) {
+      const message = 'stands in this object more than once: send it once';
+      return { problem: problem('duplicate_member', message, pathText(error.path)) };
+    }
     if (error instanceof JsonNumberError) {
       return { problem: problem('finite_number', error.message, `[${error.offset}]`) };
     }

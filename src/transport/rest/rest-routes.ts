@@ -1,7 +1,11 @@
 import { getOption } from '@bufbuild/protobuf';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { header, in_query } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import {
+  type DuplicateMembers,
+  type JsonObject,
+  stringifyJson,
+} from '../../../packages/exact-json/src/index.js';
 import type { AnyHandler, Handler } from '../../contract/call/handler.js';
 import { type CallHost, restRoute } from '../call/call-host.js';
 import { replyShape } from '../descriptors/reply-shape.js';
@@ -24,13 +28,15 @@ export interface HandlerRouteOptions {
   readonly apiBase: string;
   /** Whether unknown query parameters are refused; otherwise the reply has a warning. */
   readonly strict: boolean;
+  /** Members that occur twice in an object of a body. */
+  readonly duplicates: DuplicateMembers;
 }
 
 /** The routes of an RPC with a handler. Throws for an RPC that takes a stream: JSON has no form for it. */
 export function handlerRoutes(
   method: RpcMethod,
   handler: AnyHandler,
-  { apiBase, strict }: HandlerRouteOptions,
+  { apiBase, strict, duplicates }: HandlerRouteOptions,
 ): RestRoute[] {
   return method.bindings.map((binding) => {
     if ('collect' in handler || 'exchange' in handler)
@@ -48,7 +54,7 @@ export function handlerRoutes(
         call.warn(checkQuery(method, binding, request, strict));
         call.warn(unreadBody(binding, request.body));
         const read = (): unknown => {
-          const { input, body } = readInput(handler.input, method, binding, request, inHeaders);
+          const { input, body } = readInput(handler.input, method, binding, request, inHeaders, duplicates);
           call.receives(() => receivedRequest(method, binding, body, request.body));
           return input;
         };

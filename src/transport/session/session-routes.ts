@@ -99,7 +99,7 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
       onRequest: refuseForeign,
     },
     async (request, reply) => {
-      const body = readBody(request);
+      const body = readBody(request, 'refuse');
       if ('problem' in body) throw body.problem;
       const { api_key: apiKey } = parseInput(LOGIN_INPUT, body.value);
       if (isUnsafe(request, debug)) {

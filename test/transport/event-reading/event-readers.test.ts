@@ -22,6 +22,7 @@ function open(options: Partial<EventReaderOptions> = {}) {
   threads = createEventReaders({
     kind: 'sqlite',
     threads: 1,
+    duplicates: 'refuse',
     entry: MORTAL,
     now: () => 1_700_000_000_000,
     failures: { failed: (_key, message) => told.push(message) },
@@ -134,7 +135,12 @@ describe('a reader of events', () => {
   });
 
   it('is not there without threads', () => {
-    const options = { threads: 0, now: () => 0, failures: { failed: () => {} } };
+    const options = {
+      threads: 0,
+      duplicates: 'refuse' as const,
+      now: () => 0,
+      failures: { failed: () => {} },
+    };
     expect(createEventReaders({ ...options, kind: 'sqlite' })).toBeUndefined();
   });
 });

@@ -74,14 +74,17 @@ export async function startLane(
   const { admission, entrance } = openAdmission(options);
   const log = (facts: object, message: string): void => void logged.push({ ...facts, message });
   const lane = createHotLane({
-    calls: createEvaluationCalls({
-      evaluate: ({ step }, _detail, caller) =>
-        evaluate(
-          step.name,
-          (name) => caller.header(name),
-          () => caller.signal,
-        ),
-    }),
+    calls: createEvaluationCalls(
+      {
+        evaluate: ({ step }, _detail, caller) =>
+          evaluate(
+            step.name,
+            (name) => caller.header(name),
+            () => caller.signal,
+          ),
+      },
+      'refuse',
+    ),
     codec: directCodec,
     metrics,
     log: { debug: log, info: log, warn: log, error: log },

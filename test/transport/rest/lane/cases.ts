@@ -98,9 +98,10 @@ const VERDICTS: Case[] = [
     body: GOOD.replace('"good"', '[12345678901234567890, 0.12345678901234567890, NaN, -Infinity, 0.1e-5]'),
   }),
   one('a number beyond the range', 422, { body: GOOD.replace('"good"', '[1e400]') }),
-  one('duplicate keys and __proto__', 200, {
+  one('duplicate keys and __proto__', 422, {
     body: GOOD.replace('"good"', '{"a":1,"a":2,"__proto__":{"x":1}}'),
   }),
+  one('__proto__ as an ordinary key', 200, { body: GOOD.replace('"good"', '{"a":1,"__proto__":{"x":1}}') }),
   one('NUL and a lone surrogate', 200, { body: GOOD.replace('good', '\\u0000\\ud800') }),
   one('UTF-16', 200, { body: Buffer.from(GOOD, 'utf16le') }),
   one('a byte order mark', 200, { body: `\ufeff${GOOD}` }),

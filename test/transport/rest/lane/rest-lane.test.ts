@@ -17,7 +17,7 @@ import { NO_WITHDRAWALS } from '../../../support/long-streams.js';
 import { openAdmission } from '../../../support/open-admission.js';
 import { until } from '../../../support/until.js';
 
-const ERRORS = { failures: NO_FAILURES, now: () => new Date(0) };
+const ERRORS = { failures: NO_FAILURES, now: () => new Date(0), duplicates: 'refuse' as const };
 
 const KEY = 'some-key';
 const PATH = '/api/v1/evaluation';
