@@ -1,7 +1,8 @@
 import { isNumber, isObject, type JsonNumber, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { shorten } from '../../packages/linear-text/src/index.js';
+import { MASK } from '../contract/secrets/mask-credentials.js';
 import { isSecretName } from '../contract/secrets/secret-names.js';
-import { MASK, maskSecrets } from './mask-secrets.js';
+import { maskSecrets } from './mask-secrets.js';
 
 /** Preview of data for display. Members are those of the message. */
 export type DataPreview = {

@@ -1,25 +1,10 @@
+import { MASK, maskCredentials } from '../contract/secrets/mask-credentials.js';
 import { isSecretName } from '../contract/secrets/secret-names.js';
-
-/** Replacement of a secret. */
-export const MASK = '***';
 
 /** Digits of a payment card number (ISO/IEC 7812). */
 const MIN_CARD_DIGITS = 13;
 const MAX_CARD_DIGITS = 19;
 
-/** A key in PEM form (RFC 7468); one that is cut off ends with the text. */
-const PEM_BLOCK = /-----BEGIN [^-]{0,60}-----[\s\S]*?(?:-----END [^-]{0,60}-----|$)/g;
-/** Headers whose whole line is secret. */
-const SECRET_HEADER = /\b((?:set-)?cookie|(?:proxy-)?authorization)( ?: ?)[^\r\n]+/gi;
-/** `scheme://user:password@host`: the part before the `@`. */
-const URL_CREDENTIALS = /:\/\/[^\s/@:]{0,200}:[^\s/@]{1,500}@/g;
-/** Credentials of an Authorization header (RFC 9110) without its name. */
-const AUTH_SCHEME = /\b(bearer|basic)( {1,4})[\w.~+/=-]{8,}/gi;
-/** A JSON Web Token (RFC 7519), whole or cut off: base64url of `{"` begins with `eyJ`. */
-const JSON_WEB_TOKEN = /\beyJ[\w-]{8,}(?:\.[\w-]*){0,4}/g;
-/** Keys of well-known vendors, identified by their prefix. */
-const PREFIXED_KEY =
-  /\b(?:(?:sk|pk|rk)[-_]|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|npm_|hf_|AKIA|ASIA|AIza|ya29\.)[\w-]{12,}/g;
 /** An assigned name. Tried once per word, so that the cost of long words is linear. */
 const ASSIGNED_NAME = /(?<![\w-])([\w-]{2,})\\?["']?\s{0,3}[:=]\s{0,3}/g;
 /** An assigned value: quoted in JSON inside of a text, quoted, or not. An open quotation ends the text. */
@@ -36,14 +21,7 @@ const DIGIT_GROUPS = /\d(?:[ -]?\d){12,}/g;
  * text: no pattern can read the same characters repeatedly without a bound.
  */
 export function maskSecrets(text: string): string {
-  const plain = text
-    .replace(PEM_BLOCK, MASK)
-    .replace(SECRET_HEADER, `$1$2${MASK}`)
-    .replace(URL_CREDENTIALS, `://${MASK}@`)
-    .replace(AUTH_SCHEME, `$1$2${MASK}`)
-    .replace(JSON_WEB_TOKEN, MASK)
-    .replace(PREFIXED_KEY, MASK);
-  return maskAssignments(plain)
+  return maskAssignments(maskCredentials(text))
     .replace(LONG_RUN, (run) => (looksLikeKey(run) ? MASK : run))
     .replace(DIGIT_GROUPS, (digits) => (holdsCardNumber(digits) ? MASK : digits));
 }

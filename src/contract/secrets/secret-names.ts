@@ -37,6 +37,9 @@ const SECRET_WORDS = new Set([
   'pan',
 ]);
 
+/** Names of members that mark a secret as a whole only: `key` is in `keyword`, and texts say "the key: …". */
+const SECRET_MEMBERS = new Set(['key', 'keys', 'private', 'hmac', 'dsn', 'seed', 'mnemonic', 'salt']);
+
 /** Longer names are treated as secrets without a check: real member names are shorter. */
 const MAX_NAME_LENGTH = 200;
 
@@ -49,4 +52,9 @@ export function isSecretName(name: string): boolean {
     .split(/[^a-z0-9]+/);
   const joined = words.join('');
   return words.some((word) => SECRET_WORDS.has(word)) || SECRET_PARTS.some((part) => joined.includes(part));
+}
+
+/** Whether the name of a member marks its value as a secret: also names that mark nothing inside of texts. */
+export function isSecretMember(name: string): boolean {
+  return SECRET_MEMBERS.has(name.toLowerCase()) || isSecretName(name);
 }
