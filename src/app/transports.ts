@@ -137,6 +137,7 @@ export async function createTransports(
       now: monotonic,
       // A verified token counts by its subject, like everywhere else.
       fingerprintOf: (key) => issuer?.tokens.find(key)?.keyFingerprint ?? fingerprintOf(key),
+      claimedSubject: (token) => issuer?.tokens.claimedSubject(token),
       onRefused: () => metrics.callRefused('key-guessing'),
     }),
   });

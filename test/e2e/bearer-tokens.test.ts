@@ -1,4 +1,4 @@
-import { createHmac, createPublicKey } from 'node:crypto';
+import { createHmac, createPublicKey, randomUUID } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createWritableIterable } from '@connectrpc/connect/protocol';
@@ -316,5 +316,47 @@ describe('the issuer', () => {
     }
     expect(statuses).toEqual(new Set([401, 429]));
     expect((await evaluateOverRest(right)).status).toBe(200);
+  });
+
+  it('serves new tokens of known subjects while an address sends wrong ones, of the same subject too', async () => {
+    const own = await startService({ ...issuer.environment });
+    const status = async (token: string) =>
+      (await sendJson(own.url, 'GET', '/api/v1/agents', undefined, bearer(token))).status;
+    const signed = (more: object) => issuer.sign({ ...claims(), ...more, jti: randomUUID() });
+    const forged = async (more: object) => {
+      const [header, payload] = parts(await signed(more));
+      return [header, payload, Buffer.from(`wrong ${randomUUID()}`).toString('base64url')].join('.');
+    };
+    try {
+      expect(await status(await signed({ sub: 'known' }))).toBe(200);
+      const others = new Set<number>();
+      for (let index = 0; index < 60; index += 1) others.add(await status(await forged({ sub: 'stranger' })));
+      expect(others).toEqual(new Set([401, 429]));
+      expect(await status(await signed({ sub: 'known' }))).toBe(200);
+      expect(await status(await signed({ sub: 'new' }))).toBe(429);
+      for (let index = 0; index < 49; index += 1)
+        expect(await status(await forged({ sub: 'known' }))).toBe(401);
+      expect(await status(await signed({ sub: 'known' }))).toBe(200);
+      expect(await status(await forged({ sub: 'known' }))).toBe(401);
+      expect(await status(await signed({ sub: 'known' }))).toBe(429);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('counts no guess for tokens that name no key of the issuer, or no issuer at all', async () => {
+    const own = await startService({ ...issuer.environment });
+    const status = async (token: string) =>
+      (await sendJson(own.url, 'GET', '/api/v1/agents', undefined, bearer(token))).status;
+    try {
+      for (let index = 0; index < 400; index += 1) {
+        const options = index % 2 === 0 ? { kid: `unknown-${index}` } : {};
+        const iss = index % 2 === 0 ? {} : { iss: `https://other.example/${index}` };
+        expect(await status(await issuer.sign({ ...claims(), ...iss }, options))).toBe(401);
+      }
+      expect(await status(await issuer.sign({ ...claims(), sub: 'newcomer' }))).toBe(200);
+    } finally {
+      await own.stop();
+    }
   });
 });

@@ -2,6 +2,7 @@ import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { Principal } from '../../contract/call/handler.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import { isImpossibleToken } from '../auth/bearer-tokens.js';
 import type { CertificateNames } from '../auth/client-certificate.js';
 import type { Credentials } from '../auth/request-credentials.js';
 import type { Admission } from './admission.js';
@@ -92,7 +93,10 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
       await authenticator.verify(token);
     } catch (error) {
       const isGuess =
-        error instanceof ServiceError && isUnauthenticated(error) && !authenticator.wasValid(token);
+        error instanceof ServiceError &&
+        isUnauthenticated(error) &&
+        !isImpossibleToken(error) &&
+        !authenticator.wasValid(token);
       if (isGuess) guessing.shown('token', ticket.address, token, false);
       ticket.spendPublic(REFUSED_CALL_UNITS);
       throw error;

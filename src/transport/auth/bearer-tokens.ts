@@ -4,7 +4,7 @@ import type { OidcSettings } from '../../config/oidc-settings.js';
 import type { Principal } from '../../contract/call/handler.js';
 import { callerError, ServiceError } from '../../contract/errors/service-error.js';
 import { type IssuerKeys, KeysUnavailableError } from './issuer-keys.js';
-import { type TokenClaims, tokenPrincipal } from './token-rights.js';
+import { subjectFingerprint, type TokenClaims, tokenPrincipal } from './token-rights.js';
 
 /** Algorithms of signatures; none with a shared secret, whose key a public one could be mistaken for. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
@@ -38,6 +38,11 @@ export interface BearerTokens {
   verify(token: string): Promise<void>;
   /** The claims of a token of the issuer for this audience. Rejects like `verify`. */
   claimsOf(token: string, audience: string): Promise<TokenClaims>;
+  /**
+   * Identifies the subject that a token names, like the fingerprint of its principal, before anything is verified;
+   * undefined for a text that cannot be a token of the issuer.
+   */
+  claimedSubject(text: string): string | undefined;
   /** Whether this was a token for this service that has expired: its sender did not guess it. */
   wasValid(text: string): boolean;
   close(): void;
@@ -93,8 +98,8 @@ export function createBearerTokens(options: BearerTokenOptions): ForgetfulTokens
   }
 
   async function claimsOf(token: string, forAudience: string): Promise<TokenClaims> {
-    const problem = obviousProblem(token, issuer);
-    if (problem !== undefined) throw invalidToken(problem);
+    const claimed = claimsWithoutProof(token, issuer);
+    if (typeof claimed === 'string') throw invalidToken(claimed, new ImpossibleTokenError());
     try {
       const { payload, protectedHeader } = await jwtVerify(token, (header) => keys.find(header), {
         algorithms: ALGORITHMS,
@@ -145,6 +150,10 @@ export function createBearerTokens(options: BearerTokenOptions): ForgetfulTokens
       return made;
     },
     claimsOf,
+    claimedSubject(text) {
+      const claims = claimsWithoutProof(text, issuer);
+      return typeof claims === 'string' ? undefined : subjectFingerprint(issuer, String(claims.sub));
+    },
     wasValid: (text) => expired.has(digestOf(text)),
     forget() {
       generation += 1;
@@ -177,8 +186,19 @@ function hasAlgorithm(text: string): boolean {
   }
 }
 
-/** What needs no key to be seen: tokens of others must not make the service ask its issuer for their keys. */
-function obviousProblem(token: string, issuer: string): string | undefined {
+/** Why a token was refused before any signature was checked. */
+class ImpossibleTokenError extends Error {}
+
+/** Whether an error is about a token that was refused before its signature was checked: nothing was guessed. */
+export function isImpossibleToken({ cause }: ServiceError): boolean {
+  return cause instanceof ImpossibleTokenError || cause instanceof errors.JWKSNoMatchingKey;
+}
+
+/**
+ * The claims of a token that may be of the issuer, or its problem: tokens of others must not make the service ask its
+ * issuer for their keys.
+ */
+function claimsWithoutProof(token: string, issuer: string): JWTPayload | string {
   if (token.length > MAX_LENGTH) return `it has more than ${MAX_LENGTH} characters`;
   let claims: JWTPayload;
   let algorithm: string | undefined;
@@ -189,7 +209,7 @@ function obviousProblem(token: string, issuer: string): string | undefined {
     return 'it is malformed';
   }
   if (!ALGORITHMS.includes(algorithm ?? '')) return 'its algorithm (alg) is not accepted';
-  return claims.iss === issuer ? undefined : 'it is of another issuer (iss)';
+  return claims.iss === issuer ? claims : 'it is of another issuer (iss)';
 }
 
 function tokenError(error: unknown): ServiceError {
@@ -201,7 +221,7 @@ function tokenError(error: unknown): ServiceError {
     if (reason === 'missing') return invalidToken(`it has no claim ${claim}`);
     return invalidToken(CLAIM_PROBLEMS[claim] ?? `its claim ${claim} is invalid`);
   }
-  if (error instanceof errors.JWKSNoMatchingKey) return invalidToken('its issuer has no such key');
+  if (error instanceof errors.JWKSNoMatchingKey) return invalidToken('its issuer has no such key', error);
   if (error instanceof errors.JWKSMultipleMatchingKeys)
     return invalidToken('it names no key (kid), and its issuer has several');
   if (error instanceof errors.JWSSignatureVerificationFailed) return invalidToken('its signature is wrong');
@@ -213,10 +233,11 @@ const CLAIM_PROBLEMS: Readonly<Record<string, string>> = {
   nbf: 'it is not valid yet (nbf)',
 };
 
-function invalidToken(reason: string): ServiceError {
+function invalidToken(reason: string, cause?: Error): ServiceError {
   return callerError('AUTH_INVALID_KEY', {
     detail: `Invalid bearer token: ${reason}.`,
     hint: 'Send an access token that the issuer of this service made for it, or an API key.',
+    ...(cause === undefined ? {} : { cause }),
   });
 }
 

@@ -26,11 +26,16 @@ export function tokenPrincipal(
   return {
     level: levelOf(claims, rights),
     // All tokens of a subject share its limits.
-    keyFingerprint: fingerprintOf(`subject ${issuer} ${claims.sub}`),
+    keyFingerprint: subjectFingerprint(issuer, claims.sub),
     name: nameOf(claims, rights),
     agents: rights.agentsClaim === null ? null : agentsOf(claims, rights.agentsClaim),
     expiresAtMs,
   };
+}
+
+/** Identifies a subject of the issuer without naming it. */
+export function subjectFingerprint(issuer: string, subject: string): string {
+  return fingerprintOf(`subject ${issuer} ${subject}`);
 }
 
 /** Whether the claims tell any role. */
