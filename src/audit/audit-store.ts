@@ -1,5 +1,7 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { isObject } from '../../packages/exact-json/src/index.js';
 import type { AuditActor, AuditEntry, ChainPlace } from '../database/audit-chain.js';
+import { storedState } from '../database/audit-log.js';
 import type { BulkDatabase, BulkRow, BulkValue } from '../database/bulk.js';
 import { createMutex } from '../database/mutex.js';
 import { allOf } from '../database/text.js';
@@ -107,6 +109,20 @@ export function createAuditStore(bulk: Pick<BulkDatabase, 'read'>) {
           ORDER BY "position" DESC LIMIT 1`,
       );
       return numberOrNull(rows[0]?.[0]);
+    },
+
+    /** What the newest entry about a deletion of entries says is the anchor since then; null without one. */
+    async recordedAnchor(): Promise<ChainPlace | null> {
+      const [row] = await bulk.read(
+        'search',
+        Prisma.sql`
+          SELECT "after" FROM "audit_entries"
+          WHERE "resource" = 'database' AND "resource_id" IS NULL AND "action" = 'database.prune_audit'
+          ORDER BY "position" DESC LIMIT 1`,
+      );
+      const after = storedState(String(row?.[0] ?? 'null'));
+      const anchor = isObject(after) ? after.anchor : undefined;
+      return isObject(anchor) ? { position: Number(anchor.position), hash: String(anchor.hash) } : null;
     },
 
     async chain(): Promise<ChainState> {

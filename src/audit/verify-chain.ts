@@ -43,7 +43,7 @@ export async function verifyPart(
   const { anchor, head } = chain;
   const isBeginning = afterPosition === undefined || afterPosition <= anchor.position;
   const start = isBeginning
-    ? { place: anchor, problem: beforeAnchor(chain) }
+    ? { place: anchor, problem: beforeAnchor(chain) ?? (await unrecordedAnchor(store, anchor)) }
     : await startAt(store, afterPosition);
   let { place: last, problem } = start;
   let verified = 0;
@@ -83,6 +83,14 @@ export async function verifyPart(
 function beforeAnchor({ anchor, first }: ChainState): ChainProblem | null {
   if (first === null || first > anchor.position) return null;
   return problemAt(first, 'was inserted where entries were pruned');
+}
+
+/** Each deletion of entries adds one that names the new anchor. */
+async function unrecordedAnchor(store: AuditStore, anchor: ChainPlace): Promise<ChainProblem | null> {
+  if (anchor.position === 0) return null;
+  const recorded = await store.recordedAnchor();
+  if (recorded?.position === anchor.position && recorded.hash === anchor.hash) return null;
+  return problemAt(anchor.position, 'and those before were deleted without an entry about it');
 }
 
 /** The place of an entry in the middle, which is verified by itself. */

@@ -27,7 +27,9 @@ export async function record(
 /** Removes the triggers that refuse changes of the audit log, as an attacker with all rights would. */
 export function withoutTriggers(kind: Database['kind']): string {
   if (kind === 'sqlite') {
-    return 'DROP TRIGGER "audit_entries_no_update"; DROP TRIGGER "audit_entries_no_delete"';
+    return ['no_update', 'no_delete', 'only_append']
+      .map((name) => `DROP TRIGGER "audit_entries_${name}"`)
+      .join('; ');
   }
   return 'ALTER TABLE "audit_entries" DISABLE TRIGGER ALL';
 }

@@ -126,6 +126,48 @@ describeOnEachDatabase('the audit log', (freshDatabaseUrl) => {
     expect(await verified()).toBe('2 intact');
   });
 
+  it('cannot be rewritten with data statements: its ends move forward, and entries are added at its end', async () => {
+    for (let index = 0; index < 4; index += 1) await record(database, { after: { index } });
+    const entries = await allEntries(store);
+    const [second, last] = [entries[1], entries[3]] as [AuditEntry, AuditEntry];
+    const state = (set: string) => `UPDATE "service_state" SET ${set} WHERE "id" = 1`;
+    const forged = { ...last, position: 5, previousHash: last.hash, actor: second.actor };
+    const replace = (statement: string) => statement.replace('INSERT', 'INSERT OR REPLACE');
+    const statements = [
+      state(`"audit_anchor_position" = 4`),
+      state(`"audit_anchor_position" = 4, "audit_anchor_hash" = '${second.hash}'`),
+      state(`"audit_anchor_position" = 9, "audit_anchor_hash" = '${last.hash}'`),
+      state(`"audit_anchor_hash" = '${last.hash}'`),
+      state(`"audit_position" = 2, "audit_hash" = '${second.hash}'`),
+      state('"audit_position" = 6'),
+      state(`"audit_hash" = '${second.hash}'`),
+      state('"id" = 2'),
+      'DELETE FROM "service_state"',
+      insertion({ ...forged, previousHash: second.hash }),
+      insertion({ ...forged, position: 6 }),
+      insertion({ ...second, position: 0 }),
+      ...(database.kind === 'sqlite'
+        ? [
+            replace(insertion(second)),
+            'INSERT OR REPLACE INTO "service_state" ("id", "revision") VALUES (1, 1)',
+            'INSERT INTO "service_state" ("id", "revision") VALUES (2, 1)',
+          ]
+        : ['TRUNCATE "service_state"']),
+    ];
+    for (const statement of statements) await expect(sql(statement), statement).rejects.toThrow();
+    expect(await verified()).toBe('4 intact');
+    // What is left to them is what pruning does, which the verification finds without its entry.
+    await sql(state(`"audit_anchor_position" = 2, "audit_anchor_hash" = '${second.hash}'`));
+    await sql('DELETE FROM "audit_entries" WHERE "position" <= 2');
+    for (const statement of statements.slice(0, 9)) await expect(sql(statement), statement).rejects.toThrow();
+    expect(await verifyPart(store, undefined)).toMatchObject({
+      verified: 0,
+      problem: { position: 2, message: expect.stringContaining('deleted without an entry') },
+    });
+    await record(database);
+    expect((await verifyPart(store, undefined)).problem?.position).toBe(2);
+  });
+
   it('has no entry of a mutation that fails, and no mutation without its entry', async () => {
     const mutate = createMutator({ database, now: () => 1, onCommit: () => {} });
     const caller = {
@@ -151,6 +193,7 @@ describeOnEachDatabase('the audit log', (freshDatabaseUrl) => {
     await expect(create('second', true)).rejects.toThrow();
     expect(await verified()).toBe('1 intact');
     // The place of the next entry is taken: it cannot be written, so nothing is.
+    await sql(withoutTriggers(database.kind));
     const [first] = (await allEntries(store)) as [AuditEntry];
     await sql(insertion({ ...first, position: 2 }));
     await expect(create('third')).rejects.toMatchObject({ code: 'DATABASE_ERROR' });
