@@ -96,6 +96,7 @@ export function createFeatures(
   const observability = createObservability({
     config: config.observability,
     store,
+    database,
     readers: eventReaders?.readers,
     log,
     failures,

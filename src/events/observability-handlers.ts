@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ObservabilityService as ObservabilityServiceDesc } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import {
   bulkHandler,
+  type CallContext,
   collectHandler,
   exchangeHandler,
   type Handler,
@@ -19,6 +20,7 @@ import type { IngestStream } from './ingest-stream.js';
 import type { ObservabilityService } from './observability-service.js';
 import type { PublishStream } from './publish-stream.js';
 import { type EventMessage, encodedEvents, type ReadEvents } from './read-events.js';
+import type { ReportedControls } from './reported-controls.js';
 import type { EventCodec } from './store/event-store.js';
 
 type Handlers = HandlersOf<typeof ObservabilityServiceDesc>;
@@ -38,6 +40,8 @@ export interface EventReading {
   readonly now: () => number;
   /** Undefined when all messages are read in the thread that serves requests. */
   readonly readers?: EventReaders | undefined;
+  /** Leaves out the events that a caller may not report. */
+  readonly reported: ReportedControls;
 }
 
 /** The RPCs that store events. */
@@ -46,32 +50,38 @@ export type EventRpc = 'createEvents' | 'ingestEvents' | 'publishEvents';
 /** The readers of large messages with events, by RPC. */
 export type EventReaders = (rpc: EventRpc) => MessageReader<ReadEvents>;
 
-async function* each<From, To>(source: AsyncIterable<From>, map: (value: From) => To): AsyncGenerator<To> {
-  for await (const value of source) yield map(value);
+async function* each<From, To>(
+  source: AsyncIterable<From>,
+  map: (value: From) => To | Promise<To>,
+): AsyncGenerator<To> {
+  for await (const value of source) yield await map(value);
 }
 
 /** The RPCs of ObservabilityService. */
 export function observabilityHandlers(
   service: ObservabilityService,
   streams: EventStreams,
-  { encode, now, readers }: EventReading,
+  { encode, now, readers, reported }: EventReading,
 ): Handlers {
   const schemas = createEventSchemas(now);
-  const encoded = (message: EventMessage) => encodedEvents(message, encode);
+  const reading = (context: CallContext) => (message: EventMessage) =>
+    reported(encodedEvents(message, encode), context.principal);
   return {
     createEvents: bulkHandler(
       schemas.createEvents,
-      (message: EventMessage) => service.create(encoded(message)),
+      async (message: EventMessage, context) => service.create(await reading(context)(message)),
       readers?.('createEvents'),
     ),
     ingestEvents: collectHandler(
       schemas.ingestEvents,
-      (messages: AsyncIterable<EventMessage>, context) => streams.ingest(each(messages, encoded), context),
+      (messages: AsyncIterable<EventMessage>, context) =>
+        streams.ingest(each(messages, reading(context)), context),
       readers?.('ingestEvents'),
     ),
     publishEvents: exchangeHandler(
       schemas.publishEvents,
-      (messages: AsyncIterable<EventMessage>, context) => streams.publish(each(messages, encoded), context),
+      (messages: AsyncIterable<EventMessage>, context) =>
+        streams.publish(each(messages, reading(context)), context),
       readers?.('publishEvents'),
     ),
     flushEvents: handler(schemas.flushEvents, async () => ({ stored: await service.flush() })),

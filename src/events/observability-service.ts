@@ -89,10 +89,11 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
 
   return {
     async create(events) {
-      const received = events.encoded.length;
-      return (await stored(events))
-        ? { received, enqueued: received, dropped: 0, status: 'queued' }
-        : { received, enqueued: 0, dropped: received, status: 'failed' };
+      const { encoded, foreign = 0 } = events;
+      const received = encoded.length + foreign;
+      const enqueued = encoded.length > 0 && (await stored(events)) ? encoded.length : 0;
+      const status = enqueued === received ? 'queued' : enqueued > 0 ? 'partial' : 'failed';
+      return { received, enqueued, dropped: received - enqueued, status };
     },
     async flush() {
       return (await recorder?.flush()) ?? 0;

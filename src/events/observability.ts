@@ -1,6 +1,7 @@
 import type { ObservabilityService as ObservabilityServiceDesc } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import type { Config } from '../config/config.js';
 import type { HandlersOf } from '../contract/call/handler.js';
+import type { Database } from '../database/database.js';
 import type { FactsLog, RepeatLog } from '../process/repeat-log.js';
 import { createExportEvents } from './event-export.js';
 import { EventFeed } from './event-feed.js';
@@ -18,12 +19,15 @@ import { createObservabilityService } from './observability-service.js';
 import { createPublishStream } from './publish-stream.js';
 import { encodeInTurns } from './read-events.js';
 import { createRecorder, type Recorder } from './recorder.js';
+import { createReportedControls } from './reported-controls.js';
 import type { EventStore } from './store/event-store.js';
 import { createStreamStore } from './stream-store.js';
 
 export interface ObservabilityParts {
   readonly config: Omit<Config['observability'], 'readerThreads'>;
   readonly store: EventStore;
+  /** The database of the controls. */
+  readonly database: Pick<Database, 'bulk'>;
   readonly log: FactsLog<'info' | 'warn' | 'error'>;
   /** For failures that recur while the database is unreachable. */
   readonly failures: RepeatLog;
@@ -54,6 +58,7 @@ export interface Observability {
 export function createObservability({
   config,
   store,
+  database,
   log,
   failures,
   meter,
@@ -104,6 +109,7 @@ export function createObservability({
     export: createExportEvents(search),
     watch: createWatchEvents({ feed, tail, now: monotonic }),
   };
+  const reported = createReportedControls({ bulk: database.bulk, encode: store.encode, failures });
   const pruner = createEventPruner({
     retention,
     retentionDays: config.retentionDays,
@@ -113,7 +119,12 @@ export function createObservability({
     now,
   });
   return {
-    handlers: observabilityHandlers(service, streams, { encode: store.encode, now, readers }),
+    handlers: observabilityHandlers(service, streams, {
+      encode: store.encode,
+      now,
+      readers,
+      reported,
+    }),
     recorder,
     start: async () => store.start?.(failures),
     endStreams: () => feed.close(),

@@ -7,6 +7,8 @@ export interface ReadEvents {
   readonly encoded: readonly EncodedEvent[];
   /** Whether every store can hold all of them unchanged. If not, none of them is stored. */
   readonly areStorable: boolean;
+  /** Number of events that were left out, because their sender may not report them. */
+  readonly foreign?: number;
 }
 
 /** A message of an RPC that stores events: as its schema reads it, or already encoded in another thread. */

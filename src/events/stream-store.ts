@@ -54,7 +54,9 @@ export type StreamStore = (
 /** A message whose events are not processed yet, or one behind such a message. */
 interface Waiting {
   isDone: boolean;
+  /** Events to be stored, and those that are not, for another reason than the database. */
   readonly events: number;
+  readonly foreign: number;
   isDropped: boolean;
 }
 
@@ -106,10 +108,11 @@ export function createStreamStore({ ingest, meter, failures, limits }: StreamSto
       if (done.length === 0) return;
       const count = (dropped: boolean) =>
         done.reduce((sum, { isDropped, events }) => sum + (isDropped === dropped ? events : 0), 0);
+      const foreign = done.reduce((sum, message) => sum + message.foreign, 0);
       acknowledged = {
         messages: acknowledged.messages + done.length,
         stored: acknowledged.stored + count(false),
-        dropped: acknowledged.dropped + count(true),
+        dropped: acknowledged.dropped + count(true) + foreign,
       };
       advanced(acknowledged);
     }
@@ -163,8 +166,13 @@ export function createStreamStore({ ingest, meter, failures, limits }: StreamSto
       for (; ; index += 1) {
         const { done, value } = await next();
         if (done === true) break;
-        const { encoded: events, areStorable } = value;
-        const message = { isDone: false, isDropped: false, events: events.length };
+        const { encoded: events, areStorable, foreign = 0 } = value;
+        const message = { isDone: false, isDropped: false, events: events.length, foreign };
+        if (events.length === 0 && foreign > 0) {
+          waiting.push({ ...message, isDone: true });
+          acknowledge();
+          continue;
+        }
         if (!areStorable) {
           meter.dropped.client.refused += events.length;
           logRefusedEvents(failures, events.length);

@@ -119,6 +119,7 @@ beforeAll(async () => {
     ...createObservability({
       config: observability,
       store: createEventStore({ config: observability, database, now: options.now }),
+      database,
       meter: createObservabilityMeter(),
       log: { info: () => {}, warn: () => {}, error: () => {} },
       failures: NO_FAILURES,
