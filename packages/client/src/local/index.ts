@@ -1,6 +1,6 @@
 /**
  * Evaluates controls with execution `sdk` in the process of the agent: `import { localControls } from
- * '@control-enforcement/client/local'`. Needs the packages zod and re2js.
+ * '@control-enforcement/client/local'`.
  */
 import { Detail } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
