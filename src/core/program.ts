@@ -47,6 +47,8 @@ const WITHOUT_CONTROLS: Verdict = {
   matches: [],
   errors: [],
   non_matches: [],
+  selected_controls: 0,
+  evaluated_controls: 0,
 };
 
 /** Links prepared controls, in any order, into a program. Never throws. */
@@ -93,7 +95,8 @@ export function* linkSteps(
       const evaluation = idle ?? new Evaluation(leaves.size, options.nextTurn);
       idle = null;
       evaluation.begin(step, detail);
-      const tally = new Tally(evaluation.full, options.newExecutionId);
+      const { controls, failures } = selection;
+      const tally = new Tally(evaluation.full, controls.length + failures.length, options.newExecutionId);
       const verdict = evaluateAll(selection, evaluation, tally, caller);
       if (verdict instanceof Promise) return verdict;
       evaluation.end();

@@ -54,6 +54,10 @@ export interface Verdict {
   readonly errors: ControlResult[];
   /** Empty with detail `verdict`. */
   readonly non_matches: ControlResult[];
+  /** Number of controls that apply to the step by their scope, or whose scope cannot be used. */
+  readonly selected_controls: number;
+  /** Number of these that were evaluated without an error. */
+  readonly evaluated_controls: number;
 }
 
 /** A control as input of the core: the stored definition, already parsed as JSON but not trusted. */

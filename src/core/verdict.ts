@@ -29,11 +29,14 @@ export class Tally {
   readonly #matches: ControlResult[] = [];
   readonly #errors: ControlResult[] = [];
   readonly #nonMatches: ControlResult[] = [];
+  readonly #selected: number;
   #scopeFailures = 0;
   #evaluated = 0;
 
-  constructor(full: boolean, newExecutionId: () => string) {
+  /** `selected` is the number of controls that apply to the step, or whose scope cannot be used. */
+  constructor(full: boolean, selected: number, newExecutionId: () => string) {
     this.#full = full;
+    this.#selected = selected;
     this.#newExecutionId = newExecutionId;
   }
 
@@ -61,6 +64,8 @@ export class Tally {
       matches: this.#matches,
       errors: this.#errors,
       non_matches: this.#nonMatches,
+      selected_controls: this.#selected,
+      evaluated_controls: this.#evaluated - failed,
     };
   }
 

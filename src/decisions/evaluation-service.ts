@@ -157,6 +157,7 @@ function revised(
   decision_id: string | RandomId,
 ): RevisedVerdict {
   const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
+  const { selected_controls, evaluated_controls } = verdict;
   return {
     is_safe,
     confidence,
@@ -164,6 +165,8 @@ function revised(
     matches,
     errors,
     non_matches,
+    selected_controls,
+    evaluated_controls,
     revision,
     staleness_seconds,
     outcome,

@@ -84,6 +84,8 @@ describe('detail verdict', () => {
       matches: [],
       errors: [],
       non_matches: [],
+      selected_controls: 1,
+      evaluated_controls: 1,
     });
     expect([seen.length, executions]).toEqual([1, 0]);
   });

@@ -73,6 +73,21 @@ describe('a verdict', () => {
       matches: [],
       errors: [],
       non_matches: [],
+      selected_controls: 0,
+      evaluated_controls: 0,
+    });
+  });
+
+  it('counts the controls in the scope of the step, and those that were evaluated without an error', () => {
+    const controls = [control('deny', 'match'), control('observe', 'miss'), control('steer', 'fail')];
+    expect(verdictOf(controls, aStep(), { evaluators })).toMatchObject({
+      selected_controls: 3,
+      evaluated_controls: 2,
+    });
+    const elsewhere = { ...control('deny', 'match'), scope: { stages: ['post'] } };
+    expect(verdictOf([...controls, elsewhere], aStep(), { evaluators })).toMatchObject({
+      selected_controls: 3,
+      evaluated_controls: 2,
     });
   });
 

@@ -37,6 +37,8 @@ export const SAFE: Verdict = {
   matches: [],
   errors: [],
   non_matches: [],
+  selected_controls: 0,
+  evaluated_controls: 0,
 };
 
 /** A database whose reads end when the test says so. Its revision counts up with each change. */

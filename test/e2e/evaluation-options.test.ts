@@ -98,6 +98,9 @@ describeOnEachDatabase('the options of an evaluation', (freshDatabaseUrl) => {
       expect(usual).toMatchObject(
         isRest ? { outcome: null, decision_id: null } : { outcome, decision_id: expect.stringMatching(UUID) },
       );
+      expect(asked).toMatchObject({ selected_controls: 2, evaluated_controls: 2 });
+      const unasked = isRest ? null : 2;
+      expect(usual).toMatchObject({ selected_controls: unasked, evaluated_controls: unasked });
       if (!isRest) expect(usual.decision_id).not.toBe(asked.decision_id);
     });
 

@@ -45,6 +45,8 @@ function verdict(...ids: string[]): RevisedVerdict {
     matches,
     errors: [],
     non_matches: [],
+    selected_controls: matches.length,
+    evaluated_controls: matches.length,
     revision: 1,
     staleness_seconds: null,
     outcome: 'deny',

@@ -6,7 +6,7 @@ import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 const buffer = new PrintBuffer();
 
 /**
- * A verdict as JSON text with every declared member, between `before` and `behind`. Outcome and decision id are for
+ * A verdict as JSON text with every declared member, between `before` and `behind`. Outcome, decision id and counts are for
  * callers that accept outcomes: deployed clients do not know these members.
  */
 export function printVerdict(
@@ -24,7 +24,11 @@ export function printVerdict(
     printResults(errors, out);
     out.text(',"non_matches":');
     printResults(non_matches, out);
-    if (withOutcome) out.text(`,"outcome":"${verdict.outcome}","decision_id":"${verdict.decision_id}"`);
+    if (withOutcome) {
+      const { outcome, decision_id, selected_controls, evaluated_controls } = verdict;
+      out.text(`,"outcome":"${outcome}","decision_id":"${decision_id}"`);
+      out.text(`,"selected_controls":${selected_controls},"evaluated_controls":${evaluated_controls}`);
+    }
     out.text(`}${behind}`);
   });
 }

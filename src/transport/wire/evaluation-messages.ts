@@ -113,6 +113,8 @@ export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
   if (verdict.staleness_seconds !== null) message.stalenessSeconds = verdict.staleness_seconds;
   message.outcome = OUTCOMES[verdict.outcome];
   message.decisionId = String(verdict.decision_id);
+  message.selectedControls = verdict.selected_controls;
+  message.evaluatedControls = verdict.evaluated_controls;
   return message;
 }
 

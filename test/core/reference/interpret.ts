@@ -86,12 +86,13 @@ export async function interpret(
     const list = one.error !== null ? 'errors' : one.matched ? 'matches' : 'non_matches';
     lists[list].push(itemOf(control, readOf(control), resultOf(one)));
   }
-  return conclude(lists, scopeErrors);
+  return conclude(lists, scopeErrors, said.size + (denied ? postponed.length : 0));
 }
 
 function conclude(
   { matches, errors, non_matches }: { matches: Item[]; errors: Item[]; non_matches: Item[] },
   scopeErrors: Item[],
+  inScope: number,
 ): ReferenceVerdict {
   const evaluated = matches.length + errors.length + non_matches.length;
   const allErrors = [...scopeErrors, ...errors];
@@ -108,6 +109,8 @@ function conclude(
     matches,
     errors: allErrors,
     non_matches,
+    selected_controls: inScope + scopeErrors.length,
+    evaluated_controls: matches.length + non_matches.length,
   };
 }
 

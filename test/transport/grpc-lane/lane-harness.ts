@@ -32,6 +32,8 @@ export const SAFE: RevisedVerdict = {
   matches: [],
   errors: [],
   non_matches: [],
+  selected_controls: 0,
+  evaluated_controls: 0,
   revision: 1,
   staleness_seconds: null,
   outcome: 'allow',

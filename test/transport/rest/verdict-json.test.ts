@@ -45,6 +45,8 @@ const verdicts: fc.Arbitrary<RevisedVerdict[]> = fc
       matches: list,
       errors: list,
       non_matches: list,
+      selected_controls: fc.nat(),
+      evaluated_controls: fc.nat(),
       revision: fc.nat(),
       staleness_seconds: fc.constant(null),
       outcome: fc.constantFrom('allow', 'deny', 'steer'),
@@ -58,11 +60,17 @@ describe('the text of a verdict', () => {
     fc.assert(
       fc.property(verdicts, (all) => {
         for (const verdict of all) {
-          const { outcome, decision_id } = verdict;
+          const { outcome, decision_id, selected_controls, evaluated_controls } = verdict;
           const members = asJson(verdict);
           expect(printVerdict(verdict, false).toString()).toBe(stringifyJson(members));
           expect(printVerdict(verdict, true).toString()).toBe(
-            stringifyJson({ ...members, outcome, decision_id: String(decision_id) }),
+            stringifyJson({
+              ...members,
+              outcome,
+              decision_id: String(decision_id),
+              selected_controls,
+              evaluated_controls,
+            }),
           );
         }
       }),

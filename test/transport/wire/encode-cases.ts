@@ -58,6 +58,8 @@ export function randomVerdict(random: Random): RevisedVerdict {
     matches: results(),
     errors: results(),
     non_matches: results(),
+    selected_controls: random.pick([0, 1, 127, 128, 2 ** 31 - 1]),
+    evaluated_controls: random.pick([0, 1, 127, 128, 2 ** 31 - 1]),
     revision: random.pick([0, 1, 127, 128, 2 ** 31, 2 ** 32 + 5, 2 ** 49, Number.MAX_SAFE_INTEGER]),
     staleness_seconds: random.pick([null, null, 0, 1, 127, 128, 2 ** 32 - 1]),
     outcome: random.pick(['allow', 'deny', 'steer']),

@@ -20,6 +20,8 @@ export function verdictMessage(verdict: Verdict, revision: bigint): EvaluateResp
     errors: verdict.errors.map(resultMessage),
     nonMatches: verdict.non_matches.map(resultMessage),
     revision,
+    selectedControls: verdict.selected_controls,
+    evaluatedControls: verdict.evaluated_controls,
     ...(verdict.reason === null ? {} : { reason: verdict.reason }),
   });
   message.outcome =

@@ -34,6 +34,8 @@ const VERDICT: RevisedVerdict = {
   matches: [],
   errors: [],
   non_matches: [],
+  selected_controls: 0,
+  evaluated_controls: 0,
   revision: 7,
   staleness_seconds: null,
   outcome: 'allow',
