@@ -53,11 +53,12 @@ export function createAgentPolicyStore(client: DbClient) {
           DELETE FROM "agent_policies" WHERE "policy_id" = ${policyId} AND "agent_id" IN (${idsOf(agents)})`,
       ),
 
-    /** Removes all policies of an agent except `keep`, and returns their number. */
+    /** Removes all policies of an agent except `keep` and those for every agent, and returns their number. */
     removeAll: (agentId: number, keep?: number): Promise<number> =>
       withServiceErrors(async () => {
         const others = keep === undefined ? {} : { policyId: { not: keep } };
-        const { count } = await client.agentPolicy.deleteMany({ where: { agentId, ...others } });
+        const removable = { agentId, policy: { everyAgent: false }, ...others };
+        const { count } = await client.agentPolicy.deleteMany({ where: removable });
         return count;
       }),
 

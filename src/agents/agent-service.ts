@@ -111,7 +111,8 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
       if (created) asked.forget(agentName);
       return {
         created,
-        controls: created || omitsControls ? [] : await activeControls(database.client, agentName),
+        // A new agent has those of the policies for every agent.
+        controls: omitsControls ? [] : await activeControls(database.client, agentName),
         overwrite_applied: mode === 'overwrite' && merge?.changed === true,
         overwrite_changes: merge?.changes ?? noChanges(),
         warnings: listed(context.ignoredParts(), ignoredTarget(context, { target_type, target_id })),

@@ -17,7 +17,7 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import { policyLink } from './policy-audit.js';
-import { agentWithoutPolicy } from './policy-errors.js';
+import { agentWithoutPolicy, policyOfEveryAgent } from './policy-errors.js';
 import { existingPolicy, printedPolicy } from './policy-service.js';
 import { createPolicyStore, type PolicyRow } from './policy-store.js';
 
@@ -55,11 +55,12 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
       return { success: true, warnings: agentLinkWarnings(given.agent, given.controls, registry) };
     },
 
-    /** Throws POLICY_NOT_FOUND. */
+    /** Throws POLICY_NOT_FOUND, or POLICY_IN_USE if the policy is for every agent. */
     async remove(context: CallContext, agentName: string, policyId: number) {
       await mutate(context, async (tx) => {
         const agent = await existingAgent(tx, agentName);
         const policy = await existingPolicy(tx, policyId);
+        if (policy.everyAgent) throw policyOfEveryAgent(policy.name);
         const removed = await createAgentPolicyStore(tx).remove(agent.id, policy.id);
         if (!removed) return { value: undefined, change: null };
         const audit = agentFact('agent.remove_policy', agent.name, policyLink(policy), null);
@@ -68,7 +69,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
       return { success: true };
     },
 
-    /** Removes all policies of an agent; succeeds when it has none. */
+    /** Removes all policies of an agent but those for every agent; succeeds when it has none. */
     async removeAll(context: CallContext, agentName: string) {
       await removeAllOf(context, agentName);
       return { success: true };
@@ -88,7 +89,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
       return { policy_id: lowest };
     },
 
-    /** Replaces all policies of an agent by one. Throws POLICY_NOT_FOUND or POLICY_CONTROL_INCOMPATIBLE. */
+    /** Replaces all policies of an agent, but those for every agent, by one. Throws POLICY_NOT_FOUND or POLICY_CONTROL_INCOMPATIBLE. */
     async replaceBy(context: CallContext, agentName: string, policyId: number) {
       const given = await mutate(context, async (tx) => {
         await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
@@ -101,7 +102,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
         const added = await store.add(agent.id, policy.id);
         const value = { agent, controls, lowest: before[0] ?? null };
         if (removed === 0 && !added) return { value, change: null };
-        const after = { policy_ids: [policy.id] };
+        const after = { policy_ids: await policyIds(tx, agent) };
         const audit = agentFact('agent.set_policy', agent.name, { policy_ids: before }, after);
         return { value, change: { agents: [agent.name] }, audit };
       });
@@ -116,8 +117,9 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
       const before = await policyIds(tx, agent);
       if (atLeastOne && before.length === 0) throw agentWithoutPolicy(agent.name);
       if (before.length === 0) return { value: undefined, change: null };
-      await createAgentPolicyStore(tx).removeAll(agent.id);
-      const after = { policy_ids: [] };
+      const removed = await createAgentPolicyStore(tx).removeAll(agent.id);
+      if (removed === 0) return { value: undefined, change: null };
+      const after = { policy_ids: await policyIds(tx, agent) };
       const audit = agentFact('agent.remove_policies', agent.name, { policy_ids: before }, after);
       return { value: undefined, change: { agents: [agent.name] }, audit };
     });

@@ -20,6 +20,7 @@ import { namedAgents } from '../database/audit-log.js';
 import type { DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import { policyFact } from './policy-audit.js';
+import { policyOfEveryAgent } from './policy-errors.js';
 import { clientsOf, demandedPolicy, existingPolicy } from './policy-service.js';
 import type { PolicyRow } from './policy-store.js';
 
@@ -65,6 +66,7 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
     async remove(context: CallContext, policyId: number, agentNames: readonly string[]) {
       const removed = await mutate(context, async (tx) => {
         const policy = await existingPolicy(tx, policyId);
+        if (policy.everyAgent) throw policyOfEveryAgent(policy.name);
         const agents = await existingAgents(tx, agentNames);
         const links = createAgentPolicyStore(tx);
         const owners = await agentsWith(links, agents, policy, true);

@@ -35,6 +35,16 @@ export function policyInUse(name: string, agentNames: readonly string[], count: 
   });
 }
 
+/** The policy is for every agent, so it cannot be removed from one. */
+export function policyOfEveryAgent(name: string): ServiceError {
+  return new ServiceError('POLICY_IN_USE', {
+    detail: `The policy "${name}" is for every agent, and cannot be removed from one.`,
+    hint: 'Update the policy with every_agent false first.',
+    name,
+    kind: 'Policy',
+  });
+}
+
 export function policyNameConflict(name: string): ServiceError {
   return new ServiceError('POLICY_NAME_CONFLICT', {
     detail: `The name "${name}" is taken by another policy.`,

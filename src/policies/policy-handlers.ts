@@ -18,7 +18,12 @@ export function policyHandlers(
     ),
     getPolicy: handler(schemas.getPolicy, (input) => policies.get(input.policy_id)),
     updatePolicy: handler(schemas.updatePolicy, (input, context) =>
-      policies.rename(context, input.policy_id, input.name, input.if_version),
+      policies.update(
+        context,
+        input.policy_id,
+        { name: input.name, everyAgent: input.every_agent },
+        input.if_version,
+      ),
     ),
     deletePolicy: handler(schemas.deletePolicy, (input, context) =>
       policies.remove(context, input.policy_id, input.force, input.if_version),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boolean, list, nullable, text, withDefault, withExample } from '../contract/input/fields.js';
+import { boolean, list, nullable, report, text, withDefault, withExample } from '../contract/input/fields.js';
 import { ifVersion } from '../contract/input/if-version.js';
 import { agentName as checkedAgentName, slugName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
@@ -36,9 +36,21 @@ export const policySchemas = {
     name: nullable(text()),
   }),
   getPolicy: ofPolicy,
-  updatePolicy: withExample(z.object({ policy_id: id, name: slugName(), if_version: ifVersion() }), {
-    name: 'payments',
-  }),
+  updatePolicy: withExample(
+    z
+      .object({
+        policy_id: id,
+        name: slugName().optional(),
+        if_version: ifVersion(),
+        every_agent: nullable(boolean()),
+      })
+      .superRefine(({ name, every_agent: everyAgent }, sink) => {
+        if (name === undefined && everyAgent === undefined) {
+          report(sink, 'missing', 'Field required: a name, or every_agent', undefined, ['name']);
+        }
+      }),
+    { name: 'payments' },
+  ),
   deletePolicy: z.object({
     policy_id: id,
     force: withDefault(boolean(), false),

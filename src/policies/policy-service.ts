@@ -1,9 +1,15 @@
 import { controlLink } from '../agents/agent-audit.js';
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
+import {
+  dependsOnAgent,
+  policyControlIncompatible,
+  readCandidates,
+} from '../agents/control-compatibility.js';
 import type { CallContext } from '../contract/call/handler.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import { listed } from '../contract/warnings/warning.js';
+import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { existing as existingControl } from '../controls/control-service.js';
 import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
@@ -22,6 +28,12 @@ export interface PolicyServiceOptions {
   readonly registry: EvaluatorRegistry;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+}
+
+/** What a policy is to have; absent members stay. */
+export interface PolicyUpdate {
+  readonly name?: string | undefined;
+  readonly everyAgent?: boolean | undefined;
 }
 
 export type PolicyService = ReturnType<typeof createPolicyService>;
@@ -59,22 +71,32 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
     /** Throws POLICY_NOT_FOUND. */
     get: (policyId: number) => replyOf(database.client, policyId),
 
-    /** Throws POLICY_NOT_FOUND, VERSION_MISMATCH or POLICY_NAME_CONFLICT. */
-    async rename(context: CallContext, policyId: number, name: string, ifVersion: IfVersion) {
+    /** Throws POLICY_NOT_FOUND, VERSION_MISMATCH, POLICY_NAME_CONFLICT or POLICY_CONTROL_INCOMPATIBLE. */
+    async update(context: CallContext, policyId: number, wanted: PolicyUpdate, ifVersion: IfVersion) {
       return mutate(context, async (tx) => {
         const policy = await demandedPolicy(tx, policyId, ifVersion);
+        const { name = policy.name, everyAgent = policy.everyAgent } = wanted;
+        const [isRenamed, isMarked] = [name !== policy.name, everyAgent !== policy.everyAgent];
         const store = createPolicyStore(tx);
-        if (name === policy.name) return { value: await replyOf(tx, policy.id), change: null };
-        if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
-        await store.rename(policy.id, { name, updatedAtMs: now() });
+        if (!isRenamed && !isMarked) return { value: await replyOf(tx, policy.id), change: null };
+        if (isRenamed) {
+          if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
+          await store.rename(policy.id, { name, updatedAtMs: now() });
+        }
+        if (isMarked) {
+          if (everyAgent) {
+            demandForEveryAgent(await createPolicyControlStore(tx).controlsOf(policy.id), registry);
+          }
+          await store.setEveryAgent(policy.id, everyAgent);
+        }
         const value = await replyOf(tx, policy.id);
-        const before = { version: policy.version, name: policy.name };
-        const audit = policyFact('policy.rename', { ...policy, name }, before, {
-          version: value.version,
-          name,
-        });
-        // No verdict contains the name of a policy.
-        return { value, change: {}, audit };
+        const { version, name: oldName, everyAgent: old } = policy;
+        const before = { version, name: oldName, ...(isMarked ? { every_agent: old } : {}) };
+        const after = { version: value.version, name, ...(isMarked ? { every_agent: everyAgent } : {}) };
+        const action = isMarked ? 'policy.update' : 'policy.rename';
+        const audit = policyFact(action, { ...policy, name }, before, after);
+        // No verdict contains the name of a policy; a mark may change those of any agent.
+        return { value, ...(isMarked && everyAgent ? {} : { change: {} }), audit };
       });
     },
 
@@ -121,7 +143,8 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
     },
 
     /**
-     * Adds a control to a policy. Throws POLICY_NOT_FOUND, VERSION_MISMATCH or CONTROL_NOT_FOUND. Whether the agents of the
+     * Adds a control to a policy. Throws POLICY_NOT_FOUND, VERSION_MISMATCH, CONTROL_NOT_FOUND, or
+     * POLICY_CONTROL_INCOMPATIBLE if the policy is for every agent and the control only for some. Whether the agents of the
      * policy can run the control is not checked here: clients have always been able to change a policy in
      * use, and a control that an agent cannot run fails closed in evaluation.
      */
@@ -129,6 +152,7 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
       const put = await mutate(context, async (tx) => {
         const policy = await demandedPolicy(tx, policyId, ifVersion);
         const control = await existingControl(tx, controlId);
+        if (policy.everyAgent) demandForEveryAgent([control], registry);
         const added = await createPolicyControlStore(tx).add(policy.id, control.id);
         const silent = await createAgentPolicyStore(tx).agentsThatNeverAsked(policy.id);
         if (!added) return { value: { control, silent, version: policy.version }, change: null };
@@ -160,6 +184,19 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
   }
 }
 
+/** Throws POLICY_CONTROL_INCOMPATIBLE if some of the controls name evaluators that only some agents have. */
+function demandForEveryAgent(controls: readonly StoredDefinition[], registry: EvaluatorRegistry): void {
+  const items = readCandidates(controls, registry)
+    .filter(dependsOnAgent)
+    .map(({ name }) => ({
+      resource: 'Control' as const,
+      field: 'control_ids',
+      code: 'incompatible',
+      message: `control "${name}" names an evaluator of one agent, so it cannot be for every agent`,
+    }));
+  if (items.length > 0) throw policyControlIncompatible(items.slice(0, MAX_ERROR_ITEMS));
+}
+
 /** A policy as contained in replies. */
 export function printedPolicy({
   id,
@@ -169,6 +206,7 @@ export function printedPolicy({
   agentCount,
   createdAtMs,
   updatedAtMs,
+  everyAgent,
 }: WholePolicy) {
   return {
     id,
@@ -178,6 +216,7 @@ export function printedPolicy({
     update_time: new Date(updatedAtMs).toISOString(),
     agent_count: agentCount,
     create_time: new Date(createdAtMs).toISOString(),
+    every_agent: everyAgent,
   };
 }
 

@@ -12,6 +12,8 @@ export interface PolicyRow {
   readonly name: string;
   /** Counts the states of its name and controls, from 1. */
   readonly version: number;
+  /** Whether every agent has it, also those that are registered later. */
+  readonly everyAgent: boolean;
 }
 
 /** The same with its controls, times and agents. */
@@ -40,7 +42,7 @@ export interface PolicyAgentRow {
   readonly name: string;
 }
 
-const SHOWN = { id: true, name: true, version: true } as const;
+const SHOWN = { id: true, name: true, version: true, everyAgent: true } as const;
 const WHOLE = {
   ...SHOWN,
   createdAtMs: true,
@@ -150,6 +152,16 @@ export function createPolicyStore(client: DbClient) {
         await client.policy.update({ where: { id }, data, select: { id: true } });
       }),
 
+    /** Marks a policy for every agent, and gives it to all; or ends this, and leaves it to those that have it. */
+    setEveryAgent: (id: number, everyAgent: boolean): Promise<void> =>
+      withServiceErrors(async () => {
+        await client.policy.update({ where: { id }, data: { everyAgent }, select: { id: true } });
+        if (!everyAgent) return;
+        await client.$executeRaw`
+          INSERT INTO "agent_policies" ("agent_id", "policy_id")
+          SELECT "id", CAST(${id} AS INTEGER) FROM "agents" WHERE true ON CONFLICT DO NOTHING`;
+      }),
+
     /** Removes a policy from all agents, and then the policy itself, which must exist. */
     remove: (id: number): Promise<void> =>
       withServiceErrors(async () => {
@@ -160,8 +172,13 @@ export function createPolicyStore(client: DbClient) {
   };
 }
 
-function toRow({ id, name, version }: Prisma.PolicyGetPayload<{ select: typeof SHOWN }>): PolicyRow {
-  return { id, name, version: Number(version) };
+function toRow({
+  id,
+  name,
+  version,
+  everyAgent,
+}: Prisma.PolicyGetPayload<{ select: typeof SHOWN }>): PolicyRow {
+  return { id, name, version: Number(version), everyAgent };
 }
 
 function toWhole(row: Prisma.PolicyGetPayload<{ select: typeof WHOLE }>): WholePolicy {
