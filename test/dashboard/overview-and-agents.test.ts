@@ -122,6 +122,21 @@ describeOnEachDatabase('Overview and the pages of agents', (freshDatabaseUrl, ki
       await page.getByRole('button', { name: 'Add', exact: true }).click();
       await row(page, 'mail-policy').waitFor();
       expect(await dashboard.service.isAllowed('4111111111111111')).toBe(false);
+
+      // A policy for every agent stays with each of them until that ends.
+      await row(page, 'mail-policy').getByRole('link', { name: 'mail-policy' }).click();
+      await heading(page, 'mail-policy').waitFor();
+      for (const [verb, told] of [
+        ['Give to every agent', 'All agents will have it at once'],
+        ['End for every agent', 'registered from now on will not have it'],
+      ]) {
+        await page.getByRole('button', { name: `${verb} mail-policy` }).click();
+        await dialog.getByText(told ?? '').waitFor();
+        await dialog.getByRole('button', { name: `${verb} mail-policy` }).click();
+        await dialog.waitFor({ state: 'hidden' });
+        const mark = page.getByText('Every agent has this policy');
+        await mark.waitFor({ state: verb === 'Give to every agent' ? 'visible' : 'detached' });
+      }
     });
   });
 

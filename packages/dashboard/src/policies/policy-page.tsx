@@ -37,7 +37,15 @@ function PolicyOfId({ policyId }: { readonly policyId: number }) {
     <Page
       title={name}
       heading={<UserText text={name} />}
-      actions={isAdmin && policy !== undefined && <DeletePolicy policy={policy} />}
+      actions={
+        isAdmin &&
+        policy !== undefined && (
+          <>
+            <EveryAgent policy={policy} />
+            <DeletePolicy policy={policy} />
+          </>
+        )
+      }
     >
       <QueryState query={query} what="the policy">
         {({ policy: found }) => {
@@ -52,6 +60,7 @@ function PolicyOfId({ policyId }: { readonly policyId: number }) {
           ];
           return (
             <>
+              {found.everyAgent && <p>Every agent has this policy, also those that are registered later.</p>}
               {isAdmin && <RenamePolicy key={found.name} policy={found} />}
               <Tabs
                 label="Policy"
@@ -86,6 +95,28 @@ function RenamePolicy({ policy }: { readonly policy: Policy }) {
         </p>
       )}
     </form>
+  );
+}
+
+/** Marks the policy for every agent, or ends this. */
+function EveryAgent({ policy }: { readonly policy: Policy }) {
+  const update = useChange(PolicyService.method.updatePolicy);
+  const { everyAgent } = policy;
+  return (
+    <ConfirmButton
+      verb={everyAgent ? 'End for every agent' : 'Give to every agent'}
+      object={policy.name}
+      change={update}
+      onConfirm={() =>
+        update.mutateAsync({ policyId: policy.id, everyAgent: !everyAgent, ifVersion: policy.version })
+      }
+    >
+      <p>
+        {everyAgent
+          ? `Agents that are registered from now on will not have it. The ${numberOf(policy.agentCount, 'agent')} with it keep it.`
+          : 'All agents will have it at once, and those that are registered later from their start.'}
+      </p>
+    </ConfirmButton>
   );
 }
 
