@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { guardTool } from '../../packages/client/src/guard.js';
 import {
   type Client,
@@ -11,8 +11,13 @@ import {
   SteerError,
   StepDataError,
 } from '../../packages/client/src/node.js';
+import { restClient } from '../support/http.js';
+import { seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { AGENT, seedAgent } from './client-harness.js';
+
+/** An agent without controls. */
+const UNLINKED = 'without-links-1';
 
 interface Mail {
   readonly text: string;
@@ -30,6 +35,7 @@ describe('a guarded tool', () => {
   beforeAll(async () => {
     service = await startService();
     await seedAgent(service.url);
+    await seeder(restClient(service.url)).agent(UNLINKED);
     client = createClient({ baseUrl: service.url, agent: AGENT });
   });
   afterAll(async () => {
@@ -233,6 +239,45 @@ describe('a guarded tool', () => {
     expect((error as Error).message).toContain('input: (text) => ({ text })');
     expect(await failureOf(tool(first, { messages: [] }))).toBeInstanceOf(StepDataError);
     expect(runs).toBe(0);
+  });
+
+  it('tells when no control checks it, at any stage, and otherwise stays silent', async () => {
+    const told: unknown[] = [];
+    const onUnchecked = (step: unknown): void => void told.push(step);
+    const misspelled = client.guard(send, { step: 'sendMail', agent: UNLINKED, onUnchecked });
+    ran = [];
+    await misspelled({ text: 'hello' });
+    await misspelled({ text: 'hello' });
+    expect(told).toEqual([
+      { agent: UNLINKED, step: 'sendMail' },
+      { agent: UNLINKED, step: 'sendMail' },
+    ]);
+    const strict = client.guard(send, {
+      step: 'sendMail',
+      agent: UNLINKED,
+      stages: ['pre'],
+      onUnchecked: ({ step }) => {
+        throw new Error(`nothing checks ${step}`);
+      },
+    });
+    ran = [];
+    expect(await failureOf(strict({ text: 'hello' }))).toMatchObject({ message: 'nothing checks sendMail' });
+    expect(ran).toEqual([]);
+    await guarded({ onUnchecked })({ text: 'hello' });
+    expect(told).toHaveLength(2);
+  });
+
+  it('warns of it once for each tool by default', async () => {
+    const warnings: unknown[] = [];
+    const warn = vi.spyOn(console, 'warn').mockImplementation((text) => void warnings.push(text));
+    try {
+      const tool = client.guard(send, { step: 'sendMail', agent: UNLINKED });
+      for (let calls = 0; calls < 3; calls += 1) await tool({ text: 'hello' });
+      await guarded()({ text: 'hello' });
+      expect(warnings).toEqual([expect.stringContaining('no control checks the step "sendMail"')]);
+    } finally {
+      warn.mockRestore();
+    }
   });
 
   it('runs without arguments', async () => {

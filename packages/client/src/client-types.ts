@@ -71,6 +71,19 @@ export interface GuardOptions<Args extends readonly unknown[], Result>
   readonly signal?: AbortSignal | ((...args: Args) => AbortSignal | undefined) | undefined;
   /** Position in a trace, or a function that makes it from the arguments of a call. */
   readonly traceparent?: string | ((...args: Args) => string | undefined) | undefined;
+  /**
+   * Called when no control checked any stage of a call: the name of the step may be misspelled, or the agent has no
+   * control. What it throws, the call throws: after the tool has run, unless `stages` is `['pre']`. By default the first
+   * such call of the tool writes a warning to the console. Not called for servers before 7.11, which do not tell it.
+   */
+  readonly onUnchecked?: ((step: UncheckedStep) => void | Promise<void>) | undefined;
+}
+
+/** A step that no control checked. */
+export interface UncheckedStep {
+  /** The agent of the guard, if it has one of its own. */
+  readonly agent: string | undefined;
+  readonly step: string;
 }
 
 /** A client of the service. All its evaluations share one stream for each connection. */

@@ -51,10 +51,23 @@ export function withLocal(evaluation: Evaluation, local: EvaluateResponse): Eval
     nonMatches: byId(verdict.nonMatches, local.nonMatches),
     outcome: OUTCOMES[outcome],
   });
+  const counts = [verdict.selectedControls, local.selectedControls];
+  const evaluated = [verdict.evaluatedControls, local.evaluatedControls];
+  if (counts.includes(undefined)) {
+    delete both.selectedControls;
+    delete both.evaluatedControls;
+  } else {
+    both.selectedControls = sum(counts);
+    both.evaluatedControls = sum(evaluated);
+  }
   const reasons = [verdict, local].flatMap((one) => (isSafe(one) ? [] : (one.reason ?? [])));
   if (reasons.length === 0) delete both.reason;
   else both.reason = reasons.join('; ');
   return { ...evaluatedBy(both), outcome } as Evaluation;
+}
+
+function sum(counts: readonly (number | undefined)[]): number {
+  return counts.reduce<number>((total, count = 0) => total + count, 0);
 }
 
 function byId(left: readonly ControlResult[], right: readonly ControlResult[]): ControlResult[] {

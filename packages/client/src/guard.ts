@@ -6,7 +6,7 @@ import {
   EvaluateResponseSchema,
   EvaluatorResultSchema,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import type { Client, GuardOptions } from './client-types.js';
+import type { Client, GuardOptions, UncheckedStep } from './client-types.js';
 import { type CheckedStep, DeniedError, NotEvaluatedError, SteerError } from './errors.js';
 import { inputOf, readable, thrownData } from './guarded-data.js';
 import { checkOptionNames } from './option-names.js';
@@ -15,7 +15,7 @@ import { isDenying } from './verdict.js';
 
 const OPTION_NAMES = [
   ...['agent', 'step', 'type', 'stages', 'input', 'output', 'context', 'stepId', 'sessionId', 'signal'],
-  ...['traceparent', 'timeoutMs', 'minRevision', 'onUnavailable', 'headers'],
+  ...['traceparent', 'timeoutMs', 'minRevision', 'onUnavailable', 'onUnchecked', 'headers'],
 ];
 /** Functions whose call returns before anything of their result exists. */
 const GENERATORS = new Set(['GeneratorFunction', 'AsyncGeneratorFunction']);
@@ -41,6 +41,8 @@ export function guardTool<Args extends readonly unknown[], Result>(
     );
   }
 
+  const { onUnchecked = warnOnce() } = options;
+
   return async function guarded(this: unknown, ...args: Args): Promise<Awaited<Result>> {
     // Read before the tool runs: it may change its arguments.
     const step = {
@@ -50,9 +52,13 @@ export function guardTool<Args extends readonly unknown[], Result>(
       context: typeof context === 'function' ? context(...args) : context,
     };
     const given = optionsOfCall(options, args);
+    let uncheckedStages = 0;
     const check = async (stage: Stage, more: object): Promise<void> => {
       const evaluation = await evaluate({ agent, stage, step: { ...step, ...more } }, given);
       throwUnlessSafe(evaluation, { agent, step: name, stage });
+      // Absent from older servers, and without a verdict.
+      if (evaluation.evaluated && evaluation.verdict.selectedControls === 0) uncheckedStages += 1;
+      if (uncheckedStages === stages.length) await onUnchecked({ agent, step: name });
     };
     if (stages.includes('pre')) await check('pre', {});
     let result: Awaited<Result>;
@@ -68,6 +74,19 @@ export function guardTool<Args extends readonly unknown[], Result>(
       await check('post', { output: readable(shown, name, 'output') });
     }
     return result;
+  };
+}
+
+/** Warns of the first call of a tool that no control checked. */
+function warnOnce(): (step: UncheckedStep) => void {
+  let hasWarned = false;
+  return ({ step }) => {
+    if (hasWarned) return;
+    hasWarned = true;
+    console.warn(
+      `guard: no control checks the step "${step}". Is this the name under which it is registered, and does its agent have ` +
+        'a control for it? The option onUnchecked replaces this warning.',
+    );
   };
 }
 

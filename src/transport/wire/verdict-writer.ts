@@ -56,8 +56,9 @@ function writeOutcome(writer: BackwardWriter, outcome: EvaluationOutcome): void 
 /** Fields of EvaluateResponse. */
 export function writeVerdict(writer: BackwardWriter, verdict: RevisedVerdict): void {
   const { decision_id } = verdict;
-  writeWhole(writer, 0x60, verdict.evaluated_controls, LARGEST_INT32);
-  writeWhole(writer, 0x58, verdict.selected_controls, LARGEST_INT32);
+  // Written when they are 0, too: absent means unknown.
+  writer.varint(0x60, verdict.evaluated_controls);
+  writer.varint(0x58, verdict.selected_controls);
   if (typeof decision_id !== 'string') writer.text(0x52, decision_id);
   else if (decision_id !== '') writer.string(0x52, decision_id);
   writer.varint(0x48, OUTCOMES[verdict.outcome]);

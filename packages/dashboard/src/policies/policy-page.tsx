@@ -40,10 +40,10 @@ function PolicyOfId({ policyId }: { readonly policyId: number }) {
       actions={
         isAdmin &&
         policy !== undefined && (
-          <>
+          <span className="links">
             <EveryAgent policy={policy} />
             <DeletePolicy policy={policy} />
-          </>
+          </span>
         )
       }
     >
