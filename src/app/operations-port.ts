@@ -51,7 +51,11 @@ export async function createOperationsPort(
     server,
     listener,
     async listen() {
-      await server.listen({ host: operations.host, port: operations.port, listenTextResolver: () => '' });
+      await server.listen({
+        host: operations.host,
+        port: operations.port,
+        listenTextResolver: (address) => `operations at ${address}`,
+      });
       const { port } = server.server.address() as AddressInfo;
       return addressText({ host: operations.host, tls: null }, port);
     },

@@ -199,6 +199,10 @@ function createRegistry(): Registry {
 function createProcessRegistry(prefix: string): Registry {
   const registry = createRegistry();
   collectDefaultMetrics({ register: registry, prefix: `${prefix}_` });
+  // Gauges with the name of counters; each is the sum of one that has types as labels.
+  for (const name of ['handles', 'requests', 'resources']) {
+    registry.removeSingleMetric(`${prefix}_nodejs_active_${name}_total`);
+  }
   return registry;
 }
 

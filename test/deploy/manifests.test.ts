@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
@@ -23,6 +23,8 @@ const RESERVE_SECONDS = 5;
 
 const read = (...names: string[]) => readFileSync(path.join(DEPLOY, ...names), 'utf8');
 const manifest = (name: string): Manifest => parsed(read('kustomize', 'base', name))[0];
+const ofPrometheus = (name: string): Manifest =>
+  parsed(read('kustomize', 'components', 'prometheus', name))[0];
 const DRAIN_SECONDS = Number(manifest('settings.yaml').data.SERVICE_DRAIN_SECONDS);
 
 /** Every file of the kustomize folder but the kustomizations. */
@@ -63,7 +65,7 @@ describe('The manifests', () => {
   });
 
   it('are all used, and the kustomizations name nothing else', () => {
-    for (const folder of ['base', 'overlays/sqlite', 'overlays/postgresql']) {
+    for (const folder of ['base', 'components/prometheus', 'overlays/sqlite', 'overlays/postgresql']) {
       const [kustomization] = parsed(read('kustomize', folder, 'kustomization.yaml'));
       const named = [
         ...kustomization.resources.filter((name: string) => name !== '../../base'),
@@ -79,7 +81,7 @@ describe('The manifests', () => {
     expect(manifest('deployment.yaml').spec.selector.matchLabels).toEqual(labels);
     expect(manifest('service.yaml').spec.selector).toEqual(labels);
     expect(manifest('network-policy.yaml').spec.podSelector.matchLabels).toEqual(labels);
-    expect(manifest('service-monitor.yaml').spec.selector.matchLabels).toEqual(labels);
+    expect(ofPrometheus('service-monitor.yaml').spec.selector.matchLabels).toEqual(labels);
   });
 
   it('end a pod later than its calls', () => {
@@ -124,7 +126,9 @@ describe('The manifests', () => {
 
 describe('The alerts', () => {
   type Rule = { alert?: string; record?: string; expr: string; annotations: { runbook_url: string } };
-  const all: Rule[] = manifest('prometheus-rule.yaml').spec.groups.flatMap((group: Manifest) => group.rules);
+  const all: Rule[] = ofPrometheus('prometheus-rule.yaml').spec.groups.flatMap(
+    (group: Manifest) => group.rules,
+  );
   const rules = all.filter(({ alert }) => alert !== undefined);
 
   it('have a section of the runbook each', () => {
@@ -191,12 +195,23 @@ describe.runIf(KUSTOMIZE !== undefined)('An overlay that is built', () => {
       });
     }
     const [service] = template.spec.containers;
+    // Without an operator, and with the keys file where the settings say.
+    expect(built.filter(({ apiVersion }) => apiVersion.startsWith('monitoring.'))).toEqual([]);
+    const { SERVICE_KEYS_FILE: keysFile } = one('ConfigMap').data;
+    const { mountPath } = service.volumeMounts.find((mount: Manifest) => mount.name === 'keys');
+    const { secret } = template.spec.volumes.find((volume: Manifest) => volume.name === 'keys');
+    expect(`${mountPath}/${secret.items[0].path}`).toBe(keysFile);
+    expect(service.env).toContainEqual({
+      name: 'SERVICE_SESSION_SECRET',
+      valueFrom: { secretKeyRef: { name: secret.secretName, key: 'session-secret' } },
+    });
     expect(service.readinessProbe.httpGet).toMatchObject({ path: '/ready', port: 'operations' });
     expect(service.livenessProbe.httpGet).toMatchObject({ path: '/health', port: 'operations' });
     if (overlay === 'sqlite') {
       expect(spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
       expect(template.spec.volumes).toEqual([
         { name: 'data', persistentVolumeClaim: { claimName: one('PersistentVolumeClaim').metadata.name } },
+        expect.objectContaining({ name: 'keys' }),
       ]);
     } else {
       expect(spec).toMatchObject({ replicas: 3, strategy: { rollingUpdate: { maxUnavailable: 0 } } });
@@ -205,10 +220,36 @@ describe.runIf(KUSTOMIZE !== undefined)('An overlay that is built', () => {
         each.envFrom.flatMap((from: Manifest) => from.secretRef?.name ?? []);
       // The right to change the structure is in the container that ends before the service starts.
       expect(secrets(template.spec.initContainers[0])).toContain('control-enforcement-migration');
-      expect(secrets(service)).toEqual(['control-enforcement-keys', 'control-enforcement-database']);
+      expect(secrets(service)).toEqual(['control-enforcement-database']);
       expect(service.env).toContainEqual({ name: 'SERVICE_MIGRATE', value: 'check' });
       expect(one('PodDisruptionBudget').spec.selector).toEqual(spec.selector);
       expect(one('HorizontalPodAutoscaler').spec.scaleTargetRef.name).toBe(one('Deployment').metadata.name);
+    }
+  });
+});
+
+describe.runIf(KUSTOMIZE !== undefined)('An overlay with the component for Prometheus', () => {
+  it('links its alerts to the runbook of its setting', () => {
+    const folder = mkdtempSync(path.join(KUSTOMIZE_FOLDER, 'overlays', 'test-'));
+    const url = 'https://docs.example.com/controls/runbook.md';
+    const overlay = { resources: ['../sqlite'], components: ['./prometheus'] };
+    try {
+      cpSync(path.join(KUSTOMIZE_FOLDER, 'components', 'prometheus'), path.join(folder, 'prometheus'), {
+        recursive: true,
+      });
+      const setting = path.join(folder, 'prometheus', 'runbook.yaml');
+      writeFileSync(setting, readFileSync(setting, 'utf8').replace('url: docs/runbook.md', `url: ${url}`));
+      writeFileSync(path.join(folder, 'kustomization.yaml'), JSON.stringify(overlay));
+      const built = build(path.basename(folder));
+      const rule = built.find(({ kind }) => kind === 'PrometheusRule');
+      const links = rule.spec.groups.flatMap((group: Manifest) =>
+        group.rules.flatMap((each: Manifest) => each.annotations?.runbook_url ?? []),
+      );
+      expect(links.length).toBeGreaterThan(10);
+      expect(links.filter((link: string) => !link.startsWith(`${url}#`))).toEqual([]);
+      expect(built.map(({ kind }) => kind)).toContain('ServiceMonitor');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
     }
   });
 });
