@@ -13,7 +13,7 @@ export interface LinkReview {
 }
 
 /** Warnings of a definition that matter when it is linked; the others were reported when it was written. */
-const TOLD_AGAIN = new Set(['incomplete_template', 'unknown_evaluator']);
+const TOLD_AGAIN = new Set(['incomplete_template', 'unknown_evaluator', 'unconfigured_evaluator']);
 
 /**
  * Reviews a linked control. `clientsThatNeverAsked` describes the agents that get it and whose clients have

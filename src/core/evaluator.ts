@@ -118,6 +118,8 @@ export interface Evaluator {
    * skipped once a deny has matched.
    */
   readonly external?: boolean;
+  /** Why every check is an error, such as a setting of the service that is missing. Absent when checks are possible. */
+  readonly unavailable?: string;
   /** Validates a configuration, with the issue codes of `validation/`. */
   readonly configSchema: z.ZodType;
   /** JSON Schema of the configuration, as shown to clients. */

@@ -23,6 +23,7 @@ export interface PackagedEvaluator
     | 'requiresApiKey'
     | 'timeoutMs'
     | 'external'
+    | 'unavailable'
     | 'configJsonSchema'
     | 'status'
   > {

@@ -103,7 +103,7 @@ export function createExplainService(options: ExplainServiceOptions) {
 export function trialIsForAdmins(): ServiceError {
   return new ServiceError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'Evaluating a definition given as data needs an admin key.',
-    hint: 'Use a key from SERVICE_ADMIN_API_KEYS, or explain the stored controls of an agent.',
+    hint: 'Use a key with the role admin, or explain the stored controls of an agent.',
   });
 }
 

@@ -109,6 +109,32 @@ describe('custom evaluators and the external model', () => {
     };
     expect((await call('PUT', '/api/v1/controls', { name: 'known', data })).body.warnings).toEqual([]);
   });
+  it('tell what they lack when a control is made, validated or linked', async () => {
+    const bare = await startService();
+    try {
+      const without = restClient(bare.url);
+      const data = {
+        condition: { selector: { path: 'input' }, evaluator: { name: 'vendor.model', config: TOXIC } },
+        action: { decision: 'deny' },
+        execution: 'server',
+      };
+      const warning = {
+        code: 'unconfigured_evaluator',
+        field: 'data.condition.evaluator.name',
+        message: expect.stringContaining('VENDOR_API_KEY is not set'),
+      };
+      const made = await without('PUT', '/api/v1/controls', { name: 'asks-a-model', data });
+      expect(made.body.warnings).toEqual([warning]);
+      expect((await without('POST', '/api/v1/controls/validate', { data })).body.warnings).toEqual([warning]);
+      await seeder(without).agent('asks-a-model-1');
+      const path = `/api/v1/agents/asks-a-model-1/controls/${made.body.control_id}`;
+      expect((await without('POST', path)).body.warnings).toEqual([
+        expect.objectContaining({ code: 'unconfigured_evaluator' }),
+      ]);
+    } finally {
+      await bare.stop();
+    }
+  });
   it('decide about steps', async () => {
     await agentWith('decided-agent', [
       { name: 'unruly', config: {}, decision: 'observe' },

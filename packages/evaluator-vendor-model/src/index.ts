@@ -58,6 +58,7 @@ export function createEvaluator(options: HostOptions, limits: EndpointLimits = D
     requiresApiKey: true,
     timeoutMs: DEFAULT_TIMEOUT_MS,
     external: true as const,
+    ...(typeof endpoint === 'string' ? { unavailable: endpoint } : {}),
     configJsonSchema,
     /** What is wrong with a configuration. */
     problemsOf(config: JsonObject): readonly ConfigProblem[] {

@@ -48,6 +48,8 @@ export const WARNING_CODES = {
   output_before_step: 'note',
   /** A pattern for step names that does not match a name followed by a line break. */
   end_anchor: 'note',
+  /** An evaluator that cannot be used with the settings of the service. */
+  unconfigured_evaluator: 'note',
   /** An evaluator of clients, whose configuration the service cannot check. */
   client_evaluator: 'note',
   /** A control evaluated by clients, linked to an agent whose client may not support that. */

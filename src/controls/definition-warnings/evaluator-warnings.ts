@@ -21,6 +21,10 @@ export function* evaluatorWarnings(
     yield* unknownEvaluator(name, `${path}.evaluator.name`, execution, registry);
     return;
   }
+  if (evaluator.unavailable !== undefined && execution === 'server') {
+    const message = `${evaluator.unavailable}: until it can, this check is an error, which fails closed`;
+    yield { code: 'unconfigured_evaluator', field: `${path}.evaluator.name`, message };
+  }
   yield* textWarnings(config, configField, normalisationAdvice(evaluator.configJsonSchema));
   for (const found of undeclaredMembers(config, evaluator.configJsonSchema)) {
     yield { code: found.code, field: configPath(configField, found.path), message: found.message };

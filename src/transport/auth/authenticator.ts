@@ -229,7 +229,7 @@ export function withdrawnKey(): ServiceError {
 function keyLacksRight(): ServiceError {
   return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'This call needs an admin key.',
-    hint: 'Use a key from SERVICE_ADMIN_API_KEYS.',
+    hint: 'Use a key with the role admin: one of SERVICE_ADMIN_API_KEYS, or of the keys file (SERVICE_KEYS_FILE).',
   });
 }
 
@@ -243,7 +243,7 @@ function tokenLacksRight(): ServiceError {
 function sessionLacksRight(): ServiceError {
   return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'This call needs a session that was started with an admin key.',
-    hint: 'Log out, and log in again with a key from SERVICE_ADMIN_API_KEYS.',
+    hint: 'Log out, and log in again with a key that has the role admin.',
   });
 }
 
