@@ -24,6 +24,12 @@ export interface ControlFeedOptions {
 
 /** Concurrent streams: those of 200 full HTTP/2 connections. Each costs some kilobytes. */
 const MAX_WATCHERS = 50_000;
+/**
+ * How long an agent is kept after its last stream ended, in milliseconds, and how many of them: a client that opens
+ * streams and resets them does not make its controls be loaded each time.
+ */
+const KEPT_MS = 10_000;
+const MAX_KEPT = 16;
 /** Attempts to read a revision known to exist. The result of each is sent, so no stream waits for all. */
 const MAX_LOAD_ATTEMPTS = 100;
 
@@ -42,6 +48,8 @@ export class ControlFeed {
   });
   readonly #toWake = new Set<WatchedAgent>();
   readonly #wakeReaders = createWakeTurns((batch) => this.#wakeSome(batch));
+  /** Agents without a stream, with the time until which they are kept; those without one for longest first. */
+  readonly #kept = new Map<WatchedAgent, number>();
   #watchers = 0;
   /** Counts database restores: results read before one are discarded. */
   #generation = 0;
@@ -60,7 +68,7 @@ export class ControlFeed {
 
   /** Number of watched agents. */
   get size(): number {
-    return this.#agents.size;
+    return this.#agents.size - this.#kept.size;
   }
 
   /**
@@ -77,6 +85,7 @@ export class ControlFeed {
     if (this.#watchers >= maxWatchers) throw unavailable('Too many streams tell of controls.');
     const agent = this.#agents.get(agentName) ?? new WatchedAgent(agentName, followed);
     this.#agents.set(agentName, agent);
+    this.#kept.delete(agent);
     agent.watchers += 1;
     this.#watchers += 1;
     try {
@@ -98,11 +107,18 @@ export class ControlFeed {
   leave(agent: WatchedAgent): void {
     agent.watchers -= 1;
     this.#watchers -= 1;
-    if (agent.watchers === 0) this.#forget(agent);
+    if (agent.watchers > 0) return;
+    if (agent.failure !== null || !agent.loaded || this.#closed) {
+      this.#forget(agent);
+      return;
+    }
+    this.#kept.set(agent, this.#options.now() + KEPT_MS);
+    this.#forgetKept();
   }
 
   /** Receives changes; see `ChangeFollower`. */
   changed(changes: readonly RecordedChange[]): void {
+    this.#forgetKept();
     for (const change of changes) {
       const { revision, agents } = change;
       // The log does not cover what was before it.
@@ -117,6 +133,7 @@ export class ControlFeed {
 
   /** The database was restored: resends all state on every stream. `told` is the latest revision before. */
   startOver(told: number): void {
+    for (const agent of this.#kept.keys()) this.#forget(agent);
     this.#generation += 1;
     this.#comparableFrom = Math.max(this.#comparableFrom, told + 1);
     for (const agent of this.#agents.values()) {
@@ -128,6 +145,7 @@ export class ControlFeed {
 
   /** Resumes loading outdated agents. To be called periodically, because loads may fail. */
   catchUp(): void {
+    this.#forgetKept();
     this.#catchUp();
   }
 
@@ -138,7 +156,10 @@ export class ControlFeed {
   }
 
   #demand(agent: WatchedAgent | undefined, revision: number): void {
-    if (agent?.demand(revision) === true) this.#behind.add(agent);
+    if (agent?.demand(revision) !== true) return;
+    // Without a stream it is not worth a load.
+    if (this.#kept.has(agent)) this.#forget(agent);
+    else this.#behind.add(agent);
   }
 
   #load(agent: WatchedAgent): Promise<void> {
@@ -184,7 +205,16 @@ export class ControlFeed {
 
   #forget(agent: WatchedAgent): void {
     this.#behind.delete(agent);
+    this.#kept.delete(agent);
     if (this.#agents.get(agent.name) === agent) this.#agents.delete(agent.name);
+  }
+
+  #forgetKept(): void {
+    const now = this.#options.now();
+    for (const [agent, untilMs] of this.#kept) {
+      if (untilMs > now && this.#kept.size <= MAX_KEPT) return;
+      this.#forget(agent);
+    }
   }
 
   /** Whether the controls are those of a revision known to a reader. False when undecidable. */

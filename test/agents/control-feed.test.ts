@@ -65,12 +65,12 @@ describe('the feed of controls', () => {
     });
   }
 
-  function feedOf(maxWatchers?: number): ControlFeed {
+  function feedOf(maxWatchers?: number, now = () => 0): ControlFeed {
     return new ControlFeed({
       client: failingClient(),
       registry: createRegistry(builtinEvaluators),
       followed: () => followed,
-      now: () => 0,
+      now,
       ...(maxWatchers === undefined ? {} : { maxWatchers }),
     });
   }
@@ -123,6 +123,35 @@ describe('the feed of controls', () => {
     const second = await Promise.all(streams.map(next));
     expect(new Set(second).size).toBe(1);
     expect(loads).toBe(2);
+  });
+
+  it('loads an agent once for streams that are opened one after the other, and forgets it later', async () => {
+    const clock = { ms: 0 };
+    feed = feedOf(undefined, () => clock.ms);
+    for (let count = 0; count < 20; count += 1) {
+      const stream = open();
+      expect((await next(stream)).full).toEqual({ controls: [] });
+      await stream.return(undefined);
+      clock.ms += 100;
+    }
+    expect([loads, feed.size, feed.watchers]).toEqual([1, 0, 0]);
+    // What changed meanwhile is in the first message.
+    await link(1, 2);
+    tell(2);
+    const later = open();
+    expect((await next(later)).full?.controls).toMatchObject([{ id: 1 }]);
+    await later.return(undefined);
+    const before = loads;
+    clock.ms += 10_000;
+    feed.catchUp();
+    await link(2, 3);
+    tell(3);
+    feed.catchUp();
+    expect(loads).toBe(before);
+    const fresh = open();
+    expect((await next(fresh)).full?.controls).toHaveLength(2);
+    expect(loads).toBe(before + 1);
+    await fresh.return(undefined);
   });
 
   it('reports now and then that nothing changed, up to which revision, and how long ago that was known', async () => {
