@@ -266,7 +266,7 @@ export type UpdatePolicyRequest = Message<"enforcement.v1.UpdatePolicyRequest"> 
   policyId: number;
 
   /**
-   * New name, see CreatePolicyRequest.name. Required, unless every_agent is given.
+   * New name, see CreatePolicyRequest.name. Absent: as before; then every_agent has to be there.
    *
    * @generated from field: optional string name = 2;
    */
