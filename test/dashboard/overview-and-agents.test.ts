@@ -1,10 +1,12 @@
 import { rename } from 'node:fs/promises';
+import { createClient } from '@connectrpc/connect';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { axeViolations, overflow, settled } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
-import { REGULAR_KEY } from './dashboard-service.js';
+import { adminTransport, REGULAR_KEY } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
 import { COVERED, startFleetService, UNCOVERED } from './fleet-service.js';
 
@@ -137,6 +139,15 @@ describeOnEachDatabase('Overview and the pages of agents', (freshDatabaseUrl, ki
         const mark = page.getByText('Every agent has this policy');
         await mark.waitFor({ state: verb === 'Give to every agent' ? 'visible' : 'detached' });
       }
+      // The other agents keep it until it is taken from them.
+      const policies = createClient(PolicyService, adminTransport(dashboard.service.url));
+      const { policies: found } = await policies.listPolicies({ name: 'mail-policy' });
+      const policyId = found[0]?.id ?? 0;
+      const { agents } = await policies.listPolicyAgents({ policyId, limit: 100 });
+      const agentNames = agents.map(({ agentName }) => agentName).filter((name) => name !== COVERED);
+      expect(await policies.removePolicyAgents({ policyId, agentNames })).toMatchObject({
+        removed: agentNames.length,
+      });
     });
   });
 

@@ -253,7 +253,7 @@ export const JSON_CASES: readonly HostileCase[] = [
     'a text of one key 40,000 times',
     () => json({ required_fields: ['k'] }),
     () => `{${many(40_000, (i) => `"k":${i}`).join(',')}}`,
-    { lists: ['non_matches'] },
+    { lists: ['errors'] },
   ),
   bounded(
     'a text of __proto__',
