@@ -14,12 +14,12 @@ export async function withTimeout<T>(promise: Promise<T>, milliseconds: number):
   }
 }
 
-/** How long to wait for the controls of an agent, in milliseconds: a caller may be waiting for them. */
+/** How long to wait, in milliseconds: a caller may be waiting, too. */
 const LOAD_LIMIT_MS = 3_000;
 
 /**
- * Waits for the controls of an agent, but not as long as the drivers would: a database may not respond at
- * all. Rejects with SERVICE_UNAVAILABLE then, with this detail.
+ * Waits for what a call needs of the database, by default the controls of an agent, but not as long as the drivers
+ * would: a database may not respond at all. Rejects with SERVICE_UNAVAILABLE and the detail `late` then.
  */
 export async function loadedInTime<T>(
   loading: Promise<T>,

@@ -89,7 +89,10 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
       return { policy_id: lowest };
     },
 
-    /** Replaces all policies of an agent, but those for every agent, by one. Throws POLICY_NOT_FOUND or POLICY_CONTROL_INCOMPATIBLE. */
+    /**
+     * Replaces all policies of an agent, but those for every agent, by one. Throws POLICY_NOT_FOUND or
+     * POLICY_CONTROL_INCOMPATIBLE.
+     */
     async replaceBy(context: CallContext, agentName: string, policyId: number) {
       const given = await mutate(context, async (tx) => {
         await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);

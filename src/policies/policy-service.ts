@@ -184,7 +184,7 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
   }
 }
 
-/** Throws POLICY_CONTROL_INCOMPATIBLE if some of the controls name evaluators that only some agents have. */
+/** Throws POLICY_CONTROL_INCOMPATIBLE if controls name evaluators that only some agents have, or cannot be read. */
 function demandForEveryAgent(controls: readonly StoredDefinition[], registry: EvaluatorRegistry): void {
   const items = readCandidates(controls, registry)
     .filter(dependsOnAgent)
@@ -192,7 +192,7 @@ function demandForEveryAgent(controls: readonly StoredDefinition[], registry: Ev
       resource: 'Control' as const,
       field: 'control_ids',
       code: 'incompatible',
-      message: `control "${name}" names an evaluator of one agent, so it cannot be for every agent`,
+      message: `control "${name}" names an evaluator of one agent, or cannot be read, so it cannot be for every agent`,
     }));
   if (items.length > 0) throw policyControlIncompatible(items.slice(0, MAX_ERROR_ITEMS));
 }

@@ -133,9 +133,9 @@ export const MAX_JSON_TEXT_LENGTH = 400_000;
 export const NOT_JSON = Symbol('not JSON');
 
 /**
- * The JSON document in the data: an object or list unchanged, a text parsed. A byte
- * order mark is not JSON. Throws on undecidable input: JSON `null`, a member that occurs twice, a text that is too long or too
- * deeply nested, or an integer of more than 4,300 digits.
+ * The JSON document in the data: an object or list unchanged, a text parsed. A byte order mark is not JSON. Throws on
+ * undecidable input: JSON `null`, a member that occurs twice, a text that is too long or too deeply nested, or an integer
+ * of more than 4,300 digits.
  */
 export function readDocument(data: JsonValue): JsonValue | typeof NOT_JSON {
   if (isContainer(data)) return data;

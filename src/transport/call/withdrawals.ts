@@ -11,9 +11,9 @@ import type { DueTimes } from './due-times.js';
 /** The running calls that end when their key is withdrawn, or their token expires. */
 export interface Withdrawals {
   /**
-   * Calls `end` once with the error of the call when the key or the session of a principal is no longer valid (UNAUTHENTICATED), or
-   * has other rights (UNAVAILABLE: its client can call again at once); at the time when a token expires
-   * (UNAUTHENTICATED). Returns a function that prevents it.
+   * Calls `end` once with the error of the call when the key or the session of a principal is no longer valid
+   * (UNAUTHENTICATED), or its key has other rights (UNAVAILABLE: its client can call again at once); at the time when a
+   * token expires (UNAUTHENTICATED). Returns a function that prevents it.
    */
   watch(principal: Principal, end: (reason: ConnectError) => void): () => void;
 }
