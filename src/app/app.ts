@@ -74,7 +74,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
   const state = createOperationalState(foundations, programs, () => isDraining);
   const features = createFeatures(foundations, programs, state);
   const health = createHealth(foundations, programs, features, state);
-  const transports = await createTransports(foundations, features, { health, state });
+  const transports = await createTransports(foundations, programs, features, { health, state });
   stack(foundations, programs, features, transports, closers);
   observe(foundations, programs, features, transports);
   const keep = () => {
@@ -195,7 +195,7 @@ function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
   { observability, audit, eventSinks, eventReaders }: Features,
-  { server, operations, load, files, issuer, endedSessions }: Transports,
+  { server, operations, load, files, issuer, endedSessions, heavySteps }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());
@@ -205,6 +205,7 @@ function stack(
   closers.add(() => audit.upkeep.close());
   closers.add(() => observability.recorder?.close());
   closers.add(() => watch.stop());
+  closers.add(() => heavySteps.close());
   closers.add(() => warmStart.close());
   closers.add(() => lastKnownGood.close());
   closers.add(() => started.wait?.stop());

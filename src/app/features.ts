@@ -58,8 +58,7 @@ export function createFeatures(
   programs: Programs,
   operational: OperationalState,
 ): Features {
-  const { config, log, failures, database, registry, metrics, eventReaderEntry, now, monotonic } =
-    foundations;
+  const { config, log, failures, database, registry, metrics, threadEntries, now, monotonic } = foundations;
   const { library, newExecutionId, feed, watch, mutate } = programs;
   const { maxStalenessMs } = config.limits;
   const parts = { database, mutate, registry, now, strict: config.strictDefinitions };
@@ -91,7 +90,7 @@ export function createFeatures(
     threads: config.observability.enabled ? config.observability.readerThreads : 0,
     failures,
     now,
-    ...(eventReaderEntry === undefined ? {} : { entry: eventReaderEntry }),
+    entry: threadEntries.eventReader,
   });
   const observability = createObservability({
     config: config.observability,

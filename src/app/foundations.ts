@@ -4,7 +4,7 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database } from '../database/database.js';
 import { meteredDatabase } from '../database/metered-database.js';
 import { loadEvaluators } from '../evaluators/load-evaluators.js';
-import { meteredRegistry } from '../evaluators/metered.js';
+import { type EvaluatorMeter, meteredRegistry } from '../evaluators/metered.js';
 import { type StartedDatabase, startDatabase } from '../last-known-good/start-database.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
 import type { Closers } from '../process/closers.js';
@@ -22,8 +22,8 @@ export interface AppOptions {
   readonly onQuery?: (sql: string) => void;
   /** Rules for the calls of every protocol; none by default. */
   readonly policies?: readonly CallPolicy[];
-  /** The module of the threads that read events; for tests, which run from sources that no thread can load. */
-  readonly eventReaderEntry?: URL | undefined;
+  /** The modules of threads; for tests, which run from sources that no thread can load. */
+  readonly threadEntries?: ThreadEntries;
   /** Set when this is one of several processes that serve one port. */
   readonly shared?: {
     /** Whether the parent process has migrated the database; if not, it could not be used. */
@@ -33,8 +33,14 @@ export interface AppOptions {
   };
 }
 
+/** The modules of threads; those beside the code that starts them by default. */
+export interface ThreadEntries {
+  readonly eventReader?: URL | undefined;
+  readonly heavySteps?: URL | undefined;
+}
+
 /** The base of all other parts. */
-export interface Foundations extends Pick<AppOptions, 'config' | 'log' | 'eventReaderEntry'> {
+export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
   readonly policies: readonly CallPolicy[];
   readonly shared: AppOptions['shared'] | undefined;
   readonly failures: RepeatLog;
@@ -42,6 +48,9 @@ export interface Foundations extends Pick<AppOptions, 'config' | 'log' | 'eventR
   /** The database of `started`, with metrics. */
   readonly database: Database;
   readonly registry: EvaluatorRegistry;
+  /** The meters of the evaluators, by name. */
+  readonly meters: ReadonlyMap<string, EvaluatorMeter>;
+  readonly threadEntries: ThreadEntries;
   readonly metrics: Metrics;
   readonly telemetry: Telemetry;
   /** Milliseconds since 1970. */
@@ -55,7 +64,7 @@ const TELEMETRY_LIMIT_MS = 3_000;
 
 /** Opens the database, applies migrations, and loads the evaluators. */
 export async function openFoundations(options: AppOptions, closers: Closers): Promise<Foundations> {
-  const { config, log, onQuery, shared, policies = [], eventReaderEntry } = options;
+  const { config, log, onQuery, shared, policies = [], threadEntries = {} } = options;
   const now = () => Date.now();
   const failures = createRepeatLog({ log });
   closers.add(() => failures.close());
@@ -83,6 +92,7 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
   });
   closers.add(() => evaluators.close());
   const metrics = createMetrics(config.metricsPrefix);
+  const meters = new Map<string, EvaluatorMeter>();
   const telemetry = await openTelemetry({
     config: config.telemetry,
     version: VERSION,
@@ -101,9 +111,14 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     failures,
     started,
     database: meteredDatabase(started.database, metrics.databaseTimed),
-    registry: meteredRegistry(evaluators.registry, metrics.meterOf),
+    registry: meteredRegistry(evaluators.registry, (evaluator) => {
+      const meter = metrics.meterOf(evaluator);
+      meters.set(evaluator.name, meter);
+      return meter;
+    }),
+    meters,
     metrics,
-    eventReaderEntry,
+    threadEntries,
     telemetry,
     now,
     monotonic: () => performance.now(),

@@ -1,12 +1,13 @@
 import { createAgentUseStore } from '../agents/agent-use-store.js';
 import { ControlFeed } from '../agents/control-feed.js';
 import { createControlLinksStore } from '../controls/control-links-store.js';
+import type { ControlFailure } from '../core/linked-control.js';
 import { originOfService } from '../database/audit-log.js';
 import { createMutator, type Mutator } from '../database/mutator.js';
 import { type ControlLibrary, createControlLibrary } from '../decisions/control-library.js';
 import { createExecutionIds } from '../decisions/execution-id.js';
 import { createFailureLog } from '../decisions/failure-log.js';
-import { createProgramBuilder } from '../decisions/program-builder.js';
+import { createProgramBuilder, type ProgramBuilder } from '../decisions/program-builder.js';
 import { RevisionWatch } from '../decisions/revision-watch.js';
 import { Snapshot } from '../decisions/snapshot.js';
 import { createWarmStart, type WarmStart } from '../decisions/warm-start.js';
@@ -17,6 +18,9 @@ import type { Foundations } from './foundations.js';
 export interface Programs {
   readonly library: ControlLibrary;
   readonly newExecutionId: () => string;
+  readonly definitionsOf: ProgramBuilder['definitionsOf'];
+  /** Tells the operator that a control cannot be evaluated. */
+  readonly onFailure: (failure: ControlFailure) => void;
   readonly snapshot: Snapshot;
   /** Effective controls for watchers. */
   readonly feed: ControlFeed;
@@ -45,14 +49,16 @@ export function createPrograms(foundations: Foundations): Programs {
     now,
     monotonic,
   });
+  const onFailure = createFailureLog(log, monotonic);
+  const builder = createProgramBuilder({
+    library,
+    newExecutionId,
+    emptyDenies: config.agentsWithoutControls === 'deny',
+    onFailure,
+  });
   const snapshot = new Snapshot({
     reader: lastKnownGood.reader,
-    builder: createProgramBuilder({
-      library,
-      newExecutionId,
-      emptyDenies: config.agentsWithoutControls === 'deny',
-      onFailure: createFailureLog(log, monotonic),
-    }),
+    builder,
     maxAgents: config.limits.snapshotAgents,
     maxBytes: config.limits.snapshotBytes,
     now: monotonic,
@@ -88,6 +94,8 @@ export function createPrograms(foundations: Foundations): Programs {
   return {
     library,
     newExecutionId,
+    definitionsOf: builder.definitionsOf,
+    onFailure,
     snapshot,
     feed,
     watch,

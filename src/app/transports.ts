@@ -6,6 +6,8 @@ import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enfo
 import type { Config } from '../config/config.js';
 import { trustedProxies } from '../config/trusted-proxies.js';
 import type { MessageReader } from '../contract/call/handler.js';
+import { builtinEvaluators } from '../evaluators/load-evaluators.js';
+import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { HealthState } from '../operations/health.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { VERSION } from '../process/package-root.js';
@@ -27,7 +29,9 @@ import { evaluationRpcs } from '../transport/connect/evaluation-rpcs.js';
 import { handlerRpc } from '../transport/connect/handler-rpc.js';
 import { type RpcMethod, rpcMethods } from '../transport/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from '../transport/evaluation/evaluation-calls.js';
+import type { EvaluationRpc, HeavySteps } from '../transport/evaluation/heavy-steps.js';
 import { createHotLane } from '../transport/grpc-lane/hot-lane.js';
+import { createHeavySteps, type HeavyStepThread } from '../transport/heavy-steps/heavy-steps.js';
 import { corsHeadersWithoutOrigin } from '../transport/http/cors.js';
 import { NO_SNIFFING } from '../transport/http/safe-replies.js';
 import { DEFAULT_LISTENER_LIMITS } from '../transport/listener/limits.js';
@@ -46,6 +50,7 @@ import type { Foundations } from './foundations.js';
 import { createIssuer, type Issuer } from './issuer.js';
 import { createLiveFiles, type LiveFiles, readStartFiles } from './live-files.js';
 import { createOperationsPort, type OperationsPort } from './operations-port.js';
+import type { Programs } from './programs.js';
 import { createServer, type ServerOptions } from './server.js';
 import { credentialsOf } from './tls-files.js';
 
@@ -73,6 +78,8 @@ export interface Transports {
   /** The browser sessions that were ended before they expire. */
   readonly endedSessions: EndedSessions;
   readonly admission: Admission;
+  /** The thread for large messages of evaluations. */
+  readonly heavySteps: HeavyStepThread;
   readonly load: LoadShedder;
   readonly streamNames: StreamNames;
   /** Ends endless streams. */
@@ -93,6 +100,7 @@ export function servicesOf({ features }: Features): DescService[] {
 
 export async function createTransports(
   foundations: Foundations,
+  programs: Programs,
   features: Features,
   { health, state }: TransportState,
 ): Promise<Transports> {
@@ -155,6 +163,18 @@ export async function createTransports(
   const methods = new Map(services.flatMap(rpcMethods).map((method) => [method.name, method]));
   const evaluations = evaluationMethods(features);
   const calls = createEvaluationCalls(features.evaluation, config.duplicateMembers);
+  const heavySteps = createHeavySteps({
+    registry: foundations.registry,
+    meters: builtinMeters(foundations),
+    definitionsOf: programs.definitionsOf,
+    emptyDenies: config.agentsWithoutControls === 'deny',
+    keepEvaluators: config.evaluators.cacheSize,
+    duplicates: config.duplicateMembers,
+    onFailure: programs.onFailure,
+    failures,
+    now: monotonic,
+    entry: foundations.threadEntries.heavySteps,
+  });
   const host: CallHost = {
     admission,
     entrance,
@@ -169,6 +189,7 @@ export async function createTransports(
   };
   const evaluationRoutesOfRest = evaluationRoutes(
     features.evaluation,
+    heavySteps,
     [...evaluations.values()],
     config.apiBase,
     { ...errors, duplicates: config.duplicateMembers },
@@ -177,6 +198,7 @@ export async function createTransports(
     ...host,
     version: VERSION,
     calls,
+    heavySteps,
     codec: directCodec,
     maxMessageBytes: bodyBytes,
     methods: evaluations,
@@ -239,14 +261,15 @@ export async function createTransports(
         .flatMap(({ method, handler }) => handlerRoutes(method, handler, routeOptions)),
       ...evaluationRoutesOfRest,
     ],
-    readers: readersOf(features),
+    readers: new Map([...readersOf(features), ...heavyReaders(heavySteps, evaluations)]),
     registerRpcs(router: ConnectRouter) {
       for (const { service, methods: served } of features.features) {
         const ofHandlers = served.map(({ method, handler }) => [
           method.desc.localName,
           handlerRpc(method, handler),
         ]);
-        const others = service === EvaluationServiceDesc ? evaluationRpcs(calls, longStreams) : {};
+        const others =
+          service === EvaluationServiceDesc ? evaluationRpcs(calls, heavySteps, longStreams) : {};
         register(router, service, { ...Object.fromEntries(ofHandlers), ...others });
       }
     },
@@ -266,6 +289,7 @@ export async function createTransports(
     issuer,
     endedSessions,
     admission,
+    heavySteps,
     load,
     streamNames,
     shutdown,
@@ -281,6 +305,26 @@ function readersOf({ features }: Features): Map<string, MessageReader> {
       'reader' in handler && handler.reader !== undefined ? [[method.name, handler.reader]] : [],
     ),
   );
+}
+
+/** The same for the RPCs that evaluate steps. */
+function heavyReaders(
+  steps: HeavySteps,
+  evaluations: ReadonlyMap<string, RpcMethod>,
+): [string, MessageReader][] {
+  return [...evaluations.values()].map(({ name, desc }) => {
+    const rpc = desc.localName as EvaluationRpc;
+    return [
+      name,
+      { takes: (bytes) => steps.takes(rpc, bytes), read: (message) => steps.read({ rpc, ...message }) },
+    ];
+  });
+}
+
+/** The meters of the evaluators that the thread for large messages has itself. */
+function builtinMeters({ meters }: Foundations): Map<string, EvaluatorMeter> {
+  const names = new Set(builtinEvaluators.map(({ name }) => name));
+  return new Map([...meters].filter(([name]) => names.has(name)));
 }
 
 /** Adds a service to a router. Throws if one of its RPCs has no implementation. */

@@ -11,6 +11,8 @@ const MAX_UNUSED_BYTES = 64 * 1024 * 1024;
 export interface ControlLibrary {
   /** `text` is the stored definition. Never throws. */
   prepare(text: string): PreparedControl;
+  /** The stored definition of a control that takes part in evaluation; undefined for any other. */
+  textOf(prepared: PreparedControl): string | undefined;
 }
 
 /** Creates a library; `keepEvaluators` is the number of compiled evaluators kept without a program. */
@@ -25,14 +27,21 @@ export function createControlLibrary(options: {
   const partOf = createPartFactory(options.registry, evaluators);
   // None is kept: compared with its evaluators a control costs little to prepare.
   const controls = new WeakStore<PreparedControl>({ keep: 0, keepBytes: 0 });
+  /** Those that do not take part are one object for all texts. */
+  const texts = new WeakMap<PreparedControl, string>();
   return {
     prepare(text) {
       const known = controls.get(text);
       if (known !== undefined) return known;
-      const prepared = prepareControl(parsed(text), partOf);
+      const compiled = prepareControl(parsed(text), partOf);
+      const prepared = compiled.active
+        ? { ...compiled, sizeBytes: compiled.sizeBytes + text.length }
+        : compiled;
+      if (prepared.active) texts.set(prepared, text);
       controls.set(text, prepared);
       return prepared;
     },
+    textOf: (prepared) => texts.get(prepared),
   };
 }
 

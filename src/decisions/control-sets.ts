@@ -48,7 +48,7 @@ interface Entry extends ControlSet {
 
 export interface ControlSetsOptions {
   readonly reader: Pick<StateReader, 'controlsOf' | 'definitionsOf'>;
-  readonly builder: ProgramBuilder;
+  readonly builder: Omit<ProgramBuilder, 'definitionsOf'>;
   /** The state of the database known to this process. */
   readonly progress: () => Progress;
   readonly memory: MemoryLedger;

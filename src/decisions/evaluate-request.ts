@@ -32,6 +32,7 @@ import { checkTarget, MAX_TARGET_LENGTH, namesTarget, targetMembers } from '../c
 import { pathText } from '../contract/warnings/request-warnings.js';
 import type { Stage, Step } from '../core/types.js';
 import { type EvaluationOptions, optionMembers, optionsOf, wellFormedOptions } from './evaluation-options.js';
+import type { HeldStep } from './held-step.js';
 
 /** Input of an evaluation. */
 export interface EvaluateRequest {
@@ -45,6 +46,8 @@ export interface EvaluateRequest {
   readonly namesTarget: boolean;
   /** Null without options, the usual case. */
   readonly options: EvaluationOptions | null;
+  /** Set when the data of the step are in another thread; `step` has its type and name only. */
+  readonly held?: HeldStep;
 }
 
 /** An agent name that is already normalised. */

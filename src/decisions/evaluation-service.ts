@@ -99,7 +99,10 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     const needed = recorder?.nonMatches === true ? 'full' : detail;
     const { step, stage } = request;
     if (loaded.program.isEmpty) options.onUncontrolled?.(request.agentName);
-    const verdict = loaded.program.evaluate(step, stage, needed, caller);
+    const verdict =
+      request.held === undefined
+        ? loaded.program.evaluate(step, stage, needed, caller)
+        : request.held.evaluate(loaded.program, stage, needed, caller);
     if (!(verdict instanceof Promise)) {
       const made = revised(verdict, revision, staleness, outcomeOf(verdict, accepts), newDecisionId());
       recorder?.record(request, made, caller);

@@ -31,6 +31,8 @@ export interface ProgramBuilder {
     ids: readonly number[],
     definitions: readonly StoredDefinition[],
   ): Promise<ControlProgram | null>;
+  /** The stored controls of a program that take part in evaluation; undefined for a program of another builder. */
+  definitionsOf(program: ControlProgram): readonly StoredDefinition[] | undefined;
 }
 
 export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBuilder {
@@ -99,5 +101,10 @@ export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBui
   return {
     build: (controls) => inTurn(async () => link(await mapInTurns(controls, prepared))),
     replace: (program, ids, definitions) => inTurn(() => replace(program, ids, definitions)),
+    definitionsOf: (program) =>
+      sources.get(program)?.flatMap(({ id, name, prepared }) => {
+        const data = library.textOf(prepared);
+        return data === undefined ? [] : [{ id, name, data }];
+      }),
   };
 }

@@ -13,7 +13,7 @@ import { UnknownAgents } from './unknown-agents.js';
 
 export interface SnapshotOptions {
   readonly reader: StateReader;
-  readonly builder: ProgramBuilder;
+  readonly builder: Omit<ProgramBuilder, 'definitionsOf'>;
   /** Agents kept in memory; those not used recently are evicted. */
   readonly maxAgents: number;
   /** Estimated memory limit of the agents and their programs, in bytes. */

@@ -96,9 +96,9 @@ export class SupervisedWorker<Reply> {
     this.#worker.postMessage({ ...request, id: this.#lastId }, transfer);
   }
 
-  /** Sends a message without an answer. */
-  post(message: unknown): void {
-    this.#worker.postMessage(message);
+  /** Sends a message without an answer. As for requests, the memory in `transfer` belongs to the worker afterwards. */
+  post(message: unknown, transfer: readonly ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, transfer);
   }
 
   /** Waits until the worker has ended by a message, which its module reads after all earlier requests. */
@@ -124,4 +124,10 @@ export class SupervisedWorker<Reply> {
     if (this.unanswered.size === 0) this.#worker.unref();
     answered?.(reply);
   }
+}
+
+/** The bytes in memory that holds nothing else, so that it can be passed on without a copy. */
+export function ownMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const isOwn = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
+  return isOwn ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }

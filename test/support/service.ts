@@ -34,6 +34,7 @@ export interface StartOptions {
 }
 
 const EVENT_READER = 'transport/event-reading/event-reader-thread.js';
+const STEP_THREAD = 'transport/heavy-steps/step-thread.js';
 
 /** A module for threads, which cannot load the sources: of the service that the test run has compiled. */
 function compiledEntry(file: string): URL | undefined {
@@ -75,7 +76,7 @@ export async function startService(
     config,
     log,
     policies,
-    eventReaderEntry,
+    threadEntries: { eventReader: eventReaderEntry, heavySteps: compiledEntry(STEP_THREAD) },
     ...(keepsLines ? { onQuery: keepIn(queries) } : {}),
   });
   const { address: url, operations } = await app.listen();

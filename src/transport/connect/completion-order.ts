@@ -2,14 +2,14 @@
  * Yields the answers to the items of `source` in the order in which they are ready: immediately if `answer`
  * returns a value, later if it returns a promise. At most `window` answers are pending at a time; beyond that
  * the source is not read, so memory stays bounded and back-pressure reaches the sender. Fails with the reason
- * of `signal` as soon as it is aborted. `answer` may return null: then there is none. `begun` receives what can
+ * of `signal` as soon as it is aborted. `answer` may return null, or a promise of it: then there is none. `begun` receives what can
  * happen from outside.
  */
 export async function* inCompletionOrder<Item, Answer>(
   source: AsyncIterable<Item>,
   window: number,
   signal: AbortSignal,
-  answer: (item: Item) => Answer | Promise<Answer> | null,
+  answer: (item: Item) => Answer | Promise<Answer | null> | null,
   begun?: (outside: Outside<Answer>) => void,
 ): AsyncGenerator<Answer> {
   const items = source[Symbol.asyncIterator]();
@@ -47,7 +47,7 @@ export async function* inCompletionOrder<Item, Answer>(
         throw event.error;
       } else if (event.kind === 'answer') {
         if (event.isAwaited) open -= 1;
-        yield event.answer;
+        if (event.answer !== null) yield event.answer;
       } else {
         reading = false;
         if (event.result.done === true) {
@@ -80,5 +80,5 @@ export interface Outside<Answer> {
 
 type Event<Item, Answer> =
   | { readonly kind: 'item'; readonly result: IteratorResult<Item> }
-  | { readonly kind: 'answer'; readonly answer: Answer; readonly isAwaited: boolean }
+  | { readonly kind: 'answer'; readonly answer: Answer | null; readonly isAwaited: boolean }
   | { readonly kind: 'failure'; readonly error: unknown };

@@ -10,11 +10,13 @@ import type {
   EvaluationService as EvaluationServiceDesc,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
+import type { Call } from '../call/call.js';
 import type { LongStream, LongStreams } from '../call/long-streams.js';
 import { type EvaluationCalls, STREAM_WINDOW, stalenessOf } from '../evaluation/evaluation-calls.js';
+import { type HeavySteps, onlyEvaluation, withHeldMessage } from '../evaluation/heavy-steps.js';
 import { StreamMessages } from '../evaluation/stream-messages.js';
 import { toConnectError } from '../wire/connect-error.js';
-import type { EvaluationOutcome } from '../wire/evaluation-codec.js';
+import type { EvaluationFields, EvaluationOutcome } from '../wire/evaluation-codec.js';
 import {
   batchMessage,
   evaluationFieldsOf,
@@ -32,36 +34,53 @@ import { unaryRpc } from './unary.js';
 /** The RPCs that call the evaluation directly, without conversion to plain values. */
 export function evaluationRpcs(
   calls: EvaluationCalls,
+  steps: HeavySteps,
   longStreams: LongStreams,
 ): Omit<ServiceImpl<typeof EvaluationServiceDesc>, 'explain'> {
-  const evaluate = unaryRpc((message, call) => {
-    const verdict = calls.evaluate(evaluationFieldsOf(message as EvaluateRequest), call);
+  const evaluateFields = (fields: EvaluationFields, call: Call) => {
+    const verdict = calls.evaluate(fields, call);
     const reply = (made: RevisedVerdict): EvaluateResponse => {
       call.reportRevision(made.revision);
       if (made.staleness_seconds !== null) call.reportStaleness(made.staleness_seconds);
       return verdictMessage(made);
     };
     return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
+  };
+  const evaluate = unaryRpc((message, call, { unread }) => {
+    const heavy = unread?.next();
+    if (heavy === undefined) return evaluateFields(evaluationFieldsOf(message as EvaluateRequest), call);
+    return withHeldMessage(steps, { rpc: 'evaluate', ...heavy }, (held) =>
+      evaluateFields(onlyEvaluation(held), call),
+    );
   });
-  const batch = unaryRpc((message, call) => {
-    const { evaluations } = message as EvaluateBatchRequest;
-    const outcomes = calls.batch(evaluations.map(evaluationFieldsOf), call);
+  const evaluateAll = (evaluations: readonly EvaluationFields[], call: Call) => {
+    const outcomes = calls.batch(evaluations, call);
     const reply = (made: readonly EvaluationOutcome[]): EvaluateBatchResponse => {
       const staleness = stalenessOf(made);
       if (staleness !== null) call.reportStaleness(staleness);
       return batchMessage(made);
     };
     return outcomes instanceof Promise ? outcomes.then(reply) : reply(outcomes);
+  };
+  const batch = unaryRpc((message, call, { unread }) => {
+    const heavy = unread?.next();
+    if (heavy === undefined) {
+      return evaluateAll((message as EvaluateBatchRequest).evaluations.map(evaluationFieldsOf), call);
+    }
+    return withHeldMessage(steps, { rpc: 'evaluateBatch', ...heavy }, (held) =>
+      evaluateAll(held.evaluations, call),
+    );
   });
   return {
     evaluate: (request, context) => evaluate(request as Message, context) as Promise<EvaluateResponse>,
     evaluateBatch: (request, context) => batch(request as Message, context) as Promise<EvaluateBatchResponse>,
-    evaluateStream: (requests, context) => evaluateStream(calls, longStreams, requests, context),
+    evaluateStream: (requests, context) => evaluateStream(calls, steps, longStreams, requests, context),
   };
 }
 
 async function* evaluateStream(
   calls: EvaluationCalls,
+  steps: HeavySteps,
   longStreams: LongStreams,
   requests: AsyncIterable<EvaluateStreamRequest>,
   context: HandlerContext,
@@ -73,6 +92,13 @@ async function* evaluateStream(
   let isActive = false;
   const answer = (message: EvaluateStreamRequest) => {
     isActive = true;
+    const heavy = rpc.unread?.next();
+    if (heavy !== undefined) {
+      return withHeldMessage(steps, { rpc: 'evaluateStream', ...heavy }, async (held) => {
+        const reply = await messages.answer(held);
+        return reply && streamReplyMessage(reply);
+      });
+    }
     const reply = messages.answer(streamFieldsOf(message));
     if (reply === null) return null;
     return reply instanceof Promise ? reply.then(streamReplyMessage) : streamReplyMessage(reply);

@@ -20,6 +20,7 @@ import { MappingError, mappingErrorToServiceError } from '../wire/mapping-error.
 
 /** Converts a request message for the evaluation. Throws a ServiceError that names the field. */
 export function evaluationRequestOf(fields: EvaluationFields, duplicates: DuplicateMembers): EvaluateRequest {
+  if (fields.read !== undefined) return requestRead(fields);
   const { agentName, minRevision, targetType, targetId } = fields;
   const stage = stageWord(fields.stage);
   const step = stepOf(fields, duplicates);
@@ -41,6 +42,13 @@ export function evaluationRequestOf(fields: EvaluationFields, duplicates: Duplic
       ...(fields.options && optionMembersOf(fields.options)),
     })
   );
+}
+
+/** The request of an evaluation that was read in another thread. Throws its error. */
+export function requestRead({ read }: EvaluationFields): EvaluateRequest {
+  if (read === undefined) throw new Error('an evaluation was not read in another thread');
+  if ('error' in read) throw read.error;
+  return read.request;
 }
 
 /** Null without options; undefined if one of them is invalid. */

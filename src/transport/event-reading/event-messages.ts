@@ -1,5 +1,4 @@
-import type { DescMethod, DescMethodStreaming, DescMethodUnary, Message } from '@bufbuild/protobuf';
-import { createMethodSerializationLookup } from '@connectrpc/connect/protocol';
+import type { DescMethod } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import type { DuplicateMembers } from '../../../packages/exact-json/src/index.js';
@@ -10,11 +9,9 @@ import type { EventRpc } from '../../events/observability-handlers.js';
 import { type ReadEvents, readEvents } from '../../events/read-events.js';
 import type { EventCodec } from '../../events/store/event-store.js';
 import { messageMapper } from '../connect/message-mapper.js';
-import { MESSAGE_OPTIONS } from '../connect/message-options.js';
+import { createMessageParser } from '../connect/message-parser.js';
 import { type RpcMethod, rpcMethods } from '../descriptors/rpc-methods.js';
 import { readInput } from '../rest/read-input.js';
-import { toConnectError } from '../wire/connect-error.js';
-import { correctedStatus } from '../wire/message-errors.js';
 import { withoutSurplus } from './surplus-events.js';
 
 /** A message of an RPC that stores events. */
@@ -28,9 +25,6 @@ export interface UnreadEvents extends UnreadMessage {
 
 /** Reads a message. Throws what reading it in the thread that serves requests throws. */
 export type ReadMessage = (message: UnreadEvents) => ReadEvents;
-
-/** Sizes were limited where the message arrived. */
-const NO_LIMITS = { readMaxBytes: 0xffffffff, writeMaxBytes: 0xffffffff };
 
 /** Reads messages in every form that they arrive in, exactly as the adapters do. */
 export function createEventMessages({ encode }: EventCodec): ReadMessage {
@@ -74,25 +68,7 @@ const JSON_HEADERS = { 'content-type': 'application/json' };
 
 /** Reads the plain value of a message; `isBinary` for protobuf. */
 function messageReader(desc: DescMethod): (bytes: Uint8Array, isBinary: boolean) => object {
-  const { binaryOptions, jsonOptions } = MESSAGE_OPTIONS;
-  const method = desc as DescMethodUnary | DescMethodStreaming;
-  const serialization = createMethodSerializationLookup(method, binaryOptions, jsonOptions, NO_LIMITS);
+  const parse = createMessageParser(desc);
   const { toPlain } = messageMapper(desc.input);
-
-  function parse(bytes: Uint8Array, isBinary: boolean): Message {
-    try {
-      return serialization.getI(isBinary).parse(bytes);
-    } catch (error) {
-      const { code, rawMessage } = toConnectError(error);
-      // In a stream, invalid JSON is reported as protobuf-es words it.
-      const json = desc.methodKind === 'unary' && !isBinary ? { text: () => decodeUtf8(bytes) } : null;
-      throw correctedStatus(code, rawMessage, json) ?? error;
-    }
-  }
-
   return (bytes, isBinary) => toPlain(parse(bytes, isBinary));
-}
-
-function decodeUtf8(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }

@@ -9,6 +9,7 @@ import type { EventReaders, EventRpc } from '../../events/observability-handlers
 import { type ReadEvents, type SentEvents, unpackEvents } from '../../events/read-events.js';
 import type { EventStore } from '../../events/store/event-store.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
+import { ownMemory } from '../../process/supervised-worker.js';
 import { type WorkerJob, WorkerPool } from '../../process/worker-pool.js';
 import type { UnreadEvents } from './event-messages.js';
 import { type SentError, unpackError } from './sent-error.js';
@@ -51,7 +52,7 @@ export interface EventReaderOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** The module of the threads. */
-  readonly entry?: URL;
+  readonly entry?: URL | undefined;
   readonly limits?: { readonly waitingBytes?: number; readonly readMs?: number };
 }
 
@@ -129,10 +130,4 @@ export function createEventReaders(options: EventReaderOptions): EventReaderThre
 
 function notRead(reason: Error): ServiceError {
   return unavailable('The events could not be read.', reason);
-}
-
-/** The bytes in memory that holds nothing else, so that it can be passed on without a copy. */
-function ownMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const isOwn = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
-  return isOwn ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }

@@ -7,6 +7,7 @@ import { apiKeyOf } from '../auth/request-credentials.js';
 import { type CallRoute, rpcRoute } from '../call/call-host.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { stalenessOf } from '../evaluation/evaluation-calls.js';
+import { onlyEvaluation } from '../evaluation/heavy-steps.js';
 import type { StreamTaker } from '../listener/http2-server.js';
 import type { EvaluationFields, EvaluationOutcome } from '../wire/evaluation-codec.js';
 import type { LaneCall } from './lane-call.js';
@@ -40,7 +41,9 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
   });
 
   const evaluate: UnaryWork<EvaluationFields> = {
+    rpc: 'evaluate',
     decode: codec.decodeEvaluate,
+    held: onlyEvaluation,
     answer(fields, call) {
       const verdict = calls.evaluate(fields, call);
       const reply = (made: RevisedVerdict): Buffer => {
@@ -52,7 +55,9 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
     },
   };
   const batch: UnaryWork<readonly EvaluationFields[]> = {
+    rpc: 'evaluateBatch',
     decode: codec.decodeBatch,
+    held: ({ evaluations }) => evaluations,
     answer(evaluations, call) {
       const outcomes = calls.batch(evaluations, call);
       const reply = (made: readonly EvaluationOutcome[]): Buffer => {

@@ -2,6 +2,7 @@ import type { ConnectError } from '@connectrpc/connect';
 import type { CallHost } from '../call/call-host.js';
 import type { LongStreams } from '../call/long-streams.js';
 import type { EvaluationCalls } from '../evaluation/evaluation-calls.js';
+import type { HeavySteps } from '../evaluation/heavy-steps.js';
 import type { EvaluationCodec } from '../wire/evaluation-codec.js';
 
 /** A call that can be ended from outside. */
@@ -12,6 +13,7 @@ export interface StoppableCall {
 /** Dependencies of every call of the lane. */
 export interface LaneEnvironment extends CallHost {
   readonly calls: EvaluationCalls;
+  readonly heavySteps: HeavySteps;
   readonly codec: EvaluationCodec;
   /** Sent with every reply. */
   readonly version: string;

@@ -7,6 +7,7 @@ import type { CallRoute } from '../call/call-host.js';
 import { messageTooSlow } from '../call/deadline.js';
 import type { LongStream } from '../call/long-streams.js';
 import { STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
+import { withHeldMessage } from '../evaluation/heavy-steps.js';
 import { StreamMessages } from '../evaluation/stream-messages.js';
 import type { StreamReply } from '../wire/evaluation-codec.js';
 import { LaneCall } from './lane-call.js';
@@ -31,6 +32,8 @@ export class StreamCall extends LaneCall implements TurnTaker, LongStream {
   /** Messages, and their evaluations, without an answer yet. */
   #openMessages = 0;
   #openEvaluations = 0;
+  /** Bytes of messages that are read elsewhere. */
+  #heavyBytes = 0;
   #isBlocked = false;
   #isFlushDue = false;
   #isWaiting = false;
@@ -136,7 +139,7 @@ export class StreamCall extends LaneCall implements TurnTaker, LongStream {
     while (!this.isOver) {
       if (!this.#mayGoOn()) {
         this.#stopMessageTimer();
-        this.hold(this.#reader.heldBytes);
+        this.hold(this.#reader.heldBytes + this.#heavyBytes);
         this.stream.pause();
         return;
       }
@@ -146,7 +149,7 @@ export class StreamCall extends LaneCall implements TurnTaker, LongStream {
       this.#answer(bytes);
     }
     if (this.isOver) return;
-    this.hold(this.#reader.heldBytes);
+    this.hold(this.#reader.heldBytes + this.#heavyBytes);
     if (!this.#bodyEnded) {
       if (this.#reader.heldBytes > FREE_BYTES) this.#startMessageTimer();
       if (this.stream.isPaused()) this.stream.resume();
@@ -180,6 +183,10 @@ export class StreamCall extends LaneCall implements TurnTaker, LongStream {
   }
 
   #answer(bytes: Buffer): void {
+    if (this.env.heavySteps.takes('evaluateStream', bytes.length)) {
+      this.#answerElsewhere(bytes);
+      return;
+    }
     const message = this.decoded(this.env.codec.decodeStream, bytes);
     const evaluations = message.evaluations.length;
     this.#isActive = true;
@@ -197,6 +204,32 @@ export class StreamCall extends LaneCall implements TurnTaker, LongStream {
         this.#openMessages -= 1;
         this.#openEvaluations -= evaluations;
         this.#ready(late);
+        this.guarded(() => this.#work());
+      },
+      (error: unknown) => this.fail(error),
+    );
+  }
+
+  /** Answers a large message, which another thread reads. */
+  #answerElsewhere(bytes: Buffer): void {
+    const { length } = bytes;
+    this.#isActive = true;
+    this.#turns.spend(1, length);
+    this.#openMessages += 1;
+    this.#heavyBytes += length;
+    withHeldMessage(this.env.heavySteps, { rpc: 'evaluateStream', form: 'grpc', bytes }, async (held) => {
+      const evaluations = held.evaluations.length;
+      this.#openEvaluations += evaluations;
+      try {
+        return await this.#messages.answer(held);
+      } finally {
+        this.#openEvaluations -= evaluations;
+      }
+    }).then(
+      (reply) => {
+        this.#openMessages -= 1;
+        this.#heavyBytes -= length;
+        if (reply !== null) this.#ready(reply);
         this.guarded(() => this.#work());
       },
       (error: unknown) => this.fail(error),

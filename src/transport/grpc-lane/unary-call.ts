@@ -4,13 +4,17 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type { Call } from '../call/call.js';
 import type { CallRoute } from '../call/call-host.js';
 import { tooSlow } from '../call/deadline.js';
+import { type EvaluationRpc, type HeldMessage, withHeldMessage } from '../evaluation/heavy-steps.js';
 import { LaneCall } from './lane-call.js';
 import type { LaneEnvironment } from './lane-environment.js';
 import { incompleteMessage, MessageReader } from './message-reader.js';
 
 /** Decodes and answers the message of a unary RPC. */
 export interface UnaryWork<Message> {
+  readonly rpc: EvaluationRpc;
   decode(bytes: Buffer): Message;
+  /** The message of one that was read elsewhere. */
+  held(message: HeldMessage): Message;
   /** The framed reply. Throws or rejects on errors. */
   answer(message: Message, call: Call): Buffer | Promise<Buffer>;
 }
@@ -20,6 +24,8 @@ export class UnaryCall<Message> extends LaneCall {
   readonly #work: UnaryWork<Message>;
   readonly #reader: MessageReader;
   #message: Message | undefined;
+  /** The bytes of a message that is read elsewhere. */
+  #heavy: Buffer | undefined;
 
   constructor(
     env: LaneEnvironment,
@@ -43,25 +49,43 @@ export class UnaryCall<Message> extends LaneCall {
     if (this.isOver) return;
     this.#reader.push(chunk);
     for (let bytes = this.#reader.next(); bytes !== undefined; bytes = this.#reader.next()) {
+      if (this.env.heavySteps.takes(this.#work.rpc, bytes.length)) {
+        if (this.#isComplete) throw wrongCount('received extra');
+        this.#heavy = bytes;
+        continue;
+      }
       const message = this.decoded(this.#work.decode, bytes);
-      if (this.#message !== undefined) throw wrongCount('received extra');
+      if (this.#isComplete) throw wrongCount('received extra');
       this.#message = message;
     }
-    this.hold(this.#reader.heldBytes);
+    this.hold(this.#reader.heldBytes + (this.#heavy?.length ?? 0));
   }
 
   protected onEnd(): void {
     if (this.isOver) return;
     if (this.#reader.isInsideMessage) throw incompleteMessage();
-    if (this.#message === undefined) throw wrongCount('missing');
+    if (!this.#isComplete) throw wrongCount('missing');
     this.checkDeadline();
-    const reply = this.#work.answer(this.#message, this.call);
+    const reply = this.#answer();
     if (reply instanceof Promise) this.#wait(reply);
     else this.succeed(this.checkedSize(reply));
   }
 
   protected letGo(): void {
     this.#reader.clear();
+  }
+
+  get #isComplete(): boolean {
+    return this.#message !== undefined || this.#heavy !== undefined;
+  }
+
+  #answer(): Buffer | Promise<Buffer> {
+    const { rpc } = this.#work;
+    if (this.#message !== undefined) return this.#work.answer(this.#message, this.call);
+    const bytes = this.#heavy as Buffer;
+    return withHeldMessage(this.env.heavySteps, { rpc, form: 'grpc', bytes }, (held) =>
+      this.#work.answer(this.#work.held(held), this.call),
+    );
   }
 
   #wait(reply: Promise<Buffer>): void {

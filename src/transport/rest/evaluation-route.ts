@@ -14,8 +14,16 @@ import {
 import type { EvaluationService, RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { Call } from '../call/call.js';
 import { type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
+import { requestRead } from '../evaluation/evaluation-input.js';
+import {
+  type EvaluationMessage,
+  type HeavySteps,
+  onlyEvaluation,
+  withHeldMessage,
+} from '../evaluation/heavy-steps.js';
 import { inSlices } from '../evaluation/in-slices.js';
-import { readBody } from './rest-body.js';
+import type { EvaluationFields } from '../wire/evaluation-codec.js';
+import { jsonBytes, readBody } from './rest-body.js';
 import { type ErrorContext, problemOf } from './rest-errors.js';
 import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
 import { printVerdict } from './verdict-json.js';
@@ -23,6 +31,7 @@ import { printVerdict } from './verdict-json.js';
 /** The JSON routes of Evaluate and EvaluateBatch: call the evaluation directly and return full results. */
 export function evaluationRoutes(
   evaluation: EvaluationService,
+  steps: HeavySteps,
   methods: Iterable<RpcMethod>,
   apiBase: string,
   { duplicates, ...errors }: ErrorContext & { readonly duplicates: DuplicateMembers },
@@ -30,11 +39,29 @@ export function evaluationRoutes(
   const routes = {
     Evaluate: {
       input: evaluateRequestSchema,
-      run: (request, call) => evaluate(evaluation, bodyOf(request, duplicates), call),
+      run(request, call) {
+        const heavy = heavyMessage(steps, 'evaluate', request);
+        if (heavy === undefined) {
+          return evaluate(evaluation, readEvaluateRequest(bodyOf(request, duplicates)), call);
+        }
+        return withHeldMessage(steps, heavy, (held) =>
+          evaluate(evaluation, requestRead(onlyEvaluation(held)), call),
+        );
+      },
     },
     EvaluateBatch: {
       input: evaluateBatchSchema,
-      run: (request, call) => evaluateBatch(evaluation, request, bodyOf(request, duplicates), call, errors),
+      run(request, call) {
+        const failed = (error: unknown) => printFailure(problemOf(error, request, errors));
+        const heavy = heavyMessage(steps, 'evaluateBatch', request);
+        if (heavy === undefined) {
+          const { evaluations } = parseInput(evaluateBatchSchema, bodyOf(request, duplicates));
+          return evaluateBatch(evaluation, evaluations.map(unreadItem), call, failed);
+        }
+        return withHeldMessage(steps, heavy, ({ evaluations }) =>
+          evaluateBatch(evaluation, evaluations.map(readItem), call, failed),
+        );
+      },
     },
   } as const satisfies Record<string, Pick<RestRoute, 'input' | 'run'>>;
   return [...methods].flatMap((method) =>
@@ -46,12 +73,34 @@ export function evaluationRoutes(
   );
 }
 
+/** The body of a request, if it is read and evaluated elsewhere. */
+function heavyMessage(
+  steps: HeavySteps,
+  rpc: 'evaluate' | 'evaluateBatch',
+  request: RestRequest,
+): EvaluationMessage | undefined {
+  const bytes = jsonBytes(request);
+  return bytes !== undefined && steps.takes(rpc, bytes.length) ? { rpc, form: 'rest', bytes } : undefined;
+}
+
+/** Reads one evaluation of a batch when it is its turn. Throws for one that is none. */
+type BatchItem = () => EvaluateRequest;
+
+const unreadItem =
+  (item: JsonValue): BatchItem =>
+  () =>
+    readEvaluateRequest(item);
+const readItem =
+  (fields: EvaluationFields): BatchItem =>
+  () =>
+    requestRead(fields);
+
 function evaluate(
   evaluation: EvaluationService,
-  body: JsonValue,
+  request: EvaluateRequest,
   call: Call,
 ): RestReply | Promise<RestReply> {
-  const asked = demanding(readEvaluateRequest(body), demandedRevision(call));
+  const asked = demanding(request, demandedRevision(call));
   if (asked.namesTarget) call.tellTargetIgnored();
   const reply = (verdict: RevisedVerdict): RestReply => {
     call.reportRevision(verdict.revision);
@@ -85,13 +134,10 @@ function demanding(asked: EvaluateRequest, revision: number): EvaluateRequest {
 
 function evaluateBatch(
   evaluation: EvaluationService,
-  request: RestRequest,
-  body: JsonValue,
+  evaluations: readonly BatchItem[],
   call: Call,
-  errors: ErrorContext,
+  failed: (error: unknown) => Buffer,
 ): RestReply | Promise<RestReply> {
-  const { evaluations } = parseInput(evaluateBatchSchema, body);
-  const failed = (error: unknown) => printFailure(problemOf(error, request, errors));
   const demanded = demandedRevision(call);
   call.spend(evaluations.length - 1);
   let oldest = Number.POSITIVE_INFINITY;
@@ -101,8 +147,8 @@ function evaluateBatch(
     if (verdict.staleness_seconds !== null) stalest = Math.max(stalest ?? 0, verdict.staleness_seconds);
     return printVerdict(verdict, withOutcome, '{"verdict":', '}');
   };
-  const judge = (item: JsonValue): Buffer | Promise<Buffer> => {
-    const asked = demanding(readEvaluateRequest(item), demanded);
+  const judge = (item: BatchItem): Buffer | Promise<Buffer> => {
+    const asked = demanding(item(), demanded);
     if (asked.namesTarget) call.tellTargetIgnored();
     const verdict = evaluation.evaluate(asked, 'full', call);
     const isAsked = acceptsOutcomes(asked);

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import type { EvaluateRequest } from '../../decisions/evaluate-request.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { MappingError } from './mapping-error.js';
 import type { RpcStatus } from './rpc-status.js';
@@ -28,7 +29,12 @@ export interface EvaluationFields {
    * The step sent as JSON text, a view of the decoded bytes. Undefined if the other form or none was sent.
    */
   readonly stepJson: Uint8Array | undefined;
+  /** Set when the message was read in another thread; the other members but `detail` are empty then. */
+  readonly read?: ReadEvaluation;
 }
+
+/** An evaluation that was read in another thread: its request, whose step is held there, or why it is none. */
+export type ReadEvaluation = { readonly request: EvaluateRequest } | { readonly error: Error };
 
 /** The optional fields of one EvaluateRequest; undefined where absent. */
 export interface OptionFields {

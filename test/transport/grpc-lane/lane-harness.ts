@@ -19,6 +19,7 @@ import { directCodec } from '../../../src/transport/wire/direct-codec.js';
 import { NO_FAILURES } from '../../support/failures.js';
 import { agelessStreams, NO_WITHDRAWALS } from '../../support/long-streams.js';
 import { createQuietMetrics } from '../../support/metrics.js';
+import { NO_HEAVY_STEPS } from '../../support/no-heavy-steps.js';
 import { type OpenAdmissionOptions, openAdmission } from '../../support/open-admission.js';
 import { framed } from './exchange.js';
 
@@ -87,6 +88,7 @@ export async function startLane(
       },
       'refuse',
     ),
+    heavySteps: NO_HEAVY_STEPS,
     codec: directCodec,
     metrics,
     log: { debug: log, info: log, warn: log, error: log },

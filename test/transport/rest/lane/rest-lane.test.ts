@@ -14,6 +14,7 @@ import type { RestRoute } from '../../../../src/transport/rest/rest-route.js';
 import { NO_FAILURES } from '../../../support/failures.js';
 import { exchange } from '../../../support/http.js';
 import { NO_WITHDRAWALS } from '../../../support/long-streams.js';
+import { NO_HEAVY_STEPS } from '../../../support/no-heavy-steps.js';
 import { openAdmission } from '../../../support/open-admission.js';
 import { until } from '../../../support/until.js';
 
@@ -114,7 +115,7 @@ async function start(
 
 function routes(evaluate: EvaluationService['evaluate']): RestRoute[] {
   const judging = rpcMethods(EvaluationServiceDesc).filter(({ desc }) => desc.name !== 'Explain');
-  return evaluationRoutes({ evaluate }, judging, '/api/v1', ERRORS);
+  return evaluationRoutes({ evaluate }, NO_HEAVY_STEPS, judging, '/api/v1', ERRORS);
 }
 
 const ask = (more: Partial<Parameters<typeof exchange>[1]> = {}) =>

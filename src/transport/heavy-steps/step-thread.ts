@@ -1,0 +1,139 @@
+/** The thread that reads large messages of evaluations, keeps their steps and evaluates them. See `ToThread`. */
+import { setImmediate } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import type { StoredDefinition } from '../../controls/agent-control-store.js';
+import { linkProgram } from '../../core/program.js';
+import type { ControlProgram, Step, Verdict } from '../../core/types.js';
+import { withTimeout } from '../../database/in-time.js';
+import { createControlLibrary } from '../../decisions/control-library.js';
+import { createExecutionIds } from '../../decisions/execution-id.js';
+import { builtinEvaluators, createRegistry } from '../../evaluators/load-evaluators.js';
+import { runInBackground } from '../../process/background-thread.js';
+import { packError } from '../event-reading/sent-error.js';
+import { createCheckCounters } from './check-counters.js';
+import { createForeignEvaluators } from './foreign-evaluators.js';
+import { type ReadEvaluations, readEvaluations } from './read-message.js';
+import type {
+  FromThread,
+  ReadItem,
+  ReadMessage,
+  StepJob,
+  StepThreadData,
+  ThreadAnswer,
+  ToThread,
+} from './thread-messages.js';
+
+/** Linked programs that are kept, and their memory in bytes: the most recently used ones. */
+const MAX_PROGRAMS = 64;
+const MAX_PROGRAM_BYTES = 128 * 1024 * 1024;
+
+const { emptyDenies, foreign, keepEvaluators } = workerData as StepThreadData;
+runInBackground();
+
+const send = (message: FromThread): void => parentPort?.postMessage(message);
+const counters = createCheckCounters();
+const others = createForeignEvaluators(foreign, send);
+const registry = createRegistry([...builtinEvaluators.map(counters.counted), ...others.evaluators]);
+const library = createControlLibrary({ registry, keepEvaluators });
+const newExecutionId = createExecutionIds();
+
+const messages = new Map<number, ReadEvaluations>();
+/** In order of last use. */
+const programs = new Map<number, ControlProgram>();
+const running = new Map<number, AbortController>();
+let answers: ThreadAnswer[] = [];
+
+/** Answers made in the same turn are sent together: a batch has many. */
+function answer(made: ThreadAnswer): void {
+  answers.push(made);
+  if (answers.length > 1) return;
+  queueMicrotask(() => {
+    const ready = answers;
+    answers = [];
+    send({ answers: ready, counts: counters.take() });
+  });
+}
+
+function described({ id, cancel, items }: ReadEvaluations): ReadMessage {
+  return {
+    id,
+    cancel,
+    items: items.map(({ detail, read }): ReadItem => {
+      if ('error' in read) return { detail, read: { error: packError(read.error) } };
+      const { step, ...request } = read.request;
+      return { detail, read: { request, type: step.type, name: step.name } };
+    }),
+  };
+}
+
+function link(number: number, controls: readonly StoredDefinition[]): void {
+  const linkable = controls.map(({ id, name, data }) => ({ id, name, prepared: library.prepare(data) }));
+  const onFailure: NonNullable<Parameters<typeof linkProgram>[1]['onFailure']> = (problem) =>
+    send({ problem });
+  const program = linkProgram(linkable, {
+    newExecutionId,
+    emptyDenies,
+    onFailure,
+    withTimeout,
+    nextTurn: setImmediate,
+  });
+  programs.set(number, program);
+  let bytes = 0;
+  for (const { sizeBytes } of programs.values()) bytes += sizeBytes;
+  for (const [oldest, { sizeBytes }] of programs) {
+    if (programs.size <= MAX_PROGRAMS && (bytes <= MAX_PROGRAM_BYTES || oldest === number)) return;
+    programs.delete(oldest);
+    bytes -= sizeBytes;
+  }
+}
+
+function evaluate({ job, message, index, program: number, stage, detail }: StepJob): void {
+  const read = messages.get(message)?.items[index]?.read;
+  const step: Step | undefined = read !== undefined && 'request' in read ? read.request.step : undefined;
+  const program = programs.get(number);
+  if (program === undefined || step === undefined) {
+    answer({ to: job, isMissing: true });
+    return;
+  }
+  programs.delete(number);
+  programs.set(number, program);
+  const caller = new AbortController();
+  const verdict = program.evaluate(step, stage, detail, caller);
+  if (!(verdict instanceof Promise)) {
+    conclude(job, verdict);
+    return;
+  }
+  running.set(job, caller);
+  void verdict.then((late) => {
+    running.delete(job);
+    conclude(job, late);
+  });
+}
+
+function conclude(job: number, verdict: Verdict): void {
+  answer({ to: job, verdict: stringifyJson(verdict as unknown as JsonObject) });
+}
+
+parentPort?.on('message', (message: ToThread) => {
+  if ('read' in message) {
+    try {
+      const read = readEvaluations(message, message.duplicates);
+      messages.set(message.read, read);
+      answer({ to: message.read, message: described(read) });
+    } catch (error) {
+      answer({ to: message.read, error: packError(error) });
+    }
+  } else if ('evaluate' in message) {
+    for (const job of message.evaluate) evaluate(job);
+  } else if ('program' in message) {
+    link(message.program, message.controls);
+  } else if ('release' in message) {
+    messages.delete(message.release);
+  } else if ('abort' in message) {
+    running.get(message.abort)?.abort();
+  } else {
+    others.answered(message.answered, message.answer);
+  }
+});
+parentPort?.postMessage({ ready: true });

@@ -1,0 +1,101 @@
+import type { DuplicateMembers, JsonValue } from '../../../packages/exact-json/src/index.js';
+import type { StoredDefinition } from '../../controls/agent-control-store.js';
+import type { LeafPlace } from '../../core/evaluator.js';
+import type { ControlFailure } from '../../core/linked-control.js';
+import type { Detail, Stage } from '../../core/types.js';
+import type { EvaluateRequest } from '../../decisions/evaluate-request.js';
+import type { EvaluationMessage } from '../evaluation/heavy-steps.js';
+import type { SentError } from '../event-reading/sent-error.js';
+
+/** An evaluator that only the process has: its checks are passed back. */
+export interface ForeignEvaluator {
+  readonly name: string;
+  readonly external: boolean;
+}
+
+/** What the thread gets when it starts. */
+export interface StepThreadData {
+  /** Whether every step of an agent without enabled controls is denied. */
+  readonly emptyDenies: boolean;
+  readonly foreign: readonly ForeignEvaluator[];
+  /** Number of compiled evaluators kept without a program. */
+  readonly keepEvaluators: number;
+}
+
+/** One evaluation of a held step. */
+export interface StepJob {
+  readonly job: number;
+  /** The message of the step, and its place there. */
+  readonly message: number;
+  readonly index: number;
+  readonly program: number;
+  readonly stage: Stage;
+  readonly detail: Detail;
+}
+
+/** What a check of a foreign evaluator gave. */
+export type ForeignAnswer = { readonly result: string } | { readonly thrown: string };
+
+/** What the thread receives. */
+export type ToThread =
+  | ({ readonly read: number; readonly duplicates: DuplicateMembers } & EvaluationMessage)
+  | { readonly evaluate: readonly StepJob[] }
+  | { readonly program: number; readonly controls: readonly StoredDefinition[] }
+  | { readonly release: number }
+  | { readonly abort: number }
+  | { readonly answered: number; readonly answer: ForeignAnswer };
+
+/** An evaluation of a message, without the data of its step. */
+export interface ReadItem {
+  readonly detail: number;
+  readonly read:
+    | { readonly error: SentError }
+    | {
+        readonly request: Omit<EvaluateRequest, 'step' | 'held'>;
+        readonly type: string;
+        readonly name: string;
+      };
+}
+
+/** A message as the thread describes it. */
+export interface ReadMessage {
+  readonly id: string;
+  readonly cancel: boolean;
+  readonly items: readonly ReadItem[];
+}
+
+/** The end of a reading or of a job; a verdict is JSON text. */
+export type ThreadAnswer = { readonly to: number } & (
+  | { readonly message: ReadMessage }
+  | { readonly verdict: string }
+  | { readonly isMissing: true }
+  | { readonly error: SentError }
+);
+
+/** A check that the process has to make. Data with numbers that a thread cannot pass on are JSON text. */
+export interface ForeignCheck {
+  readonly check: number;
+  readonly evaluator: string;
+  /** The configuration as JSON text. */
+  readonly config: string;
+  readonly data: { readonly value: JsonValue } | { readonly json: string };
+  readonly detail: Detail;
+  readonly place: LeafPlace;
+}
+
+/** Checks of one evaluator since the last counts. */
+export interface CheckCounts {
+  readonly name: string;
+  readonly calls: number;
+  readonly errors: number;
+  readonly timeouts: number;
+  /** Durations of the asynchronous ones, in seconds. */
+  readonly waits: readonly number[];
+}
+
+/** What the thread sends. */
+export type FromThread =
+  | { readonly answers: readonly ThreadAnswer[]; readonly counts: readonly CheckCounts[] }
+  | { readonly ask: ForeignCheck }
+  | { readonly drop: number }
+  | { readonly problem: ControlFailure };
