@@ -171,6 +171,7 @@ export async function createTransports(
     keepEvaluators: config.evaluators.cacheSize,
     duplicates: config.duplicateMembers,
     onFailure: programs.onFailure,
+    log,
     failures,
     now: monotonic,
     entry: foundations.threadEntries.heavySteps,

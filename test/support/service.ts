@@ -31,6 +31,8 @@ export interface StartOptions {
   readonly policies?: readonly CallPolicy[];
   /** The module of the threads that read events. */
   readonly eventReaderEntry?: URL;
+  /** The module of the thread for large steps. */
+  readonly heavyStepsEntry?: URL;
 }
 
 const EVENT_READER = 'transport/event-reading/event-reader-thread.js';
@@ -45,7 +47,12 @@ function compiledEntry(file: string): URL | undefined {
 /** Starts the whole service in this process, on a free port; on a fresh SQLite file unless told otherwise. */
 export async function startService(
   environment: Record<string, string> = {},
-  { keepsLines = true, policies = [], eventReaderEntry = compiledEntry(EVENT_READER) }: StartOptions = {},
+  {
+    keepsLines = true,
+    policies = [],
+    eventReaderEntry = compiledEntry(EVENT_READER),
+    heavyStepsEntry = compiledEntry(STEP_THREAD),
+  }: StartOptions = {},
 ): Promise<TestService> {
   const directory = mkdtempSync(path.join(tmpdir(), 'service-'));
   const databaseUrl = environment.DATABASE_URL ?? `file:${path.join(directory, 'service.db')}`;
@@ -76,7 +83,7 @@ export async function startService(
     config,
     log,
     policies,
-    threadEntries: { eventReader: eventReaderEntry, heavySteps: compiledEntry(STEP_THREAD) },
+    threadEntries: { eventReader: eventReaderEntry, heavySteps: heavyStepsEntry },
     ...(keepsLines ? { onQuery: keepIn(queries) } : {}),
   });
   const { address: url, operations } = await app.listen();

@@ -54,6 +54,7 @@ export interface HeavyStepsOptions {
   readonly keepEvaluators: number;
   readonly duplicates: DuplicateMembers;
   readonly onFailure: (failure: ControlFailure) => void;
+  readonly log: { debug(facts: object, message: string): void };
   readonly failures: Pick<RepeatLog, 'failed'>;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
@@ -63,8 +64,6 @@ export interface HeavyStepsOptions {
 
 /** The thread for large messages, as the application starts and ends it. */
 export interface HeavyStepThread extends HeavySteps {
-  /** Starts the thread, if it does not run; resolves when it takes messages, or could not start. */
-  start(): Promise<void>;
   /** Fails what it works at, and ends it. */
   close(): Promise<void>;
 }
@@ -91,7 +90,6 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
   };
   const checks = createForeignChecks(registry);
   const waiting = new Map<number, Waiting>();
-  const started: (() => void)[] = [];
   let worker: SupervisedWorker<never> | undefined;
   let isReady = false;
   let isClosed = false;
@@ -145,7 +143,6 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
     waiting.clear();
     const error = unavailable('The step could not be evaluated: the thread for large steps ended.', reason);
     for (const one of failed) one.reject(error);
-    for (const told of started.splice(0)) told();
   }
 
   function launch(): void {
@@ -155,7 +152,7 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
       startLimit: { ms: START_LIMIT_MS, problem: 'the thread could not be started in time' },
       onReady() {
         isReady = true;
-        for (const told of started.splice(0)) told();
+        options.log.debug({}, 'the thread for large steps takes messages');
       },
       onNote: (note) => received(note as FromThread),
       onEnd({ error, code, wasReady }) {
@@ -251,11 +248,6 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
         evaluations: items.map((item, index) => fieldsOf(item, number, index)),
         release: () => post({ release: number }),
       };
-    },
-    start() {
-      launch();
-      if (worker === undefined || isReady) return Promise.resolve();
-      return new Promise((resolve) => started.push(resolve));
     },
     async close() {
       isClosed = true;
