@@ -98,6 +98,6 @@ describe.each(walks)('the walk $title', ({ files }) => {
   });
 });
 
-it('the page has a walk for each way in, for events and for changes', () => {
-  expect(walks.length).toBe(5);
+it('the page has a walk for each way in, for changes, events and large steps', () => {
+  expect(walks.length).toBe(6);
 });

@@ -1,5 +1,5 @@
-/** Search steps per turn of the event loop: some 20 ms, as one search alone may take. */
-const MAX_TURN_STEPS = 1_500_000;
+/** Search steps per turn of the event loop: some 2 ms. One search alone may take ten times as long. */
+const MAX_TURN_STEPS = 150_000;
 /** Most search steps of one evaluation: more than a second. The remaining checks cannot be evaluated. */
 const MAX_EVALUATION_STEPS = 100_000_000;
 

@@ -4,6 +4,7 @@ import {
   MAX_TABLE_CELLS,
   normalizeOnce,
   type Prefilter,
+  UNITS_PER_STEP,
 } from '../../packages/linear-text/src/index.js';
 import { textOf } from './data-texts.js';
 import type { Evaluation } from './evaluation.js';
@@ -55,9 +56,11 @@ export function createTextScan(
           if (isContainer(data)) {
             const texts = evaluation.texts.of(data);
             const { json, hidden } = normalizes ? texts.normalized : texts;
+            evaluation.account.spend(json.length / UNITS_PER_STEP);
             prefilter.scan(json, state.found, hidden);
           } else {
             const text = textOf(data);
+            evaluation.account.spend(text.length / UNITS_PER_STEP);
             prefilter.scan(normalizes ? normalizeOnce(text) : text, state.found);
           }
         } catch {

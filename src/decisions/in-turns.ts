@@ -3,6 +3,23 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Longest turn of the event loop, in milliseconds. A single item may take longer. */
 export const TURN_MS = 5;
 
+/**
+ * Turns of long evaluations. Each turn of the event loop has one, however many evaluations wait, so that they hold up
+ * other calls together no longer than one of them.
+ */
+export function createSharedTurns(): () => Promise<void> {
+  const waiting: (() => void)[] = [];
+  const serve = (): void => {
+    waiting.shift()?.();
+    if (waiting.length > 0) setImmediate(serve);
+  };
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      if (waiting.length === 1) setImmediate(serve);
+    });
+}
+
 /** Maps a list, yielding to the event loop periodically. */
 export async function mapInTurns<T, Mapped>(
   items: readonly T[],

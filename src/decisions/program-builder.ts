@@ -6,7 +6,7 @@ import { linkSteps } from '../core/program.js';
 import type { ControlProgram } from '../core/types.js';
 import { withTimeout } from '../database/in-time.js';
 import type { ControlLibrary } from './control-library.js';
-import { mapInTurns, runInTurns, TURN_MS } from './in-turns.js';
+import { createSharedTurns, mapInTurns, runInTurns, TURN_MS } from './in-turns.js';
 import { WeakStore } from './weak-store.js';
 
 export interface ProgramBuilderOptions {
@@ -37,6 +37,7 @@ export interface ProgramBuilder {
 
 export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBuilder {
   const { library, newExecutionId, emptyDenies = false, onFailure } = options;
+  const nextTurn = createSharedTurns();
   const programs = new WeakStore<ControlProgram>({ keep: 0, keepBytes: 0 });
   const numbers = new WeakMap<PreparedControl, number>();
   let last = 0;
@@ -64,7 +65,7 @@ export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBui
     const known = programs.get(key);
     if (known !== undefined) return known;
     const program = await runInTurns(
-      linkSteps(controls, { newExecutionId, emptyDenies, onFailure, withTimeout, nextTurn: setImmediate }),
+      linkSteps(controls, { newExecutionId, emptyDenies, onFailure, withTimeout, nextTurn }),
     );
     programs.set(key, program);
     sources.set(program, controls);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { mapInTurns, runInTurns } from '../../src/decisions/in-turns.js';
+import { createSharedTurns, mapInTurns, runInTurns } from '../../src/decisions/in-turns.js';
 
 /** Longer than the longest turn in four steps. */
 const STEP_MS = 2;
@@ -54,5 +54,28 @@ describe('work in turns', () => {
       throw new Error('no result');
     }
     await expect(runInTurns(steps())).rejects.toThrow('no result');
+  });
+});
+
+describe('turns that evaluations share', () => {
+  it('are one in each turn of the event loop, in order', async () => {
+    const take = createSharedTurns();
+    const taken: string[] = [];
+    const evaluations = ['a', 'b', 'c'].map(async (name) => {
+      for (let slice = 0; slice < 2; slice += 1) {
+        await take();
+        taken.push(name);
+      }
+    });
+    let turns = 0;
+    while (taken.length < 6) {
+      const before = taken.length;
+      await nextTurn();
+      turns += 1;
+      expect(taken.length - before).toBeLessThanOrEqual(1);
+    }
+    await Promise.all(evaluations);
+    expect(turns).toBeGreaterThanOrEqual(6);
+    expect(taken).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
   });
 });

@@ -1,6 +1,7 @@
 export { MAX_TABLE_CELLS } from './automaton.js';
 export { endsAtTextOnly } from './end-anchor.js';
 export { createItemMatcher, STEPS_PER_ITEM } from './item-matcher.js';
+export { UNITS_PER_STEP } from './lazy-dfa.js';
 export {
   compilePattern,
   isTooLarge,

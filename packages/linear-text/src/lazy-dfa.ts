@@ -16,7 +16,7 @@ import { releaseWhenFull, StateTable } from './state-table.js';
 import { isWordUnit } from './word-finder.js';
 
 /** Code units of a text equivalent in time to one visit of an instruction. */
-const UNITS_PER_STEP = 4;
+export const UNITS_PER_STEP = 4;
 /** Cells of a new row equivalent in time to one visit of an instruction. */
 const CELLS_PER_STEP = 16;
 

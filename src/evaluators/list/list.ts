@@ -13,6 +13,7 @@ import {
   normalizeText,
   STEPS_PER_ITEM,
   shorten,
+  UNITS_PER_STEP,
 } from '../../../packages/linear-text/src/index.js';
 import { boolean, field, list, oneOf, refuse, report, withDefault } from '../../contract/input/fields.js';
 import { type DataTexts, textOf } from '../../core/data-texts.js';
@@ -122,8 +123,14 @@ export const listEvaluator: Evaluator = {
       };
     };
     const seen = normalizes ? normalizeOnce : (text: string) => text;
-    const hits = (texts: DataTexts, isDemand: boolean, call: CheckCall): boolean =>
-      matcher.hits(normalizes ? texts.normalized : texts, isDemand, call);
+    // Only a search for words reads the whole text.
+    const spendOn = (text: string, call: CheckCall): void => {
+      if (match_mode === 'contains') call.spend?.(text.length / UNITS_PER_STEP);
+    };
+    const hits = (texts: DataTexts, isDemand: boolean, call: CheckCall): boolean => {
+      spendOn(texts.json, call);
+      return matcher.hits(normalizes ? texts.normalized : texts, isDemand, call);
+    };
     // By far the most frequent outcome, one item that is not in the list, is created only once.
     const singleMiss = verdict([], 1, true);
     return {
@@ -135,6 +142,7 @@ export const listEvaluator: Evaluator = {
         if (data === null) return NO_ITEMS;
         if (typeof data === 'string' || !isContainer(data)) {
           const text = textOf(data);
+          spendOn(text, call);
           return matcher.matches(normalizes ? normalizeOnce(text) : text)
             ? verdict([text], 1, full)
             : singleMiss;
@@ -152,6 +160,7 @@ export const listEvaluator: Evaluator = {
         const found: string[] = [];
         for (const item of call.textsOf(data).items) {
           if (typeof item === 'string') {
+            spendOn(item, call);
             if (matcher.matches(seen(item))) found.push(item);
           } else if (hits(item, isDemand, call)) found.push(item.json);
         }
