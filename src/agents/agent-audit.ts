@@ -12,9 +12,14 @@ export function agentFact(
   return { action, resource: 'agent', id: agentName, before, after };
 }
 
-/** A registration as the audit log shows it. */
-export function agentState({ data, version }: Pick<AgentRow, 'data' | 'version'>): JsonObject {
-  return { version, registration: storedState(data) };
+/** A registration as the audit log shows it, with the setting for its step schemas if it has one. */
+export function agentState({
+  data,
+  version,
+  stepSchemas,
+}: Pick<AgentRow, 'data' | 'version' | 'stepSchemas'>): JsonObject {
+  const setting = stepSchemas === null ? {} : { step_schemas: stepSchemas };
+  return { version, ...setting, registration: storedState(data) };
 }
 
 /** A control that is linked to an agent or a policy, as the audit log shows the link. */

@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { HandlerCall } from '../contract/call/handler.js';
-import { refuseMistakes } from '../contract/warnings/warning.js';
+import { listed, refuseMistakes } from '../contract/warnings/warning.js';
 import { readAgentScopedName } from '../controls/agent-scoped-name.js';
 import { nothingPatched } from '../controls/patch-warnings.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -12,9 +12,10 @@ import { agentCorrupted } from './agent-errors.js';
 import { evaluatorInUse, evaluatorNotFound } from './agent-evaluator-errors.js';
 import type { EvaluatorRegistration } from './agent-registration.js';
 import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
-import { demandedAgent, existingAgent } from './agent-service.js';
+import { changeOfRegistration, demandedAgent, existingAgent } from './agent-service.js';
 import { type AgentRow, createAgentStore } from './agent-store.js';
 import { registeredEvaluators } from './registered-evaluators.js';
+import { type StepSchemaReports, settingOf, settingWarnings } from './step-schema-setting.js';
 import { compareTexts, stepKey } from './steps-catalogue.js';
 
 export interface AgentEvaluatorsOptions {
@@ -23,12 +24,14 @@ export interface AgentEvaluatorsOptions {
   readonly registry: EvaluatorRegistry;
   /** Whether members without effect are always rejected, or only when a request asks for it. */
   readonly strict: boolean;
+  readonly stepSchemas: Pick<StepSchemaReports, 'modeOf'>;
 }
 
 export type AgentEvaluators = ReturnType<typeof createAgentEvaluators>;
 
-/** Lists the evaluators of agents, and removes steps and evaluators from registrations. */
-export function createAgentEvaluators({ database, mutate, registry, strict }: AgentEvaluatorsOptions) {
+/** Lists the evaluators of agents, and changes agents otherwise than by a registration. */
+export function createAgentEvaluators(options: AgentEvaluatorsOptions) {
+  const { database, mutate, registry, strict } = options;
   return {
     /** One page of the evaluators of an agent, in order of registration. Empty when unreadable. */
     async list({ agent_name, cursor, limit }: AgentInputs['listAgentEvaluators']) {
@@ -58,15 +61,16 @@ export function createAgentEvaluators({ database, mutate, registry, strict }: Ag
     },
 
     /**
-     * Removes steps and evaluators; missing ones are ignored. Throws AGENT_NOT_FOUND, CORRUPTED_DATA for the
+     * Removes steps and evaluators; missing ones are ignored. Sets how steps are compared with their schemas. Throws AGENT_NOT_FOUND, CORRUPTED_DATA for the
      * agent or one of its controls, EVALUATOR_IN_USE, or a VALIDATION_ERROR for a request whose members all
      * have no effect, or for any such member in strict mode; then nothing was removed.
      */
     async remove(context: HandlerCall, input: AgentInputs['updateAgent']) {
       const warnings = context.ignoredParts();
-      const asksNothing = input.remove_steps.length === 0 && input.remove_evaluators.length === 0;
+      const { step_schemas: word, remove_steps: unwanted, remove_evaluators: names } = input;
+      const asksNothing = unwanted.length === 0 && names.length === 0 && word === undefined;
       if (asksNothing && warnings.length > 0) {
-        throw nothingPatched(warnings, 'remove_steps and remove_evaluators', 'Agent');
+        throw nothingPatched(warnings, 'remove_steps, remove_evaluators and step_schemas', 'Agent');
       }
       if (strict || input.strict) refuseMistakes(warnings, 'Agent');
       return mutate(context, async (tx) => {
@@ -79,20 +83,25 @@ export function createAgentEvaluators({ database, mutate, registry, strict }: Ag
         const evaluators = split(stored.evaluators, ({ name }) => unwantedNames.has(name));
         const names = [...new Set(evaluators.removed.map(({ name }) => name))];
         if (unwantedNames.size > 0) await demandUnused(tx, row, new Set(names));
-        const changed = steps.removed.length > 0 || names.length > 0;
+        const removes = steps.removed.length > 0 || names.length > 0;
         const registration = { agent: stored.agent, steps: steps.kept, evaluators: evaluators.kept };
-        const data = stringifyJson(registration);
-        const version = changed ? await createAgentStore(tx).update(row.id, { data }) : row.version;
+        const data = removes ? stringifyJson(registration) : row.data;
+        const store = createAgentStore(tx);
+        const version = removes ? await store.update(row.id, { data }) : row.version;
+        const stepSchemas = word === undefined ? row.stepSchemas : settingOf(word);
+        const isSet = stepSchemas !== row.stepSchemas;
+        if (isSet) await store.setStepSchemas(row.id, stepSchemas);
         const value = {
           steps_removed: steps.removed.map(({ type, name }) => ({ type, name })),
           evaluators_removed: names,
-          warnings,
+          warnings: listed(warnings, settingWarnings(word, options.stepSchemas.modeOf)),
           version,
         };
-        if (!changed) return { value, change: null };
-        const audit = agentFact('agent.update', row.name, agentState(row), agentState({ data, version }));
-        // A registration changes no verdict, but the revision shows that something was written.
-        return { value, change: {}, audit };
+        if (!removes && !isSet) return { value, change: null };
+        const after = agentState({ data, version, stepSchemas });
+        const audit = agentFact('agent.update', row.name, agentState(row), after);
+        const change = isSet ? { agents: [row.name] } : changeOfRegistration(row, data);
+        return { value, change, audit };
       });
     },
   };

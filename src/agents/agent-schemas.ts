@@ -24,6 +24,7 @@ import type {
   EvaluatorRegistration,
   StepDefinition,
 } from './agent-registration.js';
+import { STEP_SCHEMA_WORDS } from './step-schema-setting.js';
 
 /** Agents or evaluators per page; other sizes are clamped, which deployed clients rely on. */
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
@@ -126,6 +127,7 @@ export const agentSchemas = {
       remove_evaluators: withDefault(list(text()), []),
       strict: strictFlag(),
       if_version: ifVersion(),
+      step_schemas: nullable(oneOf(STEP_SCHEMA_WORDS, 'enum')),
     }),
     { remove_steps: [{ type: 'tool', name: 'send_email' }] },
   ),

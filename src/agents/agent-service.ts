@@ -9,6 +9,8 @@ import { existing as existingControl } from '../controls/control-service.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import { demandControlOfOwnAgents } from '../controls/shared-with-caller.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
+import type { StepSchemaMode } from '../core/step-schemas.js';
+import type { Change } from '../database/change-log.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import { agentFact, agentState, controlLink } from './agent-audit.js';
@@ -23,7 +25,9 @@ import type { AskedForControls } from './asked-for-controls.js';
 import { compatibilityProblems, policyControlIncompatible, readCandidates } from './control-compatibility.js';
 import { firstPart } from './control-parts.js';
 import { noChanges } from './overwrite-changes.js';
+import { stepSchemasText } from './registered-schemas.js';
 import { checkRegistration, type Merge, mergeOverwrite, mergeStrict } from './registration.js';
+import type { StepSchemaReports } from './step-schema-setting.js';
 
 export interface AgentServiceOptions {
   readonly database: Database;
@@ -32,12 +36,14 @@ export interface AgentServiceOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly asked: AskedForControls;
+  readonly stepSchemas: StepSchemaReports;
 }
 
 export type AgentService = ReturnType<typeof createAgentService>;
 
 /** Registers and lists agents, and links controls to them. */
-export function createAgentService({ database, mutate, registry, now, asked }: AgentServiceOptions) {
+export function createAgentService(options: AgentServiceOptions) {
+  const { database, mutate, registry, now, asked, stepSchemas } = options;
   return {
     /** One page of agents, newest first. */
     async list(input: AgentInputs['listAgents']) {
@@ -73,7 +79,16 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
       const row = await existingAgent(database.client, agentName);
       const registration = readStoredRegistration(row.data) ?? fail(agentCorrupted(row.name));
       const linked = await createAgentControlStore(database.client).linkedIds(row.id);
-      return { ...registration, version: row.version, linked_control_ids: linked };
+      return {
+        ...registration,
+        version: row.version,
+        linked_control_ids: linked,
+        step_schemas: row.stepSchemas ?? 'default',
+        effective_step_schemas: stepSchemas.modeOf(row.stepSchemas),
+        mismatched_steps: stepSchemas
+          .mismatchedSteps(row.name)
+          .map(({ lastAtMs, ...step }) => ({ ...step, last_at: naiveIso(lastAtMs) })),
+      };
     },
 
     /** Registers an agent, or refreshes its registration, with the order of checks known to clients. */
@@ -103,10 +118,9 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
           'agent.update',
           agentName,
           agentState(row),
-          agentState({ data, version: stored }),
+          agentState({ data, version: stored, stepSchemas: row.stepSchemas }),
         );
-        // A registration changes no verdict, but the revision shows that something was written.
-        return { value, change: {}, audit };
+        return { value, change: changeOfRegistration(row, data), audit };
       });
       if (created) asked.forget(agentName);
       return {
@@ -253,6 +267,9 @@ function ignoredTarget(context: CallContext, target: Target): Warning[] {
 interface StoredAgent extends AgentRegistration {
   readonly version: number;
   readonly linked_control_ids: readonly number[];
+  readonly step_schemas: StepSchemaMode | 'default';
+  readonly effective_step_schemas: StepSchemaMode;
+  readonly mismatched_steps: readonly object[];
 }
 
 interface Registered {
@@ -285,7 +302,13 @@ function summariseAgent(row: AgentRow, policyIds: number[], activeControlsCount:
     evaluator_count: registration?.evaluators.length ?? 0,
     active_controls_count: activeControlsCount,
     version: row.version,
+    step_schemas: row.stepSchemas ?? 'default',
   };
+}
+
+/** A registration changes verdicts by the schemas of its steps only; any change has a revision. */
+export function changeOfRegistration({ name, data }: AgentRow, next: string): Change {
+  return stepSchemasText(data) === stepSchemasText(next) ? {} : { agents: [name] };
 }
 
 /** ISO 8601 in UTC without a zone suffix, microseconds unless the fraction is zero: expected by clients. */

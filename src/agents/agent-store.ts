@@ -1,9 +1,11 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { effectivePairs, hasEnabledControl } from '../controls/effective-controls.js';
+import type { StepSchemaMode } from '../core/step-schemas.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
 import { assertStorable, isStorable, nameContains } from '../database/text.js';
+import { storedMode } from './registered-schemas.js';
 
 /** A stored agent. */
 export interface AgentRow {
@@ -17,6 +19,8 @@ export interface AgentRow {
   readonly controlsAskedAtMs: number | null;
   /** Counts its stored registrations, from 1. */
   readonly version: number;
+  /** How its steps are compared with their registered schemas; null as the service is set. */
+  readonly stepSchemas: StepSchemaMode | null;
 }
 
 /** A stored agent without its registration. */
@@ -64,7 +68,7 @@ export function createAgentStore(client: DbClient) {
       ),
 
     /** The name must be free. */
-    insert: (agent: Omit<AgentRow, 'id' | 'controlsAskedAtMs' | 'version'>): Promise<AgentRow> =>
+    insert: (agent: Pick<AgentRow, 'name' | 'data' | 'createdAtMs'>): Promise<AgentRow> =>
       withServiceErrors(async () => {
         assertStorable(agent.name);
         assertStorable(agent.data);
@@ -79,6 +83,12 @@ export function createAgentStore(client: DbClient) {
         const written = { data, version: { increment: 1 } };
         const row = await client.agent.update({ where: { id }, data: written, select: { version: true } });
         return Number(row.version);
+      }),
+
+    /** Sets how its steps are compared with their registered schemas. */
+    setStepSchemas: (id: number, stepSchemas: StepSchemaMode | null): Promise<void> =>
+      withServiceErrors(async () => {
+        await client.agent.update({ where: { id }, data: { stepSchemas }, select: { id: true } });
       }),
 
     /** Removes an agent with its links and policies, and when it was used. Returns the numbers of those. */
@@ -170,9 +180,18 @@ interface StoredRow {
   readonly createdAtMs: bigint;
   readonly controlsAskedAtMs: bigint | null;
   readonly version: bigint;
+  readonly stepSchemas: string | null;
 }
 
-function toRow({ id, name, data, createdAtMs, controlsAskedAtMs, version }: StoredRow): AgentRow {
+function toRow({
+  id,
+  name,
+  data,
+  createdAtMs,
+  controlsAskedAtMs,
+  version,
+  stepSchemas,
+}: StoredRow): AgentRow {
   return {
     id,
     name,
@@ -180,5 +199,6 @@ function toRow({ id, name, data, createdAtMs, controlsAskedAtMs, version }: Stor
     createdAtMs: Number(createdAtMs),
     controlsAskedAtMs: controlsAskedAtMs === null ? null : Number(controlsAskedAtMs),
     version: Number(version),
+    stepSchemas: storedMode(stepSchemas),
   };
 }

@@ -8,6 +8,7 @@ import { agentHandlers } from './agent-handlers.js';
 import { createAgentService } from './agent-service.js';
 import { createAskedForControls } from './asked-for-controls.js';
 import type { ControlFeed } from './control-feed.js';
+import type { StepSchemaReports } from './step-schema-setting.js';
 import { createWatchControls } from './watch-controls.js';
 
 export interface AgentsOptions {
@@ -17,6 +18,7 @@ export interface AgentsOptions {
   /** Whether members without effect are rejected. */
   readonly strict: boolean;
   readonly feed: ControlFeed;
+  readonly stepSchemas: StepSchemaReports;
   /** Largest message of a stream, in bytes. */
   readonly maxReplyBytes: number;
   /** Milliseconds since 1970. */

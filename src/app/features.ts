@@ -14,6 +14,7 @@ import { type Audit, createAudit } from '../audit/audit.js';
 import { createControls } from '../controls/controls.js';
 import { MAX_EVALUATIONS } from '../decisions/evaluate-request.js';
 import { createEvaluationService, type EvaluationService } from '../decisions/evaluation-service.js';
+import { createMismatchCounts } from '../decisions/mismatch-counts.js';
 import { createRandomIds } from '../decisions/random-id.js';
 import { createStalenessLimit } from '../decisions/staleness.js';
 import { tracedEvaluations } from '../decisions/traced-evaluations.js';
@@ -59,7 +60,7 @@ export function createFeatures(
   operational: OperationalState,
 ): Features {
   const { config, log, failures, database, registry, metrics, threadEntries, now, monotonic } = foundations;
-  const { library, newExecutionId, feed, watch, mutate } = programs;
+  const { library, newExecutionId, stepSchemas, feed, watch, mutate } = programs;
   const { maxStalenessMs } = config.limits;
   const parts = { database, mutate, registry, now, strict: config.strictDefinitions };
   const controls = createControls({
@@ -106,6 +107,7 @@ export function createFeatures(
   const audit = createAudit({ config: config.audit, database, log, failures, now });
   let keptEvaluations = 0;
   const uncontrolled = UNCONTROLLED[config.agentsWithoutControls];
+  const mismatches = createMismatchCounts(now);
   const untraced = createEvaluationService({
     programs: watch,
     ...(maxStalenessMs === null
@@ -119,6 +121,12 @@ export function createFeatures(
     onUncontrolled(agentName) {
       failures.told('warn', 'agents without controls', uncontrolled, { agent: agentName });
     },
+    onMismatch({ agentName, step, stage }, mismatch, mode) {
+      metrics.mismatched(stage, mode);
+      mismatches.note(agentName, step, mismatch);
+      const facts = { agent: agentName, step: step.name, path: mismatch.path, problem: mismatch.problem };
+      failures.told('warn', `step schemas ${agentName}`, MISMATCHED[mode], facts);
+    },
     newDecisionId: createRandomIds(),
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
@@ -128,6 +136,7 @@ export function createFeatures(
     client: database.client,
     registry,
     library,
+    stepSchemas,
     newExecutionId,
     now: monotonic,
   });
@@ -143,7 +152,13 @@ export function createFeatures(
     features: [
       feature(
         AgentService,
-        createAgents({ ...parts, feed, monotonic, maxReplyBytes: maxReplyBytes(config.limits.bodyBytes) }),
+        createAgents({
+          ...parts,
+          feed,
+          stepSchemas: { modeOf: stepSchemas.modeOf, mismatchedSteps: mismatches.of },
+          monotonic,
+          maxReplyBytes: maxReplyBytes(config.limits.bodyBytes),
+        }),
       ),
       feature(ControlService, controls.controls),
       feature(PolicyService, createPolicies(parts)),
@@ -189,4 +204,10 @@ function serverState(
 const UNCONTROLLED = {
   warn: 'steps of an agent without enabled controls are allowed: link a control or a policy to it, or set SERVICE_AGENTS_WITHOUT_CONTROLS=deny',
   deny: 'steps of an agent without enabled controls are denied: link a control or a policy to it',
+} as const;
+
+/** Lines about steps that differ from their registered schemas, by the mode. */
+const MISMATCHED = {
+  warn: 'a step differs from the schema that its agent registered, and is decided by the controls alone: SERVICE_STEP_SCHEMAS=enforce denies such steps',
+  enforce: 'a step is denied because it differs from the schema that its agent registered',
 } as const;

@@ -10,6 +10,7 @@ import { createFailureLog } from '../decisions/failure-log.js';
 import { createProgramBuilder, type ProgramBuilder } from '../decisions/program-builder.js';
 import { RevisionWatch } from '../decisions/revision-watch.js';
 import { Snapshot } from '../decisions/snapshot.js';
+import { createStepSchemaLibrary, type StepSchemaLibrary } from '../decisions/step-schema-library.js';
 import { createWarmStart, type WarmStart } from '../decisions/warm-start.js';
 import { createLastKnownGood, type LastKnownGood } from '../last-known-good/last-known-good.js';
 import type { Foundations } from './foundations.js';
@@ -21,6 +22,7 @@ export interface Programs {
   readonly definitionsOf: ProgramBuilder['definitionsOf'];
   /** Tells the operator that a control cannot be evaluated. */
   readonly onFailure: (failure: ControlFailure) => void;
+  readonly stepSchemas: StepSchemaLibrary;
   readonly snapshot: Snapshot;
   /** Effective controls for watchers. */
   readonly feed: ControlFeed;
@@ -40,6 +42,7 @@ export function createPrograms(foundations: Foundations): Programs {
   const listeners: (() => void)[] = [];
   const newExecutionId = createExecutionIds();
   const library = createControlLibrary({ registry, keepEvaluators: config.evaluators.cacheSize });
+  const stepSchemas = createStepSchemaLibrary(config.stepSchemas);
   const lastKnownGood = createLastKnownGood({
     started,
     database,
@@ -59,6 +62,7 @@ export function createPrograms(foundations: Foundations): Programs {
   const snapshot = new Snapshot({
     reader: lastKnownGood.reader,
     builder,
+    stepSchemas,
     maxAgents: config.limits.snapshotAgents,
     maxBytes: config.limits.snapshotBytes,
     now: monotonic,
@@ -96,6 +100,7 @@ export function createPrograms(foundations: Foundations): Programs {
     newExecutionId,
     definitionsOf: builder.definitionsOf,
     onFailure,
+    stepSchemas,
     snapshot,
     feed,
     watch,

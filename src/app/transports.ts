@@ -167,6 +167,7 @@ export async function createTransports(
     registry: foundations.registry,
     meters: builtinMeters(foundations),
     definitionsOf: programs.definitionsOf,
+    schemasText: programs.stepSchemas.textOf,
     emptyDenies: config.agentsWithoutControls === 'deny',
     keepEvaluators: config.evaluators.cacheSize,
     duplicates: config.duplicateMembers,

@@ -302,6 +302,12 @@ export const VARIABLES = {
     'warn',
     'Steps of agents without an enabled control of the service: warn allows them with a line in the log, deny denies them.',
   ),
+  stepSchemas: variable<'off' | 'warn' | 'enforce'>(
+    ['SERVICE_STEP_SCHEMAS'],
+    oneOfWords(['off', 'warn', 'enforce']),
+    'warn',
+    'Steps are compared with the schemas that their agent registered: off does not, warn reports a difference, enforce denies the step. An administrator can set it for one agent too.',
+  ),
   duplicateMembers: variable<'refuse' | 'last'>(
     ['SERVICE_DUPLICATE_MEMBERS'],
     oneOfWords(['refuse', 'last']),

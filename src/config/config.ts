@@ -70,6 +70,7 @@ export interface Config {
   /** JSON requests with a member that occurs twice in an object are refused, or the last one counts. */
   readonly duplicateMembers: 'refuse' | 'last';
   readonly agentsWithoutControls: 'warn' | 'deny';
+  readonly stepSchemas: 'off' | 'warn' | 'enforce';
   /** Whether plain gRPC evaluations are served without Connect. */
   readonly grpcLane: boolean;
   /** Whether REST evaluations over HTTP/1.1 are served without Fastify. */
@@ -261,6 +262,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     strictDefinitions: values.strictDefinitions,
     duplicateMembers: values.duplicateMembers,
     agentsWithoutControls: values.agentsWithoutControls,
+    stepSchemas: values.stepSchemas,
     grpcLane: values.grpcLane,
     restLane: values.restLane,
     metricsPrefix: values.metricsPrefix.replace(/_+$/, ''),

@@ -7,8 +7,18 @@ import { type ControlLinks, linksKey } from './control-links.js';
 /** The links of some agents at one revision. */
 export interface LinksState {
   readonly revision: number;
-  /** By name; an unknown agent is absent. Equal links are one object. */
-  readonly links: ReadonlyMap<string, ControlLinks>;
+  /** By name; an unknown agent is absent. */
+  readonly links: ReadonlyMap<string, StoredLinks>;
+}
+
+/** What is stored of an agent that its verdicts depend on. */
+export interface StoredLinks {
+  /** Equal links are one object. */
+  readonly links: ControlLinks;
+  /** JSON text of the registration. */
+  readonly registration: string;
+  /** Its setting for the comparison of steps with their schemas. */
+  readonly stepSchemas: string | null;
 }
 
 /** The controls of some links at one revision. */
@@ -28,14 +38,15 @@ export function createControlLinksStore(client: DbClient) {
     linksOf: (agentNames: readonly string[]): Promise<LinksState> =>
       withServiceErrors(async () => {
         const rows = await client.$queryRaw<LinkRow[]>(Prisma.sql`
-          WITH "wanted" AS (SELECT "id", "name" FROM "agents" WHERE "name" IN (${Prisma.join([...agentNames])}))
+          WITH "wanted" AS (SELECT "id", "name", "data", "step_schemas" FROM "agents" WHERE "name" IN (${Prisma.join([...agentNames])}))
           SELECT "revision", CAST(NULL AS INTEGER) AS "agentId", CAST(NULL AS TEXT) AS "name",
-            CAST(NULL AS INTEGER) AS "policyId", CAST(NULL AS INTEGER) AS "controlId"
+            CAST(NULL AS INTEGER) AS "policyId", CAST(NULL AS INTEGER) AS "controlId",
+            CAST(NULL AS TEXT) AS "data", CAST(NULL AS TEXT) AS "stepSchemas"
           FROM "service_state" WHERE "id" = 1
-          UNION ALL SELECT NULL, "id", "name", NULL, NULL FROM "wanted"
-          UNION ALL SELECT NULL, g."agent_id", NULL, g."policy_id", NULL
+          UNION ALL SELECT NULL, "id", "name", NULL, NULL, "data", "step_schemas" FROM "wanted"
+          UNION ALL SELECT NULL, g."agent_id", NULL, g."policy_id", NULL, NULL, NULL
             FROM "wanted" w JOIN "agent_policies" g ON g."agent_id" = w."id"
-          UNION ALL SELECT NULL, l."agent_id", NULL, NULL, l."control_id"
+          UNION ALL SELECT NULL, l."agent_id", NULL, NULL, l."control_id", NULL, NULL
             FROM "wanted" w JOIN "agent_controls" l ON l."agent_id" = w."id"`);
         return { revision: revisionOf(rows), links: linksByName(rows) };
       }),
@@ -79,11 +90,11 @@ function listOf(ids: readonly number[]): Prisma.Sql {
   return Prisma.raw(ids.join());
 }
 
-function linksByName(rows: readonly LinkRow[]): Map<string, ControlLinks> {
-  const agents = new Map<number, { name: string; policyIds: number[]; controlIds: number[] }>();
-  for (const { agentId, name } of rows) {
-    if (agentId !== null && name !== null)
-      agents.set(Number(agentId), { name, policyIds: [], controlIds: [] });
+function linksByName(rows: readonly LinkRow[]): Map<string, StoredLinks> {
+  const agents = new Map<number, LinkRow & { policyIds: number[]; controlIds: number[] }>();
+  for (const row of rows) {
+    if (row.agentId !== null && row.name !== null)
+      agents.set(Number(row.agentId), { ...row, policyIds: [], controlIds: [] });
   }
   for (const { agentId, policyId, controlId } of rows) {
     const agent = agentId === null ? undefined : agents.get(Number(agentId));
@@ -91,13 +102,13 @@ function linksByName(rows: readonly LinkRow[]): Map<string, ControlLinks> {
     if (controlId !== null) agent?.controlIds.push(Number(controlId));
   }
   const known = new Map<string, ControlLinks>();
-  const byName = new Map<string, ControlLinks>();
-  for (const { name, policyIds, controlIds } of agents.values()) {
+  const byName = new Map<string, StoredLinks>();
+  for (const { name, data, stepSchemas, policyIds, controlIds } of agents.values()) {
     const links = { policyIds: policyIds.sort(ascending), controlIds: controlIds.sort(ascending) };
     const key = linksKey(links);
     const shared = known.get(key) ?? links;
     known.set(key, shared);
-    byName.set(name, shared);
+    byName.set(name ?? '', { links: shared, registration: data ?? '', stepSchemas });
   }
   return byName;
 }
@@ -147,6 +158,8 @@ interface LinkRow {
   readonly name: string | null;
   readonly policyId: number | null;
   readonly controlId: number | null;
+  readonly data: string | null;
+  readonly stepSchemas: string | null;
 }
 
 interface ControlRow {

@@ -88,13 +88,14 @@ export function* linkSteps(
       index.sizeBytes + leaves.sizeBytes + active.reduce((sum, control) => sum + linkedBytes(control), 0),
     isEmpty,
     sharedParts: [...new Set(active.map(({ prepared }) => prepared)), ...leaves.parts],
-    evaluate(step, stage, detail, caller) {
+    evaluate(step, stage, detail, caller, spent = 0) {
       if (deniesAll) return WITHOUT_CONTROLS;
       const selection = index.find(stage, step.type, step.name);
       // Taken during use: an evaluator could evaluate another step, and an asynchronous evaluation keeps it.
       const evaluation = idle ?? new Evaluation(leaves.size, options.nextTurn);
       idle = null;
       evaluation.begin(step, detail);
+      if (spent > 0) evaluation.account.spend(spent);
       const { controls, failures } = selection;
       const tally = new Tally(evaluation.full, controls.length + failures.length, options.newExecutionId);
       const verdict = evaluateAll(selection, evaluation, tally, caller);

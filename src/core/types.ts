@@ -95,11 +95,14 @@ export interface ControlProgram extends SizedPart {
    *
    * The signal of the caller is read only when evaluators have to be awaited. Once it is aborted, external ones are
    * stopped, and the verdict lacks their controls: it must not be used as a verdict.
+   *
+   * `spent` is the work that was already done for the step in this turn, in search steps.
    */
   evaluate(
     step: Step,
     stage: Stage,
     detail: Detail,
     caller?: { readonly signal: AbortSignal },
+    spent?: number,
   ): Verdict | Promise<Verdict>;
 }

@@ -1,3 +1,4 @@
+import type { StepComparison } from '../core/step-schemas.js';
 import type { ControlSet } from './control-sets.js';
 import type { LoadedProgram, Progress } from './loaded-program.js';
 import type { MemoryLedger } from './memory-ledger.js';
@@ -12,6 +13,10 @@ export interface AgentEntry {
   readonly set: ControlSet | null;
   /** Decides instead of the program of the set, while the two are of different revisions. */
   readonly own: LoadedProgram | null;
+  /** How its steps are compared with their registered schemas, as of the links; null if they are not. */
+  readonly comparison: StepComparison | null;
+  /** The program that decided last, with the comparison; null without one. */
+  compared: { readonly of: LoadedProgram; readonly program: LoadedProgram } | null;
   /** Whether the links are certainly those of the latest known revision. */
   readonly isCurrent: boolean;
   /** Its own program must not decide any more: this process changed its links or controls. */
@@ -34,6 +39,7 @@ export interface GivenControls {
   /** Held for the agent. */
   readonly set: ControlSet;
   readonly own: LoadedProgram | null;
+  readonly comparison: StepComparison | null;
   /** The revision the links were read at. */
   readonly readRevision: number;
   /** Whether the links, or the own program, come from the last known good file. */
@@ -43,7 +49,17 @@ export interface GivenControls {
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** The program that decides for an agent; null when none may. */
-export function deciding({ own, set, outdated }: AgentEntry): LoadedProgram | null {
+export function deciding(entry: AgentEntry): LoadedProgram | null {
+  const loaded = decidingProgram(entry);
+  const { comparison, compared } = entry;
+  if (comparison === null || loaded === null) return loaded;
+  if (compared?.of === loaded) return compared.program;
+  const program = loaded.comparing(comparison);
+  entry.compared = { of: loaded, program };
+  return program;
+}
+
+function decidingProgram({ own, set, outdated }: AgentEntry): LoadedProgram | null {
   if (own !== null) return outdated ? null : own;
   return set === null || set.outdated ? null : set.loaded;
 }
@@ -136,6 +152,8 @@ export class AgentEntries {
       name,
       set: null,
       own: null,
+      comparison: null,
+      compared: null,
       isCurrent: false,
       outdated: false,
       needed: 0,
@@ -151,7 +169,7 @@ export class AgentEntries {
   }
 
   /** Gives an agent the set of its links, which must be held for it, and a program of its own if necessary. */
-  give(entry: AgentEntry, { set, own, readRevision, isKept }: GivenControls): void {
+  give(entry: AgentEntry, { set, own, comparison, readRevision, isKept }: GivenControls): void {
     const written: Writable<AgentEntry> = entry;
     const { set: before } = entry;
     written.set = set;
@@ -162,6 +180,7 @@ export class AgentEntries {
     if (isKept) this.kept.add(entry);
     else this.kept.delete(entry);
     this.#setOwn(entry, own);
+    this.#setComparison(entry, comparison);
     if (before !== null) this.#options.release(before);
     // An agent that is loading stays, whatever its size.
     this.makeRoom(0);
@@ -197,6 +216,7 @@ export class AgentEntries {
     this.behind.delete(entry);
     this.kept.delete(entry);
     this.#setOwn(entry, null);
+    this.#setComparison(entry, null);
     if (entry.set !== null) this.#options.release(entry.set);
     this.#options.memory.addBytes(-bytesOf(entry));
   }
@@ -208,6 +228,14 @@ export class AgentEntries {
     (entry as Writable<AgentEntry>).own = own;
     if (own === null) this.#apart.delete(entry);
     else this.#apart.add(entry);
+  }
+
+  #setComparison(entry: AgentEntry, comparison: StepComparison | null): void {
+    const { memory } = this.#options;
+    if (comparison !== null) memory.addPart(comparison.schemas);
+    if (entry.comparison !== null) memory.removePart(entry.comparison.schemas);
+    (entry as Writable<AgentEntry>).comparison = comparison;
+    entry.compared = null;
   }
 
   /**

@@ -1,10 +1,12 @@
 import { agentNotFound } from '../agents/agent-errors.js';
+import type { StepComparison } from '../core/step-schemas.js';
 import { unavailable } from '../database/errors.js';
 import type { AgentEntries, AgentEntry } from './agent-entries.js';
 import { createBatches } from './batches.js';
 import type { ControlSet, ControlSets } from './control-sets.js';
 import type { LoadedProgram, Progress } from './loaded-program.js';
 import type { ReadLinks, StateReader } from './state-reader.js';
+import type { StepSchemaLibrary } from './step-schema-library.js';
 import type { UnknownAgents } from './unknown-agents.js';
 
 /** Attempts to read a revision known to exist, which fail if each meets a change, or after a restore. */
@@ -17,6 +19,7 @@ export interface AgentLoaderOptions {
   readonly agents: AgentEntries;
   readonly sets: ControlSets;
   readonly unknown: UnknownAgents;
+  readonly stepSchemas: StepSchemaLibrary;
   /** The state of the database known to this process. */
   readonly progress: () => Progress;
 }
@@ -53,7 +56,7 @@ export class AgentLoader {
   }
 
   async #loadUntilCurrent(entry: AgentEntry): Promise<void> {
-    const { agents, sets, unknown } = this.#options;
+    const { agents, sets, unknown, stepSchemas } = this.#options;
     /** The set of the last attempt: usually that of the next one, too. */
     let held: ControlSet | null = null;
     try {
@@ -66,10 +69,11 @@ export class AgentLoader {
           unknown.add(entry.name);
           throw agentNotFound(entry.name);
         }
+        const comparison = await stepSchemas.comparisonOf(read.steps);
         const before = held;
         held = sets.hold(read.links);
         if (before !== null) sets.release(before);
-        if (!(await this.#give(entry, held, read))) continue;
+        if (!(await this.#give(entry, held, comparison, read))) continue;
         held = null;
         return;
       }
@@ -84,7 +88,12 @@ export class AgentLoader {
   }
 
   /** Gives an agent the set of its links, which is held for it. False if a change came in between. */
-  async #give(entry: AgentEntry, set: ControlSet, { revision, keptAtMs }: ReadLinks): Promise<boolean> {
+  async #give(
+    entry: AgentEntry,
+    set: ControlSet,
+    comparison: StepComparison | null,
+    { revision, keptAtMs }: ReadLinks,
+  ): Promise<boolean> {
     const { agents, sets, progress } = this.#options;
     let own: LoadedProgram | null = null;
     if (revision > progress().revision) {
@@ -99,7 +108,7 @@ export class AgentLoader {
     if (!agents.has(entry) || entry.needed > revision) return false;
     if (keptAtMs !== undefined) own = own?.kept(keptAtMs) ?? null;
     const isKept = keptAtMs !== undefined || own?.isKept === true;
-    agents.give(entry, { set, own, readRevision: revision, isKept });
+    agents.give(entry, { set, own, comparison, readRevision: revision, isKept });
     this.#loadedOnce = true;
     return true;
   }

@@ -1,8 +1,11 @@
 import { demandAgent } from '../contract/call/agent-limit.js';
+import type { SchemaMismatch, StepComparison } from '../core/step-schemas.js';
 import type { ControlResult, Detail, Stage, Step, Verdict } from '../core/types.js';
+import { type ComparedStep, comparedStep, compareStep, withComparison } from './compared-step.js';
 import type { EvaluateRequest } from './evaluate-request.js';
 import type { EvaluationCaller, LimitedCaller } from './evaluation-caller.js';
 import type { EvaluationOptions, VerdictOutcome } from './evaluation-options.js';
+import type { HeldStep } from './held-step.js';
 import type { LoadedProgram } from './loaded-program.js';
 import type { RandomId } from './random-id.js';
 import type { RevisionWatch } from './revision-watch.js';
@@ -25,6 +28,8 @@ export interface RevisedVerdict extends Verdict {
    * the latest.
    */
   readonly staleness_seconds: number | null;
+  /** How the step differs from its registered schemas; null if it does not, or if they are not compared. */
+  readonly schema_mismatch: SchemaMismatch | null;
   /** `allow` if and only if the step is safe. */
   readonly outcome: VerdictOutcome;
   /** Unique; a UUID, or what makes the text of one. */
@@ -60,6 +65,12 @@ export interface EvaluationServiceOptions {
   readonly onKeptVerdict?: () => void;
   /** Called for every verdict about an agent without enabled controls. */
   readonly onUncontrolled?: (agentName: string) => void;
+  /** Called for every step that differs from its registered schemas. */
+  readonly onMismatch?: (
+    request: EvaluationRequest,
+    mismatch: SchemaMismatch,
+    mode: StepComparison['mode'],
+  ) => void;
   /** Called for every verdict. */
   readonly onVerdict: (label: VerdictLabel, stage: Stage, protocol: string) => void;
   readonly newDecisionId: () => string | RandomId;
@@ -85,6 +96,39 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     return Math.max(0, Math.ceil((options.now() - loaded.currentAtMs(programs.progress)) / 1000));
   };
 
+  function tell(compared: ComparedStep, { mode }: StepComparison, request: EvaluateRequest): ComparedStep {
+    if (compared.mismatch !== null) options.onMismatch?.(request, compared.mismatch, mode);
+    return compared;
+  }
+
+  /** Evaluates a step that another thread holds. */
+  async function judgeHeld(
+    held: HeldStep,
+    { program, comparison }: LoadedProgram,
+    request: EvaluateRequest,
+    detail: Detail,
+    caller: EvaluationCaller,
+  ): Promise<{ readonly verdict: Verdict; readonly compared: ComparedStep | null }> {
+    const { verdict, mismatch } = await held.evaluate(program, comparison, request.stage, detail, caller);
+    const compared = comparison && tell(comparedStep(comparison, mismatch), comparison, request);
+    return { verdict, compared };
+  }
+
+  /** The reply to a caller that has waited. */
+  function awaited(
+    made: RevisedVerdict,
+    compared: ComparedStep | null,
+    request: EvaluateRequest,
+    caller: EvaluationCaller,
+    isWhole: boolean,
+  ): RevisedVerdict {
+    recorder?.record(request, made, caller);
+    // It is incomplete if nothing awaited it any more before its evaluators had answered.
+    caller.signal.throwIfAborted();
+    onVerdict(labelOf(made, compared), request.stage, caller.protocol);
+    return isWhole ? made : withoutDetail(made);
+  }
+
   function judge(
     loaded: LoadedProgram,
     request: EvaluateRequest,
@@ -95,27 +139,34 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     // Read before evaluating: the program may fall behind during a slow evaluation.
     const revision = loaded.revision(programs.progress);
     const staleness = loaded.isKept ? stalenessOf(loaded) : null;
-    const accepts = request.options?.accepts;
     const needed = recorder?.nonMatches === true ? 'full' : detail;
     const { step, stage } = request;
     if (loaded.program.isEmpty) options.onUncontrolled?.(request.agentName);
-    const verdict =
-      request.held === undefined
-        ? loaded.program.evaluate(step, stage, needed, caller)
-        : request.held.evaluate(loaded.program, stage, needed, caller);
+    if (request.held !== undefined) {
+      return judgeHeld(request.held, loaded, request, needed, caller).then(({ verdict, compared }) => {
+        const made = concluded(verdict, compared, request, revision, staleness, newDecisionId());
+        return awaited(made, compared, request, caller, needed === detail);
+      });
+    }
+    const { comparison } = loaded;
+    const compared =
+      comparison === null ? null : tell(compareStep(comparison, step, stage), comparison, request);
+    const verdict = loaded.program.evaluate(
+      step,
+      stage,
+      needed,
+      caller,
+      compared === null ? 0 : compared.spent,
+    );
     if (!(verdict instanceof Promise)) {
-      const made = revised(verdict, revision, staleness, outcomeOf(verdict, accepts), newDecisionId());
+      const made = concluded(verdict, compared, request, revision, staleness, newDecisionId());
       recorder?.record(request, made, caller);
-      onVerdict(verdictLabel(made), stage, caller.protocol);
+      onVerdict(labelOf(made, compared), stage, caller.protocol);
       return needed === detail ? made : withoutDetail(made);
     }
-    return verdict.then((late) => {
-      const made = revised(late, revision, staleness, outcomeOf(late, accepts), newDecisionId());
-      recorder?.record(request, made, caller);
-      // It is incomplete if nothing awaited it any more before its evaluators had answered.
-      caller.signal.throwIfAborted();
-      onVerdict(verdictLabel(made), stage, caller.protocol);
-      return needed === detail ? made : withoutDetail(made);
+    return verdict.then((settled) => {
+      const made = concluded(settled, compared, request, revision, staleness, newDecisionId());
+      return awaited(made, compared, request, caller, needed === detail);
     });
   }
 
@@ -151,6 +202,32 @@ export function outcomeOf(verdict: Verdict, accepts: EvaluationOptions['accepts'
 
 const isDeny = ({ action }: ControlResult): boolean => action === 'deny';
 
+/** The verdict of the controls, together with what came of the comparison with the schemas. */
+function concluded(
+  verdict: Verdict,
+  compared: ComparedStep | null,
+  { step, options }: EvaluateRequest,
+  revision: number,
+  staleness: number | null,
+  decisionId: string | RandomId,
+): RevisedVerdict {
+  const denies = compared?.denies === true;
+  const outcome = denies ? 'deny' : outcomeOf(verdict, options?.accepts);
+  const made = denies ? withComparison(verdict, compared, step) : verdict;
+  return revised(
+    made,
+    revision,
+    staleness,
+    outcome,
+    decisionId,
+    compared === null ? null : compared.mismatch,
+  );
+}
+
+function labelOf(verdict: Verdict, compared: ComparedStep | null): VerdictLabel {
+  return compared?.denies === true ? 'deny' : verdictLabel(verdict);
+}
+
 /** Member by member, for speed: this runs for every verdict. */
 function revised(
   verdict: Verdict,
@@ -158,6 +235,7 @@ function revised(
   staleness_seconds: number | null,
   outcome: VerdictOutcome,
   decision_id: string | RandomId,
+  schema_mismatch: SchemaMismatch | null,
 ): RevisedVerdict {
   const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
   const { selected_controls, evaluated_controls } = verdict;
@@ -172,6 +250,7 @@ function revised(
     evaluated_controls,
     revision,
     staleness_seconds,
+    schema_mismatch,
     outcome,
     decision_id,
   };

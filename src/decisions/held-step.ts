@@ -1,15 +1,23 @@
+import type { SchemaMismatch, StepComparison } from '../core/step-schemas.js';
 import type { ControlProgram, Detail, Stage, Verdict } from '../core/types.js';
+
+/** What another thread makes of a step. */
+export interface HeldVerdict {
+  readonly verdict: Verdict;
+  readonly mismatch: SchemaMismatch | null;
+}
 
 /** A step that another thread has read and keeps, so that it is evaluated there. */
 export interface HeldStep {
   /**
-   * Evaluates the step by the controls of `program`, as `ControlProgram.evaluate` does. Rejects with SERVICE_UNAVAILABLE
-   * when the thread is lost.
+   * Evaluates the step by the controls of `program`, as `ControlProgram.evaluate` does, and compares it with its
+   * registered schemas, if it is to be compared. Rejects with SERVICE_UNAVAILABLE when the thread is lost.
    */
   evaluate(
     program: ControlProgram,
+    comparison: StepComparison | null,
     stage: Stage,
     detail: Detail,
     caller: { readonly signal: AbortSignal },
-  ): Promise<Verdict>;
+  ): Promise<HeldVerdict>;
 }

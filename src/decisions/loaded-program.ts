@@ -1,3 +1,4 @@
+import type { StepComparison } from '../core/step-schemas.js';
 import type { ControlProgram } from '../core/types.js';
 
 /** The state of the database known to a process. */
@@ -23,12 +24,20 @@ export class LoadedProgram {
   readonly program: ControlProgram;
   readonly readRevision: number;
   readonly isKept: boolean;
+  /** How the steps of the agent are compared with their registered schemas; null if they are not. */
+  readonly comparison: StepComparison | null;
   readonly #readAtMs: number;
   /** The last revision it is known to be current for, and when that was the latest; null while it is. */
   readonly #behind: Progress | null;
 
-  constructor(program: ControlProgram, source: ProgramSource, behind: Progress | null = null) {
+  constructor(
+    program: ControlProgram,
+    source: ProgramSource,
+    behind: Progress | null = null,
+    comparison: StepComparison | null = null,
+  ) {
     this.program = program;
+    this.comparison = comparison;
     this.readRevision = source.readRevision;
     this.isKept = source.isKept;
     this.#readAtMs = source.readAtMs;
@@ -57,8 +66,18 @@ export class LoadedProgram {
     return this.#copy({ isKept: true, readAtMs: keptAtMs }, this.#behind);
   }
 
-  #copy(other: Partial<ProgramSource>, behind: Progress | null): LoadedProgram {
+  /** The same program for an agent whose steps are compared with their registered schemas. */
+  comparing(comparison: StepComparison): LoadedProgram {
+    return this.#copy({}, this.#behind, comparison);
+  }
+
+  #copy(
+    other: Partial<ProgramSource>,
+    behind: Progress | null,
+    comparison: StepComparison | null = this.comparison,
+  ): LoadedProgram {
     const { program, readRevision, isKept } = this;
-    return new LoadedProgram(program, { readRevision, isKept, readAtMs: this.#readAtMs, ...other }, behind);
+    const source = { readRevision, isKept, readAtMs: this.#readAtMs, ...other };
+    return new LoadedProgram(program, source, behind, comparison);
   }
 }

@@ -23,6 +23,16 @@ export class MemoryLedger {
     if (this.#release(program)) for (const part of program.sharedParts) this.#release(part);
   }
 
+  /** Adds a part that is no part of a program, and that agents share. */
+  addPart(part: SizedPart): void {
+    this.#hold(part);
+  }
+
+  /** Reverts one `addPart`. */
+  removePart(part: SizedPart): void {
+    this.#release(part);
+  }
+
   /** Counts memory besides programs; a negative number reverts it. */
   addBytes(bytes: number): void {
     this.#bytes += bytes;

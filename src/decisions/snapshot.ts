@@ -9,11 +9,13 @@ import type { LoadedProgram, Progress } from './loaded-program.js';
 import { MemoryLedger } from './memory-ledger.js';
 import type { ProgramBuilder } from './program-builder.js';
 import type { StateReader } from './state-reader.js';
+import type { StepSchemaLibrary } from './step-schema-library.js';
 import { UnknownAgents } from './unknown-agents.js';
 
 export interface SnapshotOptions {
   readonly reader: StateReader;
   readonly builder: Omit<ProgramBuilder, 'definitionsOf'>;
+  readonly stepSchemas: StepSchemaLibrary;
   /** Agents kept in memory; those not used recently are evicted. */
   readonly maxAgents: number;
   /** Estimated memory limit of the agents and their programs, in bytes. */
@@ -38,7 +40,7 @@ export class Snapshot {
   readonly #loadBehind: () => void;
   #progress: Progress = { revision: 0, currentAtMs: Number.NEGATIVE_INFINITY };
 
-  constructor({ reader, builder, maxAgents, maxBytes, now }: SnapshotOptions) {
+  constructor({ reader, builder, stepSchemas, maxAgents, maxBytes, now }: SnapshotOptions) {
     const memory = new MemoryLedger();
     const progress = () => this.#progress;
     this.#sets = new ControlSets({
@@ -57,6 +59,7 @@ export class Snapshot {
       agents: this.#agents,
       sets: this.#sets,
       unknown: this.#unknown,
+      stepSchemas,
       progress,
     });
     this.#loadBehind = createCatchUp({

@@ -1,5 +1,6 @@
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import type { ControlLinks } from '../controls/control-links.js';
+import type { StepSchemaMode } from '../core/step-schemas.js';
 
 /** Where a part of the stored state comes from. */
 interface ReadPart {
@@ -14,7 +15,19 @@ interface ReadPart {
 /** The links of an agent; null when it does not exist. */
 export interface ReadLinks extends ReadPart {
   readonly links: ControlLinks | null;
+  /** What the steps of the agent are compared with. */
+  readonly steps: ReadSteps;
 }
+
+/**
+ * The setting of an agent for the comparison of its steps with their schemas, null as the service is set, with the
+ * schemas: as the text of its registration, or as the text that `stepSchemasText` makes of it, null without any.
+ * `unknown` for a last known good file of an earlier version.
+ */
+export type ReadSteps =
+  | { readonly mode: StepSchemaMode | null; readonly registration: string }
+  | { readonly mode: StepSchemaMode | null; readonly schemas: string | null }
+  | 'unknown';
 
 /** The controls of some links, newest id first. */
 export interface ReadControls extends ReadPart {

@@ -1,6 +1,7 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { leafOfResult } from '../core/decided-result.js';
+import type { SchemaMismatch } from '../core/step-schemas.js';
 import type { LeafLabel } from '../core/trace.js';
 import type { ControlResult } from '../core/types.js';
 import { unavailable } from '../database/errors.js';
@@ -63,6 +64,7 @@ interface Note {
   readonly error: string | null;
   readonly leaf: LeafLabel | null;
   readonly request: Pick<ControlEvent, 'agent_name' | 'check_stage' | 'applies_to'> & EventStep;
+  readonly mismatch: SchemaMismatch | null;
   readonly trace: TraceIds;
   readonly atMs: number;
 }
@@ -200,6 +202,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
           revision: verdict.revision,
           decision_id: String(verdict.decision_id),
         },
+        mismatch: verdict.schema_mismatch,
         trace: traceIdsOf(caller, request.options?.traceparent),
         atMs: now(),
       } as const;
@@ -229,7 +232,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 }
 
-function noteOf(item: ControlResult, shared: Pick<Note, 'request' | 'trace' | 'atMs'>): Note {
+function noteOf(item: ControlResult, shared: Pick<Note, 'request' | 'mismatch' | 'trace' | 'atMs'>): Note {
   const { control_execution_id, control_id, control_name, action, result } = item;
   return {
     // Not the item itself: its traces may be large.
@@ -242,7 +245,17 @@ function noteOf(item: ControlResult, shared: Pick<Note, 'request' | 'trace' | 'a
   };
 }
 
-function eventOf({ item, matched, confidence, error, leaf, request, trace, atMs }: Note): ControlEvent {
+function eventOf({
+  item,
+  matched,
+  confidence,
+  error,
+  leaf,
+  request,
+  mismatch,
+  trace,
+  atMs,
+}: Note): ControlEvent {
   return {
     ...item,
     ...request,
@@ -256,6 +269,6 @@ function eventOf({ item, matched, confidence, error, leaf, request, trace, atMs 
     evaluator_name: leaf?.evaluatorName ?? null,
     selector_path: leaf?.path ?? null,
     error_message: error,
-    metadata: {},
+    metadata: mismatch === null ? {} : { schema_mismatch: { ...mismatch } },
   };
 }

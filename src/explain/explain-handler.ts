@@ -1,9 +1,9 @@
 import { type Handler, handler } from '../contract/call/handler.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Verdict } from '../core/types.js';
-import { outcomeOf } from '../decisions/evaluation-service.js';
 import { createExplainSchema } from './explain-schema.js';
 import type { ExplainService } from './explain-service.js';
+import type { TriedVerdict } from './trial.js';
 
 /** The RPC EvaluationService.Explain. */
 export function explainHandler(service: ExplainService, registry: EvaluatorRegistry): Handler {
@@ -21,7 +21,7 @@ export function explainHandler(service: ExplainService, registry: EvaluatorRegis
 }
 
 /** A verdict as printed by Evaluate. */
-function presentVerdict(verdict: Verdict, revision: number): object {
+function presentVerdict(verdict: TriedVerdict, revision: number): object {
   const present = (results: Verdict['matches']) =>
     results.map(({ steering_context: steering, ...result }) => ({
       ...result,
@@ -39,6 +39,7 @@ function presentVerdict(verdict: Verdict, revision: number): object {
     errors: present(errors),
     non_matches: present(non_matches),
     revision,
-    outcome: outcomeOf(verdict, undefined),
+    schema_mismatch: verdict.schema_mismatch,
+    outcome: verdict.outcome,
   };
 }

@@ -1,6 +1,6 @@
 import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/index.js';
 import { agentNotFound } from '../agents/agent-errors.js';
-import { createAgentStore } from '../agents/agent-store.js';
+import { type AgentRow, createAgentStore } from '../agents/agent-store.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
@@ -24,6 +24,8 @@ interface TriedRows {
   readonly rows: readonly StoredDefinition[];
   /** See `Trial.neverAsked`. */
   readonly neverAsked: boolean;
+  /** See `Trial.agent`. */
+  readonly agent: AgentRow | null;
   /** The revision of the stored controls; 0 for data of a request. */
   readonly revision: number;
 }
@@ -54,16 +56,17 @@ export function createExplainService(options: ExplainServiceOptions) {
     controlIds: readonly number[],
     minRevision: number,
   ): Promise<TriedRows> => {
-    const neverAsked = (await demandAgent(agentName)).controlsAskedAtMs === null;
+    const agent = await demandAgent(agentName);
+    const neverAsked = agent.controlsAskedAtMs === null;
     const { controls: rows, revision } = await createAgentControlStore(client).stateOf(agentName);
     if (rows === null) throw agentNotFound(agentName);
     // The database has every change that was reported, so waiting for a later revision is useless.
     if (revision < minRevision) throw revisionNotReached(minRevision, revision);
-    if (controlIds.length === 0) return { rows, neverAsked, revision };
+    if (controlIds.length === 0) return { rows, neverAsked, agent, revision };
     const wanted = new Set(controlIds);
     const found = rows.filter(({ id }) => wanted.delete(id));
     for (const missing of wanted) throw notControlOfAgent(missing, agentName);
-    return { rows: found, neverAsked, revision };
+    return { rows: found, neverAsked, agent, revision };
   };
   const trialOf = async (data: ControlData): Promise<StoredDefinition> => {
     const control = proposeControl(data, registry).storedInPlaceOf(null);
@@ -73,8 +76,8 @@ export function createExplainService(options: ExplainServiceOptions) {
   const rowsOf = async (input: ExplainInput): Promise<TriedRows> => {
     const { agent_name, control_ids = [], data, min_revision = 0 } = input;
     if (data === undefined) return controlsOf(agent_name ?? '', control_ids, min_revision);
-    if (agent_name !== undefined) await demandAgent(agent_name);
-    return { rows: [await trialOf(data)], neverAsked: false, revision: 0 };
+    const agent = agent_name === undefined ? null : await demandAgent(agent_name);
+    return { rows: [await trialOf(data)], neverAsked: false, agent, revision: 0 };
   };
 
   return {
@@ -89,11 +92,11 @@ export function createExplainService(options: ExplainServiceOptions) {
       ignored: readonly Warning[],
     ): Promise<TracedExplanation> {
       if (input.data !== undefined && !mayKnowAll) throw trialIsForAdmins();
-      const { rows, neverAsked, revision } = await rowsOf(input);
+      const { rows, revision, ...tried } = await rowsOf(input);
       const step = input.step ?? input.step_json;
       // The schema demands one of them.
       if (step === undefined) throw new Error('an explanation needs a step');
-      const explanation = await tryStep(rows, { ...input, step, mayKnowAll, neverAsked, ignored }, options);
+      const explanation = await tryStep(rows, { ...input, ...tried, step, mayKnowAll, ignored }, options);
       return { ...explanation, step_sha256: stepSha256(step), revision };
     },
   };

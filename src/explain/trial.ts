@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type JsonValue, parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
+import type { AgentRow } from '../agents/agent-store.js';
 import { listed, type Warning } from '../contract/warnings/warning.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { isDraft, type StoredControl } from '../controls/definition.js';
@@ -9,11 +10,16 @@ import { isStoredDraft } from '../controls/stored-control-schema.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { leavesOfControls } from '../core/linked-control.js';
 import { linkProgram } from '../core/program.js';
+import type { SchemaMismatch } from '../core/step-schemas.js';
 import { createStopwatch } from '../core/stopwatch.js';
 import type { Stage, Step, Verdict } from '../core/types.js';
 import { withTimeout } from '../database/in-time.js';
+import { compareStep, withComparison } from '../decisions/compared-step.js';
 import type { ControlLibrary } from '../decisions/control-library.js';
+import type { VerdictOutcome } from '../decisions/evaluation-options.js';
+import { outcomeOf } from '../decisions/evaluation-service.js';
 import { mapInTurns } from '../decisions/in-turns.js';
+import type { StepSchemaLibrary } from '../decisions/step-schema-library.js';
 import { MAX_EXPLAINED_CONTROLS } from './explain-schema.js';
 import { type ControlExplanation, createExplainer } from './explanation.js';
 
@@ -23,6 +29,7 @@ export interface TrialOptions {
   /** Shared with the snapshot, so that controls in use are not compiled again. */
   readonly library: ControlLibrary;
   readonly newExecutionId: () => string;
+  readonly stepSchemas: StepSchemaLibrary;
   /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
 }
@@ -35,13 +42,21 @@ export interface Trial {
   readonly mayKnowAll: boolean;
   /** Whether the controls are those of an agent whose client has never requested them. */
   readonly neverAsked: boolean;
+  /** The agent whose registered schemas the step is compared with; null for none. */
+  readonly agent: Pick<AgentRow, 'data' | 'stepSchemas'> | null;
   /** Parts of the request without effect; for the single control in it. */
   readonly ignored: readonly Warning[];
 }
 
+/** A verdict, with what the comparison of the step with its registered schemas gives. */
+export interface TriedVerdict extends Verdict {
+  readonly schema_mismatch: SchemaMismatch | null;
+  readonly outcome: VerdictOutcome;
+}
+
 /** The reply of Explain. Members are those of the message. */
 export interface Explanation {
-  readonly verdict: Verdict;
+  readonly verdict: TriedVerdict;
   readonly controls: readonly ControlExplanation[];
   readonly omitted_controls: number;
 }
@@ -56,8 +71,8 @@ const MAX_CHARACTERS_ASKED_EACH = 200_000;
 /** Evaluates a step with some controls, and explains each of them, in their order. */
 export async function tryStep(
   rows: readonly StoredDefinition[],
-  { step, stage, mayKnowAll, neverAsked, ignored }: Trial,
-  { registry, library, newExecutionId, now }: TrialOptions,
+  { step, stage, mayKnowAll, neverAsked, agent, ignored }: Trial,
+  { registry, library, stepSchemas, newExecutionId, now }: TrialOptions,
 ): Promise<Explanation> {
   const linkable = await mapInTurns(rows, ({ id, name, data }) => ({
     id,
@@ -81,7 +96,12 @@ export async function tryStep(
   });
   // Problems of definitions are found again; evaluation failures are only collected here.
   problems.clear();
-  const verdict = await program.evaluate(step, stage, 'full');
+  const comparison =
+    agent === null
+      ? null
+      : await stepSchemas.comparisonOf({ mode: agent.stepSchemas, registration: agent.data });
+  const compared = comparison === null ? null : compareStep(comparison, step, stage);
+  const verdict = await program.evaluate(step, stage, 'full', undefined, compared?.spent ?? 0);
   const explain = createExplainer({
     step,
     stage,
@@ -100,7 +120,12 @@ export async function tryStep(
     const warnings = listed(ignored, own);
     return explain({ ...control, definition, isDraft: isStoredDraft(definition), warnings });
   });
-  return { verdict, controls, omitted_controls: rows.length - controls.length };
+  const tried: TriedVerdict = {
+    ...withComparison(verdict, compared, step),
+    schema_mismatch: compared?.mismatch ?? null,
+    outcome: compared?.denies === true ? 'deny' : outcomeOf(verdict, undefined),
+  };
+  return { verdict: tried, controls, omitted_controls: rows.length - controls.length };
 }
 
 /** Invalid JSON is parsed as null, as in the library. */

@@ -4,7 +4,10 @@
  * written in small parts. Agents refer to their policies and controls by id, so each control is in the file
  * only once.
  */
+
+import { storedMode } from '../agents/registered-schemas.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
+import type { StepSchemaMode } from '../core/step-schemas.js';
 
 /** Identifies the file format. */
 const FORMAT = 'control-enforcement last known good';
@@ -35,6 +38,18 @@ export interface AgentRecord {
   /** Controls that are linked directly. */
   readonly controlIds: readonly number[];
   readonly policyIds: readonly number[];
+  /** Undefined in files of earlier versions. */
+  readonly steps: StepsRecord | undefined;
+}
+
+/**
+ * The schemas that the steps of an agent are compared with, and its setting for that. Agents often have the same ones:
+ * then all but the first refer to the first one by its name.
+ */
+export interface StepsRecord {
+  readonly mode: StepSchemaMode | null;
+  /** As `stepSchemasText`; null without any. */
+  readonly schemas: string | null | { readonly as: string };
 }
 
 /** The content of one line. */
@@ -69,8 +84,10 @@ export function policyLine({ id, controlIds }: PolicyRecord): string {
   return `${JSON.stringify(['policy', id, controlIds])}\n`;
 }
 
-export function agentLine({ name, controlIds, policyIds }: AgentRecord): string {
-  return `${JSON.stringify(['agent', name, controlIds, policyIds])}\n`;
+/** Earlier versions do not read what is behind the policies. */
+export function agentLine({ name, controlIds, policyIds, steps }: AgentRecord): string {
+  const behind = steps === undefined ? [] : [steps.mode, steps.schemas];
+  return `${JSON.stringify(['agent', name, controlIds, policyIds, ...behind])}\n`;
 }
 
 /** The last line; `sha256` is the hash of all bytes before it, in hexadecimal. */
@@ -96,7 +113,7 @@ export function readHeader(line: string): StateHeader {
 export function readRecord(line: string, number: number): StateRecord {
   const parts: unknown = parsed(line, `line ${number}`);
   if (!Array.isArray(parts)) throw badLine(number);
-  const [kind, first, second, third] = parts as unknown[];
+  const [kind, first, second, third, mode, schemas] = parts as unknown[];
   if (kind === 'control' && isId(first) && typeof second === 'string' && typeof third === 'string') {
     return { kind, control: { id: first, name: second, data: third } };
   }
@@ -104,7 +121,8 @@ export function readRecord(line: string, number: number): StateRecord {
     return { kind, policy: { id: first, controlIds: second } };
   }
   if (kind === 'agent' && typeof first === 'string' && isIds(second) && isIds(third)) {
-    return { kind, agent: { name: first, controlIds: second, policyIds: third } };
+    const steps = parts.length === 4 ? undefined : stepsRecord(mode, schemas, number);
+    return { kind, agent: { name: first, controlIds: second, policyIds: third, steps } };
   }
   throw badLine(number);
 }
@@ -115,6 +133,14 @@ export function readChecksum(line: string): string {
   const sha256 = facts?.sha256;
   if (typeof sha256 !== 'string') throw new DamagedFileError('it has no checksum: it is not complete');
   return sha256;
+}
+
+function stepsRecord(mode: unknown, schemas: unknown, number: number): StepsRecord {
+  if (mode !== null && typeof mode !== 'string') throw badLine(number);
+  if (schemas === null || typeof schemas === 'string') return { mode: storedMode(mode), schemas };
+  const { as } = schemas as { readonly as?: unknown };
+  if (typeof as !== 'string') throw badLine(number);
+  return { mode: storedMode(mode), schemas: { as } };
 }
 
 function parsed(line: string, where: string): unknown {

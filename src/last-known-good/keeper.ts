@@ -4,6 +4,7 @@ import type { FactsLog } from '../process/repeat-log.js';
 import type { StateHeader } from './file-format.js';
 import { writeDatabaseState } from './read-database.js';
 import type { Saved, StateFile } from './state-file.js';
+import type { KnownSchemas } from './steps-records.js';
 
 /** Delay between the start, or a change, and saving, in milliseconds. Later changes are saved with it. */
 export const SAVE_DELAY_MS = 1_000;
@@ -67,6 +68,7 @@ export class Keeper {
   #failedAtMs: number | null = null;
   /** The problem that was logged last. */
   #problem = '';
+  readonly #schemas: KnownSchemas = new Map();
 
   constructor(options: KeeperOptions) {
     this.#options = options;
@@ -91,6 +93,8 @@ export class Keeper {
   /** Called when the database was restored. */
   startOver(): void {
     this.#savedRevision = -1;
+    // The same version of an agent may have another registration now.
+    this.#schemas.clear();
     this.#due();
   }
 
@@ -166,7 +170,10 @@ export class Keeper {
         }
       };
       try {
-        return await file.save((writer) => writeDatabaseState(reading, timeMs, writer), mayReplace);
+        return await file.save(
+          (writer) => writeDatabaseState(reading, timeMs, writer, this.#schemas),
+          mayReplace,
+        );
       } catch (error) {
         if (isUnreadable) throw error;
         return { kind: 'unwritable', error };

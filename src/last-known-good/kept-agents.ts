@@ -50,9 +50,9 @@ export class KeptAgents {
   linksOf(agentName: string, needed: number): Promise<ReadLinks | null> {
     return this.#found((state) => {
       const { revision } = state.header;
-      const links = state.linksOf(agentName);
+      const kept = state.linksOf(agentName);
       const isValid = revision >= Math.max(needed, this.#options.changes.neededForLinks(agentName));
-      return links !== null && isValid ? { revision, links, keptAtMs: this.#keptAtMs(state) } : null;
+      return kept !== null && isValid ? { revision, ...kept, keptAtMs: this.#keptAtMs(state) } : null;
     });
   }
 

@@ -1,13 +1,20 @@
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { type ControlLinks, linksKey } from '../controls/control-links.js';
-import { DamagedFileError, type StateHeader, type StateRecord } from './file-format.js';
+import type { ReadSteps } from '../decisions/state-reader.js';
+import { DamagedFileError, type StateHeader, type StateRecord, type StepsRecord } from './file-format.js';
+
+/** The links of an agent, and what its steps are compared with. */
+export interface KeptLinks {
+  readonly links: ControlLinks;
+  readonly steps: ReadSteps;
+}
 
 /** The state that verdicts depend on, at one revision, as read from a file. */
 export class KeptState {
   readonly header: StateHeader;
   readonly #controls = new Map<number, StoredDefinition>();
   readonly #policies = new Map<number, readonly number[]>();
-  readonly #agents = new Map<string, ControlLinks>();
+  readonly #agents = new Map<string, KeptLinks>();
   readonly #links = new Map<string, ControlLinks>();
 
   constructor(header: StateHeader) {
@@ -25,7 +32,8 @@ export class KeptState {
       const { name, controlIds, policyIds } = record.agent;
       this.#demand(controlIds, this.#controls, 'control');
       this.#demand(policyIds, this.#policies, 'policy');
-      addOnce(this.#agents, name, this.#shared({ controlIds, policyIds }), 'agent');
+      const links = this.#shared({ controlIds, policyIds });
+      addOnce(this.#agents, name, { links, steps: this.#stepsOf(record.agent.steps) }, 'agent');
     }
   }
 
@@ -42,7 +50,7 @@ export class KeptState {
   }
 
   /** The links of an agent, one object for all agents with the same links; null if there is no such agent. */
-  linksOf(agentName: string): ControlLinks | null {
+  linksOf(agentName: string): KeptLinks | null {
     return this.#agents.get(agentName) ?? null;
   }
 
@@ -69,6 +77,17 @@ export class KeptState {
     if (known !== undefined) return known;
     this.#links.set(key, links);
     return links;
+  }
+
+  #stepsOf(record: StepsRecord | undefined): ReadSteps {
+    if (record === undefined) return 'unknown';
+    const { mode, schemas } = record;
+    if (schemas === null || typeof schemas === 'string') return { mode, schemas };
+    const other = this.#agents.get(schemas.as)?.steps;
+    if (other === undefined || other === 'unknown' || !('schemas' in other)) {
+      throw new DamagedFileError(`it names the steps of agent ${schemas.as}, which it does not hold`);
+    }
+    return { mode, schemas: other.schemas };
   }
 
   #demand(ids: readonly number[], known: ReadonlyMap<number, unknown>, what: string): void {

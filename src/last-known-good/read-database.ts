@@ -2,6 +2,7 @@ import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { BulkReader } from '../database/bulk.js';
 import { agentLine, controlLine, policyLine, type StateHeader } from './file-format.js';
 import type { StateWriter } from './state-file.js';
+import { createStepsRecords, type KnownSchemas } from './steps-records.js';
 
 /** Rows of ids and names per query: a few milliseconds of work on the main thread. */
 const ROWS_AT_ONCE = 500;
@@ -18,7 +19,9 @@ export async function writeDatabaseState(
   read: BulkReader,
   timeMs: number,
   writer: StateWriter,
+  known: KnownSchemas = new Map(),
 ): Promise<void> {
+  const steps = createStepsRecords(read, known);
   await writer.header(await headerOf(read, timeMs));
   const lines = new LineBuffer(writer);
   for await (const rows of pages(read, controls, CONTROLS_AT_ONCE)) {
@@ -38,13 +41,16 @@ export async function writeDatabaseState(
   const controlsOfAgent = groups(read, pairsOf('agent_controls', 'agent_id', 'control_id'));
   const policiesOfAgent = groups(read, pairsOf('agent_policies', 'agent_id', 'policy_id'));
   for await (const rows of pages(read, agents)) {
-    for (const [key, name] of rows) {
-      const id = Number(key);
+    const stepsOf = await steps.ofPage(rows);
+    for (const row of rows) {
+      const id = Number(row[0]);
       const controlIds = await controlsOfAgent(id);
-      lines.add(agentLine({ name: String(name), controlIds, policyIds: await policiesOfAgent(id) }));
+      const policyIds = await policiesOfAgent(id);
+      lines.add(agentLine({ name: String(row[1]), controlIds, policyIds, steps: stepsOf(row) }));
     }
     await lines.drain();
   }
+  steps.forgetOthers();
   await lines.flush();
 }
 
@@ -89,7 +95,8 @@ const controls: PageQuery = (last, limit) => Prisma.sql`
   WHERE "id" > ${idAfter(last)} AND "deleted_at_ms" IS NULL ORDER BY "id" LIMIT ${limit}`;
 
 const agents: PageQuery = (last, limit) => Prisma.sql`
-  SELECT "id", "name" FROM "agents" WHERE "id" > ${idAfter(last)} ORDER BY "id" LIMIT ${limit}`;
+  SELECT "id", "name", "step_schemas", "version", "created_at_ms" FROM "agents"
+  WHERE "id" > ${idAfter(last)} ORDER BY "id" LIMIT ${limit}`;
 
 const policies: PageQuery = (last, limit) => Prisma.sql`
   SELECT "id" FROM "policies" WHERE "id" > ${idAfter(last)} ORDER BY "id" LIMIT ${limit}`;

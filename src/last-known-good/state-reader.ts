@@ -1,3 +1,4 @@
+import { storedMode } from '../agents/registered-schemas.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import type { ControlLinksStore } from '../controls/control-links-store.js';
 import { unavailable } from '../database/errors.js';
@@ -5,6 +6,7 @@ import { loadedInTime } from '../database/in-time.js';
 import type {
   ReadControls,
   ReadLinks,
+  ReadSteps,
   StateReader,
   WantedControls,
   WantedLinks,
@@ -95,6 +97,9 @@ export function createStateReader(options: StateReaderOptions): StateReader {
   };
 }
 
+/** Those of an agent that does not exist. */
+const NO_STEPS: ReadSteps = { mode: null, schemas: null };
+
 /** Reads from the database only. Rejects with a ServiceError, after a time limit at the latest. */
 export function createDatabaseReader(stored: ControlLinksStore): StateReader {
   return {
@@ -103,7 +108,10 @@ export function createDatabaseReader(stored: ControlLinksStore): StateReader {
       const reading = loadedInTime(stored.linksOf(agents.map(({ name }) => name)));
       return agents.map(async ({ name }) => {
         const { revision, links } = await reading;
-        return { revision, links: links.get(name) ?? null };
+        const found = links.get(name);
+        if (found === undefined) return { revision, links: null, steps: NO_STEPS };
+        const steps = { mode: storedMode(found.stepSchemas), registration: found.registration };
+        return { revision, links: found.links, steps };
       });
     },
     controlsOf(sets: readonly WantedControls[]): readonly Promise<ReadControls>[] {

@@ -48,6 +48,8 @@ export interface Metrics extends CallMeter, RefusalMeter {
   /** All metrics as data. */
   measure(): Promise<MeasuredMetric[]>;
   evaluated(label: VerdictLabel, stage: Stage, protocol: string): void;
+  /** Counts a step that differs from its registered schemas. */
+  mismatched(stage: Stage, mode: 'warn' | 'enforce'): void;
   /** Creates the meter of an evaluator; once for each. */
   meterOf(evaluator: Evaluator): EvaluatorMeter;
   /** The meter of the event store. */
@@ -101,6 +103,11 @@ export function createMetrics(prefix: string): Metrics {
     'evaluations_total',
     'Evaluated steps by decision (deny, steer, observe, allow, error), stage and protocol.',
     ['decision', 'stage', 'protocol'],
+  );
+  const mismatches = counts(
+    'step_schema_mismatches_total',
+    'Evaluated steps that differ from the schemas that their agent registered, by stage and mode (warn, enforce).',
+    ['stage', 'mode'],
   );
   const reloads = counts(
     'file_reloads_total',
@@ -170,6 +177,9 @@ export function createMetrics(prefix: string): Metrics {
     },
     evaluated(decision, stage, protocol) {
       evaluations.of(decision, stage, protocol).value += 1;
+    },
+    mismatched(stage, mode) {
+      mismatches.of(stage, mode).value += 1;
     },
     reloaded(file, result) {
       reloads.of(file, result).value += 1;

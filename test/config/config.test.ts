@@ -772,6 +772,16 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['deny', 'deny']],
     refuses: ['allow', 'off'],
   },
+  stepSchemas: {
+    names: ['SERVICE_STEP_SCHEMAS'],
+    value: (config) => config.stepSchemas,
+    fallback: 'warn',
+    accepts: [
+      ['off', 'off'],
+      ['enforce', 'enforce'],
+    ],
+    refuses: ['deny', 'on', 'true'],
+  },
   duplicateMembers: {
     names: ['SERVICE_DUPLICATE_MEMBERS'],
     value: (config) => config.duplicateMembers,

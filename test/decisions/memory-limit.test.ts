@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ControlProgram, SizedPart } from '../../src/core/types.js';
 import { MemoryLedger } from '../../src/decisions/memory-ledger.js';
 import { Snapshot } from '../../src/decisions/snapshot.js';
+import { createStepSchemaLibrary } from '../../src/decisions/step-schema-library.js';
 
 function aProgram(sizeBytes: number, sharedParts: readonly SizedPart[] = []): ControlProgram {
   return {
@@ -44,7 +45,7 @@ function aSnapshot(programs: Map<string, ControlProgram>) {
         return agents.map(async ({ name }) => {
           const program = programs.get(name);
           const links = program === undefined ? null : { policyIds: [], controlIds: [idOf(program)] };
-          return { revision: revision(), links };
+          return { revision: revision(), links, steps: { mode: null, schemas: null } };
         });
       },
       controlsOf: (sets) =>
@@ -54,6 +55,7 @@ function aSnapshot(programs: Map<string, ControlProgram>) {
         })),
       definitionsOf: async () => ({ revision: revision(), controls: [] }),
     },
+    stepSchemas: createStepSchemaLibrary('warn'),
     builder: {
       build: async ([control]) => distinct[control?.id ?? -1] as ControlProgram,
       replace: async () => null,

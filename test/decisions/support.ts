@@ -6,7 +6,8 @@ import type { Progress } from '../../src/decisions/loaded-program.js';
 import type { ProgramBuilder } from '../../src/decisions/program-builder.js';
 import { type ChangeFollower, RevisionWatch } from '../../src/decisions/revision-watch.js';
 import { Snapshot } from '../../src/decisions/snapshot.js';
-import type { ReadControls, ReadLinks, StateReader } from '../../src/decisions/state-reader.js';
+import type { ReadControls, ReadLinks, ReadSteps, StateReader } from '../../src/decisions/state-reader.js';
+import { createStepSchemaLibrary } from '../../src/decisions/step-schema-library.js';
 
 /** A change of agents, controls or policies. */
 export function change(
@@ -43,6 +44,7 @@ export const SAFE: Verdict = {
 
 /** A database whose reads end when the test says so. Its revision counts up with each change. */
 export function fakeStore() {
+  const steps = new Map<string, ReadSteps>();
   const agents = new Map<string, { policyIds: readonly number[]; controlIds: readonly number[] }>();
   const policies = new Map<number, readonly number[]>();
   const open: { finish: () => void; fail: () => void }[] = [];
@@ -81,7 +83,10 @@ export function fakeStore() {
       asked.agents += wanted.length;
       return reading(
         wanted,
-        wanted.map(({ name }) => ({ links: agents.get(name) ?? null })),
+        wanted.map(({ name }) => ({
+          links: agents.get(name) ?? null,
+          steps: steps.get(name) ?? { mode: null, schemas: null },
+        })),
       );
     },
     controlsOf(wanted): readonly Promise<ReadControls>[] {
@@ -102,6 +107,7 @@ export function fakeStore() {
     },
   };
   return {
+    steps,
     get revision() {
       return revision;
     },
@@ -188,6 +194,7 @@ export function snapshotOf(
   const snapshot = new Snapshot({
     reader: store.reader,
     builder: { build: async (controls) => programOf(controls.map(({ id }) => id)), replace },
+    stepSchemas: createStepSchemaLibrary('warn'),
     maxAgents,
     maxBytes: 10_000_000,
     now: () => time,

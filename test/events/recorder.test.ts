@@ -49,6 +49,7 @@ function verdict(...ids: string[]): RevisedVerdict {
     evaluated_controls: matches.length,
     revision: 1,
     staleness_seconds: null,
+    schema_mismatch: null,
     outcome: 'deny',
     decision_id: '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f',
   };

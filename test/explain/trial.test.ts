@@ -4,6 +4,8 @@ import { type JsonValue, stringifyJson } from '../../packages/exact-json/src/ind
 import type { Evaluator } from '../../src/core/evaluator.js';
 import type { ControlResult, Verdict } from '../../src/core/types.js';
 import { createControlLibrary } from '../../src/decisions/control-library.js';
+import { outcomeOf } from '../../src/decisions/evaluation-service.js';
+import { createStepSchemaLibrary } from '../../src/decisions/step-schema-library.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import type { ConditionExplanation } from '../../src/explain/condition-explanation.js';
 import { MAX_EXPLAINED_CONTROLS } from '../../src/explain/explain-schema.js';
@@ -33,10 +35,11 @@ function attempt(
   }));
   return tryStep(
     rows.reverse(),
-    { step: aStep(), stage: 'pre', mayKnowAll: true, neverAsked: false, ignored: [], ...trial },
+    { step: aStep(), stage: 'pre', mayKnowAll: true, neverAsked: false, agent: null, ignored: [], ...trial },
     {
       registry,
       library: createControlLibrary({ registry, keepEvaluators: 10 }),
+      stepSchemas: createStepSchemaLibrary('warn'),
       newExecutionId: () => 'id',
       now,
     },
@@ -259,10 +262,12 @@ describe('a trial', () => {
         }));
         const program = compileProgram(controls, { registry, newExecutionId: () => 'id' });
         const expected = withoutIds(await program.evaluate(step, stage, 'full'));
-        const trial = { step, stage, mayKnowAll: false, neverAsked: false, ignored: [] };
-        const options = { registry, library, newExecutionId: () => 'other', now: () => 0 };
+        const stepSchemas = createStepSchemaLibrary('off');
+        const trial = { step, stage, mayKnowAll: false, neverAsked: false, agent: null, ignored: [] };
+        const options = { registry, library, stepSchemas, newExecutionId: () => 'other', now: () => 0 };
         const given = await tryStep(rows, trial, options);
-        expect(withoutIds(given.verdict)).toEqual(expected);
+        const tried = { ...expected, schema_mismatch: null, outcome: outcomeOf(expected, undefined) };
+        expect(withoutIds(given.verdict)).toEqual(tried);
         const listed = [...expected.matches, ...expected.errors, ...expected.non_matches];
         const results = new Map(listed.map((item) => [item.control_id, item]));
         for (const { control_id, reason, condition, decision } of given.controls) {

@@ -43,7 +43,10 @@ function process(startedAt: number) {
     stored: {
       async linksOf(names) {
         await database.answer;
-        return { revision: ask(), links: new Map(names.map((name) => [name, links])) };
+        return {
+          revision: ask(),
+          links: new Map(names.map((name) => [name, { links, registration: '{}', stepSchemas: null }])),
+        };
       },
       async controlsOf(some) {
         await database.answer;

@@ -5,6 +5,7 @@ import {
   controlLine,
   policyLine,
   type StateHeader,
+  type StepsRecord,
 } from '../../src/last-known-good/file-format.js';
 import type { KeptState } from '../../src/last-known-good/kept-state.js';
 import type { StateWriter } from '../../src/last-known-good/state-file.js';
@@ -22,6 +23,7 @@ export interface SampleState {
     readonly name: string;
     readonly controls: readonly number[];
     readonly policies: readonly number[];
+    readonly steps?: StepsRecord | undefined;
   }[];
 }
 
@@ -61,8 +63,8 @@ export function writing(state: SampleState): (writer: StateWriter) => Promise<vo
     for (const [index, positions] of state.policies.entries()) {
       await writer.lines(policyLine({ id: index + 1, controlIds: ids(positions) }));
     }
-    for (const { name, controls, policies } of state.agents) {
-      await writer.lines(agentLine({ name, controlIds: ids(controls), policyIds: ids(policies) }));
+    for (const { name, controls, policies, steps } of state.agents) {
+      await writer.lines(agentLine({ name, controlIds: ids(controls), policyIds: ids(policies), steps }));
     }
   };
 }
@@ -99,6 +101,13 @@ export const anyState: fc.Arbitrary<SampleState> = fc
             name: fc.constant(name),
             controls: positions(controls.length),
             policies: positions(policyCount),
+            steps: fc.option(
+              fc.record({
+                mode: fc.constantFrom(null, 'off', 'warn', 'enforce'),
+                schemas: fc.option(anyText),
+              }),
+              { nil: undefined },
+            ),
           }),
         ),
       ),
@@ -107,7 +116,7 @@ export const anyState: fc.Arbitrary<SampleState> = fc
 
 /** The controls of an agent in a state. */
 export function stateOf(state: KeptState, agentName: string): AgentState {
-  const links = state.linksOf(agentName);
+  const links = state.linksOf(agentName)?.links ?? null;
   return {
     revision: state.header.revision,
     controls: links === null ? null : state.controlsOf(links),

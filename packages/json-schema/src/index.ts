@@ -5,6 +5,7 @@ export { createMembership } from './membership.js';
 export {
   compileRegisteredSchema,
   createSchemaValidator,
+  type RegisteredSchema,
   type SchemaValidator,
 } from './registered-schemas.js';
 export { Run, type SchemaCheck, type SchemaProblem } from './run.js';

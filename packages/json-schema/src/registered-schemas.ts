@@ -20,6 +20,8 @@ const EXPLANATION_LENGTH = 300;
 
 /** Checks a value; throws a SchemaError when that is impossible within the work left. */
 export interface RegisteredSchema {
+  /** Whether a value satisfies the schema: cheaper than its problems. */
+  isSatisfiedBy(value: JsonValue, work: Work): boolean;
   /** The first problems of a value, at most `most`. */
   problems(value: JsonValue, most: number, work?: Work): readonly SchemaProblem[];
 }
@@ -39,17 +41,21 @@ export function compileRegisteredSchema(
     mostValues: MAX_REGISTERED_SCHEMA_VALUES,
     ...(spendOnPattern && { spendOnPattern }),
   });
+  const applied = (value: JsonValue, run: Run): boolean => {
+    try {
+      return check(value, null, run);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'it fails';
+      throw new SchemaError(
+        error instanceof WorkError ? 'costs too much to check' : `cannot be applied: ${reason}`,
+      );
+    }
+  };
   return {
+    isSatisfiedBy: (value, work) => applied(value, new Run(work, 'validity')),
     problems(value, most, work = new Work(MAX_REGISTERED_CHECK_WORK)) {
       const run = new Run(work, most === 1 ? 'first' : 'all', most);
-      try {
-        return check(value, null, run) ? [] : run.problems;
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : 'it fails';
-        throw new SchemaError(
-          error instanceof WorkError ? 'costs too much to check' : `cannot be applied: ${reason}`,
-        );
-      }
+      return applied(value, run) ? [] : run.problems;
     },
   };
 }

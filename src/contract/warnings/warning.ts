@@ -54,6 +54,12 @@ export const WARNING_CODES = {
   client_evaluator: 'note',
   /** A control evaluated by clients, linked to an agent whose client may not support that. */
   client_side: 'note',
+  /** A step that differs from the schemas that its agent registered. */
+  schema_mismatch: 'note',
+  /** A selector of a member that a registered schema does not guarantee. */
+  path_not_guaranteed: 'note',
+  /** A setting of an agent that is weaker than that of the service. */
+  weaker_than_service: 'note',
   /** The registrations of agents could not be read, so that nothing was compared with them. */
   registrations_not_read: 'note',
   /** There are more warnings than are listed. */

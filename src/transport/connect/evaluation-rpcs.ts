@@ -9,10 +9,16 @@ import type {
   EvaluateStreamResponse,
   EvaluationService as EvaluationServiceDesc,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { mismatchWarning } from '../../core/step-schemas.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { Call } from '../call/call.js';
 import type { LongStream, LongStreams } from '../call/long-streams.js';
-import { type EvaluationCalls, STREAM_WINDOW, stalenessOf } from '../evaluation/evaluation-calls.js';
+import {
+  type EvaluationCalls,
+  mismatchesOf,
+  STREAM_WINDOW,
+  stalenessOf,
+} from '../evaluation/evaluation-calls.js';
 import { type HeavySteps, onlyEvaluation, withHeldMessage } from '../evaluation/heavy-steps.js';
 import { StreamMessages } from '../evaluation/stream-messages.js';
 import { toConnectError } from '../wire/connect-error.js';
@@ -42,6 +48,7 @@ export function evaluationRpcs(
     const reply = (made: RevisedVerdict): EvaluateResponse => {
       call.reportRevision(made.revision);
       if (made.staleness_seconds !== null) call.reportStaleness(made.staleness_seconds);
+      if (made.schema_mismatch !== null) call.warn([mismatchWarning(made.schema_mismatch)]);
       return verdictMessage(made);
     };
     return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
@@ -58,6 +65,7 @@ export function evaluationRpcs(
     const reply = (made: readonly EvaluationOutcome[]): EvaluateBatchResponse => {
       const staleness = stalenessOf(made);
       if (staleness !== null) call.reportStaleness(staleness);
+      call.warn(mismatchesOf(made));
       return batchMessage(made);
     };
     return outcomes instanceof Promise ? outcomes.then(reply) : reply(outcomes);

@@ -1,6 +1,8 @@
 import type { DuplicateMembers } from '../../../packages/exact-json/src/index.js';
 import type { ServiceError } from '../../contract/errors/service-error.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
+import type { Warning } from '../../contract/warnings/warning.js';
+import { mismatchWarning } from '../../core/step-schemas.js';
 import { evaluationCountProblem } from '../../decisions/evaluate-request.js';
 import type { EvaluationService, RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { RpcCaller } from '../call/call-host.js';
@@ -111,6 +113,16 @@ export function stalenessOf(outcomes: readonly EvaluationOutcome[]): number | nu
     }
   }
   return stalest;
+}
+
+/** Warnings about the steps of a batch that differ from their registered schemas. */
+export function mismatchesOf(outcomes: readonly EvaluationOutcome[]): Warning[] {
+  const warnings: Warning[] = [];
+  for (const [index, outcome] of outcomes.entries()) {
+    if (!('schema_mismatch' in outcome) || outcome.schema_mismatch === null) continue;
+    warnings.push(mismatchWarning(outcome.schema_mismatch, `evaluations[${index}].`));
+  }
+  return warnings;
 }
 
 function idProblem(id: string): ServiceError | undefined {

@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import type { ConnectError } from '@connectrpc/connect';
+import { mismatchWarning } from '../../core/step-schemas.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { Admission } from '../admission/admission.js';
 import { apiKeyOf } from '../auth/request-credentials.js';
 import { type CallRoute, rpcRoute } from '../call/call-host.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import { stalenessOf } from '../evaluation/evaluation-calls.js';
+import { mismatchesOf, stalenessOf } from '../evaluation/evaluation-calls.js';
 import { onlyEvaluation } from '../evaluation/heavy-steps.js';
 import type { StreamTaker } from '../listener/http2-server.js';
 import type { EvaluationFields, EvaluationOutcome } from '../wire/evaluation-codec.js';
@@ -49,6 +50,7 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
       const reply = (made: RevisedVerdict): Buffer => {
         call.reportRevision(made.revision);
         if (made.staleness_seconds !== null) call.reportStaleness(made.staleness_seconds);
+        if (made.schema_mismatch !== null) call.warn([mismatchWarning(made.schema_mismatch)]);
         return codec.frameVerdict(made);
       };
       return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
@@ -63,6 +65,7 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
       const reply = (made: readonly EvaluationOutcome[]): Buffer => {
         const staleness = stalenessOf(made);
         if (staleness !== null) call.reportStaleness(staleness);
+        call.warn(mismatchesOf(made));
         return codec.frameBatch(made);
       };
       return outcomes instanceof Promise ? outcomes.then(reply) : reply(outcomes);

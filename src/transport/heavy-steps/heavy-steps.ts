@@ -3,7 +3,8 @@ import { type DuplicateMembers, parseStoredJson } from '../../../packages/exact-
 import type { StoredDefinition } from '../../controls/agent-control-store.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
 import type { ControlFailure } from '../../core/linked-control.js';
-import type { ControlProgram, Verdict } from '../../core/types.js';
+import type { StepSchemas } from '../../core/step-schemas.js';
+import type { ControlProgram, Step, Verdict } from '../../core/types.js';
 import { unavailable } from '../../database/errors.js';
 import type { HeldStep } from '../../decisions/held-step.js';
 import type { EvaluatorMeter } from '../../evaluators/metered.js';
@@ -50,6 +51,8 @@ export interface HeavyStepsOptions {
   readonly meters: ReadonlyMap<string, EvaluatorMeter>;
   /** The stored controls of a program; undefined for a program that the service does not know. */
   readonly definitionsOf: (program: ControlProgram) => readonly StoredDefinition[] | undefined;
+  /** The text of schemas; undefined for those with which no step is compared. */
+  readonly schemasText: (schemas: StepSchemas) => string | undefined;
   readonly emptyDenies: boolean;
   readonly keepEvaluators: number;
   readonly duplicates: DuplicateMembers;
@@ -94,8 +97,8 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
   let isReady = false;
   let isClosed = false;
   let restartAtMs = Number.NEGATIVE_INFINITY;
-  /** The numbers of programs that the current thread was given. */
-  let numbers = new WeakMap<ControlProgram, number>();
+  /** The numbers of programs and schemas that the current thread was given. */
+  let numbers = new WeakMap<ControlProgram | StepSchemas, number>();
   let last = 0;
   let jobs: StepJob[] = [];
   let silence: NodeJS.Timeout | undefined;
@@ -185,6 +188,18 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
     return last;
   }
 
+  /** The same for schemas; null for those with which no step is compared. */
+  function numberOfSchemas(schemas: StepSchemas): number | null {
+    const known = numbers.get(schemas);
+    if (known !== undefined) return known;
+    const text = options.schemasText(schemas);
+    if (text === undefined) return null;
+    last += 1;
+    post({ schemas: last, text });
+    numbers.set(schemas, last);
+    return last;
+  }
+
   /** Evaluations of one turn are passed on together: a batch has many. */
   function passOn(job: StepJob): void {
     jobs.push(job);
@@ -198,18 +213,29 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
 
   function heldStep(message: number, index: number): HeldStep {
     return {
-      async evaluate(program, stage, detail, { signal }) {
-        // A thread keeps few programs: one that it has dropped is passed on once more.
+      async evaluate(program, comparison, stage, detail, { signal }) {
+        // A thread keeps few programs: what it has dropped is passed on once more.
         for (let attempt = 1; attempt <= 2; attempt += 1) {
           if (worker === undefined) break;
+          const schemas = comparison && numberOfSchemas(comparison.schemas);
+          const given = { message, index, program: numberOf(program), schemas, stage, detail };
           last += 1;
           const job = last;
-          passOn({ job, message, index, program: numberOf(program), stage, detail });
+          passOn({ job, ...given });
           const abort = (): void => post({ abort: job });
           signal.addEventListener('abort', abort, { once: true });
           const answer = await answerTo(job).finally(() => signal.removeEventListener('abort', abort));
-          if ('verdict' in answer) return parseStoredJson(answer.verdict) as unknown as Verdict;
+          if ('verdict' in answer) {
+            const verdict = parseStoredJson(answer.verdict) as unknown as Verdict;
+            // Schemas that are not known are the same for every step.
+            const isUnknown = comparison !== null && schemas === null;
+            return {
+              verdict,
+              mismatch: isUnknown ? comparison.schemas.compare(NO_STEP, stage, () => {}) : answer.mismatch,
+            };
+          }
           numbers.delete(program);
+          if (comparison !== null) numbers.delete(comparison.schemas);
         }
         throw unavailable('The step could not be evaluated: the thread for large steps has lost it.');
       },
@@ -255,6 +281,8 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
     },
   };
 }
+
+const NO_STEP: Step = { type: '', name: '', input: null, output: null, context: null };
 
 const NO_FIELDS: Omit<EvaluationFields, 'detail' | 'read'> = {
   agentName: '',

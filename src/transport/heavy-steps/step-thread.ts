@@ -4,10 +4,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { StoredDefinition } from '../../controls/agent-control-store.js';
 import { linkProgram } from '../../core/program.js';
-import type { ControlProgram, Step, Verdict } from '../../core/types.js';
+import type { StepSchemas } from '../../core/step-schemas.js';
+import type { ControlProgram, SizedPart, Step, Verdict } from '../../core/types.js';
 import { withTimeout } from '../../database/in-time.js';
 import { createControlLibrary } from '../../decisions/control-library.js';
 import { createExecutionIds } from '../../decisions/execution-id.js';
+import { readStepSchemas } from '../../decisions/step-schema-library.js';
 import { builtinEvaluators, createRegistry } from '../../evaluators/load-evaluators.js';
 import { runInBackground } from '../../process/background-thread.js';
 import { packError } from '../event-reading/sent-error.js';
@@ -24,9 +26,9 @@ import type {
   ToThread,
 } from './thread-messages.js';
 
-/** Linked programs that are kept, and their memory in bytes: the most recently used ones. */
-const MAX_PROGRAMS = 64;
-const MAX_PROGRAM_BYTES = 128 * 1024 * 1024;
+/** Programs, and as many schemas, that are kept, and the memory of each kind in bytes. */
+const MAX_PARTS = 64;
+const MAX_PART_BYTES = 128 * 1024 * 1024;
 
 const { emptyDenies, foreign, keepEvaluators } = workerData as StepThreadData;
 runInBackground();
@@ -41,6 +43,7 @@ const newExecutionId = createExecutionIds();
 const messages = new Map<number, ReadEvaluations>();
 /** In order of last use. */
 const programs = new Map<number, ControlProgram>();
+const schemas = new Map<number, StepSchemas>();
 const running = new Map<number, AbortController>();
 let answers: ThreadAnswer[] = [];
 
@@ -78,41 +81,51 @@ function link(number: number, controls: readonly StoredDefinition[]): void {
     withTimeout,
     nextTurn: setImmediate,
   });
-  programs.set(number, program);
+  keep(programs, number, program);
+}
+
+/** Keeps a part as the most recently used one, and drops the oldest beyond the limits. */
+function keep<Part extends SizedPart>(parts: Map<number, Part>, number: number, part: Part): void {
+  parts.delete(number);
+  parts.set(number, part);
   let bytes = 0;
-  for (const { sizeBytes } of programs.values()) bytes += sizeBytes;
-  for (const [oldest, { sizeBytes }] of programs) {
-    if (programs.size <= MAX_PROGRAMS && (bytes <= MAX_PROGRAM_BYTES || oldest === number)) return;
-    programs.delete(oldest);
+  for (const { sizeBytes } of parts.values()) bytes += sizeBytes;
+  for (const [oldest, { sizeBytes }] of parts) {
+    if (parts.size <= MAX_PARTS && (bytes <= MAX_PART_BYTES || oldest === number)) return;
+    parts.delete(oldest);
     bytes -= sizeBytes;
   }
 }
 
-function evaluate({ job, message, index, program: number, stage, detail }: StepJob): void {
+function evaluate({ job, message, index, program: number, schemas: compared, stage, detail }: StepJob): void {
   const read = messages.get(message)?.items[index]?.read;
   const step: Step | undefined = read !== undefined && 'request' in read ? read.request.step : undefined;
   const program = programs.get(number);
-  if (program === undefined || step === undefined) {
+  const registered = compared === null ? null : schemas.get(compared);
+  if (program === undefined || step === undefined || registered === undefined) {
     answer({ to: job, isMissing: true });
     return;
   }
-  programs.delete(number);
-  programs.set(number, program);
+  keep(programs, number, program);
+  if (compared !== null && registered !== null) keep(schemas, compared, registered);
+  let spent = 0;
+  const mismatch =
+    registered?.compare(step, stage, (steps) => {
+      spent += steps;
+    }) ?? null;
   const caller = new AbortController();
-  const verdict = program.evaluate(step, stage, detail, caller);
+  const conclude = (verdict: Verdict): void =>
+    answer({ to: job, verdict: stringifyJson(verdict as unknown as JsonObject), mismatch });
+  const verdict = program.evaluate(step, stage, detail, caller, spent);
   if (!(verdict instanceof Promise)) {
-    conclude(job, verdict);
+    conclude(verdict);
     return;
   }
   running.set(job, caller);
   void verdict.then((late) => {
     running.delete(job);
-    conclude(job, late);
+    conclude(late);
   });
-}
-
-function conclude(job: number, verdict: Verdict): void {
-  answer({ to: job, verdict: stringifyJson(verdict as unknown as JsonObject) });
 }
 
 parentPort?.on('message', (message: ToThread) => {
@@ -128,6 +141,8 @@ parentPort?.on('message', (message: ToThread) => {
     for (const job of message.evaluate) evaluate(job);
   } else if ('program' in message) {
     link(message.program, message.controls);
+  } else if ('schemas' in message) {
+    keep(schemas, message.schemas, readStepSchemas(message.text));
   } else if ('release' in message) {
     messages.delete(message.release);
   } else if ('abort' in message) {

@@ -2,6 +2,7 @@ import type { DuplicateMembers, JsonValue } from '../../../packages/exact-json/s
 import type { StoredDefinition } from '../../controls/agent-control-store.js';
 import type { LeafPlace } from '../../core/evaluator.js';
 import type { ControlFailure } from '../../core/linked-control.js';
+import type { SchemaMismatch } from '../../core/step-schemas.js';
 import type { Detail, Stage } from '../../core/types.js';
 import type { EvaluateRequest } from '../../decisions/evaluate-request.js';
 import type { EvaluationMessage } from '../evaluation/heavy-steps.js';
@@ -29,6 +30,8 @@ export interface StepJob {
   readonly message: number;
   readonly index: number;
   readonly program: number;
+  /** The schemas that the step is compared with; null for none. */
+  readonly schemas: number | null;
   readonly stage: Stage;
   readonly detail: Detail;
 }
@@ -41,6 +44,7 @@ export type ToThread =
   | ({ readonly read: number; readonly duplicates: DuplicateMembers } & EvaluationMessage)
   | { readonly evaluate: readonly StepJob[] }
   | { readonly program: number; readonly controls: readonly StoredDefinition[] }
+  | { readonly schemas: number; readonly text: string }
   | { readonly release: number }
   | { readonly abort: number }
   | { readonly answered: number; readonly answer: ForeignAnswer };
@@ -64,10 +68,10 @@ export interface ReadMessage {
   readonly items: readonly ReadItem[];
 }
 
-/** The end of a reading or of a job; a verdict is JSON text. */
+/** The end of a reading or of a job; a verdict is JSON text. `isMissing`: what it needs has been dropped. */
 export type ThreadAnswer = { readonly to: number } & (
   | { readonly message: ReadMessage }
-  | { readonly verdict: string }
+  | { readonly verdict: string; readonly mismatch: SchemaMismatch | null }
   | { readonly isMissing: true }
   | { readonly error: SentError }
 );

@@ -5,6 +5,8 @@ import {
   stringifyJson,
 } from '../../../packages/exact-json/src/index.js';
 import { invalidRequest, parseInput } from '../../contract/input/parse-input.js';
+import type { Warning } from '../../contract/warnings/warning.js';
+import { mismatchWarning } from '../../core/step-schemas.js';
 import {
   type EvaluateRequest,
   evaluateBatchSchema,
@@ -105,6 +107,7 @@ function evaluate(
   const reply = (verdict: RevisedVerdict): RestReply => {
     call.reportRevision(verdict.revision);
     if (verdict.staleness_seconds !== null) call.reportStaleness(verdict.staleness_seconds);
+    if (verdict.schema_mismatch !== null) call.warn([mismatchWarning(verdict.schema_mismatch)]);
     return printVerdict(verdict, acceptsOutcomes(asked));
   };
   const verdict = evaluation.evaluate(asked, 'full', call);
@@ -142,23 +145,31 @@ function evaluateBatch(
   call.spend(evaluations.length - 1);
   let oldest = Number.POSITIVE_INFINITY;
   let stalest: number | null = null;
-  const succeeded = (verdict: RevisedVerdict, withOutcome: boolean): Buffer => {
+  const mismatches: (Warning | undefined)[] = [];
+  const succeeded = (verdict: RevisedVerdict, index: number, withOutcome: boolean): Buffer => {
+    if (verdict.schema_mismatch !== null) {
+      mismatches[index] = mismatchWarning(verdict.schema_mismatch, `evaluations[${index}].`);
+    }
     oldest = Math.min(oldest, verdict.revision);
     if (verdict.staleness_seconds !== null) stalest = Math.max(stalest ?? 0, verdict.staleness_seconds);
     return printVerdict(verdict, withOutcome, '{"verdict":', '}');
   };
+  let begun = 0;
   const judge = (item: BatchItem): Buffer | Promise<Buffer> => {
+    const index = begun;
+    begun += 1;
     const asked = demanding(item(), demanded);
     if (asked.namesTarget) call.tellTargetIgnored();
     const verdict = evaluation.evaluate(asked, 'full', call);
     const isAsked = acceptsOutcomes(asked);
     return verdict instanceof Promise
-      ? verdict.then((late) => succeeded(late, isAsked))
-      : succeeded(verdict, isAsked);
+      ? verdict.then((late) => succeeded(late, index, isAsked))
+      : succeeded(verdict, index, isAsked);
   };
   const reply = (results: readonly Buffer[]): RestReply => {
     if (oldest !== Number.POSITIVE_INFINITY) call.reportRevision(oldest);
     if (stalest !== null) call.reportStaleness(stalest);
+    call.warn(mismatches.flatMap((one) => one ?? []));
     return Buffer.concat([BATCH_START, ...results.flatMap(withComma), BATCH_END]);
   };
   const results = inSlices(

@@ -28,6 +28,10 @@ export function printVerdict(
       const { outcome, decision_id, selected_controls, evaluated_controls } = verdict;
       out.text(`,"outcome":"${outcome}","decision_id":"${decision_id}"`);
       out.text(`,"selected_controls":${selected_controls},"evaluated_controls":${evaluated_controls}`);
+      if (verdict.schema_mismatch !== null) {
+        const { part, path, problem, not_compared } = verdict.schema_mismatch;
+        out.text(`,"schema_mismatch":${JSON.stringify({ part, path, problem, not_compared })}`);
+      }
     }
     out.text(`}${behind}`);
   });

@@ -20,6 +20,7 @@ import {
   EvaluateStreamResultSchema,
   EvaluatorResultSchema,
   Outcome,
+  SchemaMismatchSchema,
   type Step as StepMessage,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
@@ -115,6 +116,10 @@ export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
   message.decisionId = String(verdict.decision_id);
   message.selectedControls = verdict.selected_controls;
   message.evaluatedControls = verdict.evaluated_controls;
+  if (verdict.schema_mismatch !== null) {
+    const { part, path, problem, not_compared } = verdict.schema_mismatch;
+    message.schemaMismatch = create(SchemaMismatchSchema, { part, path, problem, notCompared: not_compared });
+  }
   return message;
 }
 

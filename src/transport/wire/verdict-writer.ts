@@ -1,4 +1,5 @@
 import { Decision } from '../../../gen/proto/enforcement/v1/control_pb.js';
+import type { SchemaMismatch } from '../../core/step-schemas.js';
 import type { ControlResult, EvaluatorResult, SteeringContext } from '../../core/types.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { BackwardWriter } from './backward-writer.js';
@@ -56,6 +57,7 @@ function writeOutcome(writer: BackwardWriter, outcome: EvaluationOutcome): void 
 /** Fields of EvaluateResponse. */
 export function writeVerdict(writer: BackwardWriter, verdict: RevisedVerdict): void {
   const { decision_id } = verdict;
+  if (verdict.schema_mismatch !== null) writeMismatch(writer, verdict.schema_mismatch);
   // Written when they are 0, too: absent means unknown.
   writer.varint(0x60, verdict.evaluated_controls);
   writer.varint(0x58, verdict.selected_controls);
@@ -70,6 +72,15 @@ export function writeVerdict(writer: BackwardWriter, verdict: RevisedVerdict): v
   if (verdict.reason !== null) writer.string(0x1a, verdict.reason);
   writeDouble(writer, 0x11, verdict.confidence);
   if (verdict.is_safe) writer.varint(0x08, 1);
+}
+
+function writeMismatch(writer: BackwardWriter, mismatch: SchemaMismatch): void {
+  const before = writer.length;
+  if (mismatch.not_compared) writer.varint(0x20, 1);
+  writer.string(0x1a, mismatch.problem);
+  writer.string(0x12, mismatch.path);
+  writer.string(0x0a, mismatch.part);
+  writer.message(0x6a, before);
 }
 
 function writeControlResults(writer: BackwardWriter, tag: number, results: readonly ControlResult[]): void {

@@ -43,6 +43,7 @@ import type { EvaluatorRegistry } from '../../../src/core/evaluator.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
 import { createMutator } from '../../../src/database/mutator.js';
 import { createControlLibrary } from '../../../src/decisions/control-library.js';
+import { createStepSchemaLibrary } from '../../../src/decisions/step-schema-library.js';
 import { evaluatorHandlers } from '../../../src/evaluators/evaluator-handlers.js';
 import { builtinEvaluators, createRegistry } from '../../../src/evaluators/load-evaluators.js';
 import { createEventStore } from '../../../src/events/create-event-store.js';
@@ -80,6 +81,7 @@ beforeAll(async () => {
     reviewer,
     asked: { note: () => {}, forget: () => {} },
     strict: false,
+    stepSchemas: { ...createStepSchemaLibrary('warn'), mismatchedSteps: () => [] },
   };
   const { observability } = readConfig({ SERVICE_OBSERVABILITY_RECORD: 'none' });
   handlers = {
@@ -139,6 +141,7 @@ beforeAll(async () => {
         registry: evaluators,
         library: createControlLibrary({ registry: evaluators, keepEvaluators: 10 }),
         checkReferences: checkEvaluatorReferences,
+        stepSchemas: options.stepSchemas,
         newExecutionId: () => 'execution',
         now: options.now,
       }),

@@ -37,6 +37,7 @@ export const SAFE: RevisedVerdict = {
   evaluated_controls: 0,
   revision: 1,
   staleness_seconds: null,
+  schema_mismatch: null,
   outcome: 'allow',
   decision_id: '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f',
 };

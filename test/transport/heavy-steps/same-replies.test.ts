@@ -54,9 +54,23 @@ function leafOf(name: string, pattern: string) {
   return { name, config: { pattern } };
 }
 
+/** Steps with schemas: those named `registered` are compared with them. */
+const REGISTERED = [
+  {
+    type: 'tool',
+    name: 'registered',
+    input_schema: {
+      type: 'object',
+      required: ['to'],
+      properties: { to: { type: 'string' }, text: { maxLength: 1_000_000 } },
+    },
+    output_schema: { type: 'object' },
+  },
+];
+
 async function seeded(service: TestService): Promise<void> {
   const seed = seeder(restClient(service.url));
-  await seed.agent(AGENT);
+  await seed.agent(AGENT, { steps: REGISTERED });
   for (const [index, data] of CONTROLS.entries()) {
     await seed.link(AGENT, await seed.control(`control-${index}`, { execution: 'server', ...data }));
   }
@@ -96,6 +110,16 @@ const REQUESTS: Readonly<Record<string, JsonObject>> = {
   'a large output and context': tool({ a: 1 }, { output: FILLER, context: { note: FILLER, tenant: 'x' } }),
   'SQL that is blocked': tool({ text: FILLER, query: `SELECT 1; DROP TABLE users -- ${FILLER}` }),
   'missing data that a control requires': tool({ text: FILLER }, { name: 'needs-tenant' }),
+  'data that its schema allows': tool({ to: 'x', text: FILLER }, { name: 'registered' }),
+  'data that its schema forbids': tool({ text: FILLER }, { name: 'registered' }),
+  'an output that its schema forbids': {
+    ...tool({ to: 'x' }, { name: 'registered', output: [FILLER] }),
+    stage: 'post',
+  },
+  'data that its schema forbids, with the outcome': {
+    ...tool({ to: 7, text: FILLER }, { name: 'registered' }),
+    accepts: ['deny'],
+  },
   'an evaluator that does not exist': tool({ text: FILLER }, { name: 'odd' }),
   'outcomes that the caller accepts': { ...denied, accepts: ['deny'] },
   'a session, a step id and a time limit': { ...good, session_id: 's', step_id: 'i', timeout: '30s' },

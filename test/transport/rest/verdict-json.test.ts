@@ -25,6 +25,12 @@ const result: fc.Arbitrary<EvaluatorResult> = fc
     stands: fc.boolean(),
   })
   .map(({ stands, ...rest }) => (stands ? standing(rest) : rest));
+const MISMATCH = {
+  part: 'input',
+  path: 'input."text"',
+  problem: 'is required',
+  not_compared: false,
+} as const;
 /** Few results and few controls, so that the same ones meet again and again, under other names too. */
 const verdicts: fc.Arbitrary<RevisedVerdict[]> = fc
   .array(result, { minLength: 1, maxLength: 3 })
@@ -49,6 +55,7 @@ const verdicts: fc.Arbitrary<RevisedVerdict[]> = fc
       evaluated_controls: fc.nat(),
       revision: fc.nat(),
       staleness_seconds: fc.constant(null),
+      schema_mismatch: fc.constantFrom(null, MISMATCH),
       outcome: fc.constantFrom('allow', 'deny', 'steer'),
       decision_id: fc.uuid(),
     });
@@ -60,7 +67,7 @@ describe('the text of a verdict', () => {
     fc.assert(
       fc.property(verdicts, (all) => {
         for (const verdict of all) {
-          const { outcome, decision_id, selected_controls, evaluated_controls } = verdict;
+          const { outcome, decision_id, selected_controls, evaluated_controls, schema_mismatch } = verdict;
           const members = asJson(verdict);
           expect(printVerdict(verdict, false).toString()).toBe(stringifyJson(members));
           expect(printVerdict(verdict, true).toString()).toBe(
@@ -70,6 +77,7 @@ describe('the text of a verdict', () => {
               decision_id: String(decision_id),
               selected_controls,
               evaluated_controls,
+              ...(schema_mismatch === null ? {} : { schema_mismatch: { ...schema_mismatch } }),
             }),
           );
         }

@@ -61,6 +61,12 @@ export function randomVerdict(random: Random): RevisedVerdict {
     selected_controls: random.pick([0, 1, 127, 128, 2 ** 31 - 1]),
     evaluated_controls: random.pick([0, 1, 127, 128, 2 ** 31 - 1]),
     revision: random.pick([0, 1, 127, 128, 2 ** 31, 2 ** 32 + 5, 2 ** 49, Number.MAX_SAFE_INTEGER]),
+    schema_mismatch: random.pick([
+      null,
+      null,
+      { part: 'input', path: 'input.text', problem: 'is required', not_compared: false },
+      { part: 'output', path: 'output', problem: 'cannot be compared: ünlesbar', not_compared: true },
+    ]),
     staleness_seconds: random.pick([null, null, 0, 1, 127, 128, 2 ** 32 - 1]),
     outcome: random.pick(['allow', 'deny', 'steer']),
     decision_id: random.pick([newId(), '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f', text(random)]),

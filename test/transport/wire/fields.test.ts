@@ -12,6 +12,7 @@ import {
   EvaluateStreamResponseSchema,
   EvaluateStreamResultSchema,
   EvaluatorResultSchema,
+  SchemaMismatchSchema,
   StepSchema,
   StreamNoticeSchema,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
@@ -27,8 +28,9 @@ const TAGS: [DescMessage, string][] = [
   [EvaluateStreamRequestSchema, '0a id, 12 evaluations, 18 cancel'],
   [
     EvaluateResponseSchema,
-    '08 is_safe, 11 confidence, 1a reason, 22 matches, 2a errors, 32 non_matches, 38 revision, 40 staleness_seconds, 48 outcome, 52 decision_id, 58 selected_controls, 60 evaluated_controls',
+    '08 is_safe, 11 confidence, 1a reason, 22 matches, 2a errors, 32 non_matches, 38 revision, 40 staleness_seconds, 48 outcome, 52 decision_id, 58 selected_controls, 60 evaluated_controls, 6a schema_mismatch',
   ],
+  [SchemaMismatchSchema, '0a part, 12 path, 1a problem, 20 not_compared'],
   [
     ControlResultSchema,
     '0a control_execution_id, 10 control_id, 1a control_name, 20 action, 2a result, 32 steering_context',

@@ -16,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/agent_service.proto.
  */
 export const file_enforcement_v1_agent_service: GenFile = /*@__PURE__*/
-  fileDesc("CiJlbmZvcmNlbWVudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSKnAQoRTGlzdEFnZW50c1JlcXVlc3QSEwoGY3Vyc29yGAEgASgJSACIAQESEgoFbGltaXQYAiABKAVIAYgBARIRCgRuYW1lGAMgASgJSAKIAQESIAoTaGFzX2FjdGl2ZV9jb250cm9scxgEIAEoCEgDiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lQhYKFF9oYXNfYWN0aXZlX2NvbnRyb2xzInIKEkxpc3RBZ2VudHNSZXNwb25zZRIsCgZhZ2VudHMYASADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudFN1bW1hcnkSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24i8wEKDEFnZW50U3VtbWFyeRISCgphZ2VudF9uYW1lGAEgASgJEhIKCnBvbGljeV9pZHMYAiADKAUSFwoKY3JlYXRlZF9hdBgDIAEoCUgAiAEBEhIKCnN0ZXBfY291bnQYBCABKAUSFwoPZXZhbHVhdG9yX2NvdW50GAUgASgFEh0KFWFjdGl2ZV9jb250cm9sc19jb3VudBgGIAEoBRIVCgd2ZXJzaW9uGAcgASgDQgTIuxgBEh8KDGxhc3RfdXNlZF9hdBgIIAEoCUIEyLsYAUgBiAEBQg0KC19jcmVhdGVkX2F0Qg8KDV9sYXN0X3VzZWRfYXQiwgMKEEluaXRBZ2VudFJlcXVlc3QSKQoFYWdlbnQYASABKAsyFS5lbmZvcmNlbWVudC52MS5BZ2VudEID4EECEi0KBXN0ZXBzGAIgAygLMh4uZW5mb3JjZW1lbnQudjEuU3RlcERlZmluaXRpb24SOQoKZXZhbHVhdG9ycxgDIAMoCzIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZ2lzdHJhdGlvbhIaCg1mb3JjZV9yZXBsYWNlGAQgASgISACIAQESMwoNY29uZmxpY3RfbW9kZRgFIAEoDjIcLmVuZm9yY2VtZW50LnYxLkNvbmZsaWN0TW9kZRIYCgt0YXJnZXRfdHlwZRgGIAEoCUgBiAEBEhYKCXRhcmdldF9pZBgHIAEoCUgCiAEBEhoKDW9taXRfY29udHJvbHMYCCABKAhIA4gBARIpCgppZl92ZXJzaW9uGAkgASgDQhCquxgISWYtTWF0Y2iwuxgBSASIAQFCEAoOX2ZvcmNlX3JlcGxhY2VCDgoMX3RhcmdldF90eXBlQgwKCl90YXJnZXRfaWRCEAoOX29taXRfY29udHJvbHNCDQoLX2lmX3ZlcnNpb24isQIKBUFnZW50EhwKCmFnZW50X25hbWUYASABKAlCA+BBAkgAiAEBEh4KEWFnZW50X2Rlc2NyaXB0aW9uGAIgASgJSAGIAQESHQoQYWdlbnRfY3JlYXRlZF9hdBgDIAEoCUgCiAEBEh0KEGFnZW50X3VwZGF0ZWRfYXQYBCABKAlIA4gBARIaCg1hZ2VudF92ZXJzaW9uGAUgASgJSASIAQESLwoOYWdlbnRfbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg0KC19hZ2VudF9uYW1lQhQKEl9hZ2VudF9kZXNjcmlwdGlvbkITChFfYWdlbnRfY3JlYXRlZF9hdEITChFfYWdlbnRfdXBkYXRlZF9hdEIQCg5fYWdlbnRfdmVyc2lvbiKGAgoOU3RlcERlZmluaXRpb24SFgoEdHlwZRgBIAEoCUID4EECSACIAQESFgoEbmFtZRgCIAEoCUID4EECSAGIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAogBARItCgxpbnB1dF9zY2hlbWEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KDW91dHB1dF9zY2hlbWEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIHCgVfdHlwZUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb24ikgEKFUV2YWx1YXRvclJlZ2lzdHJhdGlvbhIWCgRuYW1lGAEgASgJQgPgQQJIAIgBARIuCg1jb25maWdfc2NoZW1hGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIYCgtkZXNjcmlwdGlvbhgDIAEoCUgBiAEBQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbiL4AQoRSW5pdEFnZW50UmVzcG9uc2USDwoHY3JlYXRlZBgBIAEoCBIuCghjb250cm9scxgCIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbBIZChFvdmVyd3JpdGVfYXBwbGllZBgDIAEoCBI7ChFvdmVyd3JpdGVfY2hhbmdlcxgEIAEoCzIgLmVuZm9yY2VtZW50LnYxLk92ZXJ3cml0ZUNoYW5nZXMSLwoId2FybmluZ3MYBSADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBEhkKB3ZlcnNpb24YBiABKANCCKq7GARFVGFnIlwKDEFnZW50Q29udHJvbBIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEjIKB2NvbnRyb2wYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiLKAgoQT3ZlcndyaXRlQ2hhbmdlcxIYChBtZXRhZGF0YV9jaGFuZ2VkGAEgASgIEiwKC3N0ZXBzX2FkZGVkGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc191cGRhdGVkGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc19yZW1vdmVkGAQgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIYChBldmFsdWF0b3JzX2FkZGVkGAUgAygJEhoKEmV2YWx1YXRvcnNfdXBkYXRlZBgGIAMoCRIaChJldmFsdWF0b3JzX3JlbW92ZWQYByADKAkSPAoSZXZhbHVhdG9yX3JlbW92YWxzGAggAygLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVtb3ZhbCIlCgdTdGVwS2V5EgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCSJzChBFdmFsdWF0b3JSZW1vdmFsEgwKBG5hbWUYASABKAkSJQodcmVmZXJlbmNlZF9ieV9hY3RpdmVfY29udHJvbHMYAiABKAgSEwoLY29udHJvbF9pZHMYAyADKAUSFQoNY29udHJvbF9uYW1lcxgEIAMoCSIqCg9HZXRBZ2VudFJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECIt8BChBHZXRBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUuZW5mb3JjZW1lbnQudjEuQWdlbnQSLQoFc3RlcHMYAiADKAsyHi5lbmZvcmNlbWVudC52MS5TdGVwRGVmaW5pdGlvbhI5CgpldmFsdWF0b3JzGAMgAygLMiUuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVnaXN0cmF0aW9uEhkKB3ZlcnNpb24YBCABKANCCKq7GARFVGFnEiAKEmxpbmtlZF9jb250cm9sX2lkcxgFIAMoBUIEyLsYASLXAQoSVXBkYXRlQWdlbnRSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhItCgxyZW1vdmVfc3RlcHMYAiADKAsyFy5lbmZvcmNlbWVudC52MS5TdGVwS2V5EhkKEXJlbW92ZV9ldmFsdWF0b3JzGAMgAygJEhkKBnN0cmljdBgEIAEoCEIEsLsYAUgAiAEBEikKCmlmX3ZlcnNpb24YBSABKANCEKq7GAhJZi1NYXRjaLC7GAFIAYgBAUIJCgdfc3RyaWN0Qg0KC19pZl92ZXJzaW9uIq0BChNVcGRhdGVBZ2VudFJlc3BvbnNlEi4KDXN0ZXBzX3JlbW92ZWQYASADKAsyFy5lbmZvcmNlbWVudC52MS5TdGVwS2V5EhoKEmV2YWx1YXRvcnNfcmVtb3ZlZBgCIAMoCRIvCgh3YXJuaW5ncxgDIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAESGQoHdmVyc2lvbhgEIAEoA0IIqrsYBEVUYWciZwoSRGVsZXRlQWdlbnRSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIpCgppZl92ZXJzaW9uGAIgASgDQhCquxgISWYtTWF0Y2iwuxgBSACIAQFCDQoLX2lmX3ZlcnNpb24iZgoTRGVsZXRlQWdlbnRSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEh4KFnJlbW92ZWRfY29udHJvbHNfY291bnQYAiABKAUSHgoWcmVtb3ZlZF9wb2xpY2llc19jb3VudBgDIAEoBSJzChpMaXN0QWdlbnRFdmFsdWF0b3JzUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISEwoGY3Vyc29yGAIgASgJSACIAQESEgoFbGltaXQYAyABKAVIAYgBAUIJCgdfY3Vyc29yQggKBl9saW1pdCKBAQobTGlzdEFnZW50RXZhbHVhdG9yc1Jlc3BvbnNlEjIKCmV2YWx1YXRvcnMYASADKAsyHi5lbmZvcmNlbWVudC52MS5BZ2VudEV2YWx1YXRvchIuCgpwYWdpbmF0aW9uGAIgASgLMhouZW5mb3JjZW1lbnQudjEuUGFnaW5hdGlvbiJ4Cg5BZ2VudEV2YWx1YXRvchIMCgRuYW1lGAEgASgJEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESLgoNY29uZmlnX3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDgoMX2Rlc2NyaXB0aW9uIlAKGEdldEFnZW50RXZhbHVhdG9yUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISGwoOZXZhbHVhdG9yX25hbWUYAiABKAlCA+BBAiKDAQoZR2V0QWdlbnRFdmFsdWF0b3JSZXNwb25zZRIMCgRuYW1lGAEgASgJEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESLgoNY29uZmlnX3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDgoMX2Rlc2NyaXB0aW9uIuUCChhMaXN0QWdlbnRDb250cm9sc1JlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEhsKDnJlbmRlcmVkX3N0YXRlGAIgASgJSACIAQESGgoNZW5hYmxlZF9zdGF0ZRgDIAEoCUgBiAEBEhgKC3RhcmdldF90eXBlGAQgASgJSAKIAQESFgoJdGFyZ2V0X2lkGAUgASgJSAOIAQESFgoJcGFnZV9zaXplGAYgASgFSASIAQESFwoKcGFnZV90b2tlbhgHIAEoCUgFiAEBEh4KEW1heF9tZXNzYWdlX2J5dGVzGAggASgFSAaIAQFCEQoPX3JlbmRlcmVkX3N0YXRlQhAKDl9lbmFibGVkX3N0YXRlQg4KDF90YXJnZXRfdHlwZUIMCgpfdGFyZ2V0X2lkQgwKCl9wYWdlX3NpemVCDQoLX3BhZ2VfdG9rZW5CFAoSX21heF9tZXNzYWdlX2J5dGVzIpwBChlMaXN0QWdlbnRDb250cm9sc1Jlc3BvbnNlEi4KCGNvbnRyb2xzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sEjsKD25leHRfcGFnZV90b2tlbhgCIAEoCUIdqrsYGVgtU2VydmljZS1OZXh0LVBhZ2UtVG9rZW5IAIgBAUISChBfbmV4dF9wYWdlX3Rva2VuIpMBChRXYXRjaENvbnRyb2xzUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISGgoNZnJvbV9yZXZpc2lvbhgCIAEoA0gAiAEBEh4KEW1heF9tZXNzYWdlX2J5dGVzGAMgASgFSAGIAQFCEAoOX2Zyb21fcmV2aXNpb25CFAoSX21heF9tZXNzYWdlX2J5dGVzIt4BChVXYXRjaENvbnRyb2xzUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAMSMAoEZnVsbBgCIAEoCzIgLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xzU25hcHNob3RIABIxCgdjaGFuZ2VkGAMgASgLMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbHNDaGFuZ2VIABIyCgdjdXJyZW50GAQgASgLMh8uZW5mb3JjZW1lbnQudjEuQ29udHJvbHNDdXJyZW50SAASEgoKaW5jb21wbGV0ZRgFIAEoCEIGCgRuZXdzIkIKEENvbnRyb2xzU25hcHNob3QSLgoIY29udHJvbHMYASADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudENvbnRyb2wiUQoOQ29udHJvbHNDaGFuZ2USLgoIdXBzZXJ0ZWQYASADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudENvbnRyb2wSDwoHcmVtb3ZlZBgCIAMoBSIsCg9Db250cm9sc0N1cnJlbnQSGQoRc3RhbGVuZXNzX3NlY29uZHMYASABKAEihAEKFkFkZEFnZW50Q29udHJvbFJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEhcKCmNvbnRyb2xfaWQYAiABKAVCA+BBAhIpCgppZl92ZXJzaW9uGAMgASgDQhCquxgISWYtTWF0Y2iwuxgBSACIAQFCDQoLX2lmX3ZlcnNpb24iWwoXQWRkQWdlbnRDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIvCgh3YXJuaW5ncxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAEiTQoZUmVtb3ZlQWdlbnRDb250cm9sUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISFwoKY29udHJvbF9pZBgCIAEoBUID4EECIm8KGlJlbW92ZUFnZW50Q29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSIgoacmVtb3ZlZF9kaXJlY3RfYXNzb2NpYXRpb24YAiABKAgSHAoUY29udHJvbF9zdGlsbF9hY3RpdmUYAyABKAgqZAoMQ29uZmxpY3RNb2RlEh0KGUNPTkZMSUNUX01PREVfVU5TUEVDSUZJRUQQABIYChRDT05GTElDVF9NT0RFX1NUUklDVBABEhsKF0NPTkZMSUNUX01PREVfT1ZFUldSSVRFEAIy+w0KDEFnZW50U2VydmljZRKBAQoKTGlzdEFnZW50cxIhLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudHNSZXF1ZXN0GiIuZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50c1Jlc3BvbnNlIiyQAgGouxgC8rsYC2FnZW50cy5yZWFkgtPkkwIQEg4vYXBpL3YxL2FnZW50cxKPAQoJSW5pdEFnZW50EiAuZW5mb3JjZW1lbnQudjEuSW5pdEFnZW50UmVxdWVzdBohLmVuZm9yY2VtZW50LnYxLkluaXRBZ2VudFJlc3BvbnNlIj2QAgKouxgC8rsYD2FnZW50cy5yZWdpc3RlcoLT5JMCHToBKiIYL2FwaS92MS9hZ2VudHMvaW5pdEFnZW50EogBCghHZXRBZ2VudBIfLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UmVzcG9uc2UiOZACAai7GALyuxgLYWdlbnRzLnJlYWSC0+STAh0SGy9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfRKVAQoLVXBkYXRlQWdlbnQSIi5lbmZvcmNlbWVudC52MS5VcGRhdGVBZ2VudFJlcXVlc3QaIy5lbmZvcmNlbWVudC52MS5VcGRhdGVBZ2VudFJlc3BvbnNlIj2QAgKouxgD8rsYDGFnZW50cy53cml0ZYLT5JMCIDoBKjIbL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9EpIBCgtEZWxldGVBZ2VudBIiLmVuZm9yY2VtZW50LnYxLkRlbGV0ZUFnZW50UmVxdWVzdBojLmVuZm9yY2VtZW50LnYxLkRlbGV0ZUFnZW50UmVzcG9uc2UiOpACAqi7GAPyuxgMYWdlbnRzLndyaXRlgtPkkwIdKhsvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0StAEKE0xpc3RBZ2VudEV2YWx1YXRvcnMSKi5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRFdmFsdWF0b3JzUmVxdWVzdBorLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudEV2YWx1YXRvcnNSZXNwb25zZSJEkAIBqLsYAvK7GAthZ2VudHMucmVhZILT5JMCKBImL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2V2YWx1YXRvcnMSvwEKEUdldEFnZW50RXZhbHVhdG9yEiguZW5mb3JjZW1lbnQudjEuR2V0QWdlbnRFdmFsdWF0b3JSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuR2V0QWdlbnRFdmFsdWF0b3JSZXNwb25zZSJVkAIBqLsYAvK7GAthZ2VudHMucmVhZILT5JMCORI3L2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2V2YWx1YXRvcnMve2V2YWx1YXRvcl9uYW1lfRKyAQoRTGlzdEFnZW50Q29udHJvbHMSKC5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRDb250cm9sc1JlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRDb250cm9sc1Jlc3BvbnNlIkiQAgGouxgCuLsYAvK7GA1jb250cm9scy5yZWFkgtPkkwImEiQvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vY29udHJvbHMSeAoNV2F0Y2hDb250cm9scxIkLmVuZm9yY2VtZW50LnYxLldhdGNoQ29udHJvbHNSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuV2F0Y2hDb250cm9sc1Jlc3BvbnNlIhiQAgGouxgC8rsYDWNvbnRyb2xzLnJlYWQwARK0AQoPQWRkQWdlbnRDb250cm9sEiYuZW5mb3JjZW1lbnQudjEuQWRkQWdlbnRDb250cm9sUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLkFkZEFnZW50Q29udHJvbFJlc3BvbnNlIlCQAgKouxgD8rsYDGFnZW50cy53cml0ZYLT5JMCMyIxL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzL3tjb250cm9sX2lkfRK9AQoSUmVtb3ZlQWdlbnRDb250cm9sEikuZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRDb250cm9sUmVxdWVzdBoqLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFnZW50Q29udHJvbFJlc3BvbnNlIlCQAgKouxgD8rsYDGFnZW50cy53cml0ZYLT5JMCMyoxL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzL3tjb250cm9sX2lkfUKAAQoYaW8uY29udHJvbGVuZm9yY2VtZW50LnYxUAFaSmdpdGh1Yi5jb20vY29udHJvbC1lbmZvcmNlbWVudC9zZXJ2aWNlL2dlbi9nby9lbmZvcmNlbWVudC92MTtlbmZvcmNlbWVudHYxqgIVQ29udHJvbEVuZm9yY2VtZW50LlYxYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct]);
+  fileDesc("CiJlbmZvcmNlbWVudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSKnAQoRTGlzdEFnZW50c1JlcXVlc3QSEwoGY3Vyc29yGAEgASgJSACIAQESEgoFbGltaXQYAiABKAVIAYgBARIRCgRuYW1lGAMgASgJSAKIAQESIAoTaGFzX2FjdGl2ZV9jb250cm9scxgEIAEoCEgDiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lQhYKFF9oYXNfYWN0aXZlX2NvbnRyb2xzInIKEkxpc3RBZ2VudHNSZXNwb25zZRIsCgZhZ2VudHMYASADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudFN1bW1hcnkSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24irAIKDEFnZW50U3VtbWFyeRISCgphZ2VudF9uYW1lGAEgASgJEhIKCnBvbGljeV9pZHMYAiADKAUSFwoKY3JlYXRlZF9hdBgDIAEoCUgAiAEBEhIKCnN0ZXBfY291bnQYBCABKAUSFwoPZXZhbHVhdG9yX2NvdW50GAUgASgFEh0KFWFjdGl2ZV9jb250cm9sc19jb3VudBgGIAEoBRIVCgd2ZXJzaW9uGAcgASgDQgTIuxgBEh8KDGxhc3RfdXNlZF9hdBgIIAEoCUIEyLsYAUgBiAEBEjcKDHN0ZXBfc2NoZW1hcxgJIAEoDjIbLmVuZm9yY2VtZW50LnYxLlN0ZXBTY2hlbWFzQgTIuxgBQg0KC19jcmVhdGVkX2F0Qg8KDV9sYXN0X3VzZWRfYXQiwgMKEEluaXRBZ2VudFJlcXVlc3QSKQoFYWdlbnQYASABKAsyFS5lbmZvcmNlbWVudC52MS5BZ2VudEID4EECEi0KBXN0ZXBzGAIgAygLMh4uZW5mb3JjZW1lbnQudjEuU3RlcERlZmluaXRpb24SOQoKZXZhbHVhdG9ycxgDIAMoCzIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZ2lzdHJhdGlvbhIaCg1mb3JjZV9yZXBsYWNlGAQgASgISACIAQESMwoNY29uZmxpY3RfbW9kZRgFIAEoDjIcLmVuZm9yY2VtZW50LnYxLkNvbmZsaWN0TW9kZRIYCgt0YXJnZXRfdHlwZRgGIAEoCUgBiAEBEhYKCXRhcmdldF9pZBgHIAEoCUgCiAEBEhoKDW9taXRfY29udHJvbHMYCCABKAhIA4gBARIpCgppZl92ZXJzaW9uGAkgASgDQhCquxgISWYtTWF0Y2iwuxgBSASIAQFCEAoOX2ZvcmNlX3JlcGxhY2VCDgoMX3RhcmdldF90eXBlQgwKCl90YXJnZXRfaWRCEAoOX29taXRfY29udHJvbHNCDQoLX2lmX3ZlcnNpb24isQIKBUFnZW50EhwKCmFnZW50X25hbWUYASABKAlCA+BBAkgAiAEBEh4KEWFnZW50X2Rlc2NyaXB0aW9uGAIgASgJSAGIAQESHQoQYWdlbnRfY3JlYXRlZF9hdBgDIAEoCUgCiAEBEh0KEGFnZW50X3VwZGF0ZWRfYXQYBCABKAlIA4gBARIaCg1hZ2VudF92ZXJzaW9uGAUgASgJSASIAQESLwoOYWdlbnRfbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg0KC19hZ2VudF9uYW1lQhQKEl9hZ2VudF9kZXNjcmlwdGlvbkITChFfYWdlbnRfY3JlYXRlZF9hdEITChFfYWdlbnRfdXBkYXRlZF9hdEIQCg5fYWdlbnRfdmVyc2lvbiKGAgoOU3RlcERlZmluaXRpb24SFgoEdHlwZRgBIAEoCUID4EECSACIAQESFgoEbmFtZRgCIAEoCUID4EECSAGIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAogBARItCgxpbnB1dF9zY2hlbWEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KDW91dHB1dF9zY2hlbWEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIHCgVfdHlwZUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb24ikgEKFUV2YWx1YXRvclJlZ2lzdHJhdGlvbhIWCgRuYW1lGAEgASgJQgPgQQJIAIgBARIuCg1jb25maWdfc2NoZW1hGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIYCgtkZXNjcmlwdGlvbhgDIAEoCUgBiAEBQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbiL4AQoRSW5pdEFnZW50UmVzcG9uc2USDwoHY3JlYXRlZBgBIAEoCBIuCghjb250cm9scxgCIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbBIZChFvdmVyd3JpdGVfYXBwbGllZBgDIAEoCBI7ChFvdmVyd3JpdGVfY2hhbmdlcxgEIAEoCzIgLmVuZm9yY2VtZW50LnYxLk92ZXJ3cml0ZUNoYW5nZXMSLwoId2FybmluZ3MYBSADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBEhkKB3ZlcnNpb24YBiABKANCCKq7GARFVGFnIlwKDEFnZW50Q29udHJvbBIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEjIKB2NvbnRyb2wYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiLKAgoQT3ZlcndyaXRlQ2hhbmdlcxIYChBtZXRhZGF0YV9jaGFuZ2VkGAEgASgIEiwKC3N0ZXBzX2FkZGVkGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc191cGRhdGVkGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc19yZW1vdmVkGAQgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIYChBldmFsdWF0b3JzX2FkZGVkGAUgAygJEhoKEmV2YWx1YXRvcnNfdXBkYXRlZBgGIAMoCRIaChJldmFsdWF0b3JzX3JlbW92ZWQYByADKAkSPAoSZXZhbHVhdG9yX3JlbW92YWxzGAggAygLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVtb3ZhbCIlCgdTdGVwS2V5EgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCSJzChBFdmFsdWF0b3JSZW1vdmFsEgwKBG5hbWUYASABKAkSJQodcmVmZXJlbmNlZF9ieV9hY3RpdmVfY29udHJvbHMYAiABKAgSEwoLY29udHJvbF9pZHMYAyADKAUSFQoNY29udHJvbF9uYW1lcxgEIAMoCSIqCg9HZXRBZ2VudFJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECIpsDChBHZXRBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUuZW5mb3JjZW1lbnQudjEuQWdlbnQSLQoFc3RlcHMYAiADKAsyHi5lbmZvcmNlbWVudC52MS5TdGVwRGVmaW5pdGlvbhI5CgpldmFsdWF0b3JzGAMgAygLMiUuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVnaXN0cmF0aW9uEhkKB3ZlcnNpb24YBCABKANCCKq7GARFVGFnEiAKEmxpbmtlZF9jb250cm9sX2lkcxgFIAMoBUIEyLsYARI3CgxzdGVwX3NjaGVtYXMYBiABKA4yGy5lbmZvcmNlbWVudC52MS5TdGVwU2NoZW1hc0IEyLsYARJBChZlZmZlY3RpdmVfc3RlcF9zY2hlbWFzGAcgASgOMhsuZW5mb3JjZW1lbnQudjEuU3RlcFNjaGVtYXNCBMi7GAESPgoQbWlzbWF0Y2hlZF9zdGVwcxgIIAMoCzIeLmVuZm9yY2VtZW50LnYxLk1pc21hdGNoZWRTdGVwQgTIuxgBInkKDk1pc21hdGNoZWRTdGVwEgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCRIMCgRwYXJ0GAMgASgJEgwKBHBhdGgYBCABKAkSDwoHcHJvYmxlbRgFIAEoCRINCgVjb3VudBgGIAEoAxIPCgdsYXN0X2F0GAcgASgJIooCChJVcGRhdGVBZ2VudFJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEi0KDHJlbW92ZV9zdGVwcxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLlN0ZXBLZXkSGQoRcmVtb3ZlX2V2YWx1YXRvcnMYAyADKAkSGQoGc3RyaWN0GAQgASgIQgSwuxgBSACIAQESKQoKaWZfdmVyc2lvbhgFIAEoA0IQqrsYCElmLU1hdGNosLsYAUgBiAEBEjEKDHN0ZXBfc2NoZW1hcxgGIAEoDjIbLmVuZm9yY2VtZW50LnYxLlN0ZXBTY2hlbWFzQgkKB19zdHJpY3RCDQoLX2lmX3ZlcnNpb24irQEKE1VwZGF0ZUFnZW50UmVzcG9uc2USLgoNc3RlcHNfcmVtb3ZlZBgBIAMoCzIXLmVuZm9yY2VtZW50LnYxLlN0ZXBLZXkSGgoSZXZhbHVhdG9yc19yZW1vdmVkGAIgAygJEi8KCHdhcm5pbmdzGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYARIZCgd2ZXJzaW9uGAQgASgDQgiquxgERVRhZyJnChJEZWxldGVBZ2VudFJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEikKCmlmX3ZlcnNpb24YAiABKANCEKq7GAhJZi1NYXRjaLC7GAFIAIgBAUINCgtfaWZfdmVyc2lvbiJmChNEZWxldGVBZ2VudFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSHgoWcmVtb3ZlZF9jb250cm9sc19jb3VudBgCIAEoBRIeChZyZW1vdmVkX3BvbGljaWVzX2NvdW50GAMgASgFInMKGkxpc3RBZ2VudEV2YWx1YXRvcnNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhITCgZjdXJzb3IYAiABKAlIAIgBARISCgVsaW1pdBgDIAEoBUgBiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0IoEBChtMaXN0QWdlbnRFdmFsdWF0b3JzUmVzcG9uc2USMgoKZXZhbHVhdG9ycxgBIAMoCzIeLmVuZm9yY2VtZW50LnYxLkFnZW50RXZhbHVhdG9yEi4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIngKDkFnZW50RXZhbHVhdG9yEgwKBG5hbWUYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIuCg1jb25maWdfc2NoZW1hGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIOCgxfZGVzY3JpcHRpb24iUAoYR2V0QWdlbnRFdmFsdWF0b3JSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIbCg5ldmFsdWF0b3JfbmFtZRgCIAEoCUID4EECIoMBChlHZXRBZ2VudEV2YWx1YXRvclJlc3BvbnNlEgwKBG5hbWUYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIuCg1jb25maWdfc2NoZW1hGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIOCgxfZGVzY3JpcHRpb24i5QIKGExpc3RBZ2VudENvbnRyb2xzUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISGwoOcmVuZGVyZWRfc3RhdGUYAiABKAlIAIgBARIaCg1lbmFibGVkX3N0YXRlGAMgASgJSAGIAQESGAoLdGFyZ2V0X3R5cGUYBCABKAlIAogBARIWCgl0YXJnZXRfaWQYBSABKAlIA4gBARIWCglwYWdlX3NpemUYBiABKAVIBIgBARIXCgpwYWdlX3Rva2VuGAcgASgJSAWIAQESHgoRbWF4X21lc3NhZ2VfYnl0ZXMYCCABKAVIBogBAUIRCg9fcmVuZGVyZWRfc3RhdGVCEAoOX2VuYWJsZWRfc3RhdGVCDgoMX3RhcmdldF90eXBlQgwKCl90YXJnZXRfaWRCDAoKX3BhZ2Vfc2l6ZUINCgtfcGFnZV90b2tlbkIUChJfbWF4X21lc3NhZ2VfYnl0ZXMinAEKGUxpc3RBZ2VudENvbnRyb2xzUmVzcG9uc2USLgoIY29udHJvbHMYASADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudENvbnRyb2wSOwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJQh2quxgZWC1TZXJ2aWNlLU5leHQtUGFnZS1Ub2tlbkgAiAEBQhIKEF9uZXh0X3BhZ2VfdG9rZW4ikwEKFFdhdGNoQ29udHJvbHNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIaCg1mcm9tX3JldmlzaW9uGAIgASgDSACIAQESHgoRbWF4X21lc3NhZ2VfYnl0ZXMYAyABKAVIAYgBAUIQCg5fZnJvbV9yZXZpc2lvbkIUChJfbWF4X21lc3NhZ2VfYnl0ZXMi3gEKFVdhdGNoQ29udHJvbHNSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoAxIwCgRmdWxsGAIgASgLMiAuZW5mb3JjZW1lbnQudjEuQ29udHJvbHNTbmFwc2hvdEgAEjEKB2NoYW5nZWQYAyABKAsyHi5lbmZvcmNlbWVudC52MS5Db250cm9sc0NoYW5nZUgAEjIKB2N1cnJlbnQYBCABKAsyHy5lbmZvcmNlbWVudC52MS5Db250cm9sc0N1cnJlbnRIABISCgppbmNvbXBsZXRlGAUgASgIQgYKBG5ld3MiQgoQQ29udHJvbHNTbmFwc2hvdBIuCghjb250cm9scxgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbCJRCg5Db250cm9sc0NoYW5nZRIuCgh1cHNlcnRlZBgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbBIPCgdyZW1vdmVkGAIgAygFIiwKD0NvbnRyb2xzQ3VycmVudBIZChFzdGFsZW5lc3Nfc2Vjb25kcxgBIAEoASKEAQoWQWRkQWdlbnRDb250cm9sUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISFwoKY29udHJvbF9pZBgCIAEoBUID4EECEikKCmlmX3ZlcnNpb24YAyABKANCEKq7GAhJZi1NYXRjaLC7GAFIAIgBAUINCgtfaWZfdmVyc2lvbiJbChdBZGRBZ2VudENvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEi8KCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYASJNChlSZW1vdmVBZ2VudENvbnRyb2xSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIXCgpjb250cm9sX2lkGAIgASgFQgPgQQIibwoaUmVtb3ZlQWdlbnRDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIiChpyZW1vdmVkX2RpcmVjdF9hc3NvY2lhdGlvbhgCIAEoCBIcChRjb250cm9sX3N0aWxsX2FjdGl2ZRgDIAEoCCpkCgxDb25mbGljdE1vZGUSHQoZQ09ORkxJQ1RfTU9ERV9VTlNQRUNJRklFRBAAEhgKFENPTkZMSUNUX01PREVfU1RSSUNUEAESGwoXQ09ORkxJQ1RfTU9ERV9PVkVSV1JJVEUQAiqMAQoLU3RlcFNjaGVtYXMSHAoYU1RFUF9TQ0hFTUFTX1VOU1BFQ0lGSUVEEAASGAoUU1RFUF9TQ0hFTUFTX0RFRkFVTFQQARIUChBTVEVQX1NDSEVNQVNfT0ZGEAISFQoRU1RFUF9TQ0hFTUFTX1dBUk4QAxIYChRTVEVQX1NDSEVNQVNfRU5GT1JDRRAEMvsNCgxBZ2VudFNlcnZpY2USgQEKCkxpc3RBZ2VudHMSIS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRzUmVxdWVzdBoiLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudHNSZXNwb25zZSIskAIBqLsYAvK7GAthZ2VudHMucmVhZILT5JMCEBIOL2FwaS92MS9hZ2VudHMSjwEKCUluaXRBZ2VudBIgLmVuZm9yY2VtZW50LnYxLkluaXRBZ2VudFJlcXVlc3QaIS5lbmZvcmNlbWVudC52MS5Jbml0QWdlbnRSZXNwb25zZSI9kAICqLsYAvK7GA9hZ2VudHMucmVnaXN0ZXKC0+STAh06ASoiGC9hcGkvdjEvYWdlbnRzL2luaXRBZ2VudBKIAQoIR2V0QWdlbnQSHy5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlcXVlc3QaIC5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlc3BvbnNlIjmQAgGouxgC8rsYC2FnZW50cy5yZWFkgtPkkwIdEhsvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0SlQEKC1VwZGF0ZUFnZW50EiIuZW5mb3JjZW1lbnQudjEuVXBkYXRlQWdlbnRSZXF1ZXN0GiMuZW5mb3JjZW1lbnQudjEuVXBkYXRlQWdlbnRSZXNwb25zZSI9kAICqLsYA/K7GAxhZ2VudHMud3JpdGWC0+STAiA6ASoyGy9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfRKSAQoLRGVsZXRlQWdlbnQSIi5lbmZvcmNlbWVudC52MS5EZWxldGVBZ2VudFJlcXVlc3QaIy5lbmZvcmNlbWVudC52MS5EZWxldGVBZ2VudFJlc3BvbnNlIjqQAgKouxgD8rsYDGFnZW50cy53cml0ZYLT5JMCHSobL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9ErQBChNMaXN0QWdlbnRFdmFsdWF0b3JzEiouZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50RXZhbHVhdG9yc1JlcXVlc3QaKy5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRFdmFsdWF0b3JzUmVzcG9uc2UiRJACAai7GALyuxgLYWdlbnRzLnJlYWSC0+STAigSJi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9ldmFsdWF0b3JzEr8BChFHZXRBZ2VudEV2YWx1YXRvchIoLmVuZm9yY2VtZW50LnYxLkdldEFnZW50RXZhbHVhdG9yUmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLkdldEFnZW50RXZhbHVhdG9yUmVzcG9uc2UiVZACAai7GALyuxgLYWdlbnRzLnJlYWSC0+STAjkSNy9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9ldmFsdWF0b3JzL3tldmFsdWF0b3JfbmFtZX0SsgEKEUxpc3RBZ2VudENvbnRyb2xzEiguZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50Q29udHJvbHNSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50Q29udHJvbHNSZXNwb25zZSJIkAIBqLsYAri7GALyuxgNY29udHJvbHMucmVhZILT5JMCJhIkL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzEngKDVdhdGNoQ29udHJvbHMSJC5lbmZvcmNlbWVudC52MS5XYXRjaENvbnRyb2xzUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLldhdGNoQ29udHJvbHNSZXNwb25zZSIYkAIBqLsYAvK7GA1jb250cm9scy5yZWFkMAEStAEKD0FkZEFnZW50Q29udHJvbBImLmVuZm9yY2VtZW50LnYxLkFkZEFnZW50Q29udHJvbFJlcXVlc3QaJy5lbmZvcmNlbWVudC52MS5BZGRBZ2VudENvbnRyb2xSZXNwb25zZSJQkAICqLsYA/K7GAxhZ2VudHMud3JpdGWC0+STAjMiMS9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scy97Y29udHJvbF9pZH0SvQEKElJlbW92ZUFnZW50Q29udHJvbBIpLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFnZW50Q29udHJvbFJlcXVlc3QaKi5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudENvbnRyb2xSZXNwb25zZSJQkAICqLsYA/K7GAxhZ2VudHMud3JpdGWC0+STAjMqMS9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scy97Y29udHJvbF9pZH1CgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct]);
 
 /**
  * Request message for AgentService.ListAgents.
@@ -151,6 +151,13 @@ export type AgentSummary = Message<"enforcement.v1.AgentSummary"> & {
    * @generated from field: optional string last_used_at = 8;
    */
   lastUsedAt?: string | undefined;
+
+  /**
+   * How steps of the agent are compared with their registered schemas, as set for this agent. Not in JSON.
+   *
+   * @generated from field: enforcement.v1.StepSchemas step_schemas = 9;
+   */
+  stepSchemas: StepSchemas;
 };
 
 /**
@@ -325,14 +332,15 @@ export type StepDefinition = Message<"enforcement.v1.StepDefinition"> & {
   description?: string | undefined;
 
   /**
-   * JSON Schema of the input; not checked.
+   * JSON Schema of the input: draft 4, 6 or 7 if $schema names one of them, else 2020-12. Steps are compared with it,
+   * see SERVICE_STEP_SCHEMAS; the schema itself is not checked at registration.
    *
    * @generated from field: google.protobuf.Struct input_schema = 4;
    */
   inputSchema?: JsonObject | undefined;
 
   /**
-   * JSON Schema of the output; not checked.
+   * JSON Schema of the output, see input_schema. Compared at the stage post.
    *
    * @generated from field: google.protobuf.Struct output_schema = 5;
    */
@@ -683,6 +691,28 @@ export type GetAgentResponse = Message<"enforcement.v1.GetAgentResponse"> & {
    * @generated from field: repeated int32 linked_control_ids = 5;
    */
   linkedControlIds: number[];
+
+  /**
+   * How steps are compared with their registered schemas, as set for this agent. Not in JSON.
+   *
+   * @generated from field: enforcement.v1.StepSchemas step_schemas = 6;
+   */
+  stepSchemas: StepSchemas;
+
+  /**
+   * The same, where the setting of the service stands for STEP_SCHEMAS_DEFAULT. Not in JSON.
+   *
+   * @generated from field: enforcement.v1.StepSchemas effective_step_schemas = 7;
+   */
+  effectiveStepSchemas: StepSchemas;
+
+  /**
+   * Steps that differed from their registered schemas since this process started, the latest first, at most 20. Each
+   * process counts its own. Not in JSON.
+   *
+   * @generated from field: repeated enforcement.v1.MismatchedStep mismatched_steps = 8;
+   */
+  mismatchedSteps: MismatchedStep[];
 };
 
 /**
@@ -691,6 +721,69 @@ export type GetAgentResponse = Message<"enforcement.v1.GetAgentResponse"> & {
  */
 export const GetAgentResponseSchema: GenMessage<GetAgentResponse> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_agent_service, 13);
+
+/**
+ * A registered step of which evaluations differed from its schemas.
+ *
+ * @generated from message enforcement.v1.MismatchedStep
+ */
+export type MismatchedStep = Message<"enforcement.v1.MismatchedStep"> & {
+  /**
+   * Step type.
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * Step name.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * The part that differed, see SchemaMismatch.part.
+   *
+   * @generated from field: string part = 3;
+   */
+  part: string;
+
+  /**
+   * Path of the last difference, see SchemaMismatch.path.
+   *
+   * @generated from field: string path = 4;
+   */
+  path: string;
+
+  /**
+   * The last difference, see SchemaMismatch.problem.
+   *
+   * @generated from field: string problem = 5;
+   */
+  problem: string;
+
+  /**
+   * Number of evaluations with a difference in this part.
+   *
+   * @generated from field: int64 count = 6;
+   */
+  count: bigint;
+
+  /**
+   * When the last one was, in ISO 8601 format: UTC without a zone suffix.
+   *
+   * @generated from field: string last_at = 7;
+   */
+  lastAt: string;
+};
+
+/**
+ * Describes the message enforcement.v1.MismatchedStep.
+ * Use `create(MismatchedStepSchema)` to create a new message.
+ */
+export const MismatchedStepSchema: GenMessage<MismatchedStep> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 14);
 
 /**
  * Request message for AgentService.UpdateAgent.
@@ -735,6 +828,15 @@ export type UpdateAgentRequest = Message<"enforcement.v1.UpdateAgentRequest"> & 
    * @generated from field: optional int64 if_version = 5;
    */
   ifVersion?: bigint | undefined;
+
+  /**
+   * How steps of the agent are compared with their registered schemas from now on. Unspecified or absent: unchanged. A
+   * weaker setting than that of the service is accepted with a warning. It is no part of the registration, and does not
+   * change its version.
+   *
+   * @generated from field: enforcement.v1.StepSchemas step_schemas = 6;
+   */
+  stepSchemas: StepSchemas;
 };
 
 /**
@@ -742,7 +844,7 @@ export type UpdateAgentRequest = Message<"enforcement.v1.UpdateAgentRequest"> & 
  * Use `create(UpdateAgentRequestSchema)` to create a new message.
  */
 export const UpdateAgentRequestSchema: GenMessage<UpdateAgentRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 14);
+  messageDesc(file_enforcement_v1_agent_service, 15);
 
 /**
  * Response message for AgentService.UpdateAgent.
@@ -784,7 +886,7 @@ export type UpdateAgentResponse = Message<"enforcement.v1.UpdateAgentResponse"> 
  * Use `create(UpdateAgentResponseSchema)` to create a new message.
  */
 export const UpdateAgentResponseSchema: GenMessage<UpdateAgentResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 15);
+  messageDesc(file_enforcement_v1_agent_service, 16);
 
 /**
  * Request message for AgentService.DeleteAgent.
@@ -814,7 +916,7 @@ export type DeleteAgentRequest = Message<"enforcement.v1.DeleteAgentRequest"> & 
  * Use `create(DeleteAgentRequestSchema)` to create a new message.
  */
 export const DeleteAgentRequestSchema: GenMessage<DeleteAgentRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 16);
+  messageDesc(file_enforcement_v1_agent_service, 17);
 
 /**
  * Response message for AgentService.DeleteAgent.
@@ -849,7 +951,7 @@ export type DeleteAgentResponse = Message<"enforcement.v1.DeleteAgentResponse"> 
  * Use `create(DeleteAgentResponseSchema)` to create a new message.
  */
 export const DeleteAgentResponseSchema: GenMessage<DeleteAgentResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 17);
+  messageDesc(file_enforcement_v1_agent_service, 18);
 
 /**
  * Request message for AgentService.ListAgentEvaluators.
@@ -884,7 +986,7 @@ export type ListAgentEvaluatorsRequest = Message<"enforcement.v1.ListAgentEvalua
  * Use `create(ListAgentEvaluatorsRequestSchema)` to create a new message.
  */
 export const ListAgentEvaluatorsRequestSchema: GenMessage<ListAgentEvaluatorsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 18);
+  messageDesc(file_enforcement_v1_agent_service, 19);
 
 /**
  * Response message for AgentService.ListAgentEvaluators.
@@ -912,7 +1014,7 @@ export type ListAgentEvaluatorsResponse = Message<"enforcement.v1.ListAgentEvalu
  * Use `create(ListAgentEvaluatorsResponseSchema)` to create a new message.
  */
 export const ListAgentEvaluatorsResponseSchema: GenMessage<ListAgentEvaluatorsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 19);
+  messageDesc(file_enforcement_v1_agent_service, 20);
 
 /**
  * An evaluator registered by an agent.
@@ -947,7 +1049,7 @@ export type AgentEvaluator = Message<"enforcement.v1.AgentEvaluator"> & {
  * Use `create(AgentEvaluatorSchema)` to create a new message.
  */
 export const AgentEvaluatorSchema: GenMessage<AgentEvaluator> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 20);
+  messageDesc(file_enforcement_v1_agent_service, 21);
 
 /**
  * Request message for AgentService.GetAgentEvaluator.
@@ -975,7 +1077,7 @@ export type GetAgentEvaluatorRequest = Message<"enforcement.v1.GetAgentEvaluator
  * Use `create(GetAgentEvaluatorRequestSchema)` to create a new message.
  */
 export const GetAgentEvaluatorRequestSchema: GenMessage<GetAgentEvaluatorRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 21);
+  messageDesc(file_enforcement_v1_agent_service, 22);
 
 /**
  * Response message for AgentService.GetAgentEvaluator.
@@ -1010,7 +1112,7 @@ export type GetAgentEvaluatorResponse = Message<"enforcement.v1.GetAgentEvaluato
  * Use `create(GetAgentEvaluatorResponseSchema)` to create a new message.
  */
 export const GetAgentEvaluatorResponseSchema: GenMessage<GetAgentEvaluatorResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 22);
+  messageDesc(file_enforcement_v1_agent_service, 23);
 
 /**
  * Request message for AgentService.ListAgentControls.
@@ -1083,7 +1185,7 @@ export type ListAgentControlsRequest = Message<"enforcement.v1.ListAgentControls
  * Use `create(ListAgentControlsRequestSchema)` to create a new message.
  */
 export const ListAgentControlsRequestSchema: GenMessage<ListAgentControlsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 23);
+  messageDesc(file_enforcement_v1_agent_service, 24);
 
 /**
  * Response message for AgentService.ListAgentControls.
@@ -1112,7 +1214,7 @@ export type ListAgentControlsResponse = Message<"enforcement.v1.ListAgentControl
  * Use `create(ListAgentControlsResponseSchema)` to create a new message.
  */
 export const ListAgentControlsResponseSchema: GenMessage<ListAgentControlsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 24);
+  messageDesc(file_enforcement_v1_agent_service, 25);
 
 /**
  * Request message for AgentService.WatchControls.
@@ -1153,7 +1255,7 @@ export type WatchControlsRequest = Message<"enforcement.v1.WatchControlsRequest"
  * Use `create(WatchControlsRequestSchema)` to create a new message.
  */
 export const WatchControlsRequestSchema: GenMessage<WatchControlsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 25);
+  messageDesc(file_enforcement_v1_agent_service, 26);
 
 /**
  * Message of the response stream of AgentService.WatchControls.
@@ -1215,7 +1317,7 @@ export type WatchControlsResponse = Message<"enforcement.v1.WatchControlsRespons
  * Use `create(WatchControlsResponseSchema)` to create a new message.
  */
 export const WatchControlsResponseSchema: GenMessage<WatchControlsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 26);
+  messageDesc(file_enforcement_v1_agent_service, 27);
 
 /**
  * All controls of an agent; if the message is incomplete, the first of them.
@@ -1236,7 +1338,7 @@ export type ControlsSnapshot = Message<"enforcement.v1.ControlsSnapshot"> & {
  * Use `create(ControlsSnapshotSchema)` to create a new message.
  */
 export const ControlsSnapshotSchema: GenMessage<ControlsSnapshot> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 27);
+  messageDesc(file_enforcement_v1_agent_service, 28);
 
 /**
  * A change to the controls of an agent.
@@ -1264,7 +1366,7 @@ export type ControlsChange = Message<"enforcement.v1.ControlsChange"> & {
  * Use `create(ControlsChangeSchema)` to create a new message.
  */
 export const ControlsChangeSchema: GenMessage<ControlsChange> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 28);
+  messageDesc(file_enforcement_v1_agent_service, 29);
 
 /**
  * Confirmation that the client has the current controls of the agent.
@@ -1286,7 +1388,7 @@ export type ControlsCurrent = Message<"enforcement.v1.ControlsCurrent"> & {
  * Use `create(ControlsCurrentSchema)` to create a new message.
  */
 export const ControlsCurrentSchema: GenMessage<ControlsCurrent> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 29);
+  messageDesc(file_enforcement_v1_agent_service, 30);
 
 /**
  * Request message for AgentService.AddAgentControl.
@@ -1323,7 +1425,7 @@ export type AddAgentControlRequest = Message<"enforcement.v1.AddAgentControlRequ
  * Use `create(AddAgentControlRequestSchema)` to create a new message.
  */
 export const AddAgentControlRequestSchema: GenMessage<AddAgentControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 30);
+  messageDesc(file_enforcement_v1_agent_service, 31);
 
 /**
  * Response message for AgentService.AddAgentControl.
@@ -1351,7 +1453,7 @@ export type AddAgentControlResponse = Message<"enforcement.v1.AddAgentControlRes
  * Use `create(AddAgentControlResponseSchema)` to create a new message.
  */
 export const AddAgentControlResponseSchema: GenMessage<AddAgentControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 31);
+  messageDesc(file_enforcement_v1_agent_service, 32);
 
 /**
  * Request message for AgentService.RemoveAgentControl.
@@ -1379,7 +1481,7 @@ export type RemoveAgentControlRequest = Message<"enforcement.v1.RemoveAgentContr
  * Use `create(RemoveAgentControlRequestSchema)` to create a new message.
  */
 export const RemoveAgentControlRequestSchema: GenMessage<RemoveAgentControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 32);
+  messageDesc(file_enforcement_v1_agent_service, 33);
 
 /**
  * Response message for AgentService.RemoveAgentControl.
@@ -1414,7 +1516,7 @@ export type RemoveAgentControlResponse = Message<"enforcement.v1.RemoveAgentCont
  * Use `create(RemoveAgentControlResponseSchema)` to create a new message.
  */
 export const RemoveAgentControlResponseSchema: GenMessage<RemoveAgentControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 33);
+  messageDesc(file_enforcement_v1_agent_service, 34);
 
 /**
  * How a registration that differs from the stored one is handled.
@@ -1449,6 +1551,54 @@ export enum ConflictMode {
  */
 export const ConflictModeSchema: GenEnum<ConflictMode> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_agent_service, 0);
+
+/**
+ * How steps are compared with the schemas that their agent registered.
+ *
+ * @generated from enum enforcement.v1.StepSchemas
+ */
+export enum StepSchemas {
+  /**
+   * Not specified.
+   *
+   * @generated from enum value: STEP_SCHEMAS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * As the service is set (SERVICE_STEP_SCHEMAS). JSON: "default".
+   *
+   * @generated from enum value: STEP_SCHEMAS_DEFAULT = 1;
+   */
+  DEFAULT = 1,
+
+  /**
+   * They are not compared. JSON: "off".
+   *
+   * @generated from enum value: STEP_SCHEMAS_OFF = 2;
+   */
+  OFF = 2,
+
+  /**
+   * A step that differs is reported, and decided by the controls alone. JSON: "warn".
+   *
+   * @generated from enum value: STEP_SCHEMAS_WARN = 3;
+   */
+  WARN = 3,
+
+  /**
+   * A step that differs is denied. JSON: "enforce".
+   *
+   * @generated from enum value: STEP_SCHEMAS_ENFORCE = 4;
+   */
+  ENFORCE = 4,
+}
+
+/**
+ * Describes the enum enforcement.v1.StepSchemas.
+ */
+export const StepSchemasSchema: GenEnum<StepSchemas> = /*@__PURE__*/
+  enumDesc(file_enforcement_v1_agent_service, 1);
 
 /**
  * Registers agents and links controls to them.
@@ -1487,7 +1637,8 @@ export const AgentService: GenService<{
     output: typeof GetAgentResponseSchema;
   },
   /**
-   * Removes steps and evaluators from the registration of an agent. FAILED_PRECONDITION (409 EVALUATOR_IN_USE) if an
+   * Removes steps and evaluators from the registration of an agent, and sets how its steps are compared with their
+   * registered schemas. FAILED_PRECONDITION (409 EVALUATOR_IN_USE) if an
    * enabled control of the agent references one of the evaluators; nothing is removed in this case. A request that
    * contains only other members is rejected, because it would change nothing.
    *

@@ -39,6 +39,7 @@ const VERDICT: RevisedVerdict = {
   evaluated_controls: 0,
   revision: 7,
   staleness_seconds: null,
+  schema_mismatch: null,
   outcome: 'allow',
   decision_id: '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f',
 };
