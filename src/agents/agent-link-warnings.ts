@@ -13,7 +13,7 @@ export function agentLinkWarnings(
   registry: EvaluatorRegistry,
 ): Warning[] {
   const owner = `agent "${agent.name}"`;
-  const catalogue = emptyCatalogue(owner);
+  const catalogue = emptyCatalogue(owner, true);
   addSteps(catalogue, agent.data);
   const neverAsked = agent.controlsAskedAtMs === null ? `the client of ${owner}` : null;
   return listed(warnings());

@@ -4,6 +4,7 @@ import { quoted } from '../contract/warnings/quoted.js';
 import { createSuggester, editDistance } from '../contract/warnings/suggestion.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import { type ControlDefinition, leavesOf, type Scope } from '../controls/definition.js';
+import { guaranteeNotes } from './guaranteed-path.js';
 import type { RegisteredStep, StepCatalogue } from './steps-catalogue.js';
 
 /** Types that need no registration. */
@@ -39,9 +40,22 @@ export function* stepNotes(
   // Without registered steps there is nothing to compare.
   if (ofTypes.length === 0) return;
   yield* nameNotes(scope, ofTypes, catalogue);
-  if (!catalogue.isComplete) return;
-  yield* patternNotes(scope, ofTypes, catalogue);
-  yield* selectorNotes(definition, stepsOfNames(scope, ofTypes));
+  const steps = stepsOfNames(scope, ofTypes);
+  const unreachable = new Set<string>();
+  if (catalogue.isComplete) {
+    yield* patternNotes(scope, ofTypes, catalogue);
+    for (const note of selectorNotes(definition, steps)) {
+      unreachable.add(note.field);
+      yield note;
+    }
+  }
+  const { step_names: names = [], step_name_regex: regex = '' } = scope;
+  const namesSteps = names.length > 0 || regex !== '';
+  // Steps of all agents are not those that a control is for, unless it names them.
+  if (!namesSteps && !catalogue.isOfAgent) return;
+  for (const note of guaranteeNotes(definition, steps, namesSteps)) {
+    if (!unreachable.has(`${note.field}.path`)) yield note;
+  }
 }
 
 function* typeNotes({ step_types: types = [] }: Scope, catalogue: StepCatalogue): Generator<Warning, void> {

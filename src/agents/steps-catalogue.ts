@@ -18,12 +18,14 @@ export interface StepCatalogue {
   /** Owner of these steps, for sentences such as `… by any agent`. */
   readonly owner: string;
   readonly steps: RegisteredStep[];
+  /** Whether they are the steps of one agent. */
+  readonly isOfAgent: boolean;
   /** False when the steps of some agents were not read. */
   readonly isComplete: boolean;
 }
 
-export function emptyCatalogue(owner: string): StepCatalogue {
-  return { owner, steps: [], isComplete: true };
+export function emptyCatalogue(owner: string, isOfAgent = false): StepCatalogue {
+  return { owner, steps: [], isOfAgent, isComplete: true };
 }
 
 /** Adds the steps of a stored registration. Unreadable parts are skipped. */

@@ -22,8 +22,11 @@ function catalogueOf(steps: readonly JsonObject[], isComplete = true): StepCatal
   addSteps(catalogue, JSON.stringify({ steps }));
   return { ...catalogue, isComplete };
 }
+/** Without those about required members, which have tests of their own. */
 const told = (catalogue: StepCatalogue, scope: Scope, path?: string) =>
-  [...stepNotes(definition(scope, path), catalogue)].map(({ field, code }) => `${field} ${code}`);
+  [...stepNotes(definition(scope, path), catalogue)]
+    .filter(({ code }) => code !== 'path_not_guaranteed')
+    .map(({ field, code }) => `${field} ${code}`);
 
 const closed = (...names: string[]): JsonObject => ({
   type: 'object',
@@ -153,5 +156,71 @@ describeOnEachDatabase('the notes about registrations', (freshDatabaseUrl) => {
     for (const path of ['*', 'input', 'context.role', 'name']) {
       expect(await notes(broken, definition({ step_types: ['tool', 'llm'] }, path))).toEqual([]);
     }
+  });
+});
+
+describe('a path that a registered schema does not guarantee', () => {
+  const TO = { type: 'object', properties: { mail: { type: 'string' } }, required: ['mail'] };
+  const INPUT: JsonObject = {
+    type: 'object',
+    properties: { text: { type: 'string' }, to: TO, cc: TO },
+    required: ['text', 'to'],
+  };
+  const steps = [
+    { type: 'tool', name: 'free' },
+    { type: 'tool', name: 'send_mail', input_schema: INPUT, output_schema: { type: 'object' } },
+  ];
+  const notes = (path: string, scope: Scope, more: Partial<ControlDefinition> = {}, ofAgent = false) => {
+    const catalogue = emptyCatalogue(ofAgent ? 'agent "a"' : 'any agent', ofAgent);
+    addSteps(catalogue, JSON.stringify({ steps }));
+    return [...stepNotes({ ...definition(scope, path), ...more }, catalogue)];
+  };
+  const NAMED: Scope = { step_names: ['send_mail'] };
+
+  it.each([
+    ['input.text', null],
+    ['input.to.mail', null],
+    ['input.cc.mail', 'input.cc'],
+    ['input.to.name', 'input.to.name'],
+    ['input.text.part', 'input.text.part'],
+    ['input.other', 'input.other'],
+    ['output.id', 'output.id'],
+    ['input', null],
+    ['context.user', null],
+  ])('%s is told with the member %s, once for its leaf', (path, member) => {
+    const found = notes(path, NAMED);
+    expect(found.map(({ code, field }) => [code, field])).toEqual(
+      member === null ? [] : [['path_not_guaranteed', 'data.condition.selector']],
+    );
+    if (member !== null) {
+      expect(found[0]?.message).toContain(`step "send_mail" does not guarantee "${member}"`);
+      expect(found[0]?.message).toContain('"required": true');
+    }
+  });
+
+  it('is not told where it is required already, or decides nothing, or nothing is registered for the step', () => {
+    const path = 'input.cc';
+    expect(notes(path, NAMED)).toHaveLength(1);
+    const required: ControlDefinition['condition'] = {
+      selector: { path, required: true },
+      evaluator: { name: 'regex', config: { pattern: 'x' } },
+    };
+    expect(notes(path, NAMED, { condition: required })).toEqual([]);
+    expect(notes(path, NAMED, { action: { decision: 'observe' } })).toEqual([]);
+    expect(notes(path, { step_names: ['free'] })).toEqual([]);
+  });
+
+  it('is told of all steps of one agent that know the member, and of those of all agents only if they are named', () => {
+    expect(notes('input.cc', {})).toEqual([]);
+    expect(notes('input.cc', {}, {}, true)).toMatchObject([{ code: 'path_not_guaranteed' }]);
+    expect(notes('input.other', {}, {}, true)).toEqual([]);
+  });
+
+  it('is not told of schemas that may demand it elsewhere', () => {
+    const [first, second] = steps;
+    const open = { ...second, input_schema: { $ref: '#/$defs/a', $defs: { a: INPUT } } };
+    const catalogue = emptyCatalogue('any agent');
+    addSteps(catalogue, JSON.stringify({ steps: [first, open] } as JsonObject));
+    expect([...stepNotes(definition(NAMED, 'input.cc'), catalogue)]).toEqual([]);
   });
 });

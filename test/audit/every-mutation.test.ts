@@ -42,6 +42,7 @@ const CALLS: readonly Call[] = [
     { agent_name: AGENT, remove_steps: [{ type: 'tool', name: 'a' }] },
     'agent.update',
   ],
+  ['AgentService.UpdateAgent', { agent_name: AGENT, step_schemas: 'enforce' }, 'agent.update'],
   ['ControlService.CreateControl', { name: 'first', data: denyWord('bad') }, 'control.create'],
   ['ControlService.CreateControl', { name: 'second', data: denyWord('worse') }, 'control.create'],
   ['ControlService.UpdateControl', { control_id: 1, name: 'renamed', enabled: false }, 'control.update'],

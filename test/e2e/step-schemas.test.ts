@@ -257,7 +257,7 @@ describeService('steps and their registered schemas', ({ call, seed, service, da
       schema_mismatch: { part: 'input', path: 'input.text', problem: 'is required', not_compared: false },
     });
   });
-});
+}, { SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.05' });
 
 describe('the setting of the service', () => {
   const services: TestService[] = [];

@@ -17,6 +17,7 @@ import { AgentControls } from './agent-controls.js';
 import { AgentPolicies } from './agent-policies.js';
 import { AgentEvaluators, AgentSteps } from './agent-registration.js';
 import { DeleteAgent } from './delete-agent.js';
+import { StepSchemaSetting } from './step-schemas.js';
 import { utcTime } from './utc-time.js';
 
 /** One agent: its effective controls, steps, policies, evaluators and activity. */
@@ -57,7 +58,16 @@ function AgentDetails({ agentName, registered }: AgentDetailsProps) {
   const { agent, steps, evaluators } = registered;
   const tabs: readonly Tab[] = [
     { id: 'controls', name: 'Controls', content: <AgentControls agentName={agentName} /> },
-    { id: 'steps', name: `Steps (${steps.length})`, content: <AgentSteps registered={registered} /> },
+    {
+      id: 'steps',
+      name: `Steps (${steps.length})`,
+      content: (
+        <>
+          {steps.length > 0 && <StepSchemaSetting agentName={agentName} registered={registered} />}
+          <AgentSteps registered={registered} />
+        </>
+      ),
+    },
     { id: 'policies', name: 'Policies', content: <AgentPolicies agentName={agentName} /> },
     {
       id: 'evaluators',

@@ -16,7 +16,8 @@ export function AgentSteps({ registered: { steps } }: RegisteredProps) {
       <Empty title="The agent has registered no steps">
         <p>
           Steps are a part of its registration, <code>InitAgent</code>. They are not needed for checks: their
-          schemas complete the paths of selectors, and show here what the agent can do.
+          schemas are compared with its steps, complete the paths of selectors, and show here what the agent
+          can do.
         </p>
       </Empty>
     );
