@@ -2,6 +2,8 @@ import { rename } from 'node:fs/promises';
 import { createClient } from '@connectrpc/connect';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { axeViolations, overflow, settled } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
@@ -198,6 +200,30 @@ describeOnEachDatabase('Overview and the pages of agents', (freshDatabaseUrl, ki
       },
       { key: REGULAR_KEY },
     );
+  });
+
+  it('set how the steps of an agent are compared with their schemas, and show those that differed', async () => {
+    await open(`/agents/${UNCOVERED[0]}?tab=steps`, async ({ page }) => {
+      const evaluations = createClient(EvaluationService, adminTransport(dashboard.service.url));
+      const wrong = { type: 'tool', name: 'send_mail', input: { txt: 'secret' } };
+      const evaluate = () =>
+        evaluations.evaluate({
+          agentName: UNCOVERED[0],
+          stage: Stage.PRE,
+          stepForm: { case: 'stepJson', value: new TextEncoder().encode(JSON.stringify(wrong)) },
+        });
+      await page.getByText('are reported, and decided by the controls alone').waitFor();
+      expect((await evaluate()).isSafe).toBe(true);
+      await page.getByLabel('Comparison with schemas').selectOption('enforce');
+      await page.getByText('Steps that differ from these schemas are denied').waitFor();
+      await row(page, 'input.text is required').waitFor();
+      expect((await evaluate()).isSafe).toBe(false);
+      await page.getByLabel('Comparison with schemas').selectOption('off');
+      await page.getByText('which is weaker than the setting of the service').waitFor();
+      expect((await evaluate()).isSafe).toBe(true);
+      await page.getByLabel('Comparison with schemas').selectOption('as the service is set');
+      await page.getByText('are reported, and decided by the controls alone').waitFor();
+    });
   });
 
   // What a page looks like does not depend on the database.

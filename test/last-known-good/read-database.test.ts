@@ -93,6 +93,67 @@ describeOnEachDatabase('the state of a database', (freshDatabaseUrl, kind) => {
     expect(state.header).toMatchObject({ revision: 0, controls: 0, policies: 0, agents: 0 });
   });
 
+  it('has what the steps of agents are compared with, and each text once', async () => {
+    const step = (name: string) => ({
+      type: 'tool',
+      name,
+      input_schema: { required: ['text'] },
+      output_schema: null,
+    });
+    const registration = (agent: string, ...names: string[]) =>
+      JSON.stringify({ agent: { agent_name: agent }, steps: names.map(step), evaluators: [] });
+    const long = 'x'.repeat(20_000);
+    const insert = (id: number, data: string, mode: string) =>
+      `INSERT INTO "agents" ("id", "name", "data", "created_at_ms", "step_schemas")
+         VALUES (${id}, 'agent-number-${id}', '${data}', 1, ${mode});`;
+    await executeSql(
+      url,
+      insert(1, registration('a', long), 'NULL') +
+        insert(2, registration('b', long), `'enforce'`) +
+        insert(3, '{}', `'off'`) +
+        insert(4, '{"steps": 1, "input_schema": {', 'NULL'),
+    );
+    const { state, bytes } = await saved();
+    expect(bytes).toBeLessThan(30_000);
+    const schemas = JSON.stringify([['tool', long, { required: ['text'] }, null]]);
+    expect([1, 2, 3, 4].map((id) => state.linksOf(`agent-number-${id}`)?.steps)).toEqual([
+      { mode: null, schemas },
+      { mode: 'enforce', schemas },
+      { mode: 'off', schemas: null },
+      { mode: null, schemas: '' },
+    ]);
+  });
+
+  it('reads a registration once for each version of it', async () => {
+    await executeSql(url, insertAgents(3));
+    const known = new Map();
+    const registrationsRead = async () => {
+      let read = 0;
+      const file = new StateFile(join(folder, `known-${Math.random()}`), nodeFileSystem);
+      await database.readAtOnce((reader) =>
+        file.save((writer) =>
+          writeDatabaseState(
+            async (query) => {
+              const rows = await reader(query);
+              if (query.sql.includes('SELECT "id", "data" FROM "agents"')) read += rows.length;
+              return rows;
+            },
+            1,
+            writer,
+            known,
+          ),
+        ),
+      );
+      return read;
+    };
+    expect([await registrationsRead(), await registrationsRead()]).toEqual([3, 0]);
+    await executeSql(
+      url,
+      `UPDATE "agents" SET "version" = 2 WHERE "id" = 2; DELETE FROM "agents" WHERE "id" = 3;`,
+    );
+    expect([await registrationsRead(), known.size]).toEqual([1, 2]);
+  });
+
   it('leaves out deleted controls', async () => {
     await executeSql(url, insertControls(3, `'{}'`, '7'));
     expect((await saved()).state.header.controls).toBe(0);
