@@ -41,7 +41,16 @@ export function* guaranteeNotes(
 }
 
 /** Keywords by which a schema may demand members elsewhere. */
-const ELSEWHERE = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', 'dependencies'];
+const ELSEWHERE = [
+  '$ref',
+  '$dynamicRef',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'if',
+  'dependentSchemas',
+  'dependencies',
+];
 
 /** The part of a path up to the first member that a schema does not demand; null if it demands all, or may do so. */
 function notGuaranteed(schema: JsonObject, names: readonly string[], namesSteps: boolean): string | null {
