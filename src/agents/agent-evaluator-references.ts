@@ -1,6 +1,9 @@
 import { createSchemaValidator } from '../../packages/json-schema/src/index.js';
+import { type AgentLimit, demandAgent } from '../contract/call/agent-limit.js';
+import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 import { readAgentScopedName } from '../controls/agent-scoped-name.js';
-import { type ControlDefinition, leavesOf } from '../controls/definition.js';
+import type { Leaf } from '../controls/definition.js';
+import type { ReferenceProblem } from '../controls/reference-problems.js';
 import type { DbClient } from '../database/database.js';
 import { agentCorrupted, agentNotFound } from './agent-errors.js';
 import { evaluatorNotRegistered, invalidConfig, tooManyAgents } from './agent-evaluator-errors.js';
@@ -12,43 +15,61 @@ import { configProblem, registeredEvaluators } from './registered-evaluators.js'
 /** Most agents whose evaluators a definition may name; more than one is useless, as no agent could run it. */
 const MAX_AGENTS = 16;
 
+/** The evaluators of an agent, or why they are not known. */
+type Found = ReadonlyMap<string, EvaluatorRegistration> | ServiceError;
+
 /**
- * Checks the leaves of a definition that name evaluators of agents, from left to right. Throws for the first
- * invalid one: AGENT_NOT_FOUND, CORRUPTED_DATA, EVALUATOR_NOT_FOUND or INVALID_CONFIG.
+ * The problems of leaves that name evaluators of agents, from left to right: AGENT_NOT_FOUND, CORRUPTED_DATA,
+ * EVALUATOR_NOT_FOUND or INVALID_CONFIG. Throws AUTH_INSUFFICIENT_PRIVILEGES for an agent beyond `limit`, whether it
+ * exists or not.
  */
-export async function checkEvaluatorReferences(
+export async function evaluatorReferenceProblems(
   client: DbClient,
-  definition: ControlDefinition,
-): Promise<void> {
-  const agents = new Map<string, Map<string, EvaluatorRegistration>>();
+  leaves: Iterable<{ readonly leaf: Leaf; readonly path: string }>,
+  limit: AgentLimit | null,
+): Promise<ReferenceProblem[]> {
+  const agents = new Map<string, Found>();
   const validator = createSchemaValidator();
-  for (const { leaf, path } of leavesOf(definition.condition, 'data.condition')) {
+  const problems: ReferenceProblem[] = [];
+  for (const { leaf, path } of leaves) {
     const { name, config } = leaf.evaluator;
     const scoped = readAgentScopedName(name);
     if (scoped === undefined) continue;
-    let evaluators = agents.get(scoped.agentName);
-    if (evaluators === undefined) {
-      if (agents.size >= MAX_AGENTS) throw tooManyAgents(`${path}.evaluator.name`, name, MAX_AGENTS);
-      evaluators = await evaluatorsOf(client, scoped.agentName);
-      agents.set(scoped.agentName, evaluators);
+    demandAgent(limit, scoped.agentName);
+    const field = `${path}.evaluator.name`;
+    if (!agents.has(scoped.agentName) && agents.size >= MAX_AGENTS) {
+      problems.push(withOwnItem(tooManyAgents(field, name, MAX_AGENTS)));
+      break;
     }
-    const evaluator = evaluators.get(scoped.evaluatorName);
+    const found = agents.get(scoped.agentName) ?? (await evaluatorsOf(client, scoped.agentName));
+    agents.set(scoped.agentName, found);
+    if (found instanceof ServiceError) {
+      const code = found.code.toLowerCase();
+      const message = `agent "${scoped.agentName}" is not registered, or its registration cannot be read`;
+      problems.push({ error: found, item: { resource: 'Control', field, code, message, value: name } });
+      continue;
+    }
+    const evaluator = found.get(scoped.evaluatorName);
     if (evaluator === undefined) {
-      throw evaluatorNotRegistered(scoped.agentName, scoped.evaluatorName, `${path}.evaluator.name`, name);
+      problems.push(withOwnItem(evaluatorNotRegistered(scoped.agentName, scoped.evaluatorName, field, name)));
+      continue;
     }
     const problem = configProblem(evaluator, config, validator);
-    if (problem !== undefined) throw invalidConfig(name, `${path}.evaluator.config`, problem);
+    if (problem !== undefined) {
+      problems.push(withOwnItem(invalidConfig(name, `${path}.evaluator.config`, problem)));
+    }
   }
+  return problems;
+}
+
+function withOwnItem(error: ServiceError): ReferenceProblem {
+  return { error, item: error.options.items?.[0] as ErrorItem };
 }
 
 /** The name is compared verbatim: agents are stored in lower case. */
-async function evaluatorsOf(
-  client: DbClient,
-  agentName: string,
-): Promise<Map<string, EvaluatorRegistration>> {
+async function evaluatorsOf(client: DbClient, agentName: string): Promise<Found> {
   const row = await createAgentStore(client).find(agentName);
-  if (row === null) throw agentNotFound(agentName);
+  if (row === null) return agentNotFound(agentName);
   const { registration, items } = inspectStoredRegistration(row.data);
-  if (registration === undefined) throw agentCorrupted(agentName, items);
-  return registeredEvaluators(registration);
+  return registration === undefined ? agentCorrupted(agentName, items) : registeredEvaluators(registration);
 }

@@ -204,6 +204,7 @@ export function createAgentService(options: AgentServiceOptions) {
     /** Removes a direct link; policies may keep the control. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */
     async removeControl(context: CallContext, agentName: string, controlId: number) {
       return mutate(context, async (tx) => {
+        await demandControlOfOwnAgents(tx, context.principal.agents, controlId);
         const agent = await existingAgent(tx, agentName);
         const control = await existingControl(tx, controlId);
         const removed = await createAgentControlStore(tx).remove(agent.id, control.id);

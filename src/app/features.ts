@@ -7,7 +7,7 @@ import { ObservabilityService } from '../../gen/proto/enforcement/v1/observabili
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
-import { checkEvaluatorReferences } from '../agents/agent-evaluator-references.js';
+import { evaluatorReferenceProblems } from '../agents/agent-evaluator-references.js';
 import { createAgents } from '../agents/agents.js';
 import { createRegistrationNotes } from '../agents/registration-notes.js';
 import { type Audit, createAudit } from '../audit/audit.js';
@@ -65,7 +65,7 @@ export function createFeatures(
   const parts = { database, mutate, registry, now, strict: config.strictDefinitions };
   const controls = createControls({
     ...parts,
-    checkReferences: checkEvaluatorReferences,
+    referenceProblems: evaluatorReferenceProblems,
     registrationNotes: createRegistrationNotes(),
   });
   const store = createServiceEventStore({

@@ -1,11 +1,12 @@
-import type { HandlerCall } from '../contract/call/handler.js';
+import type { CallContext, HandlerCall } from '../contract/call/handler.js';
 import { ServiceError } from '../contract/errors/service-error.js';
-import { listed, refuseMistakes, type Warning } from '../contract/warnings/warning.js';
+import { listed, mistakeItems, refuseMistakes, type Warning } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { DbClient } from '../database/database.js';
 import type { ControlProposal } from './control-proposal.js';
 import { type ControlDefinition, isDraft, type StoredControl } from './definition.js';
 import { definitionWarnings } from './definition-warnings/definition-warnings.js';
+import { withItems } from './reference-problems.js';
 
 /** References in a definition that are missing in the registrations of agents. Never rejects. */
 export type RegistrationNotes = (client: DbClient, definition: ControlDefinition) => Promise<Warning[]>;
@@ -22,12 +23,19 @@ export interface Review {
   readonly warnings: Warning[];
   /** Throws a VALIDATION_ERROR when strict mode rejects the written data. */
   demandAcceptable(): void;
+  /** The error, with the problems for which strict mode rejects the data as further items. */
+  completed(error: ServiceError): ServiceError;
 }
 
 /** Reviews data to be stored, before a transaction begins. */
 export function createReviewer({ registry, registrationNotes, strict }: ReviewOptions) {
-  const warningsOf = async (client: DbClient, control: StoredControl): Promise<Warning[]> => {
-    const notes = isDraft(control) ? [] : await registrationNotes(client, control);
+  const warningsOf = async (
+    { principal: { agents } }: CallContext,
+    client: DbClient,
+    control: StoredControl,
+  ): Promise<Warning[]> => {
+    // Notes quote what other agents have registered.
+    const notes = isDraft(control) || agents !== null ? [] : await registrationNotes(client, control);
     return listed(definitionWarnings(control, registry), notes);
   };
   return {
@@ -42,13 +50,15 @@ export function createReviewer({ registry, registrationNotes, strict }: ReviewOp
       asked: boolean,
     ): Promise<Review> {
       const control = proposedControl(proposal);
-      const own = control === null ? [] : await warningsOf(client, control);
+      const own = control === null ? [] : await warningsOf(context, client, control);
       const warnings = listed(context.ignoredParts(), own);
       return {
         warnings,
         demandAcceptable() {
           if (strict || asked) refuseMistakes(warnings, 'Control');
         },
+        completed: (error) =>
+          strict || asked ? withItems(error, [], mistakeItems(warnings, 'Control')) : error,
       };
     },
 

@@ -1,5 +1,6 @@
 import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
+import { ServiceError } from '../contract/errors/service-error.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -20,15 +21,16 @@ import {
 } from './control-errors.js';
 import { type ControlPatch, changeNote, withEnabled } from './control-patch.js';
 import { type ControlProposal, proposeControl } from './control-proposal.js';
-import type { Reviewer } from './control-review.js';
+import type { Review, Reviewer } from './control-review.js';
 import { type ControlFilters, type ControlRow, createControlStore } from './control-store.js';
 import { NO_ATTACHMENTS, summariseControl } from './control-summary.js';
 import { createControlVersionStore } from './control-version-store.js';
-import { type ControlDefinition, isDraft, type StoredControl } from './definition.js';
+import { isDraft, type StoredControl } from './definition.js';
 import { definitionIndex } from './definition-index.js';
 import { type PresentedControl, readStoredDefinition } from './definition-presentation.js';
 import { patchWarnings } from './patch-warnings.js';
 import { createPolicyControlStore } from './policy-control-store.js';
+import { checkReferences, type ReferenceProblems } from './reference-problems.js';
 import { recordVersion } from './version-recording.js';
 
 export interface ControlServiceOptions {
@@ -37,8 +39,7 @@ export interface ControlServiceOptions {
   readonly registry: EvaluatorRegistry;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Throws when a definition refers to registrations of agents that are missing or do not match. */
-  readonly checkReferences: (client: DbClient, definition: ControlDefinition) => Promise<void>;
+  readonly referenceProblems: ReferenceProblems;
   readonly reviewer: Reviewer;
 }
 
@@ -49,26 +50,43 @@ export interface WriteOptions {
   readonly ifVersion: IfVersion;
 }
 
+/** Proposed data and their review. */
+interface Reviewed {
+  readonly proposal: ControlProposal;
+  readonly review: Review;
+}
+
 export type ControlService = ReturnType<typeof createControlService>;
 
 /** Creates, reads, changes and deletes controls. Definitions are validated before. */
 export function createControlService(options: ControlServiceOptions) {
-  const { database, mutate, registry, now, checkReferences, reviewer } = options;
+  const { database, mutate, registry, now, referenceProblems, reviewer } = options;
   const columns = (control: StoredControl) => ({
     data: stringifyJson(control as unknown as JsonObject),
     ...definitionIndex(control),
     updatedAtMs: now(),
   });
   /** The control to store in place of a row, after all checks. */
-  const accepted = async (client: DbClient, proposal: ControlProposal, row: ControlRow | null) => {
+  const accepted = async (
+    context: CallContext,
+    client: DbClient,
+    { proposal, review }: Reviewed,
+    row: ControlRow | null,
+  ) => {
     const control = proposal.storedInPlaceOf(row);
-    if (!isDraft(control)) await checkReferences(client, control);
+    const { agents } = context.principal;
+    try {
+      if (!isDraft(control)) await checkReferences(referenceProblems, client, control, agents);
+    } catch (error) {
+      throw error instanceof ServiceError ? review.completed(error) : error;
+    }
+    review.demandAcceptable();
     return control;
   };
 
   return {
     /**
-     * Throws CONTROL_NAME_CONFLICT, errors of a template or of `checkReferences`, or a VALIDATION_ERROR for
+     * Throws CONTROL_NAME_CONFLICT, errors of a template or of references, or a VALIDATION_ERROR for
      * data rejected by `strict`.
      */
     async create(context: HandlerCall, name: string, data: ControlData, strict: boolean) {
@@ -77,8 +95,7 @@ export function createControlService(options: ControlServiceOptions) {
       const created = await mutate(context, async (tx) => {
         const store = createControlStore(tx);
         if ((await store.findByName(name)) !== null) throw controlNameConflict(name);
-        const control = await accepted(tx, proposal, null);
-        review.demandAcceptable();
+        const control = await accepted(context, tx, { proposal, review }, null);
         const row = await store.insert({ name, createdAtMs: now(), ...columns(control) });
         const change = { eventType: 'created', note: 'Created', before: null, after: row } as const;
         const version = await recordVersion(tx, context, change);
@@ -96,9 +113,8 @@ export function createControlService(options: ControlServiceOptions) {
       strict: boolean,
     ): Promise<{ success: true; warnings: Warning[] }> {
       const proposal = proposeControl(data, registry);
-      await accepted(database.client, proposal, null);
       const review = await reviewer.review(context, database.client, proposal, strict);
-      review.demandAcceptable();
+      await accepted(context, database.client, { proposal, review }, null);
       return { success: true, warnings: review.warnings };
     },
 
@@ -142,7 +158,7 @@ export function createControlService(options: ControlServiceOptions) {
     },
 
     /**
-     * Throws CONTROL_NOT_FOUND, CONTROL_TEMPLATE_CONFLICT, errors of a template or of `checkReferences`, or a
+     * Throws CONTROL_NOT_FOUND, CONTROL_TEMPLATE_CONFLICT, errors of a template or of references, or a
      * VALIDATION_ERROR for data rejected by `strict`.
      */
     async setData(
@@ -155,8 +171,7 @@ export function createControlService(options: ControlServiceOptions) {
       const review = await reviewer.review(context, database.client, proposal, strict);
       const version = await mutate(context, async (tx) => {
         const { row, version: before } = await demandedControl(tx, controlId, ifVersion);
-        const changed = await accepted(tx, proposal, row);
-        review.demandAcceptable();
+        const changed = await accepted(context, tx, { proposal, review }, row);
         const written = columns(changed);
         await createControlStore(tx).update(controlId, written);
         const after = { ...row, ...written };

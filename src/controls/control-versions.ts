@@ -20,6 +20,7 @@ import {
 import { isDraft } from './definition.js';
 import { definitionIndex } from './definition-index.js';
 import { readStoredDefinition, withDataPrefix } from './definition-presentation.js';
+import { checkReferences } from './reference-problems.js';
 import { recordVersion } from './version-recording.js';
 
 /** Largest version number: numbers are 32-bit in storage. */
@@ -29,7 +30,7 @@ export type ControlVersions = ReturnType<typeof createControlVersions>;
 
 /** Lists the history of controls, deleted ones included, and restores older versions. */
 export function createControlVersions(options: ControlServiceOptions) {
-  const { database, mutate, registry, now, checkReferences, reviewer } = options;
+  const { database, mutate, registry, now, referenceProblems, reviewer } = options;
 
   return {
     /** One page of versions, newest first. Throws CONTROL_NOT_FOUND for a control that never existed. */
@@ -68,7 +69,7 @@ export function createControlVersions(options: ControlServiceOptions) {
     /**
      * Makes name and definition of a version current again, as a new version. Strict mode does not reject it:
      * accepted data must remain restorable. Throws CONTROL_NOT_FOUND, also for a deleted control,
-     * CONTROL_VERSION_NOT_FOUND, CORRUPTED_DATA, CONTROL_NAME_CONFLICT, or errors of `checkReferences`.
+     * CONTROL_VERSION_NOT_FOUND, CORRUPTED_DATA, CONTROL_NAME_CONFLICT, or errors of references.
      */
     async restore(context: CallContext, controlId: number, versionNum: number, ifVersion: IfVersion) {
       await existing(database.client, controlId);
@@ -84,7 +85,8 @@ export function createControlVersions(options: ControlServiceOptions) {
         if (renamed && (await store.findByName(version.name)) !== null) {
           throw controlNameConflict(version.name);
         }
-        if (!isDraft(control)) await checkReferences(tx, control);
+        if (!isDraft(control))
+          await checkReferences(referenceProblems, tx, control, context.principal.agents);
         const { name, data } = version;
         const restored = { name, data, ...definitionIndex(control), updatedAtMs: now() };
         await store.update(controlId, restored);
@@ -95,7 +97,7 @@ export function createControlVersions(options: ControlServiceOptions) {
         const audit = controlFact('control.restore_version', after, ...states);
         return { value: number, change: { controls: [controlId] }, audit };
       });
-      const warnings = await reviewer.warningsOf(database.client, control);
+      const warnings = await reviewer.warningsOf(context, database.client, control);
       return { success: true, version_num: newNumber, warnings, version: newNumber };
     },
   };

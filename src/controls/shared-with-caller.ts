@@ -7,7 +7,8 @@ import { effectivePairs } from './effective-controls.js';
 
 /**
  * A key that is limited to agents may link only controls that one of its agents already has: it would otherwise read the
- * definitions of all others by linking them. Fails in the same way for a control that does not exist.
+ * definitions of all others by linking them. It may remove only such ones, too: a removal would otherwise tell that a
+ * control of others exists. Fails in the same way for a control that does not exist.
  */
 export function demandControlOfOwnAgents(tx: DbClient, limit: AgentLimit | null, id: number): Promise<void> {
   return demandOwn(tx, limit, id, effectivePairs({ controlIds: [id] }));

@@ -23,7 +23,7 @@ export function templateHandlers(
       if (!rendering.complete) throw rendering.missing;
       const { definition, values } = rendering;
       const control = { ...definition, template: input.template, template_values: values };
-      const made = await reviewer.warningsOf(client, control);
+      const made = await reviewer.warningsOf(context, client, control);
       const warnings = listed(context.ignoredParts(), made.map(relativeToRequest));
       reviewer.demandEffect(warnings, strict);
       return { control: presentDefinition(control), warnings };

@@ -13,7 +13,7 @@ export function explainHandler(service: ExplainService, registry: EvaluatorRegis
     // Without authentication every caller has all permissions.
     const { revision, verdict, ...explanation } = await service.explain(
       input,
-      context.principal.level !== 'key',
+      { mayKnowAll: context.principal.level !== 'key', limit: context.principal.agents },
       ignored,
     );
     return { verdict: presentVerdict(verdict, revision), ...explanation };

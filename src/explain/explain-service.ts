@@ -1,12 +1,14 @@
 import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/index.js';
 import { agentNotFound } from '../agents/agent-errors.js';
 import { type AgentRow, createAgentStore } from '../agents/agent-store.js';
+import type { AgentLimit } from '../contract/call/agent-limit.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
 import type { ControlData } from '../controls/control-data.js';
 import { proposeControl } from '../controls/control-proposal.js';
-import { type ControlDefinition, isDraft } from '../controls/definition.js';
+import { isDraft } from '../controls/definition.js';
+import { checkReferences, type ReferenceProblems } from '../controls/reference-problems.js';
 import type { DbClient } from '../database/database.js';
 import { revisionNotReached } from '../decisions/revision-gate.js';
 import { stepSha256 } from '../decisions/step-hash.js';
@@ -15,8 +17,7 @@ import { type Explanation, type TrialOptions, tryStep } from './trial.js';
 
 export interface ExplainServiceOptions extends TrialOptions {
   readonly client: DbClient;
-  /** See `ControlServiceOptions.checkReferences`. */
-  readonly checkReferences: (client: DbClient, definition: ControlDefinition) => Promise<void>;
+  readonly referenceProblems: ReferenceProblems;
 }
 
 /** Controls under trial. */
@@ -44,7 +45,7 @@ const TRIAL = { id: 0, name: 'data' } as const;
 
 /** Evaluates steps as a trial, and explains the verdict. Nothing is recorded or counted. */
 export function createExplainService(options: ExplainServiceOptions) {
-  const { client, registry, checkReferences } = options;
+  const { client, registry, referenceProblems } = options;
 
   const demandAgent = async (agentName: string) => {
     const agent = await createAgentStore(client).find(agentName);
@@ -68,31 +69,31 @@ export function createExplainService(options: ExplainServiceOptions) {
     for (const missing of wanted) throw notControlOfAgent(missing, agentName);
     return { rows: found, neverAsked, agent, revision };
   };
-  const trialOf = async (data: ControlData): Promise<StoredDefinition> => {
+  const trialOf = async (data: ControlData, limit: AgentLimit | null): Promise<StoredDefinition> => {
     const control = proposeControl(data, registry).storedInPlaceOf(null);
-    if (!isDraft(control)) await checkReferences(client, control);
+    if (!isDraft(control)) await checkReferences(referenceProblems, client, control, limit);
     return { ...TRIAL, data: stringifyJson(control as unknown as JsonObject) };
   };
-  const rowsOf = async (input: ExplainInput): Promise<TriedRows> => {
+  const rowsOf = async (input: ExplainInput, limit: AgentLimit | null): Promise<TriedRows> => {
     const { agent_name, control_ids = [], data, min_revision = 0 } = input;
     if (data === undefined) return controlsOf(agent_name ?? '', control_ids, min_revision);
     const agent = agent_name === undefined ? null : await demandAgent(agent_name);
-    return { rows: [await trialOf(data)], neverAsked: false, agent, revision: 0 };
+    return { rows: [await trialOf(data, limit)], neverAsked: false, agent, revision: 0 };
   };
 
   return {
     /**
-     * `mayKnowAll`: whether the caller may try data, and receives actual causes of failures. `ignored`: parts
-     * of the request without effect. Throws AGENT_NOT_FOUND, CONTROL_NOT_FOUND, AUTH_INSUFFICIENT_PRIVILEGES,
+     * `mayKnowAll`: whether the caller may try data, and receives actual causes of failures. `limit`: the agents to
+     * whose evaluators data may refer. `ignored`: parts of the request without effect. Throws AGENT_NOT_FOUND, CONTROL_NOT_FOUND, AUTH_INSUFFICIENT_PRIVILEGES,
      * errors of the data as on creation, or SERVICE_UNAVAILABLE.
      */
     async explain(
       input: ExplainInput,
-      mayKnowAll: boolean,
+      { mayKnowAll, limit }: { readonly mayKnowAll: boolean; readonly limit: AgentLimit | null },
       ignored: readonly Warning[],
     ): Promise<TracedExplanation> {
       if (input.data !== undefined && !mayKnowAll) throw trialIsForAdmins();
-      const { rows, revision, ...tried } = await rowsOf(input);
+      const { rows, revision, ...tried } = await rowsOf(input, limit);
       const step = input.step ?? input.step_json;
       // The schema demands one of them.
       if (step === undefined) throw new Error('an explanation needs a step');

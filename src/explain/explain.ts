@@ -1,12 +1,12 @@
-import { checkEvaluatorReferences } from '../agents/agent-evaluator-references.js';
+import { evaluatorReferenceProblems } from '../agents/agent-evaluator-references.js';
 import type { Handler } from '../contract/call/handler.js';
 import { explainHandler } from './explain-handler.js';
 import { createExplainService, type ExplainServiceOptions } from './explain-service.js';
 
 /** Explains decisions of controls: the RPC Explain of EvaluationService. */
-export function createExplain(options: Omit<ExplainServiceOptions, 'checkReferences'>): {
+export function createExplain(options: Omit<ExplainServiceOptions, 'referenceProblems'>): {
   readonly explain: Handler;
 } {
-  const service = createExplainService({ ...options, checkReferences: checkEvaluatorReferences });
+  const service = createExplainService({ ...options, referenceProblems: evaluatorReferenceProblems });
   return { explain: explainHandler(service, options.registry) };
 }

@@ -58,6 +58,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
     /** Throws POLICY_NOT_FOUND, or POLICY_IN_USE if the policy is for every agent. */
     async remove(context: CallContext, agentName: string, policyId: number) {
       await mutate(context, async (tx) => {
+        await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
         const agent = await existingAgent(tx, agentName);
         const policy = await existingPolicy(tx, policyId);
         if (policy.everyAgent) throw policyOfEveryAgent(policy.name);

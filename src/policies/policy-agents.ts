@@ -65,6 +65,7 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
 
     async remove(context: CallContext, policyId: number, agentNames: readonly string[]) {
       const removed = await mutate(context, async (tx) => {
+        await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
         const policy = await existingPolicy(tx, policyId);
         if (policy.everyAgent) throw policyOfEveryAgent(policy.name);
         const agents = await existingAgents(tx, agentNames);

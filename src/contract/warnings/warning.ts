@@ -1,4 +1,4 @@
-import { type ErrorResource, ServiceError } from '../errors/service-error.js';
+import { type ErrorItem, type ErrorResource, ServiceError } from '../errors/service-error.js';
 
 /**
  * All warning codes, with their treatment in strict mode. A `mistake` is in the written data: strict mode
@@ -107,12 +107,17 @@ export function listed(...sources: readonly Iterable<Warning>[]): Warning[] {
 
 /** Throws a VALIDATION_ERROR with an item for each mistake, when there are any. */
 export function refuseMistakes(warnings: readonly Warning[], resource: ErrorResource): void {
-  const mistakes = warnings.filter(isMistake);
-  if (mistakes.length === 0) return;
+  const items = mistakeItems(warnings, resource);
+  if (items.length === 0) return;
   throw new ServiceError('VALIDATION_ERROR', {
-    detail: `Request validation failed: strict mode refuses ${mistakes.length} warning(s).`,
+    detail: `Request validation failed: strict mode refuses ${items.length} warning(s).`,
     hint: 'Each entry of errors names a member and what is wrong with it; without strict mode these are warnings.',
     kind: resource,
-    items: mistakes.map(({ code, field, message }) => ({ resource, field, code, message })),
+    items,
   });
+}
+
+/** The items of the warnings whose subject strict mode rejects. */
+export function mistakeItems(warnings: readonly Warning[], resource: ErrorResource): ErrorItem[] {
+  return warnings.filter(isMistake).map(({ code, field, message }) => ({ resource, field, code, message }));
 }

@@ -22,7 +22,7 @@ import { ServerService } from '../../../gen/proto/enforcement/v1/server_service_
 import { TemplateService } from '../../../gen/proto/enforcement/v1/template_service_pb.js';
 import { FieldBehavior, field_behavior } from '../../../gen/proto/google/api/field_behavior_pb.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
-import { checkEvaluatorReferences } from '../../../src/agents/agent-evaluator-references.js';
+import { evaluatorReferenceProblems } from '../../../src/agents/agent-evaluator-references.js';
 import { createAgentEvaluators } from '../../../src/agents/agent-evaluators.js';
 import { agentHandlers } from '../../../src/agents/agent-handlers.js';
 import { createAgentService } from '../../../src/agents/agent-service.js';
@@ -77,7 +77,7 @@ beforeAll(async () => {
     mutate: createMutator({ database, now: () => 1_000, onCommit: () => {} }),
     registry: evaluators,
     now: () => 1_000,
-    checkReferences: checkEvaluatorReferences,
+    referenceProblems: evaluatorReferenceProblems,
     reviewer,
     asked: { note: () => {}, forget: () => {} },
     strict: false,
@@ -140,7 +140,7 @@ beforeAll(async () => {
         client: database.client,
         registry: evaluators,
         library: createControlLibrary({ registry: evaluators, keepEvaluators: 10 }),
-        checkReferences: checkEvaluatorReferences,
+        referenceProblems: evaluatorReferenceProblems,
         stepSchemas: options.stepSchemas,
         newExecutionId: () => 'execution',
         now: options.now,
