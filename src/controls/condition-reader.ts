@@ -5,6 +5,7 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { MAX_CONDITION_COMPILE_COST, MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../core/limits.js';
 import type { Condition, EvaluatorRef } from './definition.js';
 import { evaluatorRefSchema, selectorSchema } from './definition-members.js';
+import { BRANCHES, member, readableReference } from './readable-leaves.js';
 
 /** A parsed condition, or the problem of the tree as a whole. */
 export interface ConditionReading {
@@ -76,32 +77,49 @@ function readNode(
     return undefined;
   }
   const problemsBefore = walk.problems;
-  // One entry for each form present in the node; undefined when that form is incomplete.
-  const forms: (Condition | undefined)[] = [];
+  const forms: Form[] = [];
   readLeaf(value, path, walk, forms);
   for (const name of ['and', 'and_', 'or', 'or_'] as const) {
     const children = readChildren(member(value, name), [...path, name], depth, walk);
     if (children === undefined) continue;
-    const form = name.startsWith('and') ? { and: children } : { or: children };
-    forms.push(children.length > 0 ? form : undefined);
+    const node = name.startsWith('and') ? { and: children } : { or: children };
+    forms.push({ node, isWhole: !isEmptyList(value[name]) });
   }
   for (const name of ['not', 'not_'] as const) {
     const child = member(value, name);
     if (child === undefined || !meetNodes(1, walk)) continue;
     const not = readNode(child, [...path, name], depth + 1, walk);
-    forms.push(not && { not });
+    forms.push({ node: not && { not }, isWhole: true });
   }
-  // Forms are only validated for a node whose members are valid.
-  if (walk.problems > problemsBefore || walk.tooDeep || walk.tooManyNodes || tooCostly(walk))
-    return undefined;
+  if (walk.tooDeep || walk.tooManyNodes || tooCostly(walk)) return undefined;
+  // Which form a member of a wrong type is meant to be is not known.
+  if (BRANCHES.some((name) => isMalformed(name, member(value, name)))) return undefined;
   const [form] = forms;
-  if (form !== undefined && forms.length === 1) return form;
+  if (form?.isWhole && forms.length === 1) {
+    return walk.problems > problemsBefore ? undefined : form.node;
+  }
   const rule = 'must have exactly one form: selector with evaluator, a non-empty and, a non-empty or, or not';
   report(walk, 'value_error', rule, value, [...path]);
   return undefined;
 }
 
-function readLeaf(node: JsonObject, path: Path, walk: Walk, forms: (Condition | undefined)[]): void {
+/** A form that is present in a node. */
+interface Form {
+  /** Undefined when its members are invalid. */
+  readonly node: Condition | undefined;
+  /** Whether it has the members of its form, valid or not. */
+  readonly isWhole: boolean;
+}
+
+function isMalformed(name: (typeof BRANCHES)[number], value: JsonValue | undefined): boolean {
+  return value !== undefined && (name.startsWith('not') ? !isObject(value) : !Array.isArray(value));
+}
+
+function isEmptyList(value: JsonValue | undefined): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function readLeaf(node: JsonObject, path: Path, walk: Walk, forms: Form[]): void {
   const sentSelector = member(node, 'selector');
   const sentEvaluator = member(node, 'evaluator');
   if (sentSelector === undefined && sentEvaluator === undefined) return;
@@ -111,17 +129,21 @@ function readLeaf(node: JsonObject, path: Path, walk: Walk, forms: (Condition | 
       : readWith(selectorSchema, sentSelector, walk, [...path, 'selector']);
   const evaluator =
     sentEvaluator === undefined ? undefined : readEvaluator(sentEvaluator, [...path, 'evaluator'], walk);
-  forms.push(selector !== undefined && evaluator !== undefined ? { selector, evaluator } : undefined);
+  forms.push({
+    node: selector !== undefined && evaluator !== undefined ? { selector, evaluator } : undefined,
+    isWhole: sentSelector !== undefined && sentEvaluator !== undefined,
+  });
 }
 
 function readEvaluator(value: JsonValue, path: Path, walk: Walk): EvaluatorRef | undefined {
   const reference = readWith(evaluatorRefSchema, value, walk, path);
-  if (reference === undefined) return undefined;
-  const evaluator = walk.registry.get(reference.name);
+  // The configuration is also checked if other members of the reference are invalid.
+  const { name, config } = reference ?? readableReference(value) ?? {};
+  const evaluator = name === undefined ? undefined : walk.registry.get(name);
+  if (evaluator === undefined || config === undefined) return reference;
   // Deployed clients expect the members of a configuration directly below `evaluator`, without `config`.
-  walk.compileCost += evaluator?.compileCost?.(reference.config) ?? 0;
-  if (evaluator !== undefined && !tooCostly(walk))
-    readWith(evaluator.configSchema, reference.config, walk, path);
+  walk.compileCost += evaluator.compileCost?.(config) ?? 0;
+  if (!tooCostly(walk)) readWith(evaluator.configSchema, config, walk, path);
   return reference;
 }
 
@@ -150,9 +172,4 @@ function meetNodes(count: number, walk: Walk): boolean {
   walk.nodes += count;
   if (walk.nodes > MAX_CONDITION_NODES) walk.tooManyNodes = true;
   return !walk.tooManyNodes;
-}
-
-/** An own member; undefined when it is absent or null, which are equivalent in a condition. */
-function member(node: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(node, name) ? (node[name] ?? undefined) : undefined;
 }

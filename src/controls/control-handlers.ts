@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
-import { type HandlersOf, handler } from '../contract/call/handler.js';
+import { type FurtherProblems, type HandlersOf, handler } from '../contract/call/handler.js';
 import { withoutUndefined } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { controlJsonSchema } from './control-json-schema.js';
@@ -16,11 +16,14 @@ export function controlHandlers(
   versions: ControlVersions,
   users: ControlUsers,
   registry: EvaluatorRegistry,
+  furtherProblems?: FurtherProblems,
 ): HandlersOf<typeof ControlServiceDesc> {
   const schemas = createControlSchemas(registry);
   return {
-    createControl: handler(schemas.createControl, ({ name, data, strict }, context) =>
-      controls.create(context, name, data, strict),
+    createControl: handler(
+      schemas.createControl,
+      ({ name, data, strict }, context) => controls.create(context, name, data, strict),
+      furtherProblems,
     ),
     listControls: handler(schemas.listControls, (input, context) =>
       controls.list({
@@ -36,8 +39,10 @@ export function controlHandlers(
       }),
     ),
     getControlSchema: handler(z.object({}), () => ({ schema: controlJsonSchema })),
-    validateControl: handler(schemas.validateControl, ({ data, strict }, context) =>
-      controls.validate(context, data, strict),
+    validateControl: handler(
+      schemas.validateControl,
+      ({ data, strict }, context) => controls.validate(context, data, strict),
+      furtherProblems,
     ),
     getControl: handler(schemas.getControl, (input) => controls.get(input.control_id)),
     updateControl: handler(schemas.updateControl, (input, context) => {
@@ -63,11 +68,11 @@ export function controlHandlers(
       versions.restore(context, input.control_id, input.version_num, input.if_version),
     ),
     getControlData: handler(schemas.getControlData, (input) => controls.getData(input.control_id)),
-    setControlData: handler(schemas.setControlData, (input, context) =>
-      controls.setData(context, input.control_id, input.data, {
-        strict: input.strict,
-        ifVersion: input.if_version,
-      }),
+    setControlData: handler(
+      schemas.setControlData,
+      ({ control_id: id, data, strict, if_version: ifVersion }, context) =>
+        controls.setData(context, id, data, { strict, ifVersion }),
+      furtherProblems,
     ),
   };
 }

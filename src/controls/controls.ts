@@ -6,6 +6,7 @@ import { createReviewer, type ReviewOptions } from './control-review.js';
 import { type ControlServiceOptions, createControlService } from './control-service.js';
 import { createControlUsers } from './control-users.js';
 import { createControlVersions } from './control-versions.js';
+import { createFurtherProblems } from './further-problems.js';
 import { templateHandlers } from './template-handlers.js';
 
 export interface ControlsOptions extends Omit<ControlServiceOptions, 'reviewer'>, ReviewOptions {}
@@ -26,6 +27,7 @@ export function createControls(options: ControlsOptions): Controls {
       createControlVersions(all),
       createControlUsers(options),
       registry,
+      createFurtherProblems({ ...options, client: database.client }),
     ),
     templates: templateHandlers(registry, reviewer, database.client),
   };

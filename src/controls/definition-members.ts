@@ -11,6 +11,7 @@ import {
   oneOf,
   readWith,
   refuse,
+  refuseTyped,
   text,
   withDefault,
 } from '../contract/input/fields.js';
@@ -102,7 +103,7 @@ const path: z.ZodType<string> = text()
   .superRefine((value, sink) => {
     if (isSelectorPath(value)) return;
     const rule = 'must be "*" or start with input, output, name, type or context';
-    refuse(sink, 'value_error', value === '' ? `must not be an empty string; it ${rule}` : rule, value);
+    refuseTyped(sink, 'value_error', value === '' ? `must not be an empty string; it ${rule}` : rule, value);
   })
   .meta({ pattern: SELECTOR_PATH_PATTERN });
 

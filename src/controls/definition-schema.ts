@@ -41,25 +41,32 @@ function readDefinition(sent: JsonObject, registry: EvaluatorRegistry, sink: Iss
   const hasSelector = isGiven(sent, 'selector');
   const hasEvaluator = isGiven(sent, 'evaluator');
   const hasCondition = isGiven(sent, 'condition');
-  if ((hasSelector || hasEvaluator) && hasCondition) {
-    return refuse(sink, 'value_error', 'has a condition and a selector or evaluator beside it', sent);
-  }
-  if (hasSelector !== hasEvaluator) {
-    return refuse(sink, 'value_error', 'a selector and an evaluator belong together', sent);
+  const isMixed = (hasSelector || hasEvaluator) && hasCondition;
+  if (isMixed) {
+    report(sink, 'value_error', 'has a condition and a selector or evaluator beside it', sent);
+  } else if (hasSelector !== hasEvaluator) {
+    report(sink, 'value_error', 'a selector and an evaluator belong together', sent);
+    readWith(definitionMembers, sent, sink);
+    return z.NEVER;
   }
   // The older flat shape: selector and evaluator directly in the definition are its only leaf.
   const { selector = null, evaluator = null } = sent;
-  const sentCondition = hasSelector ? { selector, evaluator } : sent.condition;
+  const sentCondition = hasSelector && !hasCondition ? { selector, evaluator } : sent.condition;
   const { condition, tooLarge } = readCondition(sentCondition, registry, sink);
   const members = readWith(definitionMembers, sent, sink);
   if (tooLarge !== undefined) return refuse(sink, 'value_error', tooLarge, sent);
-  if (condition === undefined || members === undefined) return z.NEVER;
-  const { action } = members;
-  if (action.decision === 'steer' && !('selector' in condition) && action.steering_context === undefined) {
+  if (lacksSteering(sent.action, sentCondition)) {
     const rule = 'action.steering_context: required for steer when the condition is and, or, not';
     return refuse(sink, 'value_error', rule, sent);
   }
-  return { condition, ...members };
+  return isMixed || condition === undefined || members === undefined ? z.NEVER : { condition, ...members };
+}
+
+/** Looks at what was sent, so that other mistakes do not hide this one. */
+function lacksSteering(action: JsonValue | undefined, condition: JsonValue | undefined): boolean {
+  if (!isObject(action) || action.decision !== 'steer' || isGiven(action, 'steering_context')) return false;
+  const branches = ['and', 'and_', 'or', 'or_', 'not', 'not_'];
+  return isObject(condition) && branches.some((name) => isGiven(condition, name));
 }
 
 /** Whether an object has an own member that is not null. */

@@ -3,6 +3,7 @@ import { isObject } from '../../packages/exact-json/src/index.js';
 import type { ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 import { fieldPath } from '../contract/input/items.js';
 import { inputItems } from '../contract/input/parse-input.js';
+import { isSecretMember } from '../contract/secrets/secret-names.js';
 import { findAgentEvaluator } from './agent-evaluators.js';
 import { type BoundDefinition, bindValues, boundSize, placeText } from './bindings.js';
 import { type ControlTemplate, MAX_BOUND_SIZE, type TemplateInput, type TemplateValues } from './template.js';
@@ -80,11 +81,13 @@ function invalidDefinition(
 }
 
 function mappedItem(template: ControlTemplate, item: ErrorItem, parameter: string | undefined): ErrorItem {
-  const { code, message, value, field } = item;
+  const { code, message, value, field, quotable = false } = item;
   const place =
     parameter === undefined
       ? { code, field }
       : { code: 'template_parameter_invalid', field: `template_values.${parameter}`, parameter };
   const shown = templateItem(template, { ...place, message, renderedField: field });
-  return value === undefined ? shown : { ...shown, value };
+  if (value === undefined) return shown;
+  // A value of another parameter may be secret, and bindings inside of configurations are not known here.
+  return { ...shown, value, quotable: quotable && parameter !== undefined && !isSecretMember(parameter) };
 }

@@ -1,5 +1,6 @@
 import type { ServiceError } from '../contract/errors/service-error.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
+import { isSecretMember } from '../contract/secrets/secret-names.js';
 import { createPatternBudget, type PatternBudget } from './pattern-budget.js';
 import type { TemplateInput, TemplateParameter, TemplateValue, TemplateValues } from './template.js';
 import { type TemplateProblem, templateItem, templateParameterInvalid } from './template-errors.js';
@@ -16,19 +17,22 @@ export interface ResolvedValues {
 export function resolveValues(input: TemplateInput): ResolvedValues {
   const { template, template_values: given } = input;
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(template.parameters, name));
-  if (unknown.length > 0) throw unknownParameters(input, unknown.sort());
   const patterns = createPatternBudget();
   const values: [string, TemplateValue][] = [];
-  let missing: ServiceError | null = null;
+  const wrong: ServiceError[] = unknown.length > 0 ? [unknownParameters(input, unknown.sort())] : [];
+  const missing: ServiceError[] = [];
   for (const [name, parameter] of Object.entries(template.parameters)) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     const problem = value === undefined ? null : problemOf(parameter, value, patterns);
-    if (problem !== null) throw invalidValue(input, name, problem);
+    if (problem !== null) wrong.push(invalidValue(input, name, problem, value));
     const settled = value ?? parameter.default;
     if (settled !== undefined) values.push([name, settled]);
-    else missing ??= invalidValue(input, name, { code: 'missing_parameter', message: 'a value is needed' });
+    else {
+      missing.push(invalidValue(input, name, { code: 'missing_parameter', message: 'a value is needed' }));
+    }
   }
-  return { values: Object.fromEntries(values), missing };
+  if (wrong.length > 0) throw together(wrong);
+  return { values: Object.fromEntries(values), missing: missing.length === 0 ? null : together(missing) };
 }
 
 /** Names of the parameters that have neither a value nor a default, in the order of the template. */
@@ -36,6 +40,13 @@ export function missingParameters({ template, template_values: given }: Template
   return Object.entries(template.parameters)
     .filter(([name, parameter]) => !Object.hasOwn(given, name) && parameter.default === undefined)
     .map(([name]) => name);
+}
+
+/** The first of the errors, with the items of all. */
+function together(errors: readonly ServiceError[]): ServiceError {
+  const [first] = errors as [ServiceError];
+  const items = errors.flatMap(({ options }) => options.items ?? []).slice(0, MAX_ERROR_ITEMS);
+  return templateParameterInvalid(first.options.detail, items);
 }
 
 function unknownParameters(input: TemplateInput, names: readonly string[]): ServiceError {
@@ -54,13 +65,18 @@ function invalidValue(
   input: TemplateInput,
   name: string,
   problem: Pick<TemplateProblem, 'code' | 'message'>,
+  value?: TemplateValue,
 ): ServiceError {
+  const isWord = problem.code === 'invalid_enum_value' && value !== undefined;
+  const typed = isWord && !isSecretMember(name) ? { value, quotable: true } : {};
   const item = templateItem(input.template, {
     ...problem,
     field: `template_values.${name}`,
     parameter: name,
   });
-  return templateParameterInvalid(`The value of the parameter ${name} is missing or wrong.`, [item]);
+  return templateParameterInvalid(`The value of the parameter ${name} is missing or wrong.`, [
+    { ...item, ...typed },
+  ]);
 }
 
 function problemOf(

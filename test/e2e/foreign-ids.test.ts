@@ -190,7 +190,9 @@ describe('a key that is limited to agents', () => {
       );
       const rest = Object.entries(request).filter(([member]) => !pathMembers.includes(member));
       const query =
-        body === '*' ? '' : `?${new URLSearchParams(rest.map(([name, value]) => [name, String(value)]))}`;
+        body === '*'
+          ? ''
+          : `?${new URLSearchParams(Object.fromEntries(rest.map(([name, value]) => [name, String(value)])))}`;
       const reply = await exchange(service.url, {
         method: verb,
         path: path + query,

@@ -267,9 +267,10 @@ describe('the limits of a template', () => {
   it('are on the cost of all patterns together', () => {
     const parameter = { type: 'regex_re2', label: 'X', default: '[a-z]{900}[a-z]{900}' };
     expect(shapeProblems(parameters(1, parameter))).toEqual([]);
-    expect(shapeProblems(parameters(MAX_TEMPLATE_PARAMETERS, parameter)).at(-1)).toBe(
-      `template.parameters.p${MAX_TEMPLATE_PARAMETERS - 1}.regex_re2.default value_error`,
-    );
+    // Those after the one that exceeds the limit are not looked at.
+    expect(shapeProblems(parameters(MAX_TEMPLATE_PARAMETERS, parameter))).toEqual([
+      expect.stringMatching(/^template\.parameters\.p\d+\.regex_re2\.default value_error$/),
+    ]);
   });
 
   it('are on the number of problems', () => {

@@ -1,6 +1,9 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import type { ErrorItem } from '../errors/service-error.js';
+import { MAX_ERROR_ITEMS } from '../input/items.js';
+import { invalidRequest, isInvalidRequest } from '../input/parse-input.js';
 import type { Warning } from '../warnings/warning.js';
 import type { AgentLimit } from './agent-limit.js';
 
@@ -85,15 +88,37 @@ export interface Handler<Input = unknown> {
   /** Whether its requests are so large and frequent that they are not searched for parts without effect. */
   readonly isBulk?: boolean;
   readonly reader?: MessageReader<Input> | undefined;
+  /**
+   * Problems of an input that the schema rejects which the schema cannot find, for example references to what is not
+   * stored: so that a caller gets all of them at once.
+   */
+  readonly furtherProblems?: FurtherProblems | undefined;
   handle(input: Input, context: HandlerCall): Promise<object> | object;
 }
+
+/** Never throws for any input; `input` is as it was sent. */
+export type FurtherProblems = (input: JsonObject, context: HandlerCall) => Promise<readonly ErrorItem[]>;
 
 /** Pairs an input schema with the function for its output. */
 export function handler<Input>(
   input: z.ZodType<Input>,
   handle: (input: Input, context: HandlerCall) => Promise<object> | object,
+  furtherProblems?: FurtherProblems,
 ): Handler {
-  return { input, handle } as Handler;
+  return { input, handle, furtherProblems } as Handler;
+}
+
+/** The error of an input that the schema rejects, with the further problems that the handler knows. */
+export async function wholeRefusal(
+  error: unknown,
+  { furtherProblems }: Pick<Handler, 'furtherProblems'>,
+  input: JsonObject,
+  context: HandlerCall,
+): Promise<unknown> {
+  if (furtherProblems === undefined || !isInvalidRequest(error)) return error;
+  const { items = [], hint } = error.options;
+  const all = [...items, ...(await furtherProblems(input, context))].slice(0, MAX_ERROR_ITEMS);
+  return all.length === items.length ? error : invalidRequest(all, all.length, hint);
 }
 
 /** The same for an RPC with large and frequent requests: they are not searched for parts without effect. */

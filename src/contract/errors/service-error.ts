@@ -15,6 +15,8 @@ export interface ErrorItem {
   readonly message: string;
   /** The offending value; redacted before it leaves the service. */
   readonly value?: JsonValue;
+  /** Whether it is a word, a number or a name that the author of the request typed, so that messages may quote it. */
+  readonly quotable?: boolean;
   /** The template parameter that caused the problem. */
   readonly parameter?: string;
   /** Its display name. */

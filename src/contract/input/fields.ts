@@ -122,7 +122,7 @@ export function text(limits: TextLimits = {}): z.ZodType<string> {
     if (read.length < min) return refuse(sink, tooShort, tooShortMessage, value);
     if (read.length > max) return refuse(sink, tooLong, `must have at most ${max} characters`, value);
     if (pattern !== undefined && !pattern.test(read)) {
-      return refuse(sink, 'string_pattern_mismatch', `must match ${pattern.source}`, value);
+      return refuseTyped(sink, 'string_pattern_mismatch', `must match ${pattern.source}`, value);
     }
     return read;
   }, shown);
@@ -143,7 +143,7 @@ export function boolean(): z.ZodType<boolean> {
         if (FALSE_WORDS.has(word)) return false;
       }
       if (typeof value === 'string' || isNumber(value)) {
-        return refuse(sink, 'bool_parsing', 'must be true or false', value);
+        return refuseTyped(sink, 'bool_parsing', 'must be true or false', value);
       }
       return refuse(sink, 'bool_type', 'must be true or false', value);
     },
@@ -159,7 +159,7 @@ export function oneOf<const T extends string>(
   return field(
     (value, sink) => {
       const found = words.find((word) => word === value);
-      return found ?? refuse(sink, code, `must be one of: ${words.join(', ')}`, value);
+      return found ?? refuseTyped(sink, code, `must be one of: ${words.join(', ')}`, value);
     },
     { type: 'string', enum: [...words] },
   );
@@ -242,6 +242,13 @@ export function readWith<T>(
     sink.issues.push({ ...issue, path: [...path, ...issue.path] } as z.core.$ZodRawIssue);
   }
   return undefined;
+}
+
+/** The same about a word, a number or a name that the author of the request typed: its message may quote the value. */
+export function refuseTyped(sink: IssueSink, code: string, message: string, value: unknown): never {
+  const params = { code, quotable: true };
+  sink.issues.push({ code: 'custom', message, input: value, path: [], params });
+  return z.NEVER;
 }
 
 /** Reports an issue and returns zod's mark for "no value". */

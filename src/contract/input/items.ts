@@ -59,6 +59,7 @@ function errorItem(issue: z.core.$ZodIssue): ErrorItem {
     message: issue.message,
     // The parent of a missing member is an object, which is redacted like any other.
     value: input === undefined ? {} : input,
+    ...(issue.code === 'custom' && issue.params?.quotable === true ? { quotable: true } : {}),
   };
 }
 

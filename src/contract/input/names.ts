@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isNumber, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { ServiceError } from '../errors/service-error.js';
-import { field, refuse, text } from './fields.js';
+import { field, refuseTyped, text } from './fields.js';
 
 const MIN_AGENT_NAME_LENGTH = 10;
 /** As long as the database column. */
@@ -26,7 +26,7 @@ export function normaliseAgentName(value: JsonValue | undefined): string | undef
 /** The agent name in a request body, normalised. */
 export function agentName(): z.ZodType<string> {
   return field(
-    (value, sink) => normaliseAgentName(value) ?? refuse(sink, 'value_error', AGENT_NAME_RULE, value),
+    (value, sink) => normaliseAgentName(value) ?? refuseTyped(sink, 'value_error', AGENT_NAME_RULE, value),
     {
       type: 'string',
       minLength: MIN_AGENT_NAME_LENGTH,
@@ -44,7 +44,14 @@ export function readAgentName(raw: string, member: 'agent_name' | 'cursor'): str
     hint: AGENT_NAME_RULE,
     kind: 'Agent',
     items: [
-      { resource: 'Agent', field: member, code: 'invalid_format', message: AGENT_NAME_RULE, value: raw },
+      {
+        resource: 'Agent',
+        field: member,
+        code: 'invalid_format',
+        message: AGENT_NAME_RULE,
+        value: raw,
+        quotable: true,
+      },
     ],
   });
 }

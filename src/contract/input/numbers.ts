@@ -6,7 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../../packages/exact-json/src/index.js';
-import { field, type IssueSink, refuse } from './fields.js';
+import { field, type IssueSink, refuse, refuseTyped } from './fields.js';
 
 /** Limits of a number, both inclusive. */
 export interface NumberLimits {
@@ -32,12 +32,12 @@ function readInteger(value: JsonValue, sink: IssueSink): number | undefined {
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (isNumber(value)) {
     if (isIntegral(value)) return doubleOf(value);
-    return refuse(sink, 'int_from_float', 'must be a whole number', value);
+    return refuseTyped(sink, 'int_from_float', 'must be a whole number', value);
   }
   if (typeof value === 'string') {
     const digits = value.trim();
     if (digits.length <= 4_300 && INTEGER_TEXT.test(digits)) return Number(digits.replaceAll('_', ''));
-    return refuse(sink, 'int_parsing', 'must be an integer', value);
+    return refuseTyped(sink, 'int_parsing', 'must be an integer', value);
   }
   return refuse(sink, 'int_type', 'must be an integer', value);
 }
@@ -53,7 +53,7 @@ export function number(limits: NumberLimits = {}): z.ZodType<number> {
     else if (typeof value === 'boolean') read = Number(value);
     else if (typeof value === 'string') {
       read = value.trim() === '' ? Number.NaN : Number(value);
-      if (Number.isNaN(read)) return refuse(sink, 'float_parsing', 'must be a number', value);
+      if (Number.isNaN(read)) return refuseTyped(sink, 'float_parsing', 'must be a number', value);
     } else return refuse(sink, 'float_type', 'must be a number', value);
     return within(read, limits, value, sink);
   }, shown);
@@ -62,8 +62,8 @@ export function number(limits: NumberLimits = {}): z.ZodType<number> {
 function within(read: number, limits: NumberLimits, value: JsonValue, sink: IssueSink): number {
   const { min, max } = limits;
   if (min !== undefined && read < min)
-    return refuse(sink, 'greater_than_equal', `must be at least ${min}`, value);
+    return refuseTyped(sink, 'greater_than_equal', `must be at least ${min}`, value);
   if (max !== undefined && read > max)
-    return refuse(sink, 'less_than_equal', `must be at most ${max}`, value);
+    return refuseTyped(sink, 'less_than_equal', `must be at most ${max}`, value);
   return read;
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { callerError, type ErrorItem, type ServiceError } from '../errors/service-error.js';
+import { callerError, type ErrorItem, ServiceError } from '../errors/service-error.js';
+import type { Warning } from '../warnings/warning.js';
 import { boolean, nullable } from './fields.js';
 import { errorItems } from './items.js';
 import { PARSE_OPTIONS } from './messages.js';
@@ -17,6 +18,9 @@ export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
   throw invalidRequest(errorItems(read.error), read.error.issues.length);
 }
 
+/** Most members that a hint names. */
+const MAX_HINTED_MEMBERS = 3;
+
 /** Advice for every request with an invalid shape; for problem bodies, to whose `errors` it refers. */
 export const SHAPE_HINT = 'Each entry of errors names a member and what is wrong with it.';
 
@@ -32,6 +36,27 @@ export function invalidRequest(
     items,
     requestValidation: true,
   });
+}
+
+/** Whether an error is about a request with an invalid shape. */
+export function isInvalidRequest(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.options.requestValidation === true;
+}
+
+/** The error with a hint that names the members that are not read: one of them may be a misspelled required one. */
+export function withUnreadHint(error: ServiceError, unread: Iterable<Pick<Warning, 'field' | 'message'>>) {
+  const hint = unreadHint(unread);
+  return hint === undefined ? error : callerError(error.code, { ...error.options, hint });
+}
+
+/** The hint of `withUnreadHint`; undefined without such members. */
+export function unreadHint(unread: Iterable<Pick<Warning, 'field' | 'message'>>): string | undefined {
+  const named: string[] = [];
+  for (const { field, message } of unread) {
+    named.push(`${field}: ${message}`);
+    if (named.length === MAX_HINTED_MEMBERS) break;
+  }
+  return named.length === 0 ? undefined : `${SHAPE_HINT} Members that are not read: ${named.join(', ')}`;
 }
 
 /** Whether a request sets strict mode; absent and null mean no. */

@@ -47,11 +47,13 @@ export const fieldConstraints = field<FieldRule<Constraints>[]>(
       const constraints = givenConstraints(given as JsonObject);
       const problem = constraintsProblem(constraints);
       if (problem !== undefined) {
-        return refuse(sink, 'value_error', `the constraints of ${path}: ${problem}`, value);
+        readable = false;
+        report(sink, 'value_error', `the constraints of ${path}: ${problem}`, value);
+        continue;
       }
       rules.push({ path: parseFieldPath(path), rule: constraints });
     }
-    return rules;
+    return readable ? rules : z.NEVER;
   },
   {
     type: 'object',

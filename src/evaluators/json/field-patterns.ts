@@ -38,10 +38,11 @@ export const fieldPatterns = field<FieldRule<FieldPattern>[]>(
         rules.push({ path: parseFieldPath(path), rule: compile(given as string | JsonObject) });
       } catch (error) {
         const reason = error instanceof Error ? error.message : 'it is invalid';
-        return refuse(sink, 'value_error', `the pattern of ${path}: ${reason}`, value);
+        readable = false;
+        report(sink, 'value_error', `the pattern of ${path}: ${reason}`, value);
       }
     }
-    return rules;
+    return readable ? rules : z.NEVER;
   },
   {
     type: 'object',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { isOfType, type Work } from '../../../packages/json-schema/src/index.js';
-import { field, refuse, report } from '../../contract/input/fields.js';
+import { field, report } from '../../contract/input/fields.js';
 import { parseFieldPath, valueAt, visitLeaves } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
 
@@ -28,16 +28,14 @@ export const fieldTypes = field<FieldRule<FieldType>[]>(
     for (const [path, name] of members) {
       const type = FIELD_TYPES.find((one) => one === name);
       if (type === undefined) {
-        return refuse(
-          sink,
-          'value_error',
-          `the type of ${path} must be one of: ${FIELD_TYPES.join(', ')}`,
-          value,
-        );
+        readable = false;
+        const rule = `the type of ${path} must be one of: ${FIELD_TYPES.join(', ')}`;
+        report(sink, 'value_error', rule, value);
+        continue;
       }
       rules.push({ path: parseFieldPath(path), rule: type });
     }
-    return rules;
+    return readable ? rules : z.NEVER;
   },
   { type: 'object', additionalProperties: { type: 'string', enum: [...FIELD_TYPES] } },
 );

@@ -1,9 +1,16 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import { type JsonObject, type JsonValue, parseStoredJson } from '../../../packages/exact-json/src/index.js';
-import type { AnyHandler, Handler, MessageReader } from '../../contract/call/handler.js';
-import { parseInput } from '../../contract/input/parse-input.js';
+import {
+  type AnyHandler,
+  type Handler,
+  type MessageReader,
+  wholeRefusal,
+} from '../../contract/call/handler.js';
+import type { ServiceError } from '../../contract/errors/service-error.js';
+import { isInvalidRequest, parseInput, withUnreadHint } from '../../contract/input/parse-input.js';
 import type { ReceivedRequest } from '../../contract/warnings/request-warnings.js';
+import type { Warning } from '../../contract/warnings/warning.js';
 import type { Call } from '../call/call.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { JsonCopy } from '../wire/json-copy.js';
@@ -69,9 +76,22 @@ function unaryHandlerRpc(method: RpcMethod, handler: Handler): UnaryImplementati
     const elsewhere = unread?.next();
     if (elsewhere !== undefined && reader !== undefined) return reader.read(elsewhere);
     const plain = toPlain(message);
-    const input = parseInput(handler.input, plain);
     call.receives(() => receivedMessage(method.desc.input, message, plain, json));
-    return input;
+    try {
+      return parseInput(handler.input, plain);
+    } catch (error) {
+      if (!isInvalidRequest(error)) throw error;
+      return refused(error, plain, call);
+    }
+  }
+
+  async function refused(error: ServiceError, plain: JsonObject, call: Call): Promise<never> {
+    throw await wholeRefusal(
+      withUnreadHint(error, call.ignoredParts().filter(isUnread)),
+      handler,
+      plain,
+      call,
+    );
   }
 
   return unaryRpc(async (message, call, rpc) => {
@@ -81,6 +101,8 @@ function unaryHandlerRpc(method: RpcMethod, handler: Handler): UnaryImplementati
     return json === null ? reply.binary(value) : reply.message(value);
   });
 }
+
+const isUnread = ({ code }: Warning): boolean => code === 'unknown_member';
 
 type ReplyMapper = (plain: object) => Message;
 

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import type { DuplicateMembers, JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { ErrorItem } from '../../contract/errors/service-error.js';
-import { inputItems, invalidRequest } from '../../contract/input/parse-input.js';
+import { inputItems, invalidRequest, unreadHint } from '../../contract/input/parse-input.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
 import { type HeaderMember, readHeaderMembers } from './request-headers.js';
 import { readBody } from './rest-body.js';
 import type { RestRequest } from './rest-route.js';
-import { queryMembers, unreadHint } from './unread-parts.js';
+import { queryMembers, unreadMembers } from './unread-parts.js';
 
 /** The part of a request with members of the input. */
 export type InputRequest = Pick<RestRequest, 'headers' | 'body' | 'params' | 'query'>;
@@ -46,7 +46,17 @@ export function readInput(
   const { value, items } = inputItems(schema, withParams(members, { ...headers, ...params }));
   if (items.length === 0) return { input: value, body: body.value };
   const places = items.map((item) => located(located(item, params, ''), query, '', 'query'));
-  throw invalidRequest(places, places.length, unreadHint(method, binding, body.value));
+  throw invalidRequest(places, places.length, unreadHint(unreadMembers(method, binding, body.value)));
+}
+
+/** The members of a request as they were sent, without those of its path; undefined without a body that can be read. */
+export function sentMembers(
+  method: RpcMethod,
+  request: InputRequest,
+  duplicates: DuplicateMembers,
+): JsonObject | undefined {
+  const body = readBody(request, duplicates);
+  return 'problem' in body ? undefined : { ...(body.value as JsonObject), ...queryMembers(method, request) };
 }
 
 /** Path and query take precedence over a body member of the same name. */

@@ -6,13 +6,15 @@ import {
   type JsonObject,
   stringifyJson,
 } from '../../../packages/exact-json/src/index.js';
-import type { AnyHandler, Handler } from '../../contract/call/handler.js';
+import { type AnyHandler, type Handler, wholeRefusal } from '../../contract/call/handler.js';
+import { isInvalidRequest } from '../../contract/input/parse-input.js';
+import type { Call } from '../call/call.js';
 import { type CallHost, restRoute } from '../call/call-host.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
 import { compressedText } from './compressed-text.js';
 import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
-import { readInput } from './read-input.js';
+import { readInput, sentMembers } from './read-input.js';
 import { headerTeller } from './reply-members.js';
 import { headerMembers } from './request-headers.js';
 import { jsonBytes } from './rest-body.js';
@@ -45,6 +47,18 @@ export function handlerRoutes(
     const tell = headerTeller(method.desc.output);
     const inHeaders = headerMembers(method.desc.input);
     if ('reader' in handler && handler.reader !== undefined) checkBodyOnly(method, binding);
+    /** Rejects with the error of a request that cannot be read, and with the further problems of its members. */
+    const refused = async (
+      error: unknown,
+      one: Handler,
+      request: RestRequest,
+      call: Call,
+    ): Promise<never> => {
+      const sent = isInvalidRequest(error) ? sentMembers(method, request, duplicates) : undefined;
+      if (sent === undefined) throw error;
+      call.receives(() => receivedRequest(method, binding, sent, request.body));
+      throw await wholeRefusal(error, one, sent, call);
+    };
     return {
       method,
       binding,
@@ -71,7 +85,16 @@ export function handlerRoutes(
           const reply = handler.handle(input, call);
           return reply instanceof Promise ? reply.then(done) : done(reply);
         };
-        return readElsewhere(handler, request)?.then(answer) ?? answer(read());
+        const elsewhere = readElsewhere(handler, request);
+        if (elsewhere !== undefined) return elsewhere.then(answer);
+        if (handler.furtherProblems === undefined) return answer(read());
+        let input: unknown;
+        try {
+          input = read();
+        } catch (error) {
+          return refused(error, handler, request, call);
+        }
+        return answer(input);
       },
     };
   });

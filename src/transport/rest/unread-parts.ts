@@ -13,9 +13,6 @@ import type { RestRequest } from './rest-route.js';
 /** Most parameters named in warnings; a query string may have thousands. */
 const MAX_NAMED_PARAMETERS = 20;
 
-/** Most members named in the hint of an error. */
-const MAX_HINTED_MEMBERS = 3;
-
 /** The members of a request with a body that are sent in the query. */
 export function queryMembers(method: RpcMethod, request: Pick<RestRequest, 'query'>): Record<string, string> {
   const query = request.query as Record<string, string>;
@@ -67,19 +64,13 @@ export function unreadBody(binding: HttpBinding, bytes: unknown): Warning[] {
 const EMPTY_BODY = /^\s*(?:\{\s*\}|null)?\s*$/;
 const EMPTY_BODY_LENGTH = 100;
 
-/**
- * Hint for a refused request that names the members that are not read: one of them may be a misspelled
- * required one. Undefined if there are none.
- */
-export function unreadHint(method: RpcMethod, binding: HttpBinding, body: JsonValue): string | undefined {
-  const options = { spelling: 'rest', elsewhere: binding.pathMembers } as const;
-  const named: string[] = [];
-  for (const { field, message } of unknownMembers(method.desc.input, body, options)) {
-    named.push(`${field}: ${message}`);
-    if (named.length === MAX_HINTED_MEMBERS) break;
-  }
-  if (named.length === 0) return undefined;
-  return `Each entry of errors names a member and what is wrong with it. Members that are not read: ${named.join(', ')}`;
+/** Members of a body that are not read. */
+export function unreadMembers(
+  method: RpcMethod,
+  binding: HttpBinding,
+  body: JsonValue,
+): Generator<Warning, void> {
+  return unknownMembers(method.desc.input, body, { spelling: 'rest', elsewhere: binding.pathMembers });
 }
 
 /** Names of the query parameters of a route. */

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { ERROR_TABLE } from '../../contract/errors/error-table.js';
+import { itemMessage } from '../../contract/errors/item-message.js';
 import type { ServiceError } from '../../contract/errors/service-error.js';
 import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
 import { isServerFault, publicDetail, toServiceError } from './problem.js';
@@ -49,7 +50,7 @@ export function statusText(error: ServiceError): string {
   if (items === undefined || first === undefined) return publicDetail(error);
   const place = first.field === undefined ? '' : `${first.field}: `;
   const count = countOf(items.length, requestValidation === true);
-  return `${publicDetail(error)} (${count}${shortened(place + first.message)})`;
+  return `${publicDetail(error)} (${count}${shortened(place + itemMessage(error, first))})`;
 }
 
 /** For failed validation the detail already states the number; it may exceed the number of items. */

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { ERROR_TABLE, type ErrorCode } from '../../contract/errors/error-table.js';
+import { itemMessage } from '../../contract/errors/item-message.js';
 import { type ErrorItem, ServiceError } from '../../contract/errors/service-error.js';
 
 /** Base of the `type` member of problem bodies. */
@@ -58,14 +59,14 @@ export function publicDetail(error: ServiceError): string {
 /** The items that may be sent to clients, with values redacted. */
 export function publicItems(error: ServiceError): JsonObject[] {
   if (isServerFault(error)) return [];
-  return (error.options.items ?? []).map(publicItem);
+  return (error.options.items ?? []).map((item) => publicItem(item, itemMessage(error, item)));
 }
 
-function publicItem(item: ErrorItem): JsonObject {
+function publicItem(item: ErrorItem, message: string): JsonObject {
   const shown: JsonObject = { resource: item.resource };
   if (item.field !== undefined) shown.field = item.field;
   shown.code = item.code;
-  shown.message = item.message;
+  shown.message = message;
   const value = redact(item.value);
   if (value !== undefined) shown.value = value;
   if (item.parameter !== undefined) shown.parameter = item.parameter;

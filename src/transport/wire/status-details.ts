@@ -9,6 +9,7 @@ import {
   RetryInfoSchema,
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import type { ErrorCode } from '../../contract/errors/error-table.js';
+import { itemMessage } from '../../contract/errors/item-message.js';
 import type { ErrorItem, ServiceError } from '../../contract/errors/service-error.js';
 import { SHAPE_HINT } from '../../contract/input/parse-input.js';
 import { errorType, httpStatusOf, isServerFault, publicDetail } from './problem.js';
@@ -76,7 +77,7 @@ function problemsOf(error: ServiceError, isPrecondition: boolean, maxBytes: numb
   let left = maxBytes - DETAIL_OVERHEAD_BYTES;
   for (const item of items.slice(0, MAX_VIOLATIONS)) {
     const place = shortened(item.field ?? (isPrecondition ? item.resource : ''));
-    const description = shortened(describe(item));
+    const description = shortened(describe(item, itemMessage(error, item)));
     const reason = item.code.toUpperCase();
     left -=
       Buffer.byteLength(place) + Buffer.byteLength(description) + reason.length + VIOLATION_OVERHEAD_BYTES;
@@ -96,7 +97,7 @@ function problemsOf(error: ServiceError, isPrecondition: boolean, maxBytes: numb
 }
 
 /** Violations have no members for template facts, so the description includes them. */
-function describe({ message, parameter, parameterLabel, renderedField }: ErrorItem): string {
+function describe({ parameter, parameterLabel, renderedField }: ErrorItem, message: string): string {
   const facts = [
     parameter === undefined ? '' : `parameter ${parameter}`,
     parameterLabel === undefined ? '' : `labelled "${parameterLabel}"`,

@@ -1,0 +1,23 @@
+import type { JsonValue } from '../../../packages/exact-json/src/index.js';
+import { maskCredentials } from '../secrets/mask-credentials.js';
+import { isSecretMember } from '../secrets/secret-names.js';
+import { quoted } from '../warnings/quoted.js';
+import type { ErrorCode } from './error-table.js';
+import type { ErrorItem, ServiceError } from './service-error.js';
+
+/** Errors about what the caller itself has sent. Others may be about data that were stored by someone else. */
+const OWN_INPUT: ReadonlySet<ErrorCode> = new Set(['VALIDATION_ERROR', 'TEMPLATE_PARAMETER_INVALID']);
+
+/** The message of an item, with the value that the author typed where that cannot be a secret or part of a step. */
+export function itemMessage({ code }: Pick<ServiceError, 'code'>, item: ErrorItem): string {
+  const { message, field = '', value } = item;
+  if (item.quotable !== true || !OWN_INPUT.has(code)) return message;
+  const shown = shortScalar(value);
+  if (shown === undefined || field.split(/[.[\]]+/).some(isSecretMember)) return message;
+  return `${message}; not ${shown}`;
+}
+
+function shortScalar(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'string') return quoted(maskCredentials(value));
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
