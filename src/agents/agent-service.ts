@@ -97,14 +97,14 @@ export function createAgentService(options: AgentServiceOptions) {
       const { omit_controls: omitsControls, if_version: ifVersion, ...incoming } = others;
       checkRegistration(incoming, registry);
       const { agent_name: agentName } = incoming.agent;
-      const { created, merge, version } = await mutate<Registered>(context, async (tx) => {
+      const { id, created, merge, version } = await mutate<Registered>(context, async (tx) => {
         const store = createAgentStore(tx);
         const row = await store.find(agentName);
         demandVersion(ifVersion, { kind: 'Agent', name: agentName, version: row?.version ?? 0 });
         if (row === null) {
           const data = stringifyJson(incoming);
           const inserted = await store.insert({ name: agentName, data, createdAtMs: now() });
-          const value = { created: true, merge: null, version: inserted.version };
+          const value = { id: inserted.id, created: true, merge: null, version: inserted.version };
           const audit = agentFact('agent.create', agentName, null, agentState(inserted));
           return { value, change: { agents: [agentName] }, audit };
         }
@@ -112,7 +112,7 @@ export function createAgentService(options: AgentServiceOptions) {
         const write = merged.changed || force;
         const data = stringifyJson(merged.registration);
         const stored = write ? await store.update(row.id, { data }) : row.version;
-        const value = { created: false, merge: merged, version: stored };
+        const value = { id: row.id, created: false, merge: merged, version: stored };
         if (!write) return { value, change: null };
         const audit = agentFact(
           'agent.update',
@@ -126,7 +126,7 @@ export function createAgentService(options: AgentServiceOptions) {
       return {
         created,
         // A new agent has those of the policies for every agent.
-        controls: omitsControls ? [] : await activeControls(database.client, agentName),
+        controls: omitsControls ? [] : await activeControls(database.client, id),
         overwrite_applied: mode === 'overwrite' && merge?.changed === true,
         overwrite_changes: merge?.changes ?? noChanges(),
         warnings: listed(context.ignoredParts(), ignoredTarget(context, { target_type, target_id })),
@@ -251,9 +251,8 @@ export function createAgentService(options: AgentServiceOptions) {
     return mergeOverwrite(stored, incoming, active);
   }
 
-  async function activeControls(client: DbClient, agentName: string) {
-    const row = await existingAgent(client, agentName);
-    const linked = await linkedControls(client, row.id, registry);
+  async function activeControls(client: DbClient, agentId: number) {
+    const linked = await linkedControls(client, agentId, registry);
     return linked.filter(({ control }) => control.enabled).map(printed);
   }
 }
@@ -274,6 +273,7 @@ interface StoredAgent extends AgentRegistration {
 }
 
 interface Registered {
+  readonly id: number;
   readonly created: boolean;
   /** Null for a new agent. */
   readonly merge: Merge | null;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, rm } from 'node:fs/promises';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -19,6 +19,7 @@ const FRAMEWORKS = [
   'zod@4.6.7',
 ];
 const AGENT = 'billing-bot-01';
+const ROOT = path.resolve(import.meta.dirname, '../..');
 const SCRIPTS = path.join(import.meta.dirname, 'frameworks');
 
 /** What a script reports: the answer to each text, the texts with which the tool ran, the error for a stream. */
@@ -26,6 +27,8 @@ interface Report {
   readonly seen: Record<string, string>;
   readonly ran: string[];
   readonly stream: string;
+  /** The answer to a refused text with `onRefused`. */
+  readonly answered: string;
 }
 
 const control = (selector: string, pattern: string, action: object) => ({
@@ -73,6 +76,21 @@ describe('a guarded tool of a framework, written as a newcomer would', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  it('is typed without casts, in a strict consumer', async () => {
+    const compilerOptions = {
+      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+      ...{ module: 'nodenext', target: 'es2023', types: ['node'], noEmit: true, skipLibCheck: true },
+      typeRoots: [path.join(ROOT, 'node_modules', '@types')],
+    };
+    const project = path.join(folder, 'tsconfig.json');
+    await writeFile(project, JSON.stringify({ compilerOptions, files: ['typed.ts'] }));
+    const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    const { stdout } = await promisify(execFile)(process.execPath, [compiler, '-p', project]).catch(
+      (failed: { stdout: string }) => failed,
+    );
+    expect(stdout).toBe('');
+  });
+
   it.each(['ai', 'openai-agents', 'langchain', 'mcp'])('is enforced by %s', async (script) => {
     const recorder = await startRecorder(service.url);
     try {
@@ -80,7 +98,7 @@ describe('a guarded tool of a framework, written as a newcomer would', () => {
         cwd: folder,
         env: { ...process.env, SERVICE_URL: recorder.url, OPENAI_API_KEY: 'none' },
       });
-      const { seen, ran, stream } = JSON.parse(stdout) as Report;
+      const { seen, ran, stream, answered } = JSON.parse(stdout) as Report;
       expect(seen.hello).toBe('sent hello');
       // The model learns that it was denied, not by which pattern.
       expect(seen['card 4111111111111111']).toContain('denied before it ran by "no-cards"');
@@ -88,6 +106,7 @@ describe('a guarded tool of a framework, written as a newcomer would', () => {
       // What the tool throws is checked like its output.
       expect(seen.break).toContain('denied after it ran by "no-rows"');
       expect(JSON.stringify(seen)).not.toMatch(/SECRET|\\d|16\}/);
+      expect(answered).toMatch(/^told: Step "send_mail" was denied before it ran by "no-cards"/);
       expect(ran).toEqual(['hello', 'break']);
       expect(stream).toContain('is a generator');
       const sent = recorder.sent();

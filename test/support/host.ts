@@ -12,6 +12,7 @@ import { rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
 import { createListener } from '../../src/transport/listener/listener.js';
 import { handlerRoutes } from '../../src/transport/rest/rest-routes.js';
 import { createStreamNames } from '../../src/transport/routing/open-streams.js';
+import { endedHere } from './ended-sessions.js';
 import { NO_FAILURES } from './failures.js';
 import { agelessStreams, NO_WITHDRAWALS } from './long-streams.js';
 import { createQuietMetrics } from './metrics.js';
@@ -39,7 +40,7 @@ export async function startHost(
   const handlerOf = (localName: string): AnyHandler => handlers[localName] as AnyHandler;
   const listener = createListener({ limits: { drainGraceMs: 0 } });
   const health = createHealthState([service.typeName]);
-  const authenticator = createAuthenticator(config.auth);
+  const authenticator = createAuthenticator({ ...config.auth, endedSessions: endedHere() });
   const opened = openAdmission({ authenticator });
   const metrics = createQuietMetrics(config.metricsPrefix, createStreamNames([service], config.apiBase));
   const host = {

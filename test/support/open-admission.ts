@@ -8,6 +8,7 @@ import type { LoadState } from '../../src/transport/admission/load-shedder.js';
 import type { Authenticator } from '../../src/transport/auth/authenticator.js';
 import { createAuthenticator } from '../../src/transport/auth/authenticator.js';
 import { fingerprintOf } from '../../src/transport/auth/known-key.js';
+import { endedHere } from './ended-sessions.js';
 
 /** Limits that no test reaches unless it sets them. */
 export const OPEN_LIMITS: AdmissionLimits = {
@@ -44,7 +45,8 @@ export interface OpenAdmissionOptions {
 export function openAdmission(options: OpenAdmissionOptions = {}): OpenAdmission {
   const now = options.now ?? (() => performance.now());
   const authenticator =
-    options.authenticator ?? createAuthenticator({ enabled: false, keys: [], adminKeys: [] });
+    options.authenticator ??
+    createAuthenticator({ enabled: false, keys: [], adminKeys: [], endedSessions: endedHere() });
   const meter = options.meter ?? { callRefused() {}, connectionClosed() {} };
   const admission = new Admission({
     limits: { ...OPEN_LIMITS, ...options.limits },

@@ -1,4 +1,5 @@
 import type { Transport } from '@connectrpc/connect';
+import type { StepError } from './errors.js';
 import type { ApiKey } from './key-source.js';
 import type { LocalControls } from './local-controls.js';
 import type { EventPublisher, PublishOptions } from './publish-events.js';
@@ -44,7 +45,7 @@ export interface TransportOptions extends ClientSettings {
 }
 
 /** Options of a guarded tool. */
-export interface GuardOptions<Args extends readonly unknown[], Result>
+export interface GuardOptions<Args extends readonly unknown[], Result, Refused = never>
   extends Omit<EvaluationOptions, 'detail' | 'accepts' | 'stepId' | 'sessionId' | 'signal' | 'traceparent'> {
   readonly agent?: string | undefined;
   /** Name of the step. */
@@ -77,6 +78,11 @@ export interface GuardOptions<Args extends readonly unknown[], Result>
    * such call of the tool writes a warning to the console. Not called for servers before 7.11, which do not tell it.
    */
   readonly onUnchecked?: ((step: UncheckedStep) => void | Promise<void>) | undefined;
+  /**
+   * Makes what a call returns that is denied, steered or not evaluated, for frameworks that tell a model the result of a
+   * tool and not its error: `(error) => error.message`. Without it such a call rejects. Other errors are not passed to it.
+   */
+  readonly onRefused?: ((error: StepError) => Refused | Promise<Refused>) | undefined;
 }
 
 /** A step that no control checked. */
@@ -113,13 +119,13 @@ export interface Client extends Services {
   /**
    * Wraps a tool with a check before it runs and one after it. The wrapped tool rejects with a DeniedError or
    * a SteerError according to the controls, with a StepDataError for data that controls cannot look at, and with the
-   * errors of `evaluate` or the tool itself; the latter are checked like an output. Throws a TypeError for an unknown
-   * option and for a generator.
+   * errors of `evaluate` or the tool itself; the latter are checked like an output. With `onRefused`, a refused call
+   * returns what that makes of the error. Throws a TypeError for an unknown option and for a generator.
    */
-  guard<Args extends readonly unknown[], Result>(
+  guard<Args extends readonly unknown[], Result, Refused = never>(
     tool: (...args: Args) => Result,
-    options: GuardOptions<Args, Awaited<Result>>,
-  ): (...args: Args) => Promise<Awaited<Result>>;
+    options: GuardOptions<Args, Awaited<Result>, Refused>,
+  ): (...args: Args) => Promise<Awaited<Result> | Refused>;
   /**
    * The controls of an agent as they are now, and again after each change and each confirmation that nothing changed.
    * Continues after failures of the connection or the service. The loop ends when the signal is aborted or the client

@@ -1,4 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
+import { withHint } from './failures.js';
 
 /** Messages of OpenSSL for an answer without TLS, and for the alert of a plaintext port of the service. */
 const NO_TLS = /:SSL routines:[^:]*:(?:wrong version number|tlsv1 alert protocol version):/;
@@ -29,7 +30,7 @@ const NEEDS_TLS =
 const MAX_CAUSES = 8;
 
 /**
- * The cause of a broken call or stream, as a ConnectError. A mistake in the address or the trusted
+ * The cause of a broken call or stream, as a ConnectError with the advice of the service in its message. A mistake in the address or the trusted
  * certificates becomes one of code `FailedPrecondition` whose message contains the remedy: a retry would not
  * help.
  */
@@ -37,7 +38,7 @@ export function explainedError(reason: unknown): ConnectError {
   const error = ConnectError.from(reason);
   const cure = cureOf(error);
   return cure === undefined
-    ? error
+    ? withHint(error)
     : new ConnectError(cure, Code.FailedPrecondition, undefined, undefined, error);
 }
 

@@ -87,6 +87,17 @@ export function askedPauseMs(error: ConnectError): number {
   return delay === undefined ? 0 : Number(delay.seconds) * 1_000 + delay.nanos / 1e6;
 }
 
+/** The error with the advice of the service, which is among its details, in its message. */
+export function withHint(error: ConnectError): ConnectError {
+  const hint = error.findDetails(ErrorInfoSchema)[0]?.metadata.hint;
+  if (hint === undefined || error.rawMessage.endsWith(hint)) return error;
+  const { rawMessage, code, metadata, details, cause } = error;
+  const advised = new ConnectError(`${rawMessage} Hint: ${hint}`, code, metadata, undefined, cause);
+  advised.details = details;
+  if (error.stack !== undefined) advised.stack = error.stack.replace(error.message, () => advised.message);
+  return advised;
+}
+
 /** The status of one evaluation as the error of a separate call. */
 export function errorOfStatus(status: Status): ConnectError {
   const error = new ConnectError(status.message, status.code as Code);
@@ -94,5 +105,5 @@ export function errorOfStatus(status: Status): ConnectError {
     type: typeUrl.slice(typeUrl.lastIndexOf('/') + 1),
     value,
   }));
-  return error;
+  return withHint(error);
 }

@@ -7,7 +7,7 @@ import {
   EvaluatorResultSchema,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Client, GuardOptions, UncheckedStep } from './client-types.js';
-import { type CheckedStep, DeniedError, NotEvaluatedError, SteerError } from './errors.js';
+import { type CheckedStep, DeniedError, NotEvaluatedError, SteerError, StepError } from './errors.js';
 import { inputOf, readable, thrownData } from './guarded-data.js';
 import { checkOptionNames } from './option-names.js';
 import type { Evaluation, EvaluationOptions, Stage } from './types.js';
@@ -15,17 +15,18 @@ import { isDenying } from './verdict.js';
 
 const OPTION_NAMES = [
   ...['agent', 'step', 'type', 'stages', 'input', 'output', 'context', 'stepId', 'sessionId', 'signal'],
-  ...['traceparent', 'timeoutMs', 'minRevision', 'onUnavailable', 'onUnchecked', 'headers'],
+  ...['traceparent', 'timeoutMs', 'minRevision', 'onUnavailable', 'onUnchecked', 'onRefused'],
+  'headers',
 ];
 /** Functions whose call returns before anything of their result exists. */
 const GENERATORS = new Set(['GeneratorFunction', 'AsyncGeneratorFunction']);
 
 /** Wraps a tool with checks before and after it runs. */
-export function guardTool<Args extends readonly unknown[], Result>(
+export function guardTool<Args extends readonly unknown[], Result, Refused = never>(
   evaluate: Client['evaluate'],
   tool: (...args: Args) => Result,
-  options: GuardOptions<Args, Awaited<Result>>,
-): (...args: Args) => Promise<Awaited<Result>> {
+  options: GuardOptions<Args, Awaited<Result>, Refused>,
+): (...args: Args) => Promise<Awaited<Result> | Refused> {
   checkOptionNames('guard', options, OPTION_NAMES);
   const { agent, step: name, type, stages = ['pre', 'post'], input, output, context } = options;
   if (typeof name !== 'string' || name === '') {
@@ -41,9 +42,9 @@ export function guardTool<Args extends readonly unknown[], Result>(
     );
   }
 
-  const { onUnchecked = warnOnce() } = options;
+  const { onUnchecked = warnOnce(), onRefused } = options;
 
-  return async function guarded(this: unknown, ...args: Args): Promise<Awaited<Result>> {
+  async function guarded(this: unknown, ...args: Args): Promise<Awaited<Result>> {
     // Read before the tool runs: it may change its arguments.
     const step = {
       type,
@@ -74,6 +75,16 @@ export function guardTool<Args extends readonly unknown[], Result>(
       await check('post', { output: readable(shown, name, 'output') });
     }
     return result;
+  }
+
+  if (onRefused === undefined) return guarded;
+  return async function answering(this: unknown, ...args: Args): Promise<Awaited<Result> | Refused> {
+    try {
+      return await guarded.call(this, ...args);
+    } catch (error) {
+      if (error instanceof StepError) return await onRefused(error);
+      throw error;
+    }
   };
 }
 
@@ -92,7 +103,7 @@ function warnOnce(): (step: UncheckedStep) => void {
 
 /** The options of the evaluations of one call: some are functions of its arguments. */
 function optionsOfCall<Args extends readonly unknown[]>(
-  options: GuardOptions<Args, never>,
+  options: Omit<GuardOptions<Args, never>, 'onRefused'>,
   args: Args,
 ): EvaluationOptions {
   const { timeoutMs, minRevision, onUnavailable, headers } = options;

@@ -70,15 +70,15 @@ export interface AuthenticatorOptions extends KeyLists {
   readonly tokens?: BearerTokens | undefined;
   /** How long a session lasts, in seconds; 30 days by default, which is the most. */
   readonly sessionSeconds?: number;
-  /** The sessions that were ended; by default those that this authenticator ends. */
-  readonly endedSessions?: Pick<EndedSessions, 'has' | 'end'>;
+  /** The sessions that were ended. */
+  readonly endedSessions: Pick<EndedSessions, 'has' | 'end'>;
 }
 
 const RANDOM_SECRET_BYTES = 32;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { enabled, sessionSecret = null, keyRing = new KeyRing(options), tokens } = options;
-  const { sessionSeconds = MAX_SESSION_SECONDS, endedSessions = endedHere() } = options;
+  const { sessionSeconds = MAX_SESSION_SECONDS, endedSessions } = options;
   const secret = sessionSecret === null ? randomBytes(RANDOM_SECRET_BYTES) : Buffer.from(sessionSecret);
   const sessions = createSessionTokens({
     keyRing,
@@ -169,17 +169,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       return { token, isAdmin: level === 'admin', seconds: Math.min(seconds, sessionSeconds) };
     },
     logOut: (token) => sessions.end(token),
-  };
-}
-
-/** Ended sessions that no other process shares. */
-function endedHere(): Pick<EndedSessions, 'has' | 'end'> {
-  const ids = new Set<string>();
-  return {
-    has: (id) => ids.has(id),
-    async end({ id }) {
-      ids.add(id);
-    },
   };
 }
 

@@ -47,6 +47,8 @@ export function handlerRoutes(
     const tell = headerTeller(method.desc.output);
     const inHeaders = headerMembers(method.desc.input);
     if ('reader' in handler && handler.reader !== undefined) checkBodyOnly(method, binding);
+    /** The bytes in which members that occur twice are to be found; none where these are refused. */
+    const checkedBytes = ({ body }: RestRequest): unknown => (duplicates === 'last' ? body : null);
     /** Rejects with the error of a request that cannot be read, and with the further problems of its members. */
     const refused = async (
       error: unknown,
@@ -56,7 +58,7 @@ export function handlerRoutes(
     ): Promise<never> => {
       const sent = isInvalidRequest(error) ? sentMembers(method, request, duplicates) : undefined;
       if (sent === undefined) throw error;
-      call.receives(() => receivedRequest(method, binding, sent, request.body));
+      call.receives(() => receivedRequest(method, binding, sent, checkedBytes(request)));
       throw await wholeRefusal(error, one, sent, call);
     };
     return {
@@ -69,7 +71,7 @@ export function handlerRoutes(
         call.warn(unreadBody(binding, request.body));
         const read = (): unknown => {
           const { input, body } = readInput(handler.input, method, binding, request, inHeaders, duplicates);
-          call.receives(() => receivedRequest(method, binding, body, request.body));
+          call.receives(() => receivedRequest(method, binding, body, checkedBytes(request)));
           return input;
         };
         if ('stream' in handler) {

@@ -5,7 +5,7 @@ import { CONVERSATION, client, report, sendMail } from './tools.mjs';
 
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 
-await report(async (text) => {
+await report(async (text, more) => {
   const model = new MockLanguageModelV4({
     doGenerate: [
       {
@@ -25,7 +25,7 @@ await report(async (text) => {
       sendMail: tool({
         description: 'Sends a mail.',
         inputSchema: z.object({ text: z.string() }),
-        execute: client.guard(sendMail, { step: 'send_mail' }),
+        execute: client.guard(sendMail, { step: 'send_mail', ...more }),
       }),
     },
     stopWhen: isStepCount(2),

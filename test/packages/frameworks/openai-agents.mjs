@@ -4,7 +4,7 @@ import { CONVERSATION, client, report, sendMail } from './tools.mjs';
 
 setTracingDisabled(true);
 
-await report(async (text) => {
+await report(async (text, more) => {
   const requests = [];
   const model = {
     async getResponse(request) {
@@ -38,9 +38,9 @@ await report(async (text) => {
         name: 'send_mail',
         description: 'Sends a mail.',
         parameters: z.object({ text: z.string() }),
-        execute: client.guard(sendMail, { step: 'send_mail' }),
+        execute: client.guard(sendMail, { step: 'send_mail', ...more }),
         // Without it the model is told that an error occurred, but not what to do differently.
-        errorFunction: (_context, error) => error.message,
+        ...(more === undefined ? { errorFunction: (_context, error) => error.message } : {}),
       }),
     ],
   });

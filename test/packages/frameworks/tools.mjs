@@ -16,8 +16,11 @@ export async function* streamMail({ text }) {
   yield text;
 }
 
-/** Runs `call` for each text, and reports what the framework gives the model, or its caller. */
-export async function report(call) {
+/**
+ * Runs `call` for each text, and reports what the framework gives the model, or its caller; then for a refused text with
+ * `onRefused`, which makes the result of the tool.
+ */
+export async function report(call, onRefused = (error) => `told: ${error.message}`) {
   const seen = {};
   for (const text of ['hello', 'card 4111111111111111', 'urgent mail', 'break']) {
     try {
@@ -26,6 +29,7 @@ export async function report(call) {
       seen[text] = `${error.name}: ${error.message}`;
     }
   }
+  const answered = await call('card 4111111111111111', { onRefused });
   let stream;
   try {
     client.guard(streamMail, { step: 'send_mail' });
@@ -33,5 +37,5 @@ export async function report(call) {
     stream = error.message;
   }
   client.close();
-  console.log(JSON.stringify({ seen, ran, stream }));
+  console.log(JSON.stringify({ seen, ran, answered, stream }));
 }

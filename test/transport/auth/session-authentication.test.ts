@@ -14,6 +14,7 @@ import { PolicyService } from '../../../gen/proto/enforcement/v1/policy_service_
 import { createAuthenticator } from '../../../src/transport/auth/authenticator.js';
 import { logIn, sendJson, tokenOf } from '../../support/browser.js';
 import { describeOnEachDatabase } from '../../support/databases.js';
+import { endedHere } from '../../support/ended-sessions.js';
 import { rawGrpcCall } from '../../support/grpc-js-client.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../../support/rpc-transports.js';
 import { startService, type TestService } from '../../support/service.js';
@@ -203,7 +204,7 @@ describe('a browser session', () => {
   });
   it('stands for the key that started it', async () => {
     const auth = { enabled: true, keys: [REGULAR], adminKeys: [ADMIN], sessionSecret: SECRET };
-    const authenticator = createAuthenticator(auth);
+    const authenticator = createAuthenticator({ ...auth, endedSessions: endedHere() });
     for (const [key, cookie] of [
       [REGULAR, regular],
       [ADMIN, admin],

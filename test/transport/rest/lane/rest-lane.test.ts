@@ -11,6 +11,7 @@ import { restTemplate, rpcMethods } from '../../../../src/transport/descriptors/
 import { evaluationRoutes } from '../../../../src/transport/rest/evaluation-route.js';
 import { createRestLane } from '../../../../src/transport/rest/rest-lane.js';
 import type { RestRoute } from '../../../../src/transport/rest/rest-route.js';
+import { endedHere } from '../../../support/ended-sessions.js';
 import { NO_FAILURES } from '../../../support/failures.js';
 import { exchange } from '../../../support/http.js';
 import { NO_WITHDRAWALS } from '../../../support/long-streams.js';
@@ -67,7 +68,12 @@ async function start(
   const { admission, entrance } = openAdmission({
     limits: { callsPerKey: 2 },
     load: { refuses: () => isOverloaded },
-    authenticator: createAuthenticator({ enabled: true, keys: [KEY], adminKeys: [] }),
+    authenticator: createAuthenticator({
+      enabled: true,
+      keys: [KEY],
+      adminKeys: [],
+      endedSessions: endedHere(),
+    }),
   });
   const metrics: CallMeter = {
     restStarted: (method, path) => counted.push(`${method} ${path}`),
