@@ -55,6 +55,36 @@ describe('a guarded tool', () => {
     return client.guard(send, { ...options, ...more });
   };
 
+  it('ends a stream that is withheld, and says which option lets controls read it', async () => {
+    const cancelled: string[] = [];
+    const source = (name: string) => new ReadableStream({ cancel: () => void cancelled.push(name) });
+    const streaming = client.guard(async () => source('stream'), { step: 'parts', input: () => ({}) });
+    await expect(streaming()).rejects.toThrow(
+      /^Step "parts" ran, and its result is withheld: output is a stream.*Set the option "output" of guard/,
+    );
+    const answering = client.guard(async () => new Response(source('response')), {
+      ...{ step: 'parts', input: () => ({}), output: () => 'secret-1' },
+    });
+    await expect(answering()).rejects.toThrow(DeniedError);
+    expect(cancelled).toEqual(['stream', 'response']);
+  });
+
+  it('returns what onRefused makes of a refusal, and of nothing else', async () => {
+    const onRefused = (error: Error) => `told: ${error.message}`;
+    const answering = guarded({ onRefused } as Partial<GuardOptions<[Mail], string>>);
+    expect(await answering({ text: 'hello' })).toBe('sent hello');
+    expect(await answering({ text: 'bad' })).toMatch(/^told: Step "send_mail" was denied before it ran/);
+    expect(ran).toEqual(['hello']);
+    const failing = client.guard(() => Promise.reject(new Error('no mail today')), {
+      ...{ step: 'send_mail', input: () => ({}), onRefused },
+    });
+    await expect(failing()).rejects.toThrow('no mail today');
+    const unreadable = client.guard(async () => new Response('x'), {
+      ...{ step: 'send_mail', input: () => ({}), onRefused },
+    });
+    await expect(unreadable()).rejects.toThrow(StepDataError);
+  });
+
   it('runs and gives its result when no control objects', async () => {
     expect(await guarded()({ text: 'hello' })).toBe('sent hello');
   });

@@ -50,6 +50,14 @@ describe.each(Object.keys(PROTOCOLS) as Protocol[])('a client over %s', (protoco
       expect(error).toBeInstanceOf(ConnectError);
       expect(error).toMatchObject({ code: Code.NotFound });
     }
+    // With the advice that a JSON route has in `hint`.
+    const { body } = await restClient(service.url)('GET', `/api/v1/controls/${2 ** 31 - 1}`);
+    const missing = await failures[0]?.catch((reason: unknown) => ConnectError.from(reason));
+    expect(missing).toMatchObject({ rawMessage: `${body.detail} Hint: ${body.hint}` });
+    const unknown = await client
+      .evaluate({ agent: 'an-unknown-agent', stage: 'pre', step: { name: 'x', input: {} } })
+      .catch((reason: unknown) => ConnectError.from(reason).rawMessage);
+    expect(unknown).toMatch(/ Hint: \S/);
     expect((await client.evaluators.listEvaluators({})).evaluators).not.toEqual([]);
     expect((await client.server.getServerInfo({})).version).toMatch(/^\d/);
   });

@@ -8,7 +8,7 @@ import {
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Client, GuardOptions, UncheckedStep } from './client-types.js';
 import { type CheckedStep, DeniedError, NotEvaluatedError, SteerError, StepError } from './errors.js';
-import { inputOf, readable, thrownData } from './guarded-data.js';
+import { discard, inputOf, readable, thrownData } from './guarded-data.js';
 import { checkOptionNames } from './option-names.js';
 import type { Evaluation, EvaluationOptions, Stage } from './types.js';
 import { isDenying } from './verdict.js';
@@ -71,8 +71,13 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
       throw error;
     }
     if (stages.includes('post')) {
-      const shown = output === undefined ? result : output(result);
-      await check('post', { output: readable(shown, name, 'output') });
+      try {
+        const shown = output === undefined ? result : output(result);
+        await check('post', { output: readable(shown, name, 'output') });
+      } catch (error) {
+        void discard(result);
+        throw error;
+      }
     }
     return result;
   }

@@ -40,6 +40,13 @@ export function readable(value: unknown, step: string, member: 'input' | 'output
   }
 }
 
+/** Ends a stream that is withheld: nothing else can end its source. Rejects never. */
+export async function discard(result: unknown): Promise<void> {
+  const stream = result instanceof Response ? result.body : result;
+  // A stream that the tool itself reads cannot be cancelled, and ends with its reader.
+  if (stream instanceof ReadableStream) await stream.cancel().catch(() => {});
+}
+
 /** What a model could see of a thrown value, as the output of the step: names, messages, members, causes. */
 export function thrownData(thrown: unknown, step: string): unknown {
   const shown = (value: unknown, depth: number): unknown => {
