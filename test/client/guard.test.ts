@@ -71,7 +71,8 @@ describe('a guarded tool', () => {
 
   it('returns what onRefused makes of a refusal, and of nothing else', async () => {
     const onRefused = (error: Error) => `told: ${error.message}`;
-    const answering = guarded({ onRefused } as Partial<GuardOptions<[Mail], string>>);
+    ran = [];
+    const answering = client.guard(send, { step: 'send_mail', onRefused });
     expect(await answering({ text: 'hello' })).toBe('sent hello');
     expect(await answering({ text: 'bad' })).toMatch(/^told: Step "send_mail" was denied before it ran/);
     expect(ran).toEqual(['hello']);
