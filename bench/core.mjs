@@ -9,29 +9,41 @@
 
 import { createPrefilter } from '../dist/packages/linear-text/src/prefilter.js';
 import { regexEvaluator } from '../dist/src/evaluators/regex/regex.js';
-import { definitionOf, newLibrary, programOf, subjectOf } from './support/core-programs.mjs';
-import { createWriter, regexRulesOf, rulesOf, stepOf, stepsOf } from './support/core-steps.mjs';
+import { definitionOf, newLibrary, programOf, subjectOf, verdictOf } from './support/core-programs.mjs';
+import { createWriter, regexRulesOf, rulesOf, stepOf, stepsOf, turnOf } from './support/core-steps.mjs';
 import { casbinOf, cedarOf, jsonRulesEngineOf } from './support/core-yardsticks.mjs';
-import { cpuMsSince, ratesOf, rowOf } from './support/measure.mjs';
+import { cpuMsSince, createSeries, ratesOf, rowOf } from './support/measure.mjs';
 import { report } from './support/report.mjs';
+
+/**
+ * @import { Detail } from '../dist/src/core/types.js'
+ * @import { Rule, Step } from './support/core-steps.mjs'
+ * @import { Row } from './support/report.mjs'
+ */
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7);
 /** CPU time of one subject in one round, in milliseconds. */
 const BUDGET_MS = Number(process.env.BENCH_BUDGET_MS ?? 100);
+/** @type {readonly Detail[]} */
 const DETAILS = ['verdict', 'full'];
+/** @type {Row[]} */
 const rows = [];
 
-/** Evaluations per second at 1 to 1,000 controls, with the other engines in the same rounds. */
+/**
+ * Evaluations per second at 1 to 1,000 controls, with the other engines in the same rounds.
+ * @param {number} count
+ */
 async function compareEngines(count) {
   const rules = rulesOf(count);
   const program = programOf(rules.map((rule) => definitionOf(rule)));
   const yardsticks = [await casbinOf(rules), cedarOf(rules), jsonRulesEngineOf(rules)];
   const services = DETAILS.map((detail) => subjectOf(detail, program, detail));
-  const hit = rules[count >> 1];
-  for (const [what, rule] of [
+  /** @type {[string, Rule | undefined][]} */
+  const cases = [
     ['no match', undefined],
-    ['one match', hit],
-  ]) {
+    ['one match', rules[count >> 1]],
+  ];
+  for (const [what, rule] of cases) {
     const rates = await ratesOf({
       subjects: [...services, ...yardsticks],
       steps: stepsOf(64, rule),
@@ -43,9 +55,7 @@ async function compareEngines(count) {
       const name = `service core ${count} controls ${detail} ${what}`;
       for (const yardstick of yardsticks) {
         const other = `${yardstick.name} ${count} rules`;
-        rows.push(
-          rowOf(`${name} / ${other}`, 'evaluations per CPU s', rates.get(detail), rates.get(yardstick.name)),
-        );
+        rows.push(rowOf(`${name} / ${other}`, 'evaluations per CPU s', rates(detail), rates(yardstick.name)));
       }
     }
   }
@@ -55,30 +65,30 @@ async function compareEngines(count) {
 async function compareScopes() {
   const rules = rulesOf(1000);
   const applying = rules.slice(0, 10).map((rule) => definitionOf(rule, { step_types: ['tool'] }));
+  /** @type {((index: number) => object)[]} */
   const others = [
     () => ({ stages: ['post'] }),
     () => ({ step_types: ['llm'] }),
     (index) => ({ step_names: [`other_tool_${index}`] }),
     (index) => ({ step_name_regex: `^other_${index}_` }),
   ];
-  const foreign = rules
-    .slice(10)
-    .map((rule, index) => definitionOf(rule, others[index % others.length](index)));
+  const foreign = rules.slice(10).map((rule, index) => definitionOf(rule, turnOf(others, index)(index)));
   const few = subjectOf('few', programOf(applying), 'verdict');
   const many = subjectOf('many', programOf([...applying, ...foreign]), 'verdict');
   const known = stepsOf(64);
   // More than any memo of names holds, so that each name is a new one whenever it comes.
   const unknown = Array.from({ length: 20_000 }, (_, index) => ({
-    ...known[index % 64],
+    ...turnOf(known, index),
     name: `tool-${index}`,
   }));
-  for (const [what, steps] of [
-    ['known step name', known],
-    ['unseen step names', unknown],
+  for (const { what, steps } of [
+    { what: 'known step name', steps: known },
+    { what: 'unseen step names', steps: unknown },
   ]) {
     const options = { steps, expected: true, rounds: ROUNDS, budgetMs: BUDGET_MS };
     const rates = await ratesOf({ subjects: [few, many], ...options });
-    const microseconds = (name) => rates.get(name).map((rate) => 1e6 / rate);
+    /** @param {string} name */
+    const microseconds = (name) => rates(name).map((rate) => 1e6 / rate);
     const name = `service core 1000 controls of which 10 apply, ${what} / 10 controls`;
     rows.push(rowOf(name, 'CPU µs', microseconds('many'), microseconds('few')));
   }
@@ -91,51 +101,63 @@ const TEXTS_PER_ROUND = 200;
 function compareScan() {
   const rules = regexRulesOf(1000);
   const program = programOf(rules.map((rule) => definitionOf(rule)));
-  const literals = rules.map(({ pattern }) => regexEvaluator.compile({ pattern }).prefilter.literals);
-  if (literals.includes(null)) throw new Error('a pattern of the benchmark has no literal');
+  const literals = rules.map(({ pattern }) => {
+    const found = regexEvaluator.compile({ pattern }).prefilter?.literals ?? null;
+    if (found === null) throw new Error('a pattern of the benchmark has no literal');
+    return found;
+  });
   const prefilter = createPrefilter(literals);
   const found = new Uint8Array(rules.length);
   const writer = createWriter(7);
   /** Literals of rules where none of the rules matches. */
-  const near = () => Array.from({ length: 10 }, () => `x${literals[writer.below(literals.length)][0]}y`);
+  const near = () =>
+    Array.from({ length: 10 }, () => `x${turnOf(literals, writer.below(literals.length))[0]}y`);
 
-  for (const [what, phrases] of [
-    ['no literal', () => []],
-    ['10 literals', near],
+  for (const { what, phrases } of [
+    { what: 'no literal', phrases: () => [] },
+    { what: '10 literals', phrases: near },
   ]) {
     const texts = () =>
       Array.from({ length: TEXTS_PER_ROUND }, () => writer.text(SCANNED_LENGTH, ...phrases()));
+    /** @param {string[]} all */
     const scanned = (all) =>
       microsecondsOf(all, (text) => {
         prefilter.scan(text, found);
         const some = found.includes(1);
         if (some !== (what === '10 literals')) throw new Error('the scan found something else');
       });
+    /** @type {(detail: Detail) => (all: string[]) => number} */
     const evaluated = (detail) => (all) =>
       microsecondsOf(
         all.map((text) => stepOf(text)),
         (step) => {
-          if (!program.evaluate(step, 'pre', detail).is_safe) throw new Error('a control matched');
+          if (!verdictOf(program, step, detail).is_safe) throw new Error('a control matched');
         },
       );
     const subjects = { scan: scanned, verdict: evaluated('verdict'), full: evaluated('full') };
-    const times = { scan: [], verdict: [], full: [] };
+    const times = createSeries();
     for (let round = -2; round < ROUNDS; round += 1) {
       for (const [name, subject] of Object.entries(subjects)) {
         const time = subject(texts());
-        if (round >= 0) times[name].push(time);
+        if (round >= 0) times.add(name, time);
       }
     }
     for (const detail of DETAILS) {
       const name = `service core 1000 regex controls 1 KB unseen ${what} ${detail}`;
-      const beyond = times[detail].map((time, round) => (time - times.scan[round]) / 1000);
-      rows.push(rowOf(`${name} / literal scan`, 'CPU µs', times[detail], times.scan));
+      const [all, scan] = [times.of(detail), times.of('scan')];
+      const beyond = all.map((time, round) => (time - (scan[round] ?? Number.NaN)) / 1000);
+      rows.push(rowOf(`${name} / literal scan`, 'CPU µs', all, scan));
       rows.push(rowOf(`${name} beyond the scan`, 'CPU ms', beyond));
     }
   }
 }
 
-/** Mean CPU time of a call over different items, in microseconds. */
+/**
+ * Mean CPU time of a call over different items, in microseconds.
+ * @template T
+ * @param {readonly T[]} items
+ * @param {(item: T) => unknown} call
+ */
 function microsecondsOf(items, call) {
   const before = process.cpuUsage();
   for (const item of items) call(item);
@@ -146,37 +168,41 @@ function microsecondsOf(items, call) {
 function compareReload() {
   const definitions = rulesOf(1000).map((rule) => definitionOf(rule));
   const steps = stepsOf(200);
+  /** @param {() => unknown} call */
   const milliseconds = (call) => microsecondsOf([null], call) / 1000;
-  const measured = { compile: [], reload: [], first: [], second: [], warm: [], firstNew: [] };
+  const measured = createSeries();
   for (let round = -1; round < ROUNDS; round += 1) {
     const library = newLibrary();
-    let program;
-    const time = {};
-    time.compile = milliseconds(() => {
+    let program = programOf([]);
+    const compile = milliseconds(() => {
       program = programOf(definitions, library);
     });
+    /** @param {Step} step */
     const evaluate = (step) => program.evaluate(step, 'pre', 'verdict');
-    time.firstNew = milliseconds(() => evaluate(steps[0]));
+    const firstNew = milliseconds(() => evaluate(turnOf(steps, 0)));
     for (const step of steps) evaluate(step);
     const changed = definitionOf({ kind: 'regex', pattern: `\\bchanged-${round + 1}-\\d{6}\\b` });
     const before = program;
-    time.reload = milliseconds(() => {
+    const reload = milliseconds(() => {
       program = programOf([changed, ...definitions.slice(1)], library);
     });
     if (before.controlIds.length !== program.controlIds.length) throw new Error('a control is missing');
-    time.first = milliseconds(() => evaluate(steps[0]));
-    time.second = milliseconds(() => evaluate(steps[1]));
-    time.warm = microsecondsOf(steps, evaluate) / 1000;
+    const first = milliseconds(() => evaluate(turnOf(steps, 0)));
+    const second = milliseconds(() => evaluate(turnOf(steps, 1)));
+    const warm = microsecondsOf(steps, evaluate) / 1000;
     if (round < 0) continue;
-    for (const [name, value] of Object.entries(time)) measured[name].push(value);
+    const time = { compile, reload, first, second, warm, firstNew };
+    for (const [name, value] of Object.entries(time)) measured.add(name, value);
   }
-  const row = (name, values) => rowOf(`service core 1000 controls ${name}`, 'CPU ms', values, measured.warm);
+  /** @param {string} what @param {string} name */
+  const row = (what, name) =>
+    rowOf(`service core 1000 controls ${what}`, 'CPU ms', measured.of(name), measured.of('warm'));
   rows.push(
-    row('compiled anew / warm evaluation', measured.compile),
-    row('first evaluation after that / warm evaluation', measured.firstNew),
-    row('reloaded, one changed / warm evaluation', measured.reload),
-    row('first evaluation after that reload / warm evaluation', measured.first),
-    row('second evaluation after that reload / warm evaluation', measured.second),
+    row('compiled anew / warm evaluation', 'compile'),
+    row('first evaluation after that / warm evaluation', 'firstNew'),
+    row('reloaded, one changed / warm evaluation', 'reload'),
+    row('first evaluation after that reload / warm evaluation', 'first'),
+    row('second evaluation after that reload / warm evaluation', 'second'),
   );
 }
 

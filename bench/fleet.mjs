@@ -5,79 +5,94 @@
  * loads all agents before it is ready.
  *
  * BENCH_AGENTS is the number of agents (10000), BENCH_POLICIES that of policies (20), BENCH_CONTROLS that of controls
- * of each (50), BENCH_DATABASES chooses databases, BENCH_SECONDS how long each load lasts (10).
+ * of each (50), BENCH_DATABASES chooses databases, BENCH_SECONDS how long each load lasts (10), and BENCH_ROUNDS is how
+ * many changes are timed on their way to another process, and how often the heap is read for one figure (20).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createCaller } from '../scripts/demo-data/load.mjs';
 import { startPostgresServer } from '../scripts/postgres-server.mjs';
 import { startServiceProcess } from '../scripts/start-service.mjs';
 import { definitionOf, fillAgents, fillPolicies, nameOf } from './support/fleet-fill.mjs';
 import { evaluateEach } from './support/fleet-load.mjs';
-import { median, report } from './support/report.mjs';
+import { median, quantile, report, singleRow } from './support/report.mjs';
+import { metricOf } from './support/service-metrics.mjs';
+
+/**
+ * @import { Kind } from './support/event-fill.mjs'
+ * @import { Row } from './support/report.mjs'
+ */
 
 const AGENTS = Number(process.env.BENCH_AGENTS ?? 10_000);
 const POLICIES = Number(process.env.BENCH_POLICIES ?? 20);
 const CONTROLS = Number(process.env.BENCH_CONTROLS ?? 50);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
 const DATABASES = (process.env.BENCH_DATABASES ?? 'sqlite,postgresql').split(',');
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20);
 /** Agents that are evaluated before memory is measured for the first time: some of each policy. */
 const FIRST = Math.min(1_000, AGENTS / 10);
 const CHANGES_PER_SECOND = 5;
-/** Changes whose way to another process is timed. */
-const TOLD = 20;
 /** Agents that are asked again after a change. */
 const ASKED = 200;
 
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const quantile = (all, part) =>
-  [...all].sort((a, b) => a - b)[Math.min(all.length - 1, Math.floor(all.length * part))];
-
-function callerOf(url) {
-  return async (method, path, body) => {
-    const reply = await fetch(url + path, {
-      method,
-      headers: { 'content-type': 'application/json' },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`);
-    const revision = Number(reply.headers.get('x-service-revision'));
-    return Object.assign(await reply.json(), { revision });
-  };
+/**
+ * Changes the control that all policies have. Resolves with the revision of the change.
+ * @param {string} url
+ * @param {number} controlId
+ * @param {string} word
+ */
+async function changeControl(url, controlId, word) {
+  const reply = await fetch(`${url}/api/v1/controls/${controlId}/data`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ data: definitionOf(`changed-${word}`) }),
+  });
+  if (!reply.ok) throw new Error(`a change: ${reply.status} ${await reply.text()}`);
+  await reply.arrayBuffer();
+  return Number(reply.headers.get('x-service-revision'));
 }
 
-async function metric(url, name) {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(new RegExp(`_${name}(?:\\{[^}]*\\})? ([\\d.e+-]+)`).exec(text)?.[1]);
-}
-
+/** @param {string} url */
 const heapMb = async (url) => {
   // The least of some: garbage is not what an agent costs.
   let least = Number.POSITIVE_INFINITY;
-  for (let look = 0; look < 20; look += 1) {
-    least = Math.min(least, await metric(url, 'nodejs_heap_size_used_bytes'));
+  for (let look = 0; look < ROUNDS; look += 1) {
+    least = Math.min(least, await metricOf(url, 'nodejs_heap_size_used_bytes'));
     await pause(100);
   }
   return least / 1e6;
 };
 
+/** @param {number} from @param {number} to */
 function* each(from, to) {
   for (let index = from; index < to; index += 1) yield nameOf(index);
 }
 
+/** @param {number} end */
 function* anyUntil(end) {
   while (performance.now() < end) yield nameOf(Math.floor(Math.random() * AGENTS));
 }
 
+/** @param {string} url @param {number} seconds */
 const loadFor = (url, seconds) => evaluateEach(url, anyUntil(performance.now() + seconds * 1_000));
 
-/** Time until one agent of each policy decides by a revision; other agents must do so from then on. */
+/**
+ * Time until one agent of each policy decides by a revision; other agents must do so from then on.
+ * @param {string} url
+ * @param {number} revision
+ * @param {number} begun
+ */
 async function toldWithin(url, revision, begun) {
+  /** @param {Iterator<string>} names */
   const older = async (names) => {
     let count = 0;
     await evaluateEach(url, names, {
       connections: 2,
-      onReply: (found) => (count += found < revision ? 1 : 0),
+      onReply(found) {
+        if (found < revision) count += 1;
+      },
     });
     return count;
   };
@@ -88,23 +103,22 @@ async function toldWithin(url, revision, begun) {
   return ms;
 }
 
+/** @param {Kind} kind @param {string} url */
 async function measure(kind, url) {
-  const row = (name, value, unit, yardstick) => ({
-    name: `${kind} ${name}`,
-    value,
-    unit,
-    ...(yardstick === undefined ? {} : { yardstick, ratio: value / yardstick }),
-  });
+  /** @param {string} name @param {number} value @param {string} unit @param {number} [yardstick] */
+  const row = (name, value, unit, yardstick) => singleRow(`${kind} ${name}`, value, unit, yardstick);
+  /** @type {Row[]} */
   const rows = [];
   // No uses are recorded before the first start.
   const environment = { DATABASE_URL: url, SERVICE_PRELOAD_AGENTS: String(AGENTS) };
   let service = await startServiceProcess(environment);
-  const setUp = callerOf(service.url);
-  await setUp('POST', '/api/v1/agents/initAgent', { agent: { agent_name: 'fleet-template' } });
+  const setUp = createCaller(service.url, undefined);
+  await setUp('POST', '/agents/initAgent', { agent: { agent_name: 'fleet-template' } });
   const policies = await fillPolicies(setUp, { policies: POLICIES, controls: CONTROLS });
-  const shared = policies[0].controlIds[0];
+  const shared = policies[0]?.controlIds[0];
+  if (shared === undefined) throw new Error('a fleet needs a policy with a control');
   for (const { policyId } of policies.slice(1)) {
-    await setUp('POST', `/api/v1/policies/${policyId}/controls/${shared}`);
+    await setUp('POST', `/policies/${policyId}/controls/${shared}`);
   }
   await service.stop();
   await fillAgents(
@@ -118,9 +132,9 @@ async function measure(kind, url) {
   const before = performance.now();
   service = await startServiceProcess(environment);
   rows.push(row('start', performance.now() - before, 'ms'));
-  const call = callerOf(service.url);
-  const change = (word) =>
-    call('PUT', `/api/v1/controls/${shared}/data`, { data: definitionOf(`changed-${word}`) });
+  const { url: changedAt } = service;
+  /** @param {string} word */
+  const change = (word) => changeControl(changedAt, shared, word);
   try {
     const emptyMb = await heapMb(service.url);
     await evaluateEach(service.url, each(0, FIRST));
@@ -132,7 +146,7 @@ async function measure(kind, url) {
     rows.push(row(`heap of ${FIRST} agents`, firstMb - emptyMb, 'MB'));
     rows.push(row('a further agent', ((allMb - firstMb) * 1e6) / (AGENTS - FIRST), 'bytes'));
     rows.push(
-      row('resident memory', (await metric(service.url, 'process_resident_memory_bytes')) / 1e6, 'MB'),
+      row('resident memory', (await metricOf(service.url, 'process_resident_memory_bytes')) / 1e6, 'MB'),
     );
     const warmBegun = performance.now();
     const warm = await evaluateEach(service.url, each(FIRST, AGENTS));
@@ -144,17 +158,18 @@ async function measure(kind, url) {
     await change('first');
     await loadFor(service.url, SECONDS / 2);
     const quiet = await loadFor(service.url, SECONDS);
-    await metric(service.url, 'nodejs_eventloop_lag_max_seconds');
+    await metricOf(service.url, 'nodejs_eventloop_lag_max_seconds');
     const loaded = loadFor(service.url, SECONDS);
+    /** @type {number[]} */
     const acknowledged = [];
-    for (let count = 0; count < SECONDS * CHANGES_PER_SECOND - 2; count += 1) {
+    for (let count = 0; count < Math.max(1, SECONDS * CHANGES_PER_SECOND - 2); count += 1) {
       const started = performance.now();
-      await change(count);
+      await change(String(count));
       acknowledged.push(performance.now() - started);
       await pause(1_000 / CHANGES_PER_SECOND);
     }
     const during = await loaded;
-    const delay = await metric(service.url, 'nodejs_eventloop_lag_max_seconds');
+    const delay = await metricOf(service.url, 'nodejs_eventloop_lag_max_seconds');
     rows.push(row('p99 during changes', quantile(during, 0.99), 'ms', quantile(quiet, 0.99)));
     rows.push(
       row('worst during changes, against quiet p99', Math.max(...during), 'ms', quantile(quiet, 0.99)),
@@ -165,10 +180,12 @@ async function measure(kind, url) {
     const other = await startServiceProcess(environment);
     try {
       await evaluateEach(other.url, each(0, AGENTS));
+      /** @type {number[]} */
       const here = [];
+      /** @type {number[]} */
       const elsewhere = [];
-      for (let count = 0; count < TOLD; count += 1) {
-        const { revision } = await change(`told-${count}`);
+      for (let count = 0; count < ROUNDS; count += 1) {
+        const revision = await change(`told-${count}`);
         const at = performance.now();
         const both = await Promise.all([
           toldWithin(service.url, revision, at),
@@ -197,6 +214,7 @@ async function measure(kind, url) {
   return rows;
 }
 
+/** @type {Row[]} */
 const rows = [];
 for (const kind of DATABASES) {
   if (kind === 'sqlite') {
@@ -205,7 +223,7 @@ for (const kind of DATABASES) {
     rmSync(folder, { recursive: true, force: true });
   } else {
     const server = await startPostgresServer();
-    rows.push(...(await measure(kind, server.url)));
+    rows.push(...(await measure('postgresql', server.url)));
     await server.stop();
   }
 }

@@ -5,16 +5,31 @@
  * Beside the service stand its Connect lane alone (`plain-connect`) and @grpc/grpc-js with the same core. Every
  * server is a process of its own, the load generator is this one; its share of a core is in the table. Rounds
  * alternate, ratios are medians over rounds.
- * `BENCH_SCALE` multiplies the calls of a round, `BENCH_ROUNDS` is the number of rounds, `BENCH_ONLY` a part of the
- * names of the rows to measure.
+ * `BENCH_SCALE` multiplies the calls of a round, `BENCH_ROUNDS` is the number of rounds, `BENCH_CONTROLS` lists the
+ * numbers of controls, `BENCH_ONLY` is a part of the names of the rows to measure.
  */
 import { startChild } from './support/child-server.mjs';
 import { STREAMS_IN_ALL, streamLoad, unaryLoad } from './support/grpc-load.mjs';
 import { BATCH, CONTROLS, restBody, streamMessage, unaryMessage } from './support/grpc-messages.mjs';
-import { rowOf } from './support/measure.mjs';
+import { createSeries, rowOf } from './support/measure.mjs';
 import { median, report } from './support/report.mjs';
 import { restLoad } from './support/rest-load.mjs';
 import { startService } from './support/service-server.mjs';
+
+/**
+ * @import { Row } from './support/report.mjs'
+ * @import { MeasuredServer } from './support/service-server.mjs'
+ */
+
+/** @typedef {(url: string, count: number) => Promise<Buffer>} Load */
+/** @typedef {keyof typeof servers} ServerName */
+/**
+ * `size` is the number of evaluations in each of the `count` calls or messages of a round.
+ * @typedef {{
+ *   kind: string, raw: typeof rawHttp2, against: readonly ServerName[], count: number, size: number,
+ *   loadOf: (controls: number) => Load,
+ * }} Kind
+ */
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SCALE = Number(process.env.BENCH_SCALE ?? 1);
@@ -30,9 +45,10 @@ const servers = {
 };
 const rawHttp2 = await startChild('raw-http2.mjs');
 const rawHttp1 = await startChild('raw-http1.mjs');
-const GRPC = Object.keys(servers);
+/** @type {readonly ServerName[]} */
+const GRPC = ['service', 'plain-connect', 'grpc-js'];
 
-/** `size` is the number of evaluations in each of the `count` calls or messages of a round. */
+/** @type {readonly Kind[]} */
 const KINDS = [
   {
     kind: 'unary',
@@ -68,6 +84,7 @@ const KINDS = [
   },
 ];
 
+/** @type {Row[]} */
 const rows = [];
 try {
   for (const kind of KINDS) {
@@ -81,26 +98,35 @@ try {
 }
 report('grpc', rows);
 
+/**
+ * @param {Kind} kind
+ * @param {number} controls
+ * @param {string} name
+ */
 async function measure({ raw, against, count, size, loadOf }, controls, name) {
   const load = loadOf(controls);
   // What is counted has to be what is sent, and streams send equal parts.
+  /** @param {number} wanted */
   const whole = (wanted) => Math.ceil(wanted / STREAMS_IN_ALL) * STREAMS_IN_ALL;
   const calls = whole((count * SCALE) / (controls === 100 ? 4 : 1));
   // Slow ones are measured on fewer calls.
+  /** @param {ServerName} server */
   const callsOf = (server) => (server === 'plain-connect' ? whole(calls / 4) : calls);
   for (const server of against) {
     const reply = await load(servers[server].url, callsOf(server));
     if (server === 'service') await raw.answerWith(reply);
   }
   await load(raw.url, calls);
-  const found = new Map([['raw', []], ...against.map((server) => [server, []])]);
+  /** @type {ReturnType<typeof createSeries<Awaited<ReturnType<typeof measured>>>>} */
+  const found = createSeries();
   for (let round = 0; round < ROUNDS; round += 1) {
-    found.get('raw').push(await measured(raw, load, calls, size));
+    found.add('raw', await measured(raw, load, calls, size));
     for (const server of against) {
-      found.get(server).push(await measured(servers[server], load, callsOf(server), size));
+      found.add(server, await measured(servers[server], load, callsOf(server), size));
     }
   }
-  const figures = (server, figure) => found.get(server).map((one) => one[figure]);
+  /** @param {ServerName | 'raw'} server @param {'cpu' | 'rate' | 'loadShare'} figure */
+  const figures = (server, figure) => found.of(server).map((one) => one[figure]);
   const made = against.flatMap((server) => [
     rowOf(`${server} ${name}`, CPU, figures(server, 'cpu'), figures('raw', 'cpu')),
     rowOf(`${server} ${name} rate`, 'evaluations/s', figures(server, 'rate'), figures('raw', 'rate')),
@@ -118,6 +144,12 @@ async function measure({ raw, against, count, size, loadOf }, controls, name) {
   return made;
 }
 
+/**
+ * @param {MeasuredServer} server
+ * @param {Load} load
+ * @param {number} calls
+ * @param {number} size
+ */
 async function measured(server, load, calls, size) {
   const before = await server.cpuSeconds();
   const ownBefore = process.cpuUsage();
@@ -134,6 +166,13 @@ async function measured(server, load, calls, size) {
   };
 }
 
+/**
+ * @template M
+ * @param {(url: string, path: string, message: M, count: number) => Promise<Buffer>} load
+ * @param {string} path
+ * @param {M} message
+ * @returns {Load}
+ */
 function loadOf(load, path, message) {
   return (url, count) => load(url, path, message, count);
 }

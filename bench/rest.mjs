@@ -1,14 +1,19 @@
 /**
  * REST evaluation against a bare Fastify route with the same request and reply bytes. Servers run in processes of
- * their own; the load generator is this one. Rounds alternate, ratios are medians over rounds.
+ * their own; the load generator is this one. Rounds alternate, ratios are medians over rounds. `BENCH_REQUESTS` is the
+ * number of requests of a round, `BENCH_ROUNDS` that of rounds.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { startServiceProcess } from '../scripts/start-service.mjs';
-import { median, report } from './support/report.mjs';
+import { rowOf } from './support/measure.mjs';
+import { report } from './support/report.mjs';
 import { restLoad } from './support/rest-load.mjs';
+import { metricOf } from './support/service-metrics.mjs';
 
-const ROUNDS = 5;
+/** @import { Row } from './support/report.mjs' */
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const REQUESTS = Number(process.env.BENCH_REQUESTS ?? 20_000);
 const CONNECTIONS = 16;
 const AGENT = 'bench-agent-01';
@@ -24,7 +29,10 @@ const BODY = JSON.stringify({
   stage: 'pre',
 });
 
-/** Half regex, half list; none matches, so that the reply holds them all as non-matches. */
+/**
+ * Half regex, half list; none matches, so that the reply holds them all as non-matches.
+ * @param {number} index
+ */
 function control(index) {
   const evaluator =
     index % 2 === 0
@@ -40,6 +48,12 @@ function control(index) {
   };
 }
 
+/**
+ * @param {string} url
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ */
 async function call(url, method, path, body) {
   const response = await fetch(url + path, {
     method,
@@ -50,6 +64,7 @@ async function call(url, method, path, body) {
   return response.text();
 }
 
+/** @param {string} url @param {number} controls */
 async function prepare(url, controls) {
   await call(url, 'POST', '/api/v1/agents/initAgent', { agent: { agent_name: AGENT } });
   for (let index = 0; index < controls; index += 1) {
@@ -59,23 +74,25 @@ async function prepare(url, controls) {
   return call(url, 'POST', PATH, BODY);
 }
 
+/** @param {string} reply */
 async function startBare(reply) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'support', 'bare-fastify.mjs')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   child.stdin.end(reply);
+  /** @type {string} */
   const url = await new Promise((resolve) =>
     child.stdout.setEncoding('utf8').once('data', (line) => resolve(line.trim())),
   );
-  return { url, stop: () => child.kill() };
+  return { url, stop: () => void child.kill() };
 }
 
-const cpuOfService = async (url) => {
-  const text = await call(url, 'GET', '/metrics');
-  return Number(/_process_cpu_seconds_total(?:\{[^}]*\})? ([\d.e+-]+)/.exec(text)?.[1]);
-};
+/** @param {string} url */
+const cpuOfService = (url) => metricOf(url, 'process_cpu_seconds_total');
+/** @param {string} url @returns {Promise<number>} */
 const cpuOfBare = async (url) => JSON.parse(await call(url, 'GET', '/cpu')).seconds;
 
+/** @param {string} url @param {(url: string) => Promise<number>} readCpu */
 async function round(url, readCpu) {
   const before = await readCpu(url);
   const start = performance.now();
@@ -85,6 +102,7 @@ async function round(url, readCpu) {
   return { cpuPer10k: (cpu / REQUESTS) * 10_000, perSecond: REQUESTS / seconds };
 }
 
+/** @type {Row[]} */
 const rows = [];
 for (const controls of [0, 10]) {
   const service = await startServiceProcess({ SERVICE_LOG_LEVEL: 'info' });
@@ -92,6 +110,7 @@ for (const controls of [0, 10]) {
   try {
     await round(service.url, cpuOfService);
     await round(bare.url, cpuOfBare);
+    /** @type {Record<'service' | 'bare', Awaited<ReturnType<typeof round>>>[]} */
     const rounds = [];
     for (let index = 0; index < ROUNDS; index += 1) {
       rounds.push({
@@ -99,18 +118,18 @@ for (const controls of [0, 10]) {
         bare: await round(bare.url, cpuOfBare),
       });
     }
-    for (const [figure, unit] of [
-      ['cpuPer10k', 'server CPU s per 10k requests'],
-      ['perSecond', 'requests/s'],
-    ]) {
-      rows.push({
-        name: `service rest ${controls} controls ${figure === 'cpuPer10k' ? 'cpu' : 'rate'}`,
-        value: median(rounds.map((one) => one.service[figure])),
+    /** @param {string} what @param {'cpuPer10k' | 'perSecond'} figure @param {string} unit */
+    const row = (what, figure, unit) =>
+      rowOf(
+        `service rest ${controls} controls ${what}`,
         unit,
-        yardstick: median(rounds.map((one) => one.bare[figure])),
-        ratio: median(rounds.map((one) => one.service[figure] / one.bare[figure])),
-      });
-    }
+        rounds.map((one) => one.service[figure]),
+        rounds.map((one) => one.bare[figure]),
+      );
+    rows.push(
+      row('cpu', 'cpuPer10k', 'server CPU s per 10k requests'),
+      row('rate', 'perSecond', 'requests/s'),
+    );
   } finally {
     bare.stop();
     await service.stop();

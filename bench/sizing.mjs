@@ -1,26 +1,34 @@
 /**
  * Memory and processor time of one process: idle, and while it evaluates at fixed rates. Linux only. The figures of
- * docs/operations.md are from here: `npm run build && node bench/sizing.mjs`; `all` or `matches` selects what is
- * recorded.
+ * docs/operations.md are from here: `npm run bench:sizing`; `-- all` or `-- matches` selects what is recorded.
+ * `BENCH_SECONDS` is how long each rate is measured (5).
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient } from '../dist/packages/client/src/node.js';
+import { createCaller } from '../scripts/demo-data/load.mjs';
 import { startPostgresServer } from '../scripts/postgres-server.mjs';
 import { startServiceProcess } from '../scripts/start-service.mjs';
+import { report, singleRow } from './support/report.mjs';
 
-const { createClient } = await import('../dist/packages/client/src/node.js');
+/**
+ * @import { Client } from '../dist/packages/client/src/node.js'
+ * @import { Row } from './support/report.mjs'
+ */
 
 const CONTROLS = 10;
-const SETTLE_MS = 2_000;
-const MEASURE_MS = 5_000;
+const MEASURE_MS = Number(process.env.BENCH_SECONDS ?? 5) * 1_000;
+const SETTLE_MS = 0.4 * MEASURE_MS;
 const RATES = [0, 200, 1_000];
 const TICK_MS = 10;
 const TICKS_PER_SECOND = 100;
 const AGENT = 'sized-agent';
 
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Seconds of processor time of a process so far, and its resident memory in MB. */
+/**
+ * Seconds of processor time of a process so far, and its resident memory in MB.
+ * @param {number} pid
+ */
 function usageOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
@@ -30,20 +38,12 @@ function usageOf(pid) {
   return { seconds: (utime + stime) / TICKS_PER_SECOND, megabytes: Math.round(Number(rss) / 1024) };
 }
 
+/** @param {string} url */
 async function seed(url) {
-  const send = async (method, path, body) => {
-    const headers = { 'content-type': 'application/json' };
-    const reply = await fetch(`${url}${path}`, {
-      method,
-      headers,
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`);
-    return reply.json();
-  };
-  await send('POST', '/api/v1/agents/initAgent', { agent: { agent_name: AGENT } });
+  const send = createCaller(url, undefined);
+  await send('POST', '/agents/initAgent', { agent: { agent_name: AGENT } });
   for (let index = 0; index < CONTROLS; index += 1) {
-    const { control_id: id } = await send('PUT', '/api/v1/controls', {
+    const { control_id: id } = await send('PUT', '/controls', {
       name: `sized-${randomUUID()}`,
       data: {
         execution: 'server',
@@ -54,11 +54,16 @@ async function seed(url) {
         action: { decision: 'deny' },
       },
     });
-    await send('POST', `/api/v1/agents/${AGENT}/controls/${id}`);
+    await send('POST', `/agents/${AGENT}/controls/${id}`);
   }
 }
 
-/** Evaluates at a rate; one step in ten matches a control. Returns how many were answered. */
+/**
+ * Evaluates at a rate; one step in ten matches a control. Returns how many were answered.
+ * @param {Client} client
+ * @param {number} rate
+ * @param {number} forMs
+ */
 async function load(client, rate, forMs) {
   const startedAt = performance.now();
   const open = new Set();
@@ -81,6 +86,10 @@ async function load(client, rate, forMs) {
   return sent;
 }
 
+/** @type {Row[]} */
+const rows = [];
+
+/** @param {string} name @param {Record<string, string>} environment */
 async function measure(name, environment) {
   const service = await startServiceProcess(environment);
   const client = createClient({ baseUrl: service.url });
@@ -93,9 +102,11 @@ async function measure(name, environment) {
       const answered = await load(client, rate, MEASURE_MS);
       const seconds = (performance.now() - startedAt) / 1_000;
       const after = usageOf(service.pid);
-      const share = Math.round(((after.seconds - before.seconds) / seconds) * 1_000) / 10;
-      console.log(
-        `| ${name} | ${Math.round(answered / seconds)} | ${share} % of a core | ${after.megabytes} MB |`,
+      const of = `${name}, ${rate}/s`;
+      rows.push(
+        singleRow(`${of}: rate`, answered / seconds, 'evaluations/s'),
+        singleRow(`${of}: processor`, ((after.seconds - before.seconds) / seconds) * 100, '% of a core'),
+        singleRow(`${of}: memory`, after.megabytes, 'MB'),
       );
     }
   } finally {
@@ -105,7 +116,6 @@ async function measure(name, environment) {
 }
 
 const recorded = process.argv.length > 2 ? process.argv.slice(2) : ['matches', 'all'];
-console.log('| database, events | evaluations/s | processor | memory |\n|---|---|---|---|');
 const server = await startPostgresServer();
 try {
   for (const record of recorded) {
@@ -116,3 +126,4 @@ try {
 } finally {
   await server.stop();
 }
+report('sizing', rows);

@@ -1,38 +1,53 @@
+/// <reference lib="dom" />
 /**
  * The dashboard in a real browser, with 1,000 agents, 5,000 controls and a condition of 500 nodes: time to the first
  * contents and until Overview responds, frames while the list of controls scrolls, time from a key in the editor to the
  * next frame, and the bytes of each chunk. The yardstick of each time is a bare page that does the same: a heading, a long
- * plain list, a text field. Rounds alternate, ratios are medians over rounds.
+ * plain list, a text field. Rounds alternate, ratios are medians over rounds. BENCH_ROUNDS is their number (5),
+ * BENCH_AGENTS, BENCH_CONTROLS and BENCH_EVENTS are those of what is stored, BENCH_EDITS is how many keys are pressed,
+ * BENCH_FRAMES how many frames are timed.
  */
+import { once } from 'node:events';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import http from 'node:http';
 import { join } from 'node:path';
 import { launchBrowser } from '../scripts/browser.mjs';
 import { createCaller } from '../scripts/demo-data/load.mjs';
 import { startServiceProcess } from '../scripts/start-service.mjs';
-import { median, report } from './support/report.mjs';
+import { urlOf } from './support/child-server.mjs';
+import { createSeries, rowOf } from './support/measure.mjs';
+import { quantile, report } from './support/report.mjs';
 import { loadLargeInstallation } from './support/ui-data.mjs';
+
+/** @import { Locator, Page } from 'playwright-core' */
+
+/**
+ * Figures of one visit, in milliseconds.
+ * @typedef {Partial<Record<'paint' | 'interactive' | 'frame' | 'worstFrame' | 'edit' | 'tree', number>>} Figures
+ */
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const COUNTS = {
   agents: Number(process.env.BENCH_AGENTS ?? 1000),
   controls: Number(process.env.BENCH_CONTROLS ?? 5000),
   conditionNodes: 500,
+  events: Number(process.env.BENCH_EVENTS ?? 20_000),
 };
 const VIEWPORT = { width: 1280, height: 800 };
-const EDITS = 30;
-const SCROLL_STEPS = 120;
-/** Pixels of one step: about three rows. */
-const SCROLL_PIXELS = 110;
+const EDITS = Number(process.env.BENCH_EDITS ?? 30);
+/** A step is a frame; its pixels are about three rows. */
+const SCROLLING = { steps: Number(process.env.BENCH_FRAMES ?? 120), pixels: 110 };
 const ASSETS = join(import.meta.dirname, '..', 'packages', 'dashboard', 'dist', 'assets');
 
 const BARE_PAGE = `<!doctype html><title>bare</title><h1>Bare</h1><label>Text <input></label>
 <section style="height:600px;overflow:auto">${'<p style="height:36px;margin:0">row</p>'.repeat(COUNTS.controls)}</section>`;
 
-/** Times of the page in milliseconds since its navigation: first contents, and the end of the last long task. */
+/**
+ * Times of the page in milliseconds since its navigation: first contents, and the end of the last long task.
+ * @returns {Promise<{ paint: number, interactive: number }>}
+ */
 const loadTimes = () =>
   new Promise((resolve) => {
-    const { performance, PerformanceObserver, setTimeout } = globalThis;
     let idle = performance.now();
     new PerformanceObserver((list) => {
       for (const task of list.getEntries()) idle = Math.max(idle, task.startTime + task.duration);
@@ -43,14 +58,20 @@ const loadTimes = () =>
     }, 500);
   });
 
-/** Durations of frames in milliseconds while an element scrolls. */
-const scrollFrames = (element, [steps, pixels]) =>
+/**
+ * Durations of frames in milliseconds while an element scrolls.
+ * @param {Element} element
+ * @param {{ steps: number, pixels: number }} scrolling
+ * @returns {Promise<number[]>}
+ */
+const scrollFrames = (element, { steps, pixels }) =>
   new Promise((resolve) => {
-    const { requestAnimationFrame } = globalThis;
+    /** @type {number[]} */
     const frames = [];
-    let before;
+    let before = Number.NaN;
+    /** @param {number} now */
     const step = (now) => {
-      if (before !== undefined) frames.push(now - before);
+      if (!Number.isNaN(before)) frames.push(now - before);
       before = now;
       if (frames.length >= steps) return resolve(frames);
       element.scrollTop += pixels;
@@ -61,14 +82,13 @@ const scrollFrames = (element, [steps, pixels]) =>
 
 /** Records, for each key, the time from the event to the frame after it. */
 const watchKeys = () => {
-  const { performance, requestAnimationFrame, setTimeout, window } = globalThis;
-  window.keyTimes = [];
+  /** @type {number[]} */
+  const keyTimes = [];
+  Object.assign(window, { keyTimes });
   window.addEventListener(
     'keydown',
     (event) =>
-      requestAnimationFrame(() =>
-        setTimeout(() => window.keyTimes.push(performance.now() - event.timeStamp)),
-      ),
+      requestAnimationFrame(() => setTimeout(() => keyTimes.push(performance.now() - event.timeStamp))),
     true,
   );
 };
@@ -77,30 +97,23 @@ const service = await startServiceProcess();
 const bare = http.createServer((_request, response) => {
   response.setHeader('content-type', 'text/html').end(BARE_PAGE);
 });
-await new Promise((resolve) => bare.listen(0, '127.0.0.1', () => resolve()));
-const bareUrl = `http://127.0.0.1:${bare.address().port}/`;
+await once(bare.listen(0, '127.0.0.1'), 'listening');
+const bareUrl = urlOf(bare);
 const browser = await launchBrowser();
 try {
   const largest = await loadLargeInstallation(createCaller(service.url, undefined), COUNTS);
-  const figures = { paint: [], interactive: [], frame: [], worstFrame: [], edit: [], tree: [] };
-  const yardsticks = { paint: [], interactive: [], frame: [], worstFrame: [], edit: [] };
+  const figures = createSeries();
+  const yardsticks = createSeries();
   for (let round = 0; round < ROUNDS; round += 1) {
     collect(yardsticks, await inNewTab(measureBare));
     collect(figures, await inNewTab(measureOverview));
     collect(figures, await inNewTab(measureScrolling));
     collect(figures, await inNewTab((page) => measureEditor(page, largest)));
   }
-  const row = (name, member) => ({
-    name,
-    value: median(figures[member]),
-    unit: 'ms',
-    ...(yardsticks[member] === undefined
-      ? {}
-      : {
-          yardstick: median(yardsticks[member]),
-          ratio: median(figures[member].map((value, round) => value / yardsticks[member][round])),
-        }),
-  });
+  /** @param {string} name @param {keyof Figures} figure */
+  const row = (name, figure) =>
+    // The bare page has no tree.
+    rowOf(name, 'ms', figures.of(figure), figure === 'tree' ? undefined : yardsticks.of(figure));
   report('ui', [
     row('Overview, first contentful paint', 'paint'),
     row('Overview, interactive', 'interactive'),
@@ -116,11 +129,15 @@ try {
   await service.stop();
 }
 
+/** @param {ReturnType<typeof createSeries>} into @param {Figures} measured */
 function collect(into, measured) {
-  for (const [member, value] of Object.entries(measured)) into[member].push(value);
+  for (const [figure, value] of Object.entries(measured)) into.add(figure, value);
 }
 
-/** Each tab has a cache of its own, so that everything is loaded anew. */
+/**
+ * Each tab has a cache of its own, so that everything is loaded anew.
+ * @param {(page: Page) => Promise<Figures>} measure
+ */
 async function inNewTab(measure) {
   const context = await browser.newContext({ viewport: VIEWPORT });
   try {
@@ -130,14 +147,16 @@ async function inNewTab(measure) {
   }
 }
 
+/** @param {Page} page @returns {Promise<Figures>} */
 async function measureBare(page) {
   await page.goto(bareUrl);
   const times = await page.evaluate(loadTimes);
-  const frames = await page.locator('section').evaluate(scrollFrames, [SCROLL_STEPS, SCROLL_PIXELS]);
+  const frames = await page.locator('section').evaluate(scrollFrames, SCROLLING);
   const edit = await measureKeys(page, page.getByLabel('Text'));
   return { ...times, ...frameFigures(frames), edit };
 }
 
+/** @param {Page} page @returns {Promise<Figures>} */
 async function measureOverview(page) {
   await page.goto(`${service.url}/ui/?range=24h`, { waitUntil: 'commit' });
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -148,6 +167,7 @@ async function measureOverview(page) {
   return page.evaluate(loadTimes);
 }
 
+/** @param {Page} page @returns {Promise<Figures>} */
 async function measureScrolling(page) {
   await page.goto(`${service.url}/ui/controls`);
   const list = page.getByRole('region', { name: 'Controls', exact: true });
@@ -161,9 +181,10 @@ async function measureScrolling(page) {
   await list.evaluate((element) => {
     element.scrollTop = 0;
   });
-  return frameFigures(await list.evaluate(scrollFrames, [SCROLL_STEPS, SCROLL_PIXELS]));
+  return frameFigures(await list.evaluate(scrollFrames, SCROLLING));
 }
 
+/** @param {Page} page @param {number} controlId @returns {Promise<Figures>} */
 async function measureEditor(page, controlId) {
   await page.goto(`${service.url}/ui/controls/${controlId}/edit`);
   await page.getByRole('tree').waitFor();
@@ -174,39 +195,46 @@ async function measureEditor(page, controlId) {
   const duplicate = page.getByRole('button', { name: /^Duplicate/ });
   const tree = await duplicate.evaluate(
     (button) =>
+      /** @type {Promise<number>} */
       new Promise((resolve) => {
-        const { performance, requestAnimationFrame, setTimeout } = globalThis;
         const start = performance.now();
-        button.click();
+        if (button instanceof HTMLElement) button.click();
         requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
       }),
   );
   return { edit, tree };
 }
 
+/** @param {Page} page @param {Locator} field */
 async function measureKeys(page, field) {
   await field.focus();
   await page.evaluate(watchKeys);
   for (let edit = 0; edit < EDITS; edit += 1) {
     await page.keyboard.press('x');
     // The policy of the page forbids the usual way to wait for an expression.
-    while ((await page.evaluate('window.keyTimes.length')) <= edit);
+    while ((await keyTimes(page)).length <= edit);
   }
-  return percentile(await page.evaluate('window.keyTimes'), 0.95);
+  return quantile(await keyTimes(page), 0.95);
 }
 
+/**
+ * What `watchKeys` has recorded so far.
+ * @param {Page} page
+ * @returns {Promise<number[]>}
+ */
+function keyTimes(page) {
+  return page.evaluate('window.keyTimes');
+}
+
+/** @param {number[]} frames */
 function frameFigures(frames) {
-  return { frame: percentile(frames, 0.95), worstFrame: Math.max(...frames) };
-}
-
-function percentile(values, share) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  return { frame: quantile(frames, 0.95), worstFrame: Math.max(...frames) };
 }
 
 /** Sizes of all chunks, and of what the first page loads. */
 async function chunkRows() {
   const page = await readFile(join(ASSETS, '..', 'index.html'), 'utf8');
+  /** @type {{ file: string, size: number, isFirst: boolean }[]} */
   const sizes = [];
   for (const file of await readdir(ASSETS)) {
     if (!file.endsWith('.js')) continue;
@@ -214,6 +242,7 @@ async function chunkRows() {
     sizes.push({ file, size, isFirst: page.includes(file) });
   }
   sizes.sort((a, b) => b.size - a.size);
+  /** @param {typeof sizes} chosen */
   const total = (chosen) => chosen.reduce((sum, { size }) => sum + size, 0) / 1024;
   return [
     {

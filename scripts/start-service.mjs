@@ -30,8 +30,10 @@ export async function startServiceProcess(environment = {}) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const remove = () => rmSync(folder, { recursive: true, force: true });
+  /** @type {string[]} */
   const log = [];
   const exited = new Promise((resolve) => child.once('exit', resolve));
+  /** @type {Promise<string>} */
   const address = new Promise((resolve, reject) => {
     let rest = '';
     const timer = setTimeout(() => reject(new Error('the service did not start in time')), START_LIMIT_MS);
@@ -70,6 +72,10 @@ export async function startServiceProcess(environment = {}) {
   }
 }
 
+/**
+ * @param {string} line
+ * @returns {string | undefined}
+ */
 function addressIn(line) {
   try {
     return JSON.parse(line).address;

@@ -1,10 +1,15 @@
 /** Yardsticks of the event store: the bare driver, which stores rows and counts them one by one. */
 import { randomBytes, randomUUID } from 'node:crypto';
 
-const EVENTS = 100_000;
+/** @import { Kind, Raw } from './event-fill.mjs' */
+
+const EVENTS = Number(process.env.BENCH_BARE_EVENTS ?? 100_000);
 const PER_TRANSACTION = 1_000;
 
-/** A row with the members of an event. */
+/**
+ * A row with the members of an event.
+ * @param {number} index
+ */
 export function bareRow(index) {
   return {
     control_execution_id: randomUUID(),
@@ -28,23 +33,31 @@ export function bareRow(index) {
 }
 
 const MEMBERS = Object.keys(bareRow(0));
+/** @param {string} name */
 const isFloat = (name) => name === 'confidence' || name.endsWith('_ms');
+/** @param {string} float */
 const TABLE = (float) =>
   `CREATE TABLE bare (${MEMBERS.map((name) => `${name} ${isFloat(name) ? float : 'TEXT'}`)});
    CREATE UNIQUE INDEX bare_id ON bare (control_execution_id); CREATE INDEX bare_trace ON bare (trace_id);
    CREATE INDEX bare_span ON bare (span_id); CREATE INDEX bare_time ON bare (timestamp);
    CREATE INDEX bare_agent ON bare (agent_name, timestamp); CREATE INDEX bare_control ON bare (control_id, timestamp);`;
 
+/** @param {string} json */
 const text = (json) => `'${json.replaceAll("'", "''")}'`;
+/** @satisfies {Record<Kind, (json: string) => string>} */
 const INSERT = {
-  sqlite: (json) =>
+  sqlite: (/** @type {string} */ json) =>
     `INSERT INTO bare SELECT ${MEMBERS.map((_, index) => `value ->> ${index}`)} FROM json_each(${text(json)})`,
-  postgresql: (json) =>
+  postgresql: (/** @type {string} */ json) =>
     `INSERT INTO bare SELECT ${MEMBERS.map((name, index) => `(v ->> ${index})${isFloat(name) ? '::float8' : ''}`)}
      FROM jsonb_array_elements(${text(json)}::jsonb) AS v`,
 };
 
-/** Events per second: the same rows with the same indexes, in transactions of 1,000, without any of the sums. */
+/**
+ * Events per second: the same rows with the same indexes, in transactions of 1,000, without any of the sums.
+ * @param {Kind} kind
+ * @param {Raw} raw
+ */
 export async function bareIngestRate(kind, raw) {
   await raw.execute(TABLE(kind === 'sqlite' ? 'REAL' : 'DOUBLE PRECISION'));
   const parts = Array.from({ length: EVENTS / PER_TRANSACTION }, (_, part) =>
@@ -65,7 +78,12 @@ export async function bareIngestRate(kind, raw) {
   return EVENTS / seconds;
 }
 
-/** Milliseconds in which the database counts the rows of one agent themselves. */
+/**
+ * Milliseconds in which the database counts the rows of one agent themselves.
+ * @param {Raw} raw
+ * @param {string} agentName
+ * @param {number} days
+ */
 export async function naiveCountMs(raw, agentName, days) {
   const fromUs = (Date.now() - days * 86_400_000) * 1000;
   const started = performance.now();

@@ -8,7 +8,8 @@ import Fastify from 'fastify';
 const reply = readFileSync(0);
 const app = Fastify();
 app.post('/api/v1/evaluation', (request, response) => {
-  if (typeof request.body?.agent_name !== 'string') throw new Error('not the request of the benchmark');
+  const body = /** @type {{ agent_name?: unknown } | null} */ (request.body);
+  if (typeof body?.agent_name !== 'string') throw new Error('not the request of the benchmark');
   return response.type('application/json; charset=utf-8').send(reply);
 });
 app.get('/cpu', () => {

@@ -2,12 +2,26 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@clickhouse/client';
 import { bareRow } from './bare-events.mjs';
+import { turnOf } from './core-steps.mjs';
 import { AGENTS, CONTROLS, DAYS } from './event-fill.mjs';
 
 const GROUP = 20_000;
 const BARE_EVENTS = 400_000;
 
-/** The members of an event that follow from its number: few texts, as agents send them. */
+/**
+ * @import { ControlEvent } from '../../dist/src/events/event.js'
+ * @import { EventTime } from '../../dist/src/events/event-time.js'
+ */
+
+/** @type {readonly ControlEvent['action'][]} */
+const ACTIONS = ['deny', 'steer', 'observe'];
+
+/**
+ * The members of an event that follow from its number: few texts, as agents send them.
+ * @param {number} index
+ * @param {EventTime} timestamp
+ * @returns {ControlEvent}
+ */
 function eventOf(index, timestamp) {
   return {
     origin: 'client',
@@ -19,7 +33,7 @@ function eventOf(index, timestamp) {
     control_name: `bench-control-${Math.floor(index / AGENTS) % CONTROLS}`,
     check_stage: index % 2 === 0 ? 'pre' : 'post',
     applies_to: index % 5 === 0 ? 'tool_call' : 'llm_call',
-    action: ['deny', 'steer', 'observe'][index % 3],
+    action: turnOf(ACTIONS, index),
     matched: index % 4 === 0,
     confidence: (index % 1000) / 1000,
     timestamp,
@@ -80,7 +94,10 @@ function locationOf(url) {
   };
 }
 
-/** The bare client on the database of `url`. */
+/**
+ * The bare client on the database of `url`.
+ * @param {string} url
+ */
 export function openClickHouse(url) {
   const { host, pathname } = new URL(url);
   const client = createClient({ url: `http://${host}`, database: pathname.slice(1) });
@@ -104,7 +121,11 @@ export function openClickHouse(url) {
       await client.command({ query: 'DROP TABLE bare' });
       return BARE_EVENTS / seconds;
     },
-    /** Milliseconds in which the rows of one agent are counted themselves. */
+    /**
+     * Milliseconds in which the rows of one agent are counted themselves.
+     * @param {string} agentName
+     * @param {number} days
+     */
     async naiveMs(agentName, days) {
       const fromUs = (Date.now() - days * 86_400_000) * 1000;
       const started = performance.now();

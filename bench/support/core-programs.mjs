@@ -4,13 +4,22 @@ import { linkProgram } from '../../dist/src/core/program.js';
 import { createControlLibrary } from '../../dist/src/decisions/control-library.js';
 import { builtinEvaluators, createRegistry } from '../../dist/src/evaluators/load-evaluators.js';
 
+/**
+ * @import { ControlProgram, Detail, Step } from '../../dist/src/core/types.js'
+ * @import { ListRule, RegexRule } from './core-steps.mjs'
+ */
+
 /** Enough for every benchmark to keep what it has compiled, as the service does by default. */
 const KEPT_EVALUATORS = 10_000;
 
 export const newLibrary = () =>
   createControlLibrary({ registry: createRegistry(builtinEvaluators), keepEvaluators: KEPT_EVALUATORS });
 
-/** The definition of a rule as it is stored. */
+/**
+ * The definition of a rule as it is stored.
+ * @param {Omit<RegexRule, 'index'> | Omit<ListRule, 'index'>} rule
+ * @param {object} [scope]
+ */
 export function definitionOf(rule, scope) {
   const evaluator =
     rule.kind === 'regex'
@@ -24,21 +33,43 @@ export function definitionOf(rule, scope) {
   });
 }
 
-/** Compiles what `library` does not know, and links it. */
+/**
+ * Compiles what `library` does not know, and links it.
+ * @param {readonly string[]} definitions
+ */
 export function programOf(definitions, library = newLibrary()) {
   const controls = definitions.map((text, index) => ({
     id: index + 1,
     name: `bench-control-${index}`,
     prepared: library.prepare(text),
   }));
-  const onFailure = ({ problem }) => {
-    throw new Error(problem);
-  };
-  return linkProgram(controls, { newExecutionId: randomUUID, onFailure });
+  return linkProgram(controls, {
+    newExecutionId: randomUUID,
+    onFailure({ problem }) {
+      throw new Error(problem);
+    },
+  });
 }
 
-/** A program as a subject of `ratesOf`. */
+/**
+ * Evaluates a step in the turn of the call: the evaluators of the benchmarks never wait.
+ * @param {ControlProgram} program
+ * @param {Step} step
+ * @param {Detail} detail
+ */
+export function verdictOf(program, step, detail) {
+  const verdict = program.evaluate(step, 'pre', detail);
+  if (verdict instanceof Promise) throw new Error('an evaluation waits');
+  return verdict;
+}
+
+/**
+ * A program as a subject of `ratesOf`.
+ * @param {string} name
+ * @param {ControlProgram} program
+ * @param {Detail} detail
+ */
 export const subjectOf = (name, program, detail) => ({
   name,
-  decide: (step) => program.evaluate(step, 'pre', detail).is_safe,
+  decide: (/** @type {Step} */ step) => verdictOf(program, step, detail).is_safe,
 });

@@ -1,15 +1,38 @@
 /** The rules and steps of `bench:core`, as data that every engine gets in its own form. */
 
 /**
- * A rule that denies a step: for `regex` when the text has a match of `pattern`, for `list` when it contains one of
- * `values` as a whole word, in any case.
- * @typedef {{ kind: 'regex', index: number, pattern: string } | { kind: 'list', index: number, values: string[] }} Rule
+ * Denies a step when its text has a match of `pattern`.
+ * @typedef {{ kind: 'regex', index: number, pattern: string }} RegexRule
  */
+/**
+ * Denies a step when its text contains one of `values` as a whole word, in any case.
+ * @typedef {{ kind: 'list', index: number, values: string[] }} ListRule
+ */
+/** @typedef {RegexRule | ListRule} Rule */
+/**
+ * @typedef {{
+ *   type: string, name: string, input: { to: string, text: string }, output: null, context: null
+ * }} Step
+ */
+
+/**
+ * Item `index` of items that take turns.
+ * @template T
+ * @param {readonly T[]} items
+ * @param {number} index
+ */
+export function turnOf(items, index) {
+  return /** @type {T} */ (items[index % items.length]);
+}
 
 const STEP_BYTES = 600;
 const SYLLABLES = 'ba co di fu ga he ji ko lu ma ne pi qua ro su ta ve wi xo zy'.split(' ');
 
-/** Half regex, half list. @returns {Rule[]} */
+/**
+ * Half regex, half list.
+ * @param {number} count
+ * @returns {Rule[]}
+ */
 export function rulesOf(count) {
   return Array.from({ length: count }, (_, index) =>
     index % 2 === 0
@@ -18,8 +41,13 @@ export function rulesOf(count) {
   );
 }
 
-/** Regex rules of several shapes, each with a literal of its own. @returns {Rule[]} */
+/**
+ * Regex rules of several shapes, each with a literal of its own.
+ * @param {number} count
+ * @returns {RegexRule[]}
+ */
 export function regexRulesOf(count) {
+  /** @type {((word: string) => string)[]} */
   const shapes = [
     (word) => `\\b${word}-\\d{6}\\b`,
     (word) => `(?i)${word}\\s*[:=]\\s*\\S{8,}`,
@@ -29,30 +57,45 @@ export function regexRulesOf(count) {
   return Array.from({ length: count }, (_, index) => ({
     kind: 'regex',
     index,
-    pattern: shapes[index % shapes.length](ruleWord(index)),
+    pattern: turnOf(shapes, index)(ruleWord(index)),
   }));
 }
 
-/** The literal of rule `index` of `regexRulesOf`. */
-const ruleWord = (index) => `kw${index.toString(36).padStart(3, '0')}${SYLLABLES[index % SYLLABLES.length]}`;
+/**
+ * The literal of rule `index` of `regexRulesOf`.
+ * @param {number} index
+ */
+const ruleWord = (index) => `kw${index.toString(36).padStart(3, '0')}${turnOf(SYLLABLES, index)}`;
 
-/** A text that makes `rule` match, and no other rule of its set. */
+/**
+ * A text that makes `rule` match, and no other rule of its set.
+ * @param {Rule} rule
+ */
 export const hitOf = (rule) =>
-  rule.kind === 'regex' ? `secret-${rule.index}-123456` : rule.values[rule.values.length - 1];
+  rule.kind === 'regex' ? `secret-${rule.index}-123456` : (rule.values.at(-1) ?? '');
 
-/** A source of unseen words, the same in every run. */
+/**
+ * A source of unseen words, the same in every run.
+ * @param {number} seed
+ */
 export function createWriter(seed) {
   let state = seed;
+  /** @param {number} limit */
   const below = (limit) => {
     // A linear congruential generator with the constants of Numerical Recipes; its high bits are good enough here.
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return Math.floor((state / 2 ** 32) * limit);
   };
-  const word = () => Array.from({ length: 1 + below(4) }, () => SYLLABLES[below(SYLLABLES.length)]).join('');
+  const word = () =>
+    Array.from({ length: 1 + below(4) }, () => turnOf(SYLLABLES, below(SYLLABLES.length))).join('');
   return {
     below,
     word,
-    /** A text of `length` characters with `phrases` at its end. */
+    /**
+     * A text of `length` characters with `phrases` at its end.
+     * @param {number} length
+     * @param {string[]} phrases
+     */
     text(length, ...phrases) {
       const end = phrases.map((phrase) => ` ${phrase} `).join('');
       let text = '';
@@ -63,7 +106,11 @@ export function createWriter(seed) {
   };
 }
 
-/** A step of the core; `name` is what it calls. */
+/**
+ * A step of the core; `name` is what it calls.
+ * @param {string} text
+ * @returns {Step}
+ */
 export const stepOf = (text, name = 'send_mail') => ({
   type: 'tool',
   name,
@@ -72,7 +119,11 @@ export const stepOf = (text, name = 'send_mail') => ({
   context: null,
 });
 
-/** Steps of 600 bytes as JSON. With a rule each of them has a text that makes it match. */
+/**
+ * Steps of 600 bytes as JSON. With a rule each of them has a text that makes it match.
+ * @param {number} count
+ * @param {Rule} [rule]
+ */
 export function stepsOf(count, rule) {
   const writer = createWriter(count);
   const length = STEP_BYTES - JSON.stringify(stepOf('')).length;

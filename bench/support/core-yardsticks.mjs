@@ -7,13 +7,23 @@ import cedar from '@cedar-policy/cedar-wasm/nodejs';
 import { newEnforcer, newModelFromString } from 'casbin';
 import { Engine } from 'json-rules-engine';
 
-/** A rule as an expression of JavaScript: compiled once, and without the linear time that the core promises. */
+/**
+ * @import { Rule, Step } from './core-steps.mjs'
+ * @import { Subject } from './measure.mjs'
+ */
+
+/**
+ * A rule as an expression of JavaScript: compiled once, and without the linear time that the core promises.
+ * @param {Rule} rule
+ */
 const expressionOf = (rule) =>
   rule.kind === 'regex' ? new RegExp(rule.pattern) : new RegExp(`\\b(?:${rule.values.join('|')})\\b`, 'i');
 
 /**
  * One policy for each rule, denied if any applies. `enforceSync` spares the promises, the matcher is compiled once by
  * casbin itself, and a function of our own finds compiled expressions (`regexMatch` would compile them every time).
+ * @param {readonly Rule[]} rules
+ * @returns {Promise<Subject<Step>>}
  */
 export async function casbinOf(rules) {
   const model = newModelFromString(`
@@ -27,7 +37,7 @@ e = !some(where (p.eft == deny))
 m = applies(r.text, p.rule)`);
   const enforcer = await newEnforcer(model);
   const expressions = new Map(rules.map((rule) => [`rule-${rule.index}`, expressionOf(rule)]));
-  await enforcer.addFunction('applies', (text, rule) => expressions.get(rule).test(text));
+  await enforcer.addFunction('applies', (text, rule) => expressions.get(rule)?.test(text) ?? false);
   await enforcer.addPolicies(rules.map((rule) => [`rule-${rule.index}`, 'deny']));
   return { name: 'casbin', decide: (step) => enforcer.enforceSync(step.input.text) };
 }
@@ -35,9 +45,12 @@ m = applies(r.text, p.rule)`);
 /**
  * One policy for each rule, parsed beforehand. Cedar has no regular expressions and no whole words, so its rules ask
  * for the literals only, which is less work.
+ * @param {readonly Rule[]} rules
+ * @returns {Subject<Step>}
  */
 export function cedarOf(rules) {
   const preparsedPolicySetId = randomUUID();
+  /** @param {string} literal */
   const like = (literal) => `context.text like "*${literal}*"`;
   const policies = rules.map((rule) => {
     const literals = rule.kind === 'regex' ? [`secret-${rule.index}-`] : rule.values;
@@ -64,14 +77,20 @@ export function cedarOf(rules) {
   };
 }
 
-/** One engine for all steps, and an operator that is given compiled expressions. */
+/**
+ * One engine for all steps, and an operator that is given compiled expressions.
+ * @param {readonly Rule[]} rules
+ * @returns {Subject<Step>}
+ */
 export function jsonRulesEngineOf(rules) {
   const conditions = rules.map((rule) => ({
     conditions: { all: [{ fact: 'text', operator: 'has', value: expressionOf(rule) }] },
     event: { type: 'deny' },
   }));
   const engine = new Engine();
-  engine.addOperator('has', (text, expression) => expression.test(text));
+  engine.addOperator('has', (/** @type {string} */ text, /** @type {RegExp} */ expression) =>
+    expression.test(text),
+  );
   for (const rule of conditions) engine.addRule(rule);
   return {
     name: 'json-rules-engine',

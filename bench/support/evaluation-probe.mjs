@@ -11,7 +11,11 @@ import { Http2Client } from './http2-client.mjs';
 const PATH = '/enforcement.v1.EvaluationService/Evaluate';
 const STEP = { type: 'llm', name: 'answer', input: 'a quick brown fox' };
 
-/** Evaluates for an agent of the service at `url`. */
+/**
+ * Evaluates for an agent of the service at `url`.
+ * @param {string} url
+ * @param {string} agentName
+ */
 export async function startProbe(url, agentName) {
   const child = fork(import.meta.filename, [url, agentName], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -19,7 +23,11 @@ export async function startProbe(url, agentName) {
   await once(child, 'message');
   return {
     pid: child.pid,
-    /** The times of all evaluations within so many seconds. */
+    /**
+     * The times of all evaluations within so many seconds.
+     * @param {number} seconds
+     * @returns {Promise<number[]>}
+     */
     async times(seconds) {
       child.send({ seconds });
       const [times] = await once(child, 'message');
@@ -32,11 +40,12 @@ export async function startProbe(url, agentName) {
 /** Prefix of a message: flags and length. */
 const PREFIX = 5;
 
+/** @param {string} agentName */
 function messageFor(agentName) {
-  const stepForm = { case: 'stepJson', value: Buffer.from(JSON.stringify(STEP)) };
+  const value = Buffer.from(JSON.stringify(STEP));
   const bytes = toBinary(
     EvaluateRequestSchema,
-    create(EvaluateRequestSchema, { agentName, stage: 1, stepForm }),
+    create(EvaluateRequestSchema, { agentName, stage: 1, stepForm: { case: 'stepJson', value } }),
   );
   const message = Buffer.alloc(PREFIX + bytes.length);
   message.writeUInt32BE(bytes.length, 1);
@@ -44,23 +53,26 @@ function messageFor(agentName) {
   return message;
 }
 
+/** @param {string} url @param {string} agentName */
 async function probe(url, agentName) {
+  /** @param {Error} error */
   const fail = (error) => {
     throw error;
   };
   const client = await Http2Client.connect(url, PATH, fail);
   const message = messageFor(agentName);
+  /** @returns {Promise<void>} */
   const evaluate = () =>
     new Promise((resolve) => {
       let received = 0;
-      const onData = (bytes) => {
-        received += bytes.length;
-      };
       // Only an answer has a message.
       const onEnd = () => (received > PREFIX ? resolve() : fail(new Error('an evaluation failed')));
-      client.write(client.open(onData, onEnd), message, true);
+      const call = client.open((bytes) => {
+        received += bytes.length;
+      }, onEnd);
+      client.write(call, message, true);
     });
-  process.on('message', async ({ seconds }) => {
+  process.on('message', async (/** @type {{ seconds: number }} */ { seconds }) => {
     const times = [];
     const end = performance.now() + seconds * 1000;
     while (performance.now() < end) {
@@ -68,10 +80,11 @@ async function probe(url, agentName) {
       await evaluate();
       times.push(performance.now() - start);
     }
-    process.send(times);
+    process.send?.(times);
   });
   process.once('disconnect', () => process.exit());
-  process.send('ready');
+  process.send?.('ready');
 }
 
-if (process.argv[1] === import.meta.filename) await probe(process.argv[2], process.argv[3]);
+const [, main, url = '', agentName = ''] = process.argv;
+if (main === import.meta.filename) await probe(url, agentName);

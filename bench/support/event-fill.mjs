@@ -6,6 +6,22 @@
 import Libsql from 'libsql';
 import pg from 'pg';
 
+/**
+ * A database of the service.
+ * @typedef {'sqlite' | 'postgresql'} Kind
+ */
+
+/**
+ * A connection for statements about the structure, which reads texts.
+ * @typedef {{
+ *   query: (sql: string) => Promise<Record<string, string>[]>,
+ *   execute: (sql: string) => Promise<void>,
+ *   close: () => Promise<void>,
+ * }} Raw
+ */
+
+/** @import { Database } from '../../dist/src/database/database.js' */
+
 export const AGENTS = 10;
 export const CONTROLS = 20;
 /** The events are spread over this many days, oldest first; most of a year is in rollups of hours and days. */
@@ -13,6 +29,15 @@ export const DAYS = 360;
 /** Positions of one transaction. The server ends statements that take longer than ten seconds. */
 const CHUNK = 20_000;
 
+/**
+ * @type {Record<Kind, {
+ *   series: (from: number, to: number) => string,
+ *   source: (from: number, to: number) => string,
+ *   id: string,
+ *   key: string,
+ *   time: (us: string) => string,
+ * }>}
+ */
 const DIALECTS = {
   sqlite: {
     series: (from, to) =>
@@ -31,7 +56,14 @@ const DIALECTS = {
   },
 };
 
-/** Statement that stores the events of some positions, of a fill with `count` events that ends at `nowMs`. */
+/**
+ * Statement that stores the events of some positions, of a fill with `count` events that ends at `nowMs`.
+ * @param {Kind} kind
+ * @param {number} from
+ * @param {number} to
+ * @param {number} count
+ * @param {number} nowMs
+ */
 function insertion(kind, from, to, count, nowMs) {
   const { series, source, id, key, time } = DIALECTS[kind];
   const stepUs = Math.floor((DAYS * 86_400_000_000) / count);
@@ -49,13 +81,17 @@ function insertion(kind, from, to, count, nowMs) {
     FROM ${source(from, to)} WHERE 1 = 1`;
 }
 
-/** Opens a connection for statements about the structure. */
+/**
+ * @param {Kind} kind
+ * @param {string} url
+ * @returns {Promise<Raw>}
+ */
 export async function openRaw(kind, url) {
   if (kind === 'sqlite') {
     const database = new Libsql(url.replace(/^file:/, ''), { timeout: 10_000 });
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536');
     return {
-      query: async (sql) => database.prepare(sql).all([]),
+      query: async (sql) => /** @type {Record<string, string>[]} */ (database.prepare(sql).all([])),
       execute: async (sql) => void database.exec(sql),
       close: async () => void database.close(),
     };
@@ -78,7 +114,7 @@ const INDEXES = {
 
 /**
  * Stores `count` events in an empty event store, in segments as the service would make them.
- * @param {{ kind: 'sqlite' | 'postgresql', url: string, count: number, nowMs: number }} options
+ * @param {{ kind: Kind, url: string, count: number, nowMs: number }} options
  */
 export async function fillEvents({ kind, url, count, nowMs }) {
   const { Prisma } = await import('../../dist/gen/prisma/sqlite/client.js');
@@ -106,7 +142,7 @@ export async function fillEvents({ kind, url, count, nowMs }) {
           ),
         );
       }
-      for (const { definition } of indexes) await raw.execute(definition);
+      for (const { definition = '' } of indexes) await raw.execute(definition);
     }
     if (kind === 'postgresql') await raw.execute('VACUUM ANALYZE');
     await buildFilters(database, raw);
@@ -116,18 +152,24 @@ export async function fillEvents({ kind, url, count, nowMs }) {
   }
 }
 
-/** Lets the service's own background work build the filters of the segments, so that it is not part of a measurement. */
+/**
+ * Lets the service's own background work build the filters of the segments, so that it is not part of a measurement.
+ * @param {Database} database
+ * @param {Raw} raw
+ */
 async function buildFilters(database, raw) {
   const { createSqlEventStore } = await import('../../dist/src/events/sql/sql-event-store.js');
   const store = createSqlEventStore({ database, now: Date.now });
-  const failed = (kind, _message, error) => console.warn(kind, error);
-  store.start({ failed, told: () => {} });
+  store.start?.({ failed: (kind, _message, error) => console.warn(kind, error), told: () => {} });
   const missing = 'SELECT "number" FROM "event_segments" WHERE "filter" IS NULL';
   while ((await raw.query(missing)).length > 0) await new Promise((resolve) => setTimeout(resolve, 200));
   await store.close();
 }
 
-/** Fails unless the sums are those of the rows. */
+/**
+ * Fails unless the sums are those of the rows.
+ * @param {string} url
+ */
 export async function checkFill(url) {
   const { openDatabase } = await import('../../dist/src/database/database.js');
   const { rebuildRollups } = await import('../../dist/src/events/sql/rollup-rebuild.js');

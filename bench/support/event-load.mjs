@@ -10,6 +10,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 // Load comes from other machines: it must not take the processors from what is measured. A thread's own, on Linux.
 if (process.platform === 'linux') os.setPriority(10);
 
+/**
+ * @typedef {{
+ *   url: string, batch: number, connections: number, agents: number, controls: number, spreadDays: number
+ * }} EventLoad
+ */
+/** @type {EventLoad} */
 const { url, batch, connections, agents, controls, spreadDays } = workerData;
 const DAY_MS = 86_400_000;
 
@@ -46,6 +52,10 @@ function event() {
 const body = () => `{"events":[${Array.from({ length: batch }, event).join(',')}]}`;
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
+/**
+ * @param {string} text
+ * @returns {Promise<void>}
+ */
 function send(text) {
   return new Promise((resolve, reject) => {
     const request = http.request(`${url}/api/v1/observability/events`, {
@@ -55,6 +65,7 @@ function send(text) {
     });
     request.on('error', reject);
     request.on('response', (response) => {
+      /** @type {Buffer[]} */
       const chunks = [];
       response.on('data', (chunk) => chunks.push(chunk));
       response.on('end', () => {
@@ -68,7 +79,7 @@ function send(text) {
 }
 
 let stopping = false;
-parentPort.once('message', () => {
+parentPort?.once('message', () => {
   stopping = true;
 });
 let stored = 0;
@@ -84,4 +95,4 @@ await Promise.all(
   }),
 );
 agent.destroy();
-parentPort.postMessage({ stored, seconds: (performance.now() - started) / 1000 });
+parentPort?.postMessage({ stored, seconds: (performance.now() - started) / 1000 });

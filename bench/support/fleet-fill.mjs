@@ -1,9 +1,18 @@
 /** Fills a database with a fleet: policies of controls over REST, agents that have one policy each by set-based SQL. */
 import { openRaw } from './event-fill.mjs';
 
+/**
+ * @import { Caller } from '../../scripts/demo-data/load.mjs'
+ * @import { Kind } from './event-fill.mjs'
+ */
+
+/** @param {number} index */
 export const nameOf = (index) => `fleet-agent-${String(index).padStart(6, '0')}`;
 
-/** The definition of a control; no step of the benchmark matches it. */
+/**
+ * The definition of a control; no step of the benchmark matches it.
+ * @param {string} word
+ */
 export function definitionOf(word) {
   return {
     execution: 'server',
@@ -17,21 +26,24 @@ export function definitionOf(word) {
 }
 
 /**
- * Creates `policies` with `controls` each, over a running service. Resolves with the ids of the policies' controls.
- * @param {(method: string, path: string, body?: unknown) => Promise<any>} call
+ * Creates `policies` with `controls` each, over a running service. Resolves with their ids and those of their controls.
+ * @param {Caller} call
+ * @param {{ policies: number, controls: number }} counts
  */
 export async function fillPolicies(call, { policies, controls }) {
+  /** @type {{ policyId: number, controlIds: number[] }[]} */
   const ids = [];
   for (let policy = 0; policy < policies; policy += 1) {
-    const { policy_id } = await call('PUT', '/api/v1/policies', { name: `fleet-policy-${policy}` });
+    const { policy_id } = await call('PUT', '/policies', { name: `fleet-policy-${policy}` });
+    /** @type {number[]} */
     const members = [];
     for (let index = 0; index < controls; index += 1) {
       const name = `fleet-control-${policy}-${index}`;
-      const { control_id } = await call('PUT', '/api/v1/controls', {
+      const { control_id } = await call('PUT', '/controls', {
         name,
         data: definitionOf(`${policy}-${index}`),
       });
-      await call('POST', `/api/v1/policies/${policy_id}/controls/${control_id}`);
+      await call('POST', `/policies/${policy_id}/controls/${control_id}`);
       members.push(control_id);
     }
     ids.push({ policyId: policy_id, controlIds: members });
@@ -39,7 +51,14 @@ export async function fillPolicies(call, { policies, controls }) {
   return ids;
 }
 
-/** Adds agents `from` to `to` without it, in turns to the policies, while no service runs. */
+/**
+ * Adds agents `from` to `to` without it, in turns to the policies, while no service runs.
+ * @param {Kind} kind
+ * @param {string} url
+ * @param {readonly number[]} policyIds
+ * @param {number} from
+ * @param {number} to
+ */
 export async function fillAgents(kind, url, policyIds, from, to) {
   const raw = await openRaw(kind, url);
   try {

@@ -13,7 +13,9 @@ const HEAD_END = '\r\n\r\n';
  */
 export async function evaluateEach(url, names, { connections = 16, onReply } = {}) {
   const { hostname, port, host } = new URL(url);
+  /** @type {number[]} */
   const times = [];
+  /** @param {string} name */
   const requestFor = (name) => {
     const step = { type: 'llm', name: 'answer', input: 'a quick brown fox jumps over the lazy dog' };
     const body = JSON.stringify({ agent_name: name, stage: 'pre', step });
@@ -22,16 +24,17 @@ export async function evaluateEach(url, names, { connections = 16, onReply } = {
   const run = async () => {
     const socket = net.connect(Number(port), hostname);
     await once(socket, 'connect');
-    await new Promise((resolve, reject) => {
+    /** @type {Promise<void>} */
+    const evaluated = new Promise((resolve, reject) => {
       let pending = '';
       let begun = 0;
       const send = () => {
-        const { value, done } = names.next();
-        if (done === true) return resolve();
+        const next = names.next();
+        if (next.done === true) return resolve();
         begun = performance.now();
-        socket.write(requestFor(value));
+        socket.write(requestFor(next.value));
       };
-      socket.setEncoding('latin1').on('data', (chunk) => {
+      socket.setEncoding('latin1').on('data', (/** @type {string} */ chunk) => {
         pending += chunk;
         const headEnd = pending.indexOf(HEAD_END);
         if (headEnd < 0) return;
@@ -47,6 +50,7 @@ export async function evaluateEach(url, names, { connections = 16, onReply } = {
       socket.on('close', () => reject(new Error('a connection was closed')));
       send();
     });
+    await evaluated;
     socket.destroy();
   };
   await Promise.all(Array.from({ length: connections }, run));

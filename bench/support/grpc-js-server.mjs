@@ -9,18 +9,32 @@ import { createRandomIds } from '../../dist/src/decisions/random-id.js';
 import { createEvaluationCalls } from '../../dist/src/transport/evaluation/evaluation-calls.js';
 import { directCodec } from '../../dist/src/transport/wire/direct-codec.js';
 import { announce } from './child-server.mjs';
-import { programOf } from './core-programs.mjs';
+import { programOf as linkedProgramOf } from './core-programs.mjs';
 import { agentOf, CONTROLS, controlData } from './grpc-messages.mjs';
+
+/**
+ * @import { MethodDefinition, ServerDuplexStream, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js'
+ * @import { RevisedVerdict } from '../../dist/src/decisions/evaluation-service.js'
+ * @import { RpcCaller } from '../../dist/src/transport/call/call-host.js'
+ * @import { EvaluationFields, StreamFields, StreamReply } from '../../dist/src/transport/wire/evaluation-codec.js'
+ */
 
 const PREFIX_LENGTH = 5;
 const SERVICE = '/enforcement.v1.EvaluationService';
-/** A caller that may use every agent. */
+/**
+ * A caller that may use every agent.
+ * @type {RpcCaller}
+ */
 const CALLER = {
   protocol: 'grpc',
+  signal: new AbortController().signal,
+  agents: null,
   header: () => undefined,
   spend: () => {},
   tellTargetIgnored: () => {},
-  agents: null,
+  itemFailed(error) {
+    throw error;
+  },
 };
 const progress = { revision: 1, currentAtMs: 0 };
 const READ = { readRevision: 1, readAtMs: 0, isKept: false };
@@ -28,52 +42,90 @@ const READ = { readRevision: 1, readAtMs: 0, isKept: false };
 const programs = new Map(
   CONTROLS.map((controls) => {
     const definitions = Array.from({ length: controls }, (_, index) => JSON.stringify(controlData(index)));
-    return [agentOf(controls), new LoadedProgram(programOf(definitions), READ)];
+    return [agentOf(controls), new LoadedProgram(linkedProgramOf(definitions), READ)];
   }),
 );
+
+/** @param {string} name */
+function programOf(name) {
+  const program = programs.get(name);
+  if (program === undefined) throw new Error(`${name} has no controls`);
+  return program;
+}
+
 const calls = createEvaluationCalls(
   createEvaluationService({
     now: () => 0,
-    programs: { progress, programOf: (name) => programs.get(name) },
+    programs: { progress, programOf },
     newDecisionId: createRandomIds(),
     onVerdict: () => {},
   }),
+  'refuse',
 );
 
-const unframed = (frame) => frame.subarray(PREFIX_LENGTH);
-const definition = {
-  evaluate: {
-    path: `${SERVICE}/Evaluate`,
-    requestStream: false,
-    responseStream: false,
-    requestDeserialize: directCodec.decodeEvaluate,
-    responseSerialize: (verdict) => unframed(directCodec.frameVerdict(verdict)),
-  },
-  evaluateStream: {
-    path: `${SERVICE}/EvaluateStream`,
-    requestStream: true,
-    responseStream: true,
-    requestDeserialize: directCodec.decodeStream,
-    responseSerialize: (reply) => unframed(directCodec.frameStream([reply])),
-  },
-};
-for (const method of Object.values(definition)) {
-  method.requestSerialize = Buffer.from;
-  method.responseDeserialize = Buffer.from;
+/**
+ * A method of which only the server is used.
+ * @template I, O
+ * @param {string} name
+ * @param {boolean} isStream
+ * @param {(bytes: Buffer) => I} decode
+ * @param {(reply: O) => Buffer} frameOf
+ * @returns {MethodDefinition<I, O>}
+ */
+function methodOf(name, isStream, decode, frameOf) {
+  const isServerOnly = () => {
+    throw new Error('this program has no client');
+  };
+  return {
+    path: `${SERVICE}/${name}`,
+    requestStream: isStream,
+    responseStream: isStream,
+    requestDeserialize: decode,
+    responseSerialize: (reply) => frameOf(reply).subarray(PREFIX_LENGTH),
+    requestSerialize: isServerOnly,
+    responseDeserialize: isServerOnly,
+  };
 }
 
 const server = new Server();
-server.addService(definition, {
-  evaluate: (call, done) => done(null, calls.evaluate(call.request, CALLER)),
-  evaluateStream(stream) {
-    const signal = new AbortController().signal;
-    const itemFailed = (error) => {
-      throw error;
-    };
-    stream.on('data', (message) => stream.write(calls.message(message, { ...CALLER, signal, itemFailed })));
-    stream.on('end', () => stream.end());
+server.addService(
+  {
+    evaluate: methodOf('Evaluate', false, directCodec.decodeEvaluate, directCodec.frameVerdict),
+    evaluateStream: methodOf(
+      'EvaluateStream',
+      true,
+      directCodec.decodeStream,
+      (/** @type {StreamReply} */ reply) => directCodec.frameStream([reply]),
+    ),
   },
-});
+  {
+    /**
+     * @param {ServerUnaryCall<EvaluationFields, RevisedVerdict>} call
+     * @param {sendUnaryData<RevisedVerdict>} done
+     */
+    evaluate: (call, done) =>
+      whenDone(calls.evaluate(call.request, CALLER), (verdict) => done(null, verdict)),
+    /** @param {ServerDuplexStream<StreamFields, StreamReply>} stream */
+    evaluateStream(stream) {
+      stream.on('data', (message) =>
+        whenDone(calls.message(message, CALLER), (reply) => stream.write(reply)),
+      );
+      stream.on('end', () => stream.end());
+    },
+  },
+);
+
+/**
+ * Uses a reply in this turn unless it is a promise.
+ * @template T
+ * @param {T | Promise<T>} reply
+ * @param {(reply: T) => void} use
+ */
+function whenDone(reply, use) {
+  if (reply instanceof Promise) reply.then(use);
+  else use(reply);
+}
+
 server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
   if (error !== null) throw error;
   announce(`http://127.0.0.1:${port}`);

@@ -8,16 +8,24 @@ const UNARY_AT_ONCE = 16;
 const STREAMS = 2;
 /** Messages of one stream that wait for their answer. */
 const WINDOW = 64;
+/** @type {Buffer} */
 const NOTHING = Buffer.alloc(0);
 
-/** Makes `count` unary calls. Resolves with the last reply. */
+/**
+ * Makes `count` unary calls. Resolves with the last reply.
+ * @param {string} url
+ * @param {string} path
+ * @param {Buffer} message
+ * @param {number} count
+ */
 export async function unaryLoad(url, path, message, count) {
   let left = count;
   let last = NOTHING;
+  /** @type {(client: Http2Client) => Promise<void>} */
   const call = (client) =>
     new Promise((resolve, reject) => {
       let reply = NOTHING;
-      const onData = (bytes) => {
+      const onData = (/** @type {Buffer} */ bytes) => {
         reply = reply.length === 0 ? bytes : Buffer.concat([reply, bytes]);
       };
       const stream = client.open(onData, () => {
@@ -41,7 +49,13 @@ export async function unaryLoad(url, path, message, count) {
 /** All streams together; each sends as many messages as every other. */
 export const STREAMS_IN_ALL = CONNECTIONS * STREAMS;
 
-/** Sends `count` messages, a multiple of STREAMS_IN_ALL, on as many streams. Resolves with a reply. */
+/**
+ * Sends `count` messages, a multiple of STREAMS_IN_ALL, on as many streams. Resolves with a reply.
+ * @param {string} url
+ * @param {string} path
+ * @param {Buffer} message
+ * @param {number} count
+ */
 export async function streamLoad(url, path, message, count) {
   const each = count / STREAMS_IN_ALL;
   if (!Number.isInteger(each))
@@ -61,7 +75,7 @@ export async function streamLoad(url, path, message, count) {
             client.write(stream, message, sent === each - 1);
           }
         };
-        const onData = (bytes) => {
+        const onData = (/** @type {Buffer} */ bytes) => {
           rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
           let at = 0;
           while (rest.length - at >= 5) {
@@ -85,7 +99,14 @@ export async function streamLoad(url, path, message, count) {
   return last;
 }
 
+/**
+ * @param {string} url
+ * @param {string} path
+ * @param {number} atOnce
+ * @param {(client: Http2Client) => Promise<void>} work
+ */
 async function onConnections(url, path, atOnce, work) {
+  /** @type {(error: Error) => void} */
   let failed = () => {};
   const failure = new Promise((_, reject) => {
     failed = reject;

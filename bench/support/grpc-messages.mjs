@@ -1,5 +1,6 @@
 /** What the gRPC benchmarks send, and the controls that judge it: half regex, half list, and none matches. */
 import { create, toBinary } from '@bufbuild/protobuf';
+import { Stage } from '../../dist/gen/proto/enforcement/v1/control_pb.js';
 import {
   EvaluateRequestSchema,
   EvaluateStreamRequestSchema,
@@ -7,7 +8,8 @@ import {
 
 export const BATCH = 32;
 /** Numbers of applicable controls; each has an agent of its own. */
-export const CONTROLS = [0, 10, 100];
+export const CONTROLS = (process.env.BENCH_CONTROLS ?? '0,10,100').split(',').map(Number);
+/** @param {number} controls */
 export const agentOf = (controls) => `bench-agent-${controls}-controls`;
 
 const TEXT = 'Please refund the order of last week to the card that it was paid with. '.repeat(7);
@@ -19,7 +21,10 @@ export const STEP = {
   context: { user: 'u-1' },
 };
 
-/** A control as the service stores it. */
+/**
+ * A control as the service stores it.
+ * @param {number} index
+ */
 export function controlData(index) {
   const evaluator =
     index % 2 === 0
@@ -33,23 +38,40 @@ export function controlData(index) {
 }
 
 const STEP_JSON = Buffer.from(JSON.stringify(STEP));
-const requestOf = (controls) => ({
-  agentName: agentOf(controls),
-  stage: 1,
-  stepForm: { case: 'stepJson', value: STEP_JSON },
-});
+/** @param {number} controls */
+const requestOf = (controls) =>
+  create(EvaluateRequestSchema, {
+    agentName: agentOf(controls),
+    stage: Stage.PRE,
+    stepForm: { case: 'stepJson', value: STEP_JSON },
+  });
 
-/** A gRPC message with one evaluation, for Evaluate. */
-export const unaryMessage = (controls) => framed(EvaluateRequestSchema, requestOf(controls));
-/** A gRPC message with `count` evaluations, for EvaluateStream. */
-export const streamMessage = (controls, count) =>
-  framed(EvaluateStreamRequestSchema, { id: '1', evaluations: Array(count).fill(requestOf(controls)) });
-/** The body of a REST request. */
+/**
+ * A gRPC message with one evaluation, for Evaluate.
+ * @param {number} controls
+ */
+export const unaryMessage = (controls) => framed(toBinary(EvaluateRequestSchema, requestOf(controls)));
+
+/**
+ * A gRPC message with `count` evaluations, for EvaluateStream.
+ * @param {number} controls
+ * @param {number} count
+ */
+export function streamMessage(controls, count) {
+  const evaluations = Array.from({ length: count }, () => requestOf(controls));
+  const message = create(EvaluateStreamRequestSchema, { id: '1', evaluations });
+  return framed(toBinary(EvaluateStreamRequestSchema, message));
+}
+
+/**
+ * The body of a REST request.
+ * @param {number} controls
+ */
 export const restBody = (controls) =>
   JSON.stringify({ agent_name: agentOf(controls), step: STEP, stage: 'pre' });
 
-function framed(desc, init) {
-  const message = toBinary(desc, create(desc, init));
+/** @param {Uint8Array} message */
+function framed(message) {
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(message.length, 1);
   return Buffer.concat([prefix, message]);

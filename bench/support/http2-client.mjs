@@ -18,24 +18,45 @@ const LARGEST_FRAME = 16_384;
 const DEFAULT_WINDOW = 65_535;
 const LARGEST_WINDOW = 2 ** 31 - 1;
 
+/** @typedef {{ id: number, window: number, onData: (bytes: Buffer) => void, onEnd: () => void }} Stream */
+
 export class Http2Client {
   #socket;
   #headers;
+  /** @type {Buffer} */
   #rest = Buffer.alloc(0);
   #nextId = 1;
+  /** @type {Map<number, Stream>} */
   #streams = new Map();
   #window = DEFAULT_WINDOW;
   #streamWindow = DEFAULT_WINDOW;
-  /** Frames that wait for a window: [stream, frame]. */
+  /**
+   * Frames that wait for a window.
+   * @type {[Stream, Buffer][]}
+   */
   #waiting = [];
+  /** @type {Buffer[]} */
   #out = [];
 
-  /** Every call goes to `path`. `failed` is told once when the connection is of no use any more. */
+  /**
+   * @param {net.Socket} socket
+   * @param {Buffer} headers
+   */
+  constructor(socket, headers) {
+    this.#socket = socket;
+    this.#headers = headers;
+  }
+
+  /**
+   * Every call goes to `path`. `failed` is told once when the connection is of no use any more.
+   * @param {string} url
+   * @param {string} path
+   * @param {(error: Error) => void} failed
+   */
   static async connect(url, path, failed) {
     const { hostname, port, host } = new URL(url);
-    const client = new Http2Client();
-    client.#headers = headerBlock(path, host);
-    client.#socket = net.connect({ host: hostname, port: Number(port), noDelay: true });
+    const socket = net.connect({ host: hostname, port: Number(port), noDelay: true });
+    const client = new Http2Client(socket, headerBlock(path, host));
     await once(client.#socket, 'connect');
     client.#socket.on('data', (chunk) => client.#read(chunk, failed));
     client.#socket.on('error', failed);
@@ -49,7 +70,11 @@ export class Http2Client {
     return client;
   }
 
-  /** Starts a call. `onData` gets views of what comes, `onEnd` is told of the end. */
+  /**
+   * Starts a call. `onData` gets views of what comes, `onEnd` is told of the end.
+   * @param {Stream['onData']} onData
+   * @param {Stream['onEnd']} onEnd
+   */
   open(onData, onEnd) {
     const stream = { id: this.#nextId, window: this.#streamWindow, onData, onEnd };
     this.#nextId += 2;
@@ -58,7 +83,12 @@ export class Http2Client {
     return stream;
   }
 
-  /** Sends a message; the last one ends the request. An empty one only ends it. */
+  /**
+   * Sends a message; the last one ends the request. An empty one only ends it.
+   * @param {Stream} stream
+   * @param {Buffer} message
+   * @param {boolean} isLast
+   */
   write(stream, message, isLast) {
     let at = 0;
     do {
@@ -76,6 +106,7 @@ export class Http2Client {
     this.#socket.destroy();
   }
 
+  /** @param {Stream} stream @param {number} size */
   #spend(stream, size) {
     if (size > this.#window || size > stream.window) return false;
     this.#window -= size;
@@ -83,7 +114,10 @@ export class Http2Client {
     return true;
   }
 
-  /** What is sent in one turn of the event loop leaves together. */
+  /**
+   * What is sent in one turn of the event loop leaves together.
+   * @param {Buffer} bytes
+   */
   #send(bytes) {
     if (this.#out.push(bytes) > 1) return;
     queueMicrotask(() => {
@@ -92,6 +126,7 @@ export class Http2Client {
     });
   }
 
+  /** @param {Buffer} chunk @param {(error: Error) => void} failed */
   #read(chunk, failed) {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     let at = 0;
@@ -100,12 +135,10 @@ export class Http2Client {
       const end = start + bytes.readUIntBE(at, 3);
       if (end > bytes.length) break;
       const problem = this.#onFrame(
-        bytes[at + 3],
-        bytes[at + 4],
+        bytes.readUInt8(at + 3),
+        bytes.readUInt8(at + 4),
         bytes.readUInt32BE(at + 5),
-        bytes,
-        start,
-        end,
+        bytes.subarray(start, end),
       );
       if (problem !== undefined) return failed(new Error(problem));
       at = end;
@@ -113,41 +146,50 @@ export class Http2Client {
     this.#rest = bytes.subarray(at);
   }
 
-  #onFrame(type, flags, id, bytes, start, end) {
+  /**
+   * @param {number} type
+   * @param {number} flags
+   * @param {number} id
+   * @param {Buffer} payload
+   * @returns {string | undefined} why the connection is of no use any more
+   */
+  #onFrame(type, flags, id, payload) {
     const stream = this.#streams.get(id);
     switch (type) {
       case DATA:
-        stream?.onData(bytes.subarray(start, end));
+        stream?.onData(payload);
         break;
       case HEADERS:
         break;
       case SETTINGS:
-        if ((flags & ACK) === 0) this.#onSettings(bytes, start, end);
-        return;
+        if ((flags & ACK) === 0) this.#onSettings(payload);
+        return undefined;
       case PING:
-        if ((flags & ACK) === 0) this.#send(frame(PING, ACK, 0, bytes.subarray(start, end)));
-        return;
+        if ((flags & ACK) === 0) this.#send(frame(PING, ACK, 0, payload));
+        return undefined;
       case WINDOW_UPDATE:
-        if (id === 0) this.#window += bytes.readUInt32BE(start);
-        else if (stream !== undefined) stream.window += bytes.readUInt32BE(start);
+        if (id === 0) this.#window += payload.readUInt32BE(0);
+        else if (stream !== undefined) stream.window += payload.readUInt32BE(0);
         this.#sendWaiting();
-        return;
+        return undefined;
       case RST_STREAM:
-        return stream && `a call was reset with code ${bytes.readUInt32BE(start)}`;
+        return stream && `a call was reset with code ${payload.readUInt32BE(0)}`;
       case GOAWAY:
-        return `the server went away with code ${bytes.readUInt32BE(start + 4)}`;
+        return `the server went away with code ${payload.readUInt32BE(4)}`;
       default:
-        return;
+        return undefined;
     }
-    if ((flags & END_STREAM) === 0) return;
+    if ((flags & END_STREAM) === 0) return undefined;
     this.#streams.delete(id);
     stream?.onEnd();
+    return undefined;
   }
 
-  #onSettings(bytes, start, end) {
-    for (let at = start; at < end; at += 6) {
-      if (bytes.readUInt16BE(at) !== INITIAL_WINDOW_SIZE) continue;
-      const size = bytes.readUInt32BE(at + 2);
+  /** @param {Buffer} settings */
+  #onSettings(settings) {
+    for (let at = 0; at < settings.length; at += 6) {
+      if (settings.readUInt16BE(at) !== INITIAL_WINDOW_SIZE) continue;
+      const size = settings.readUInt32BE(at + 2);
       for (const stream of this.#streams.values()) stream.window += size - this.#streamWindow;
       this.#streamWindow = size;
     }
@@ -156,8 +198,8 @@ export class Http2Client {
   }
 
   #sendWaiting() {
-    while (this.#waiting.length > 0) {
-      const [stream, data] = this.#waiting[0];
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      const [stream, data] = next;
       if (!this.#spend(stream, data.length - FRAME_HEAD)) return;
       this.#waiting.shift();
       this.#send(data);
@@ -165,6 +207,12 @@ export class Http2Client {
   }
 }
 
+/**
+ * @param {number} type
+ * @param {number} flags
+ * @param {number} id
+ * @param {Uint8Array} payload
+ */
 function frame(type, flags, id, payload) {
   const made = Buffer.allocUnsafe(FRAME_HEAD + payload.length);
   made.writeUIntBE(payload.length, 0, 3);
@@ -175,14 +223,20 @@ function frame(type, flags, id, payload) {
   return made;
 }
 
+/** @param {number} value */
 function uint32(value) {
   const made = Buffer.alloc(4);
   made.writeUInt32BE(value);
   return made;
 }
 
-/** Indexed where the static table has it, otherwise literal, not indexed. */
+/**
+ * Indexed where the static table has it, otherwise literal, not indexed.
+ * @param {string} path
+ * @param {string} host
+ */
 function headerBlock(path, host) {
+  /** @param {string} value */
   const text = (value) => [Buffer.from([value.length]), Buffer.from(value)];
   return Buffer.concat([
     // :method POST, :scheme http

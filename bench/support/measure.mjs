@@ -1,4 +1,7 @@
+import { turnOf } from './core-steps.mjs';
 import { median } from './report.mjs';
+
+/** @import { Row } from './report.mjs' */
 
 /**
  * CPU time of this process since `before`, in milliseconds: all its threads, so that collecting garbage counts. Wall
@@ -17,32 +20,70 @@ const BATCH_MS = 1;
 
 /**
  * Something that is timed: `decide` says whether a step may go on, at once or by promise.
- * @typedef {{ name: string, decide: (step: any) => boolean | Promise<boolean> }} Subject
+ * @template S
+ * @typedef {{ name: string, decide: (step: S) => boolean | Promise<boolean> }} Subject
+ */
+
+/**
+ * @template S
+ * @typedef {{ subject: Subject<S>, steps: readonly S[], expected: boolean, budgetMs: number }} Run
  */
 
 /**
  * Rates of several subjects, in calls per second of CPU time, over rounds in which they take turns. Every decision is
  * checked.
- * @param {{ subjects: Subject[], steps: unknown[], expected: boolean, rounds: number, budgetMs: number }} options
+ * @template S
+ * @param {{ subjects: Subject<S>[], steps: readonly S[], expected: boolean, rounds: number, budgetMs: number }} options
  *   `budgetMs` is the CPU time of one subject in one round; it makes at least one call.
- * @returns {Promise<Map<string, number[]>>} one rate for each round, by the name of the subject
+ * @returns {Promise<(name: string) => number[]>} one rate for each round, by the name of the subject
  */
 export async function ratesOf({ subjects, steps, expected, rounds, budgetMs }) {
   const runs = [];
   for (const subject of subjects) runs.push(await warmUp({ subject, steps, expected, budgetMs }));
-  const rates = new Map(subjects.map(({ name }) => [name, []]));
+  const rates = createSeries();
   for (let round = 0; round < rounds; round += 1) {
-    for (const run of runs) rates.get(run.subject.name).push(await rateOf(run));
+    for (const run of runs) rates.add(run.subject.name, await rateOf(run));
   }
-  return rates;
+  return rates.of;
 }
 
-/** Runs a subject for one budget, and finds out how many calls make a batch. */
+/**
+ * Figures of rounds, by the name of what was measured.
+ * @template [F=number]
+ */
+export function createSeries() {
+  /** @type {Map<string, F[]>} */
+  const series = new Map();
+  return {
+    /** @param {string} name @param {F} figure */
+    add(name, figure) {
+      const figures = series.get(name);
+      if (figures === undefined) series.set(name, [figure]);
+      else figures.push(figure);
+    },
+    /** @param {string} name */
+    of(name) {
+      const figures = series.get(name);
+      if (figures === undefined) throw new Error(`${name} was not measured`);
+      return figures;
+    },
+  };
+}
+
+/**
+ * Runs a subject for one budget, and finds out how many calls make a batch.
+ * @template S
+ * @param {Run<S>} options
+ */
 async function warmUp(options) {
   const first = await rateOf({ ...options, batch: 1 });
   return { ...options, batch: Math.max(1, Math.round((first * BATCH_MS) / 1000)) };
 }
 
+/**
+ * @template S
+ * @param {Run<S> & { batch: number }} run
+ */
 async function rateOf({ subject, steps, expected, budgetMs, batch }) {
   const decisionOf = subject.decide;
   let calls = 0;
@@ -52,7 +93,7 @@ async function rateOf({ subject, steps, expected, budgetMs, batch }) {
   let elapsed = 0;
   while (elapsed < budgetMs && performance.now() - start < MOST_WALL_BUDGETS * budgetMs) {
     for (let index = 0; index < batch; index += 1) {
-      const decision = decisionOf(steps[calls % steps.length]);
+      const decision = decisionOf(turnOf(steps, calls));
       // Nothing is awaited that is no promise: that alone would cost more than a quick decision.
       if ((typeof decision === 'boolean' ? decision : await decision) !== expected) wrong += 1;
       calls += 1;
@@ -69,6 +110,7 @@ async function rateOf({ subject, steps, expected, budgetMs, batch }) {
  * @param {string} unit
  * @param {number[]} values
  * @param {number[]} [yardsticks]
+ * @returns {Row}
  */
 export function rowOf(name, unit, values, yardsticks) {
   if (yardsticks === undefined) return { name, value: median(values), unit };
@@ -77,6 +119,6 @@ export function rowOf(name, unit, values, yardsticks) {
     value: median(values),
     unit,
     yardstick: median(yardsticks),
-    ratio: median(values.map((value, round) => value / yardsticks[round])),
+    ratio: median(values.map((value, round) => value / (yardsticks[round] ?? Number.NaN))),
   };
 }

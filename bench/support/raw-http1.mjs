@@ -1,7 +1,8 @@
 /** The yardstick of REST: a route of node:http that reads the body, looks at nothing, and answers prepared bytes. */
 import http from 'node:http';
-import { announce } from './child-server.mjs';
+import { announce, urlOf } from './child-server.mjs';
 
+/** @type {Buffer} */
 let reply = Buffer.alloc(0);
 
 const server = http.createServer((request, response) => {
@@ -12,7 +13,7 @@ const server = http.createServer((request, response) => {
   });
 });
 server.listen(0, '127.0.0.1', () => {
-  announce(`http://127.0.0.1:${server.address().port}`, (bytes) => {
+  announce(urlOf(server), (bytes) => {
     reply = bytes;
   });
 });

@@ -3,10 +3,11 @@
  * server. It reads a request, looks at no byte of it but the lengths of the messages, and returns prepared bytes.
  */
 import http2 from 'node:http2';
-import { announce } from './child-server.mjs';
+import { announce, urlOf } from './child-server.mjs';
 
 const HEADERS = { ':status': 200, 'content-type': 'application/grpc+proto' };
 const TRAILERS = { 'grpc-status': '0' };
+/** @type {Buffer} */
 let reply = Buffer.alloc(0);
 
 const server = http2.createServer();
@@ -16,7 +17,7 @@ server.on('stream', (stream, headers) => {
     stream.respond(HEADERS, { waitForTrailers: true });
     stream.on('wantTrailers', () => stream.sendTrailers(TRAILERS));
   };
-  if (!headers[':path'].endsWith('Stream')) {
+  if (!headers[':path']?.endsWith('Stream')) {
     stream.on('data', () => {});
     stream.on('end', () => {
       respond();
@@ -25,8 +26,9 @@ server.on('stream', (stream, headers) => {
     return;
   }
   respond();
+  /** @type {Buffer} */
   let rest = Buffer.alloc(0);
-  stream.on('data', (chunk) => {
+  stream.on('data', (/** @type {Buffer} */ chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let messages = 0;
     let at = 0;
@@ -42,7 +44,7 @@ server.on('stream', (stream, headers) => {
   stream.on('end', () => stream.end());
 });
 server.listen(0, '127.0.0.1', () => {
-  announce(`http://127.0.0.1:${server.address().port}`, (bytes) => {
+  announce(urlOf(server), (bytes) => {
     reply = bytes;
   });
 });

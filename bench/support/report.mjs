@@ -11,11 +11,35 @@ import { join } from 'node:path';
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  const [below = Number.NaN, above = Number.NaN] = sorted.slice(middle - 1 + (sorted.length % 2));
+  return sorted.length % 2 === 1 ? below : (below + above) / 2;
 }
 
 /**
- * Prints a benchmark as a table and writes it to `bench/results/NAME.json`.
+ * The value below which `share` of the values are.
+ * @param {readonly number[]} values
+ * @param {number} share
+ */
+export function quantile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/**
+ * A row without rounds: the ratio is that of the two figures.
+ * @param {string} name
+ * @param {number} value
+ * @param {string} unit
+ * @param {number} [yardstick]
+ * @returns {Row}
+ */
+export function singleRow(name, value, unit, yardstick) {
+  if (yardstick === undefined) return { name, value, unit };
+  return { name, value, unit, yardstick, ratio: value / yardstick };
+}
+
+/**
+ * Prints a benchmark as a table and writes it to `NAME.json` in `bench/results`, or in the folder BENCH_RESULTS.
  * @param {string} name
  * @param {Row[]} rows
  */
@@ -30,12 +54,13 @@ export function report(name, rows) {
       `${row.name.padEnd(width)}  ${shown(row.value)}  ${shown(row.yardstick)}  ${ratio.padStart(5)}  ${row.unit}`,
     );
   }
-  const folder = join(import.meta.dirname, '..', 'results');
+  const folder = process.env.BENCH_RESULTS ?? join(import.meta.dirname, '..', 'results');
   mkdirSync(folder, { recursive: true });
   const date = new Date().toISOString();
   writeFileSync(join(folder, `${name}.json`), `${JSON.stringify({ name, date, machine, rows }, null, 2)}\n`);
 }
 
+/** @param {number | undefined} value */
 function shown(value) {
   const text = value === undefined ? '' : value.toLocaleString('en', { maximumFractionDigits: 3 });
   return text.padStart(12);

@@ -7,6 +7,10 @@ const HEAD_END = '\r\n\r\n';
 /**
  * Posts `body` to `path` `count` times over `connections`, each of which has the next request ready when a reply has
  * arrived. Resolves, as soon as the last reply has arrived, with its body; rejects on any status but 200.
+ * @param {string} url
+ * @param {string} path
+ * @param {string} body
+ * @param {number} count
  */
 export async function restLoad(url, path, body, count, connections = 32) {
   const { hostname, port, host } = new URL(url);
@@ -15,22 +19,25 @@ export async function restLoad(url, path, body, count, connections = 32) {
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   let left = count;
+  /** @type {Buffer} */
   let last = Buffer.alloc(0);
   const run = async () => {
     const socket = net.connect(Number(port), hostname);
     await once(socket, 'connect');
-    await new Promise((resolve, reject) => {
+    /** @type {Promise<void>} */
+    const answered = new Promise((resolve, reject) => {
+      /** @type {Buffer} */
       let pending = Buffer.alloc(0);
       const send = () => {
         if (left <= 0) return resolve();
         left -= 1;
         socket.write(request);
       };
-      socket.on('data', (chunk) => {
+      socket.on('data', (/** @type {Buffer} */ chunk) => {
         pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
         const headEnd = pending.indexOf(HEAD_END);
         if (headEnd < 0) return;
-        const head = pending.latin1Slice(0, headEnd);
+        const head = pending.toString('latin1', 0, headEnd);
         const size = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1]);
         if (!head.startsWith('HTTP/1.1 200 ') || Number.isNaN(size)) return reject(new Error(head));
         const end = headEnd + HEAD_END.length + size;
@@ -43,6 +50,7 @@ export async function restLoad(url, path, body, count, connections = 32) {
       socket.on('close', () => reject(new Error('a connection was closed')));
       send();
     });
+    await answered;
     socket.destroy();
   };
   await Promise.all(Array.from({ length: connections }, run));

@@ -1,36 +1,38 @@
 /** The service as a server of a benchmark: with its default settings, and an agent for each number of controls. */
+import { createCaller } from '../../scripts/demo-data/load.mjs';
 import { startServiceProcess } from '../../scripts/start-service.mjs';
 import { agentOf, CONTROLS, controlData } from './grpc-messages.mjs';
+import { metricOf } from './service-metrics.mjs';
 
-export async function startService(environment) {
+/**
+ * A server that is measured.
+ * @typedef {{ url: string, cpuSeconds: () => Promise<number>, stop: () => Promise<void> }} MeasuredServer
+ */
+
+/**
+ * @param {Record<string, string>} environment
+ * @param {readonly number[]} counts
+ * @returns {Promise<MeasuredServer>}
+ */
+export async function startService(environment, counts = CONTROLS) {
   const { url, stop } = await startServiceProcess(environment);
-  await seed(url);
+  await seed(url, counts);
   return {
     url,
     stop,
-    async cpuSeconds() {
-      const text = await (await fetch(`${url}/metrics`)).text();
-      return Number(/_process_cpu_seconds_total(?:\{[^}]*\})? ([\d.e+-]+)/.exec(text)?.[1]);
-    },
+    cpuSeconds: () => metricOf(url, 'process_cpu_seconds_total'),
   };
 }
 
-async function seed(url) {
-  const call = async (method, path, body) => {
-    const reply = await fetch(`${url}/api/v1${path}`, {
-      method,
-      headers: { 'content-type': 'application/json' },
-      body: body && JSON.stringify(body),
-    });
-    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`);
-    return reply.json();
-  };
+/** @param {string} url @param {readonly number[]} counts */
+async function seed(url, counts) {
+  const call = createCaller(url, undefined);
   const ids = [];
-  for (let index = 0; index < Math.max(...CONTROLS); index += 1) {
+  for (let index = 0; index < Math.max(...counts); index += 1) {
     const control = { name: `bench-control-${index}`, data: controlData(index) };
     ids.push((await call('PUT', '/controls', control)).control_id);
   }
-  for (const controls of CONTROLS) {
+  for (const controls of counts) {
     await call('POST', '/agents/initAgent', { agent: { agent_name: agentOf(controls) } });
     for (const id of ids.slice(0, controls))
       await call('POST', `/agents/${agentOf(controls)}/controls/${id}`);

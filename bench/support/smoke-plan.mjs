@@ -1,0 +1,238 @@
+/**
+ * Each benchmark at a scale that takes seconds, and the rows it has to print at that scale. The figures mean nothing:
+ * what is checked is that a benchmark runs, compares what it should, and measures something.
+ */
+
+/**
+ * `rows` are the names of all rows, `more` is what the names of other rows begin with.
+ * @typedef {{
+ *   name: string, environment: Record<string, string>, flags?: string[], rows: readonly string[], more?: string,
+ * }} Smoke
+ */
+
+/**
+ * Every combination of words, in one template each.
+ * @param {readonly (readonly (string | number)[])[]} words
+ * @param {(...chosen: (string | number)[]) => string} template
+ * @returns {string[]}
+ */
+function each(words, template) {
+  const [first, ...rest] = words;
+  if (first === undefined) return [template()];
+  return first.flatMap((word) => each(rest, (...chosen) => template(word, ...chosen)));
+}
+
+const DETAILS = ['verdict', 'full'];
+const KINDS = ['sqlite', 'postgresql'];
+const CONTROLS = [0, 2];
+const GRPC = ['unary', 'stream singles', 'stream batches of 32'];
+
+const coreRows = [
+  ...each(
+    [[1, 10, 100, 1000], ['no match', 'one match'], DETAILS, ['casbin', 'cedar-wasm', 'json-rules-engine']],
+    (count, what, detail, engine) =>
+      `service core ${count} controls ${detail} ${what} / ${engine} ${count} rules`,
+  ),
+  ...each(
+    [['known step name', 'unseen step names']],
+    (names) => `service core 1000 controls of which 10 apply, ${names} / 10 controls`,
+  ),
+  ...each(
+    [['no literal', '10 literals'], DETAILS, [' / literal scan', ' beyond the scan']],
+    (text, detail, what) => `service core 1000 regex controls 1 KB unseen ${text} ${detail}${what}`,
+  ),
+  ...each(
+    [
+      [
+        'compiled anew',
+        'first evaluation after that',
+        'reloaded, one changed',
+        'first evaluation after that reload',
+        'second evaluation after that reload',
+      ],
+    ],
+    (what) => `service core 1000 controls ${what} / warm evaluation`,
+  ),
+];
+
+const EVENT_FIGURES = [
+  ...each(
+    [
+      [
+        'stats 24h',
+        'stats 365d',
+        'overview 365d',
+        'query latest',
+        'query of an agent',
+        'query denies',
+        'query denies, estimated total',
+        'query denies, no total',
+        'query errors',
+        'query of a control, a day',
+        'query by trace',
+      ],
+      ['p50', 'p99'],
+    ],
+    (what, part) => `${what} ${part}`,
+  ),
+  'reading loop delay max',
+  'ingest live over spread',
+  ...each(
+    [
+      ['live', 'spread'],
+      ['rate', 'cpu', 'loop delay max'],
+    ],
+    (what, figure) => `ingest ${what} ${figure}`,
+  ),
+  'evaluation p99 with ingestion',
+  'ingest rate with evaluations',
+  'loop delay p99 with both',
+];
+
+const FLEET_FIGURES = [
+  'start',
+  'heap of 4 agents',
+  'a further agent',
+  'resident memory',
+  'first evaluation of 36 agents',
+  'first evaluation p99',
+  'p99 during changes',
+  'worst during changes, against quiet p99',
+  'longest delay of the event loop',
+  'a change',
+  'all policies decide by a change here',
+  'all policies decide by a change elsewhere',
+  'stop, with the record of uses',
+  'start with 40 agents loaded',
+  'first evaluation p99 after it',
+];
+
+/** The longest first: two run at a time. @type {readonly Smoke[]} */
+export const SMOKES = [
+  {
+    name: 'fleet',
+    environment: {
+      BENCH_AGENTS: '40',
+      BENCH_POLICIES: '2',
+      BENCH_CONTROLS: '2',
+      BENCH_SECONDS: '0.2',
+      BENCH_ROUNDS: '2',
+    },
+    rows: each([KINDS, FLEET_FIGURES], (kind, figure) => `${kind} ${figure}`),
+  },
+  {
+    name: 'events',
+    environment: {
+      BENCH_EVENTS: '500',
+      BENCH_BARE_EVENTS: '1000',
+      BENCH_CHECKED_EVENTS: '500',
+      BENCH_QUERIES: '2',
+      BENCH_BATCH: '20',
+      BENCH_CONNECTIONS: '2',
+      BENCH_SECONDS: '0.2',
+      BENCH_ROUNDS: '1',
+    },
+    rows: each([KINDS, EVENT_FIGURES], (kind, figure) => `service events ${kind} 500 ${figure}`),
+  },
+  {
+    name: 'grpc',
+    environment: { BENCH_ROUNDS: '1', BENCH_SCALE: '0.001', BENCH_CONTROLS: CONTROLS.join() },
+    rows: [
+      ...each(
+        [['service', 'plain-connect', 'grpc-js'], GRPC, CONTROLS, ['', ' rate']],
+        (server, kind, count, figure) => `${server} ${kind} ${count} controls${figure}`,
+      ),
+      ...each([CONTROLS, ['', ' rate']], (count, figure) => `service rest ${count} controls${figure}`),
+      ...each([[...GRPC, 'rest'], CONTROLS], (kind, count) => `service ${kind} ${count} controls per core`),
+      ...each([[...GRPC, 'rest'], CONTROLS], (kind, count) => `load generator ${kind} ${count} controls`),
+    ],
+  },
+  {
+    name: 'ui',
+    environment: {
+      BENCH_ROUNDS: '1',
+      BENCH_AGENTS: '5',
+      BENCH_CONTROLS: '110',
+      BENCH_EVENTS: '100',
+      BENCH_EDITS: '3',
+      BENCH_FRAMES: '10',
+    },
+    rows: [
+      'Overview, first contentful paint',
+      'Overview, interactive',
+      '110 controls, 95 % of frames while scrolling',
+      '110 controls, longest frame while scrolling',
+      'editor with 500 nodes, 95 % of keys to the next frame',
+      'editor with 500 nodes, a group of ten duplicated to the next frame',
+      'JavaScript of the page itself, gzip',
+      'all JavaScript, gzip',
+    ],
+    // The largest chunks.
+    more: '  ',
+  },
+  {
+    name: 'sizing',
+    environment: { BENCH_SECONDS: '0.2' },
+    rows: each(
+      [
+        ['SQLite', 'PostgreSQL'],
+        ['matches', 'all'],
+        [0, 200, 1000],
+        ['rate', 'processor', 'memory'],
+      ],
+      (database, record, rate, figure) => `${database}, ${record}, ${rate}/s: ${figure}`,
+    ),
+  },
+  {
+    name: 'telemetry',
+    environment: { BENCH_ROUNDS: '1', BENCH_SCALE: '0.001' },
+    rows: ['unary', 'stream singles'].flatMap((kind) => [
+      `${kind} off`,
+      ...each(
+        [
+          ['1 % sampled', 'all sampled'],
+          ['', ' - off'],
+        ],
+        (what, more) => `${kind} ${what}${more}`,
+      ),
+    ]),
+  },
+  {
+    name: 'rest',
+    environment: { BENCH_REQUESTS: '20', BENCH_ROUNDS: '1' },
+    rows: each(
+      [
+        [0, 10],
+        ['cpu', 'rate'],
+      ],
+      (count, figure) => `service rest ${count} controls ${figure}`,
+    ),
+  },
+  {
+    name: 'core',
+    environment: { BENCH_ROUNDS: '1', BENCH_BUDGET_MS: '1' },
+    flags: ['--no-turbo-inline-js-wasm-calls'],
+    rows: coreRows,
+  },
+];
+
+/**
+ * What is wrong with the rows that a benchmark has written.
+ * @param {Pick<Smoke, 'rows' | 'more'>} expected
+ * @param {readonly { name: string, value?: unknown, yardstick?: unknown, ratio?: unknown }[]} rows
+ * @returns {string[]}
+ */
+export function problemsOf({ rows: names, more }, rows) {
+  const found = new Map(rows.map((row) => [row.name, row]));
+  const missing = names.filter((name) => !found.has(name)).map((name) => `has no row "${name}"`);
+  const unknown = rows
+    .filter(({ name }) => !names.includes(name) && !(more !== undefined && name.startsWith(more)))
+    .map(({ name }) => `has a row "${name}" that bench/support/smoke-plan.mjs does not list`);
+  const figures = rows.flatMap((row) => {
+    const wrong = /** @type {const} */ (['value', 'yardstick', 'ratio'])
+      // A figure that is not finite is null in JSON; only the value is in every row.
+      .filter((figure) => (figure === 'value' || figure in row) && !Number.isFinite(row[figure]));
+    return wrong.map((figure) => `has no number as ${figure} of "${row.name}"`);
+  });
+  return [...missing, ...unknown, ...figures];
+}
