@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { grpcJsClient } from '../support/grpc-js-client.js';
 import { restClient } from '../support/http.js';
+import { loadUntilRefused } from '../support/load-until-refused.js';
 import { denyWord, seeder } from '../support/seed.js';
 import {
   type CompiledService,
@@ -55,56 +56,20 @@ describe('a service that receives a stop signal', () => {
     await until(connects, (connected) => !connected);
   }
 
-  /** Clients that evaluate one step after the other, each on a connection that it keeps, until they are refused. */
-  async function underLoad(stop: () => void) {
-    const errors: string[] = [];
-    let closes = 0;
-    let answered = 0;
-    const ask = (agent: http.Agent) =>
-      new Promise<http.IncomingMessage>((resolve, reject) => {
-        const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY) };
-        const request = http.request(`${url}/api/v1/evaluation`, { method: 'POST', agent, headers });
-        request.once('error', reject);
-        request.once('response', (response) => {
-          response
-            .once('error', reject)
-            .once('end', () => resolve(response))
-            .resume();
-        });
-        request.end(BODY);
-      });
-    const client = async () => {
-      const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-      try {
-        for (;;) {
-          const response = await ask(agent);
-          if (response.statusCode !== 200) errors.push(`status ${response.statusCode}`);
-          if (response.headers.connection === 'close') closes += 1;
-          answered += 1;
-        }
-      } catch (error) {
-        const { code = '', message } = error as NodeJS.ErrnoException;
-        if (code !== 'ECONNREFUSED') errors.push(`${code} ${message}`);
-      } finally {
-        agent.destroy();
-      }
-    };
-    const clients = Array.from({ length: 20 }, client);
-    await until(
-      () => answered,
-      (count) => count > 200,
-    );
-    stop();
-    await Promise.all(clients);
-    return { errors, closes };
-  }
-
-  it.each([1, 2])('breaks no request of a client that keeps its connection: %i workers', async (workers) => {
+  // Fifty stops are in test/long/shutdown.long.ts.
+  it.each([1, 2])('breaks no call of a client that keeps its connection: %i workers', async (workers) => {
     for (let stops = 0; stops < 2; stops += 1) {
       await start(30, { SERVICE_WORKERS: String(workers) });
-      const { errors, closes } = await underLoad(() => service.process.kill('SIGTERM'));
-      expect(errors).toEqual([]);
-      expect(closes).toBeGreaterThanOrEqual(20);
+      const seen = await loadUntilRefused({
+        url,
+        agentName: AGENT,
+        clients: { REST: 20, 'gRPC-Web': 4, gRPC: 4 },
+        answeredBefore: 200,
+        stop: () => service.process.kill('SIGTERM'),
+      });
+      expect(Object.values(seen).flatMap(({ errors }) => errors)).toEqual([]);
+      expect(seen.REST.closes).toBeGreaterThanOrEqual(20);
+      expect(seen['gRPC-Web'].closes).toBeGreaterThanOrEqual(4);
       expect(await service.ended).toEqual({ code: 0, signal: null });
       const log = path.join(service.directory, 'data', 'service.db-wal');
       expect(statSync(log, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
