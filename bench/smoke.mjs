@@ -19,9 +19,9 @@ const waiting = SMOKES.filter(({ name }) => names.length === 0 || names.includes
 const results = mkdtempSync(join(tmpdir(), 'bench-smoke-'));
 
 /** @param {Smoke} smoke */
-async function run({ name, environment, flags = [], ...expected }) {
+async function run({ name, environment, flags = [], words = [], ...expected }) {
   const begun = performance.now();
-  const child = spawn(process.execPath, [...flags, join(import.meta.dirname, `${name}.mjs`)], {
+  const child = spawn(process.execPath, [...flags, join(import.meta.dirname, `${name}.mjs`), ...words], {
     env: {
       ...process.env,
       BENCH_RESULTS: results,

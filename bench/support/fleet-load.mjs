@@ -6,7 +6,8 @@ const HEAD_END = '\r\n\r\n';
 
 /**
  * Evaluates a step for each name of an iterator, which connections take in turns. Resolves with the time of each
- * evaluation in milliseconds; rejects on any status but 200. `onReply` gets the revision of each verdict.
+ * evaluation in milliseconds; rejects on any status but 200, and but 503 with a time to wait: then the evaluation is
+ * made again, and its time goes on. `onReply` gets the revision of each verdict.
  * @param {string} url
  * @param {Iterator<string>} names
  * @param {{ connections?: number, onReply?: (revision: number) => void }} [options]
@@ -28,19 +29,27 @@ export async function evaluateEach(url, names, { connections = 16, onReply } = {
     const evaluated = new Promise((resolve, reject) => {
       let pending = '';
       let begun = 0;
+      let request = '';
       const send = () => {
         const next = names.next();
         if (next.done === true) return resolve();
         begun = performance.now();
-        socket.write(requestFor(next.value));
+        request = requestFor(next.value);
+        socket.write(request);
       };
       socket.setEncoding('latin1').on('data', (/** @type {string} */ chunk) => {
         pending += chunk;
         const headEnd = pending.indexOf(HEAD_END);
         if (headEnd < 0) return;
         const size = Number(/\r\ncontent-length: *(\d+)/i.exec(pending)?.[1]);
-        if (!pending.startsWith('HTTP/1.1 200 ')) return reject(new Error(pending));
         if (pending.length < headEnd + HEAD_END.length + size) return;
+        const waitSeconds = /\r\nretry-after: *(\d+)/i.exec(pending)?.[1];
+        if (pending.startsWith('HTTP/1.1 503 ') && waitSeconds !== undefined) {
+          pending = '';
+          setTimeout(() => socket.write(request), Number(waitSeconds) * 1_000);
+          return;
+        }
+        if (!pending.startsWith('HTTP/1.1 200 ')) return reject(new Error(pending));
         times.push(performance.now() - begun);
         onReply?.(Number(/\r\nx-service-revision: *(\d+)/i.exec(pending)?.[1]));
         pending = '';
