@@ -7,6 +7,13 @@ import type { ControlsMessage, WatchedAgent } from './watched-agent.js';
  */
 const PART_BYTES = 256 * 1024;
 
+/** The size of parts for messages of a size: few different ones, so that streams share their parts. */
+function partBytesFor(maxBytes: number): number {
+  let bytes = PART_BYTES;
+  while (bytes > maxBytes && bytes > 1) bytes /= 2;
+  return bytes;
+}
+
 /** A state that is being sent in parts. */
 interface Pass {
   readonly position: number;
@@ -24,6 +31,7 @@ interface Pass {
 export class PartReader {
   readonly #agent: WatchedAgent;
   readonly #maxBytes: number;
+  readonly #partBytes: number;
   /** The position whose state the client has, apart from the parts of a pass. */
   #seen: number;
   /** The revision to resume from while the client does not have everything. */
@@ -37,6 +45,7 @@ export class PartReader {
     this.#seen = isCurrent ? agent.position : 0;
     this.#complete = isCurrent ? agent.revision : 0;
     this.#maxBytes = maxBytes;
+    this.#partBytes = partBytesFor(maxBytes);
   }
 
   /** The next message; null if there is none now. */
@@ -44,8 +53,8 @@ export class PartReader {
     const agent = this.#agent;
     if (!agent.loaded) return null;
     if (this.#pass !== null) {
-      const { upserted, isLast } = this.#part(this.#pass);
-      return this.#told({ revision: agent.revision, changed: { upserted, removed: [] } }, isLast);
+      const { part, isLast } = this.#part(this.#pass);
+      return this.#told({ revision: agent.revision, changed: part.changed }, isLast);
     }
     if (agent.position <= this.#seen) return null;
     const message = agent.messageSince(this.#seen);
@@ -57,10 +66,8 @@ export class PartReader {
     // From now on the client has nothing of what it had.
     if (isFull) this.#complete = 0;
     this.#pass = { position: agent.position, isFull, below: Number.POSITIVE_INFINITY };
-    const { upserted, isLast } = this.#part(this.#pass);
-    const news = isFull
-      ? { full: { controls: upserted } }
-      : { changed: { upserted, removed: message.changed.removed } };
+    const { part, isLast } = this.#part(this.#pass);
+    const news = isFull ? { full: part.full } : { changed: part.changed };
     return this.#told({ revision: agent.revision, ...news }, isLast);
   }
 
@@ -73,13 +80,13 @@ export class PartReader {
   /** The next part of a pass. It ends with what the latest state has, so this may be the part of a later state. */
   #part(pass: Pass) {
     const since = pass.isFull ? 0 : this.#seen;
-    const part = this.#agent.partSince(since, pass.below, Math.min(PART_BYTES, this.#maxBytes));
+    const part = this.#agent.partSince(since, pass.below, this.#partBytes);
     pass.below = part.lastId;
     if (part.isLast) {
       this.#seen = pass.position;
       this.#pass = null;
     }
-    return { upserted: part.controls, isLast: part.isLast && this.#agent.position === this.#seen };
+    return { part, isLast: part.isLast && this.#agent.position === this.#seen };
   }
 
   #told(message: ControlsMessage, isComplete: boolean): object {

@@ -1,6 +1,7 @@
 import type { AgentState, StoredDefinition } from '../controls/agent-control-store.js';
 import type { RecordedChange } from '../database/change-log.js';
 import type { AgentControl } from './agent-controls.js';
+import { SharedValues } from './shared-values.js';
 import { type ControlNews, type ControlsPart, WatchedControls } from './watched-controls.js';
 
 /** The state of the database known to a process. */
@@ -13,9 +14,6 @@ export interface Followed {
 
 /** News for a reader with the revision that it then has. */
 export type ControlsMessage = ControlNews & { readonly revision: number };
-
-/** Messages cached for readers at different positions; most of them are at the previous one. */
-const MAX_SHARED_MESSAGES = 16;
 
 /** A watched agent: its controls, their revision, and the streams waiting for the next state. */
 export class WatchedAgent {
@@ -33,7 +31,10 @@ export class WatchedAgent {
   /** The state for which the controls are valid, while a later change is not loaded; null otherwise. */
   #behind: Followed | null = null;
   #unchangedSince = 0;
-  #messages = { revision: 0, position: 0, bySeen: new Map<number, ControlsMessage>() };
+  /** Other revisions of the same state have the same news, which transports encode once. */
+  readonly #news = new SharedValues<ControlNews>();
+  readonly #messages = new SharedValues<ControlsMessage>();
+  readonly #parts = new SharedValues<ControlsPart>();
   /** Number of streams of the agent. */
   watchers = 0;
   loading: Promise<void> | null = null;
@@ -145,20 +146,14 @@ export class WatchedAgent {
   /** The message for a reader at a position; shared by readers at the same one. */
   messageSince(seen: number): ControlsMessage {
     const { revision, position } = this;
-    if (this.#messages.revision !== revision || this.#messages.position !== position) {
-      this.#messages = { revision, position, bySeen: new Map() };
-    }
-    const { bySeen } = this.#messages;
-    const shared = bySeen.get(seen);
-    if (shared !== undefined) return shared;
-    const message = { revision, ...this.#controls.newsSince(seen) };
-    if (bySeen.size < MAX_SHARED_MESSAGES) bySeen.set(seen, message);
-    return message;
+    const news = () => this.#news.of(String(position), String(seen), () => this.#controls.newsSince(seen));
+    return this.#messages.of(`${position} ${revision}`, String(seen), () => ({ revision, ...news() }));
   }
 
-  /** See `WatchedControls.partSince`. */
+  /** See `WatchedControls.partSince`; shared by readers that are at the same place. */
   partSince(seen: number, below: number, maxBytes: number): ControlsPart {
-    return this.#controls.partSince(seen, below, maxBytes);
+    const key = `${seen} ${below} ${maxBytes}`;
+    return this.#parts.of(String(this.position), key, () => this.#controls.partSince(seen, below, maxBytes));
   }
 
   /** Calls `wake` once, after the next state or when the streams have to end. */

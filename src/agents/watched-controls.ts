@@ -14,6 +14,9 @@ export type ControlNews =
 /** Some of the controls of a state. */
 export interface ControlsPart {
   readonly controls: readonly AgentControl[];
+  /** They as the beginning of all controls, and as a change. */
+  readonly full: { readonly controls: readonly AgentControl[] };
+  readonly changed: { readonly upserted: readonly AgentControl[]; readonly removed: readonly number[] };
   /** The id of the last one; 0 if no others follow. */
   readonly lastId: number;
   readonly isLast: boolean;
@@ -82,8 +85,7 @@ export class WatchedControls {
     const controls = [...this.#controls.values()];
     if (position <= this.#tellAllUpTo) return { full: { controls: controls.map(({ view }) => view) } };
     const upserted = controls.filter((entry) => entry.position > position).map(({ view }) => view);
-    const removed = [...this.#removed].filter(([, at]) => at > position).map(([id]) => id);
-    return { changed: { upserted, removed: removed.sort((left, right) => left - right) } };
+    return { changed: { upserted, removed: this.#removedSince(position) } };
   }
 
   /**
@@ -97,10 +99,21 @@ export class WatchedControls {
       if (id >= below || entry.position <= position) continue;
       bytes += controlBytes(entry.view);
       if (bytes > maxBytes && controls.length > 0)
-        return { controls, lastId: idOfLast(controls), isLast: false };
+        return { ...this.#forms(controls, position, below), lastId: idOfLast(controls), isLast: false };
       controls.push(entry.view);
     }
-    return { controls, lastId: 0, isLast: true };
+    return { ...this.#forms(controls, position, below), lastId: 0, isLast: true };
+  }
+
+  /** The first part of a change names all removed controls. */
+  #forms(controls: readonly AgentControl[], position: number, below: number) {
+    const removed = below === Number.POSITIVE_INFINITY ? this.#removedSince(position) : [];
+    return { controls, full: { controls }, changed: { upserted: controls, removed } };
+  }
+
+  #removedSince(position: number): number[] {
+    const removed = [...this.#removed].filter(([, at]) => at > position).map(([id]) => id);
+    return removed.sort((left, right) => left - right);
   }
 
   #entryOf(row: StoredDefinition, position: number, present: (row: StoredDefinition) => AgentControl): Entry {

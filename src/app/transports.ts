@@ -44,6 +44,7 @@ import { handlerRoutes } from '../transport/rest/rest-routes.js';
 import { createStreamNames, type StreamNames } from '../transport/routing/open-streams.js';
 import { createPathClasses, isRpcPath } from '../transport/routing/path-classes.js';
 import { directCodec } from '../transport/wire/direct-codec.js';
+import { maxReplyBytes } from '../transport/wire/message-limits.js';
 import { VERSION_HEADER } from '../transport/wire/reply-headers.js';
 import type { Features } from './features.js';
 import type { Foundations } from './foundations.js';
@@ -268,7 +269,7 @@ export async function createTransports(
       for (const { service, methods: served } of features.features) {
         const ofHandlers = served.map(({ method, handler }) => [
           method.desc.localName,
-          handlerRpc(method, handler),
+          handlerRpc(method, handler, maxReplyBytes(bodyBytes)),
         ]);
         const others =
           service === EvaluationServiceDesc ? evaluationRpcs(calls, heavySteps, longStreams) : {};

@@ -7,13 +7,22 @@ import { FrameReader, headerBlock, opening, request, reset, settingsAck } from '
 
 const [address = '', kind = '', seconds = '0', optionText = '{}'] = process.argv.slice(2);
 const { hostname, port } = new URL(address);
-/** @type {{ connections?: number, streams?: number, path?: string, headers?: Record<string, string>, body?: string, text?: string, depth?: number, perSecond?: number, from?: string }} */
+/** @type {{ connections?: number, streams?: number, path?: string, headers?: Record<string, string>, body?: string, text?: string, depth?: number, perSecond?: number, window?: number, from?: string }} */
 const options = JSON.parse(optionText);
 const { connections = 8, streams = 256, path = '/', headers = {}, depth = 100 } = options;
 const body = options.body === undefined ? null : Buffer.from(options.body, 'base64');
 const endsAt = performance.now() + Number(seconds) * 1000;
 
-const did = { connections: 0, requests: 0, ended: 0, resets: 0, goAways: 0, closed: 0, statuses: {} };
+const did = {
+  connections: 0,
+  requests: 0,
+  ended: 0,
+  dropped: 0,
+  resets: 0,
+  goAways: 0,
+  closed: 0,
+  statuses: {},
+};
 /** @type {Set<net.Socket>} */
 const sockets = new Set();
 const isOver = () => performance.now() >= endsAt;
@@ -39,8 +48,9 @@ function connect() {
  * @param {net.Socket} socket
  * @param {(stream: number) => void} ended
  * @param {(count: number) => void} limited
+ * @param {(stream: number) => void} data
  */
-function http2(socket, ended, limited = () => {}) {
+function http2(socket, ended, limited = () => {}, data = (/** @type {number} */ _stream) => {}) {
   const reader = new FrameReader({
     settings(maxStreams) {
       socket.write(settingsAck);
@@ -57,9 +67,10 @@ function http2(socket, ended, limited = () => {}) {
     goAway: () => {
       did.goAways += 1;
     },
+    data,
   });
   socket.on('data', (chunk) => reader.push(/** @type {Buffer} */ (chunk)));
-  socket.write(opening());
+  socket.write(opening(options.window));
 }
 
 const block = headerBlock(path, { 'content-type': 'application/grpc', te: 'trailers', ...headers });
@@ -188,6 +199,35 @@ const kinds = {
         more();
       });
       more();
+      socket.once('close', () => setTimeout(start, 5));
+    };
+    for (let count = 0; count < connections; count += 1) start();
+  },
+  /** Keeps a number of streams running on each connection: resets each at its first data, and opens another. */
+  reopen() {
+    const start = () => {
+      if (isOver()) return;
+      const socket = connect();
+      let next = 1;
+      const more = () => {
+        if (isOver() || socket.destroyed) return;
+        socket.write(request(next, block, body));
+        next += 2;
+        did.requests += 1;
+      };
+      const dropped = new Set();
+      const drop = (/** @type {number} */ stream) => {
+        if (dropped.has(stream)) return;
+        dropped.add(stream);
+        did.dropped += 1;
+        socket.write(reset(stream));
+        more();
+      };
+      const ended = (/** @type {number} */ stream) => {
+        if (!dropped.has(stream)) more();
+      };
+      http2(socket, ended, () => {}, drop);
+      for (let at = 0; at < streams; at += 1) more();
       socket.once('close', () => setTimeout(start, 5));
     };
     for (let count = 0; count < connections; count += 1) start();

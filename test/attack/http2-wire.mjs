@@ -28,11 +28,14 @@ export function frame(type, flags, stream, payload) {
   return Buffer.concat([head, payload]);
 }
 
-/** What a client says first: it takes replies of any size. */
-export function opening() {
+/**
+ * What a client says first: it takes replies of any size, or, with a window of 0, nothing of any reply but its headers.
+ * @param {number} [streamWindow]
+ */
+export function opening(streamWindow = LARGEST_WINDOW) {
   const settings = Buffer.alloc(6);
   settings.writeUInt16BE(INITIAL_WINDOW_SIZE, 0);
-  settings.writeUInt32BE(LARGEST_WINDOW, 2);
+  settings.writeUInt32BE(streamWindow, 2);
   const window = Buffer.alloc(4);
   window.writeUInt32BE(LARGEST_WINDOW - DEFAULT_WINDOW, 0);
   return Buffer.concat([
@@ -93,7 +96,7 @@ export class FrameReader {
   #on;
 
   /**
-   * @param {{ settings(maxStreams: number | undefined): void, ended(stream: number): void, reset(stream: number): void, goAway(code: number): void }} on
+   * @param {{ settings(maxStreams: number | undefined): void, ended(stream: number): void, reset(stream: number): void, goAway(code: number): void, data?(stream: number): void }} on
    */
   constructor(on) {
     this.#on = on;
@@ -129,6 +132,7 @@ export class FrameReader {
     else if (type === TYPE.goAway) this.#on.goAway(payload.readUInt32BE(4));
     else if ((type === TYPE.headers || type === TYPE.data) && (flags & END_STREAM) !== 0)
       this.#on.ended(stream);
+    else if (type === TYPE.data) this.#on.data?.(stream);
   }
 }
 

@@ -12,6 +12,7 @@ import { rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
 import { createListener } from '../../src/transport/listener/listener.js';
 import { handlerRoutes } from '../../src/transport/rest/rest-routes.js';
 import { createStreamNames } from '../../src/transport/routing/open-streams.js';
+import { maxReplyBytes } from '../../src/transport/wire/message-limits.js';
 import { endedHere } from './ended-sessions.js';
 import { NO_FAILURES } from './failures.js';
 import { agelessStreams, NO_WITHDRAWALS } from './long-streams.js';
@@ -84,7 +85,7 @@ export async function startHost(
     registerRpcs(router) {
       const implementation = methods.map((method) => [
         method.desc.localName,
-        handlerRpc(method, handlerOf(method.desc.localName)),
+        handlerRpc(method, handlerOf(method.desc.localName), maxReplyBytes(config.limits.bodyBytes)),
       ]);
       router.service(service, Object.fromEntries(implementation) as Partial<ServiceImpl<DescService>>);
     },

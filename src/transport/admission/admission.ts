@@ -8,6 +8,7 @@ import { CallTicket, type KeyAccount, type ProcessAccount } from './call-ticket.
 import { CallTurns } from './call-turns.js';
 import { clientAddress } from './client-address.js';
 import { FairTurns, Owner } from './fair-turns.js';
+import { KeyedTurns } from './keyed-turns.js';
 import type { RefusalMeter } from './limits.js';
 import type { LoadState } from './load-shedder.js';
 import { Peer } from './peer.js';
@@ -54,7 +55,11 @@ export class Admission implements ProcessAccount {
     maxWaiting: Number.POSITIVE_INFINITY,
     mayStart: () => !this.#unknown.isHeldUp,
   });
-  readonly #keyedTurns = new CallTurns({ perTurn: KEYED_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
+  readonly #keyedTurns = new KeyedTurns({
+    perTurn: KEYED_CALLS_PER_TURN,
+    maxWaiting: MAX_WAITING_CALLS,
+    isHeavy: (owner) => this.#turns.isShared && owner.replies.isHeavy(this.now()),
+  });
   readonly #publicTurns = new CallTurns({ perTurn: PUBLIC_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
   readonly #accounts;
   readonly #publicRate: TokenBucket;
@@ -158,26 +163,29 @@ export class Admission implements ProcessAccount {
   }
 
   /**
-   * Starts a call when it is its turn, or never if `isGone` by then. Fails with SERVICE_UNAVAILABLE when too
-   * many wait. Not needed for evaluations.
+   * Starts a call that needs no key when it is its turn, or never if `isGone` by then. Fails with SERVICE_UNAVAILABLE
+   * when too many wait.
    */
-  takeTurn(callClass: 'keyed' | 'public', start: () => void, isGone: () => boolean): void {
-    const turns = callClass === 'keyed' ? this.#keyedTurns : this.#publicTurns;
-    if (turns.enter(start, isGone)) return;
-    this.meter.callRefused('overload');
-    throw refusal('overload', 0);
+  takePublicTurn(start: () => void, isGone: () => boolean): void {
+    if (!this.#publicTurns.enter(start, isGone)) this.#refuseTurn();
   }
 
   /**
-   * Resolves when it is the turn of a keyed call, or never if `isGone` by then; undefined if the turn is now.
-   * Fails like `takeTurn`.
+   * Resolves when it is the turn of a call with a key, or never if `isGone` by then; undefined if the turn is now. Not
+   * needed for evaluations. Fails like `takePublicTurn`. The ticket of a call with one answer ends its turn, see
+   * `CallTicket.answered`.
    */
-  keyedTurn(isGone: () => boolean): Promise<void> | undefined {
+  keyedTurn(ticket: CallTicket, hasOneAnswer: boolean, isGone: () => boolean): Promise<void> | undefined {
     let isNow = false;
     let resolve = () => {
       isNow = true;
     };
-    this.takeTurn('keyed', () => resolve(), isGone);
+    const start = (answered?: () => void): void => {
+      if (hasOneAnswer) ticket.onAnswer(answered);
+      else answered?.();
+      resolve();
+    };
+    if (!this.#keyedTurns.enter(ticket.owner, start, isGone)) this.#refuseTurn();
     if (isNow) return undefined;
     return new Promise((resolved) => {
       resolve = resolved;
@@ -226,6 +234,11 @@ export class Admission implements ProcessAccount {
 
   now(): number {
     return this.#options.now();
+  }
+
+  #refuseTurn(): never {
+    this.meter.callRefused('overload');
+    throw refusal('overload', 0);
   }
 
   #firstOwner(address: string): Owner {

@@ -49,12 +49,18 @@ export class CallTicket {
   #isPublic = false;
   #isOver = false;
   #heldBytes = 0;
+  #onAnswer: (() => void) | undefined;
 
   constructor(process: ProcessAccount, peer: Peer | undefined, address: string, account: AddressAccount) {
     this.#process = process;
     this.peer = peer;
     this.address = address;
     this.#account = account;
+  }
+
+  /** The callers it is one of; undefined for none. */
+  get owner(): Owner | undefined {
+    return this.#key?.owner ?? this.peer?.owner;
   }
 
   /** Whether the address comes from a proxy. */
@@ -133,6 +139,24 @@ export class CallTicket {
     this.#change(more);
   }
 
+  /** Counts bytes of its reply: its caller's next calls wait behind those of others if there are many. */
+  sends(bytes: number): void {
+    this.owner?.replies.charge(bytes, this.#process.now());
+  }
+
+  /** Sets what is called once, when its only answer is ready or the call is over. */
+  onAnswer(answered: (() => void) | undefined): void {
+    if (this.#isOver) answered?.();
+    else this.#onAnswer = answered;
+  }
+
+  /** The only answer of the call is ready. */
+  answered(): void {
+    const onAnswer = this.#onAnswer;
+    this.#onAnswer = undefined;
+    onAnswer?.();
+  }
+
   /** Adds to the held bytes. Fails like `hold`. */
   holdMore(bytes: number): void {
     this.hold(this.#heldBytes + bytes);
@@ -146,6 +170,7 @@ export class CallTicket {
   /** Releases everything. Must be called when the call is over; later calls have no effect. */
   end(): void {
     if (this.#isOver) return;
+    this.answered();
     this.release();
     this.#isOver = true;
     if (this.#key !== undefined) this.#key.running -= 1;

@@ -1,3 +1,5 @@
+import { ReplyDebt } from './reply-debt.js';
+
 /** A source of work that can be paused: a connection that is read or not. */
 export interface Pausable {
   pause(): void;
@@ -50,6 +52,8 @@ export class Owner {
   heldUpAtMs = Number.NEGATIVE_INFINITY;
   /** Connections that are limited by `narrow`. */
   readonly narrow = new Set<Pausable>();
+  /** What it received of replies to calls other than evaluations. */
+  readonly replies = new ReplyDebt();
 
   constructor(isKnown: boolean, onTurn: () => void = () => {}) {
     this.isKnown = isKnown;

@@ -68,7 +68,7 @@ export function createFrontGate({ admission, classOf, refuse }: FrontGateOptions
       ticket.takePublicPlace(publicUnits);
       raw.onClose(() => ticket.end());
       tickets.set(raw.key, ticket);
-      admission.takeTurn('public', handOn, () => raw.isGone());
+      admission.takePublicTurn(handOn, () => raw.isGone());
     } catch (error) {
       ticket.end();
       raw.refuse(error);

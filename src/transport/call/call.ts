@@ -111,11 +111,18 @@ export class Call implements HandlerCall, RpcCaller {
 
   /**
    * Resolves when the call, or the next message of a stream, may be processed; undefined for now. Evaluations
-   * do not wait. Fails with SERVICE_UNAVAILABLE when too many calls wait.
+   * do not wait. Fails with SERVICE_UNAVAILABLE when too many calls wait. `caller` is aborted when the caller
+   * disconnects; by default the signal of the source.
    */
-  turn(): Promise<void> | undefined {
+  turn(caller?: AbortSignal): Promise<void> | undefined {
     if (callClassOf(this.route.method) !== 'keyed') return undefined;
-    return this.#host.admission.keyedTurn(() => this.#caller.aborted);
+    const isGone = () => (caller ?? this.#caller).aborted;
+    return this.#host.admission.keyedTurn(this.ticket, !this.route.isEndless, isGone);
+  }
+
+  /** Counts bytes of the reply against the turns of its caller. Evaluations do not count. */
+  sends(bytes: number): void {
+    if (callClassOf(this.route.method) === 'keyed') this.ticket.sends(bytes);
   }
 
   /** Aborted when the caller disconnects or the time of the call is up. Reading it starts the time limit. */
@@ -134,6 +141,7 @@ export class Call implements HandlerCall, RpcCaller {
    */
   worked(): void {
     this.#time?.end();
+    this.ticket.answered();
   }
 
   spend(evaluations: number): void {

@@ -175,6 +175,7 @@ function startCalls(
       json: request.method === 'GET' ? jsonOfQuery(request.raw.url ?? '') : jsonCopyFor(contentType),
       holdHeaders: holdHeadersOf(reply.raw),
       unread: undefined,
+      replies: [],
       signal: undefined,
     };
     calls.set(request, rpc);

@@ -18,6 +18,7 @@ import { correctedStatus } from '../wire/message-errors.js';
 import { codeWord, PUSHBACK_TRAILER } from '../wire/rpc-status.js';
 import { countedBody, countedStream, smallMessages } from './body-bytes.js';
 import { isGetCall, METHOD_NOT_ALLOWED, queryProblem, refusedGet, UNCACHED } from './get-request.js';
+import { withReplies } from './replaced-replies.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 import { trailersOnly } from './trailers-only.js';
 import { UnreadMessages } from './unread-messages.js';
@@ -50,6 +51,9 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
     try {
       const entering = call.enter(rpc.credentials);
       if (entering !== undefined) await entering;
+      // One message at a time, and one answer, have their turn when their message has arrived.
+      const turn = methodKind === 'server_streaming' ? call.turn(request.signal) : undefined;
+      if (turn !== undefined) await turn;
       const problem = isGet ? queryProblem(request.url) : undefined;
       if (problem !== undefined) throw problem;
     } catch (error) {
@@ -95,8 +99,8 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
 }
 
 /** Plain gRPC is the only protocol with trailers of HTTP. */
-function ended(response: UniversalServerResponse, { call, holdHeaders }: RpcCall) {
-  const answer = withMinimalMessage(response);
+function ended(response: UniversalServerResponse, { call, holdHeaders, replies }: RpcCall) {
+  const answer = withMinimalMessage(withReplies(response, replies, (bytes) => call.sends(bytes)));
   return call.protocol === 'grpc' ? trailersOnly(answer, holdHeaders) : answer;
 }
 

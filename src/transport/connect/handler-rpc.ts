@@ -14,6 +14,7 @@ import type { Warning } from '../../contract/warnings/warning.js';
 import type { Call } from '../call/call.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { JsonCopy } from '../wire/json-copy.js';
+import { EncodedReplies } from './encoded-replies.js';
 import { messageMapper } from './message-mapper.js';
 import type { RpcCall } from './rpc-call.js';
 import {
@@ -27,10 +28,14 @@ import {
 import { type UnaryImplementation, unaryRpc } from './unary.js';
 import { unknownFields } from './unknown-fields.js';
 
-/** A handler as a Connect implementation: message → plain → handler → plain → message. */
+/**
+ * A handler as a Connect implementation: message → plain → handler → plain → message. `maxReplyBytes` is the largest
+ * message of a reply.
+ */
 export function handlerRpc(
   method: RpcMethod,
   handler: AnyHandler,
+  maxReplyBytes: number,
 ): UnaryImplementation | StreamImplementation | CollectImplementation | ExchangeImplementation {
   const { toPlain } = messageMapper(method.desc.input);
   const reply = replyMappers(method.desc.output);
@@ -42,13 +47,12 @@ export function handlerRpc(
   }
 
   if ('stream' in handler) {
-    const asMessage = once(reply.message);
-    const asBinary = once(reply.binary);
-    return streamRpc((message, call, json) => {
+    const encoded = new EncodedReplies(method.desc.output, maxReplyBytes);
+    return streamRpc(method.desc.output, (message, { call, json }, form) => {
       const plain = toPlain(message);
       call.receives(() => receivedMessage(method.desc.input, message, plain, json));
       const replies = handler.stream(parseInput(handler.input, plain), call);
-      return mapped(replies, json === null ? asBinary : asMessage);
+      return mapped(replies, (value) => encoded.of(value, form));
     });
   }
   if ('collect' in handler) {
@@ -109,16 +113,6 @@ type ReplyMapper = (plain: object) => Message;
 /** Mappers to messages for every encoding, and to messages for the binary one. */
 function replyMappers(desc: DescMessage): { message: ReplyMapper; binary: ReplyMapper } {
   return { message: messageMapper(desc).fromPlain, binary: messageMapper(desc, 'encoded').fromPlain };
-}
-
-/** The same message for the same plain value, which many streams may send. */
-function once(map: ReplyMapper): ReplyMapper {
-  const known = new WeakMap<object, Message>();
-  return (plain) => {
-    const message = known.get(plain) ?? map(plain);
-    known.set(plain, message);
-    return message;
-  };
 }
 
 async function* mapped<From, To>(

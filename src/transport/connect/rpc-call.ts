@@ -2,6 +2,7 @@ import { createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { Credentials } from '../auth/request-credentials.js';
 import type { Call } from '../call/call.js';
 import type { JsonCopy } from '../wire/json-copy.js';
+import type { EncodedReply } from './encoded-replies.js';
 import type { UnreadMessages } from './unread-messages.js';
 
 /** A running RPC; created from the HTTP request, kept in the context values of Connect. */
@@ -16,6 +17,8 @@ export interface RpcCall {
   readonly holdHeaders: () => void;
   /** The messages that Connect does not parse; undefined for an RPC that has no reader for them. */
   unread: UnreadMessages | undefined;
+  /** The messages for which Connect was given empty ones, in order; those that are not sent yet. */
+  readonly replies: EncodedReply[];
   /** The signal of Connect; undefined until the implementation runs. */
   signal: AbortSignal | undefined;
 }

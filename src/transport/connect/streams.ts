@@ -1,10 +1,10 @@
-import type { Message } from '@bufbuild/protobuf';
+import { create, type DescMessage, type Message } from '@bufbuild/protobuf';
 import type { ConnectError, HandlerContext } from '@connectrpc/connect';
 import { untilAborted } from '../../contract/call/until-aborted.js';
 import type { Call } from '../call/call.js';
 import { toConnectError } from '../wire/connect-error.js';
-import type { JsonCopy } from '../wire/json-copy.js';
 import { correctedDecodeError } from '../wire/message-errors.js';
+import type { EncodedReply, ReplyForm } from './encoded-replies.js';
 import { type RpcCall, rpcCallOf, writeTrailers } from './rpc-call.js';
 
 /** A server-streaming RPC as a Connect implementation. */
@@ -17,17 +17,23 @@ export type CollectImplementation = (
 ) => Promise<Message>;
 
 /**
- * Turns an iterable into the reply of an RPC, with error translation and outcome for the metrics. The only
- * time limit is the caller's deadline, because such streams are long-lived.
+ * Turns an iterable of encoded messages into the reply of an RPC, with error translation and outcome for the metrics.
+ * The only time limit is the caller's deadline, because such streams are long-lived. Connect would encode every message
+ * for every stream, so it gets an empty one instead, whose bytes are replaced, see `withReplies`.
  */
 export function streamRpc(
-  run: (message: Message, call: Call, json: JsonCopy | null) => AsyncIterable<Message>,
+  output: DescMessage,
+  run: (message: Message, rpc: RpcCall, form: ReplyForm) => AsyncIterable<EncodedReply>,
 ): StreamImplementation {
+  const empty = create(output);
   return async function* answer(message, context) {
     const rpc = rpcCallOf(context);
-    const { call, json } = rpc;
+    const { call } = rpc;
     try {
-      yield* untilAborted(run(message, call, json), context.signal);
+      for await (const reply of untilAborted(run(message, rpc, formOf(rpc, context)), context.signal)) {
+        rpc.replies.push(reply);
+        yield empty;
+      }
       call.code = 'ok';
     } catch (error) {
       throw failed(call, error);
@@ -82,6 +88,16 @@ export function exchangeRpc(
       call.code ??= 'canceled';
       writeTrailers(rpc, context);
     }
+  };
+}
+
+/** Headers with the compression of a response, by protocol. */
+const ENCODINGS = ['grpc-encoding', 'connect-content-encoding'];
+
+function formOf({ json }: RpcCall, { responseHeader }: HandlerContext): ReplyForm {
+  return {
+    isJson: json !== null,
+    isCompressed: ENCODINGS.some((name) => responseHeader.get(name) === 'gzip'),
   };
 }
 

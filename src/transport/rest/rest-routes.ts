@@ -126,6 +126,13 @@ async function* lines(
   for await (const reply of replies) yield `${print(reply)}\n`;
 }
 
+async function* counted(texts: AsyncIterable<string>, call: Call): AsyncGenerator<string> {
+  for await (const text of texts) {
+    call.sends(text.length);
+    yield text;
+  }
+}
+
 function printer(method: RpcMethod, binding: HttpBinding): (reply: object, input: unknown) => string {
   const shape = replyShape(method.desc.output, method.omitNulls);
   if (binding.responseBody === '') return (reply, input) => stringifyJson(shape(reply, input) as JsonObject);
@@ -162,12 +169,13 @@ async function answer(route: RestRoute, request: FastifyRequest, reply: FastifyR
     const result = route.run(request, call);
     reply.code(route.method.successStatus);
     if (typeof result === 'object' && Symbol.asyncIterator in result) {
-      const body = await lineStream(result, call.signal, (first) => call.bound(first));
+      const body = await lineStream(counted(result, call), call.signal, (first) => call.bound(first));
       breakOffWithBody(body, reply.raw);
       tell();
       return reply.type(LINES_MEDIA_TYPE).send(body);
     }
     const text = await call.bound(result);
+    call.sends(Buffer.byteLength(text));
     tell();
     // Verdicts are small and urgent.
     const body = route.method.isEvaluation ? text : await compressedText(text, request, reply);

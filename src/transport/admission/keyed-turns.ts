@@ -1,0 +1,109 @@
+import { CallTurns } from './call-turns.js';
+import type { Owner } from './fair-turns.js';
+
+/** Work of a caller that waits for its turn. */
+interface Waiting {
+  readonly run: () => void;
+  readonly isGone: () => boolean;
+}
+
+export interface KeyedTurnsOptions {
+  /** Calls started in one turn. */
+  readonly perTurn: number;
+  /** Calls that may wait. */
+  readonly maxWaiting: number;
+  /** Whether calls of this caller wait behind those of others. */
+  readonly isHeavy: (owner: Owner) => boolean;
+  /** Calls back after the input that is ready now has been processed. */
+  readonly endOfTurn?: (callback: () => void) => void;
+}
+
+/**
+ * The turns of calls with a key other than evaluations. Those of callers that receive many bytes are started one at a
+ * time, in rotation among these callers: after a turn without one of them, and when the caller's one before is answered.
+ * So every other call, and every evaluation, waits for at most one of them.
+ */
+export class KeyedTurns {
+  readonly #turns: CallTurns;
+  readonly #options: KeyedTurnsOptions;
+  readonly #endOfTurn: (callback: () => void) => void;
+  /** By caller, the one whose turn is next first. */
+  readonly #heavy = new Map<Owner, Waiting[]>();
+  /** Heavy callers with a call that is not answered. */
+  readonly #busy = new Set<Owner>();
+  #waitingHeavy = 0;
+  #isResting = false;
+
+  constructor(options: KeyedTurnsOptions) {
+    const { perTurn, maxWaiting, endOfTurn } = options;
+    this.#options = options;
+    this.#endOfTurn = endOfTurn ?? ((callback) => void setImmediate(callback));
+    this.#turns = new CallTurns({ perTurn, maxWaiting, ...(endOfTurn === undefined ? {} : { endOfTurn }) });
+  }
+
+  get waiting(): number {
+    return this.#turns.waiting + this.#waitingHeavy;
+  }
+
+  /**
+   * Runs `run` now or in a later turn. Returns false, without running it, if too many calls wait. `run` receives what
+   * must be called when the call is answered, or undefined if that does not matter.
+   */
+  enter(owner: Owner | undefined, run: (answered?: () => void) => void, isGone: () => boolean): boolean {
+    if (owner === undefined || !this.#options.isHeavy(owner)) return this.#turns.enter(() => run(), isGone);
+    if (this.waiting >= this.#options.maxWaiting) return false;
+    const waiting = this.#heavy.get(owner) ?? [];
+    waiting.push({ run: () => run(this.#started(owner)), isGone });
+    this.#heavy.set(owner, waiting);
+    this.#waitingHeavy += 1;
+    this.#goOn();
+    return true;
+  }
+
+  /** Starts a waiting call of a heavy caller if there may be one now. */
+  #goOn(): void {
+    if (this.#isResting || this.#waitingHeavy === 0) return;
+    for (const [owner, waiting] of this.#heavy) {
+      if (this.#busy.has(owner)) continue;
+      const next = this.#next(waiting);
+      this.#heavy.delete(owner);
+      if (waiting.length > 0) this.#heavy.set(owner, waiting);
+      if (next === undefined) continue;
+      this.#rest();
+      next.run();
+      return;
+    }
+  }
+
+  /** The next call whose caller is still there. */
+  #next(waiting: Waiting[]): Waiting | undefined {
+    for (;;) {
+      const next = waiting.shift();
+      if (next === undefined) return undefined;
+      this.#waitingHeavy -= 1;
+      if (!next.isGone()) return next;
+    }
+  }
+
+  /** Until the end of the next turn: the others get a turn without a heavy call. */
+  #rest(): void {
+    this.#isResting = true;
+    this.#endOfTurn(() =>
+      this.#endOfTurn(() => {
+        this.#isResting = false;
+        this.#goOn();
+      }),
+    );
+  }
+
+  #started(owner: Owner): () => void {
+    this.#busy.add(owner);
+    let isAnswered = false;
+    return () => {
+      if (isAnswered) return;
+      isAnswered = true;
+      this.#busy.delete(owner);
+      this.#goOn();
+    };
+  }
+}
