@@ -1,5 +1,5 @@
 import type { AgentService as AgentServiceDesc } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { type HandlersOf, handler, streamHandler } from '../contract/call/handler.js';
+import { type HandlersOf, handler, sharedHandler, streamHandler } from '../contract/call/handler.js';
 import type { AgentEvaluators } from './agent-evaluators.js';
 import { agentSchemas } from './agent-schemas.js';
 import type { AgentService } from './agent-service.js';
@@ -23,7 +23,7 @@ export function agentHandlers(
     getAgentEvaluator: handler(agentSchemas.getAgentEvaluator, (input) =>
       evaluators.get(input.agent_name, input.evaluator_name),
     ),
-    listAgentControls: handler(agentSchemas.listAgentControls, (input, context) =>
+    listAgentControls: sharedHandler(agentSchemas.listAgentControls, (input, context) =>
       agents.listControls(context, input),
     ),
     watchControls: streamHandler(agentSchemas.watchControls, watchControls),

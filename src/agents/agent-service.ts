@@ -23,11 +23,13 @@ import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
 import { type AgentRow, createAgentStore } from './agent-store.js';
 import type { AskedForControls } from './asked-for-controls.js';
 import { compatibilityProblems, policyControlIncompatible, readCandidates } from './control-compatibility.js';
-import { firstPart } from './control-parts.js';
+import type { ControlFeed } from './control-feed.js';
+import { listedPage, pageKey } from './listed-page.js';
 import { noChanges } from './overwrite-changes.js';
 import { stepSchemasText } from './registered-schemas.js';
 import { checkRegistration, type Merge, mergeOverwrite, mergeStrict } from './registration.js';
 import type { StepSchemaReports } from './step-schema-setting.js';
+import type { ListedControl } from './watched-controls.js';
 
 export interface AgentServiceOptions {
   readonly database: Database;
@@ -37,13 +39,14 @@ export interface AgentServiceOptions {
   readonly now: () => number;
   readonly asked: AskedForControls;
   readonly stepSchemas: StepSchemaReports;
+  readonly feed: Pick<ControlFeed, 'at'>;
 }
 
 export type AgentService = ReturnType<typeof createAgentService>;
 
 /** Registers and lists agents, and links controls to them. */
 export function createAgentService(options: AgentServiceOptions) {
-  const { database, mutate, registry, now, asked, stepSchemas } = options;
+  const { database, mutate, registry, now, asked, feed, stepSchemas } = options;
   return {
     /** One page of agents, newest first. */
     async list(input: AgentInputs['listAgents']) {
@@ -161,22 +164,17 @@ export function createAgentService(options: AgentServiceOptions) {
     async listControls(context: CallContext, input: AgentInputs['listAgentControls']) {
       demandWholeTarget(input);
       ignoredTarget(context, input);
-      const row = await existingAgent(database.client, input.agent_name);
-      const controls = await linkedControls(database.client, row.id, registry);
-      const { enabled_state: enabledState, rendered_state: renderedState } = input;
+      const agentName = readAgentName(input.agent_name, 'agent_name');
+      const { revision, hasAgent } = await createAgentControlStore(database.client).revisionFor(agentName);
+      if (!hasAgent) throw agentNotFound(agentName);
+      const agent = await feed.at(agentName, revision);
+      const reply =
+        agent === null
+          ? listedPage(await controlsFromDatabase(agentName), input)
+          : agent.reply(pageKey(input), () => listedPage(agent.listed(), input));
       // Used by clients that evaluate controls themselves; user interfaces list all of them.
-      if (enabledState === 'enabled') asked.note(row.name);
-      const { page_size: maxControls, page_token: after, max_message_bytes: maxBytes } = input;
-      const wanted = controls
-        .filter(({ rendered }) => renderedState === 'all' || rendered === (renderedState === 'rendered'))
-        .filter(({ control }) => enabledState === 'all' || control.enabled === (enabledState === 'enabled'))
-        .filter(({ id }) => after === undefined || id < after)
-        .map(printed);
-      const limits = { maxControls: maxControls ?? null, maxBytes: maxBytes ?? null };
-      const shown = firstPart(wanted, limits);
-      const last = shown.at(-1);
-      const hasMore = last !== undefined && shown.length < wanted.length;
-      return { controls: shown, next_page_token: hasMore ? String(last.id) : null };
+      if (input.enabled_state === 'enabled') asked.note(agentName);
+      return reply;
     },
 
     /**
@@ -249,6 +247,12 @@ export function createAgentService(options: AgentServiceOptions) {
     const linked = await readableControls(tx, agentId, registry);
     const active = linked.filter(({ control }) => control.enabled);
     return mergeOverwrite(stored, incoming, active);
+  }
+
+  async function controlsFromDatabase(agentName: string): Promise<ListedControl[]> {
+    const row = await existingAgent(database.client, agentName);
+    const linked = await linkedControls(database.client, row.id, registry);
+    return linked.map((control) => ({ view: printed(control), rendered: control.rendered }));
   }
 
   async function activeControls(client: DbClient, agentId: number) {

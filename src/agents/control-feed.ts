@@ -7,7 +7,7 @@ import type { RecordedChange } from '../database/change-log.js';
 import type { DbClient } from '../database/database.js';
 import { unavailable } from '../database/errors.js';
 import { loadedInTime } from '../database/in-time.js';
-import { linkedControl, printed } from './agent-controls.js';
+import { linkedControl } from './agent-controls.js';
 import { agentNotFound } from './agent-errors.js';
 import { unchangedSince } from './control-history.js';
 import { type Followed, WatchedAgent } from './watched-agent.js';
@@ -25,8 +25,8 @@ export interface ControlFeedOptions {
 /** Concurrent streams: those of 200 full HTTP/2 connections. Each costs some kilobytes. */
 const MAX_WATCHERS = 50_000;
 /**
- * How long an agent is kept after its last stream ended, in milliseconds, and how many of them: a client that opens
- * streams and resets them does not make its controls be loaded each time.
+ * How long an agent is kept after its last stream or list, in milliseconds, and how many of them: a client that opens
+ * streams and resets them, or lists controls, does not make them be loaded each time.
  */
 const KEPT_MS = 10_000;
 const MAX_KEPT = 16;
@@ -80,18 +80,13 @@ export class ControlFeed {
     agentName: string,
     fromRevision: number,
   ): Promise<{ readonly agent: WatchedAgent; readonly isCurrent: boolean }> {
-    const { followed, maxWatchers = MAX_WATCHERS } = this.#options;
+    const { maxWatchers = MAX_WATCHERS } = this.#options;
     if (this.#closed) throw shuttingDown();
     if (this.#watchers >= maxWatchers) throw unavailable('Too many streams tell of controls.');
-    const agent = this.#agents.get(agentName) ?? new WatchedAgent(agentName, followed);
-    this.#agents.set(agentName, agent);
-    this.#kept.delete(agent);
-    agent.watchers += 1;
+    const agent = this.#use(agentName);
     this.#watchers += 1;
     try {
-      if (!agent.loaded || agent.revision < fromRevision) await this.#load(agent);
-      // A load already running may have begun before that revision.
-      if (agent.revision < fromRevision) await this.#load(agent);
+      await this.#loadUpTo(agent, fromRevision);
       const { position } = agent;
       const isUnchanged = await this.#isUnchangedSince(agent, fromRevision);
       if (agent.failure !== null) throw agent.failure;
@@ -104,10 +99,45 @@ export class ControlFeed {
     }
   }
 
+  /**
+   * The agent with its controls of a revision, which the database has just told; null if they cannot be told from here.
+   * It must be read at once. Rejects like `join`.
+   */
+  async at(agentName: string, revision: number): Promise<WatchedAgent | null> {
+    if (this.#closed) return null;
+    const agent = this.#use(agentName);
+    try {
+      await this.#loadUpTo(agent, revision);
+      if (agent.failure !== null) throw agent.failure;
+      // A database that was restored is at an earlier revision.
+      return agent.loaded && agent.revision === revision ? agent : null;
+    } finally {
+      this.#release(agent);
+    }
+  }
+
   leave(agent: WatchedAgent): void {
-    agent.watchers -= 1;
     this.#watchers -= 1;
-    if (agent.watchers > 0) return;
+    this.#release(agent);
+  }
+
+  #use(agentName: string): WatchedAgent {
+    const agent = this.#agents.get(agentName) ?? new WatchedAgent(agentName, this.#options.followed);
+    this.#agents.set(agentName, agent);
+    this.#kept.delete(agent);
+    agent.users += 1;
+    return agent;
+  }
+
+  async #loadUpTo(agent: WatchedAgent, revision: number): Promise<void> {
+    if (!agent.loaded || agent.revision < revision) await this.#load(agent);
+    // A load already running may have begun before that revision.
+    if (agent.revision < revision) await this.#load(agent);
+  }
+
+  #release(agent: WatchedAgent): void {
+    agent.users -= 1;
+    if (agent.users > 0) return;
     if (agent.failure !== null || !agent.loaded || this.#closed) {
       this.#forget(agent);
       return;
@@ -189,7 +219,7 @@ export class ControlFeed {
     const { controls } = state;
     try {
       if (controls === null) throw agentNotFound(agent.name);
-      const present = (row: (typeof controls)[number]) => printed(linkedControl(row, this.#options.registry));
+      const present = (row: (typeof controls)[number]) => linkedControl(row, this.#options.registry);
       if (agent.take(state, atMs, controls, present)) this.#wake(agent);
     } catch (error) {
       this.#fail(agent, error as Error);

@@ -1,8 +1,13 @@
 import type { AgentState, StoredDefinition } from '../controls/agent-control-store.js';
 import type { RecordedChange } from '../database/change-log.js';
-import type { AgentControl } from './agent-controls.js';
 import { SharedValues } from './shared-values.js';
-import { type ControlNews, type ControlsPart, WatchedControls } from './watched-controls.js';
+import {
+  type ControlNews,
+  type ControlsPart,
+  type ListedControl,
+  type WatchedControl,
+  WatchedControls,
+} from './watched-controls.js';
 
 /** The state of the database known to a process. */
 export interface Followed {
@@ -35,8 +40,9 @@ export class WatchedAgent {
   readonly #news = new SharedValues<ControlNews>();
   readonly #messages = new SharedValues<ControlsMessage>();
   readonly #parts = new SharedValues<ControlsPart>();
-  /** Number of streams of the agent. */
-  watchers = 0;
+  readonly #replies = new SharedValues<object>();
+  /** Number of streams and lists of the agent. */
+  users = 0;
   loading: Promise<void> | null = null;
   /** The search for the revision since which the controls are unchanged; one for each state. */
   search: Promise<void> | null = null;
@@ -113,7 +119,7 @@ export class WatchedAgent {
     { revision, policyIds }: Pick<AgentState, 'revision' | 'policyIds'>,
     atMs: number,
     rows: readonly StoredDefinition[],
-    present: (row: StoredDefinition) => AgentControl,
+    present: (row: StoredDefinition) => WatchedControl,
   ): boolean {
     const isNew = this.#controls.take(rows, present);
     this.#policyIds = new Set(policyIds);
@@ -154,6 +160,16 @@ export class WatchedAgent {
   partSince(seen: number, below: number, maxBytes: number): ControlsPart {
     const key = `${seen} ${below} ${maxBytes}`;
     return this.#parts.of(String(this.position), key, () => this.#controls.partSince(seen, below, maxBytes));
+  }
+
+  /** The controls of the latest state, by id descending. */
+  listed(): ListedControl[] {
+    return this.#controls.listed();
+  }
+
+  /** A reply about the latest state, made once for each key. */
+  reply(key: string, make: () => object): object {
+    return this.#replies.of(String(this.position), key, make);
   }
 
   /** Calls `wake` once, after the next state or when the streams have to end. */

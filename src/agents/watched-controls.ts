@@ -1,6 +1,6 @@
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { hashText } from '../database/text.js';
-import type { AgentControl } from './agent-controls.js';
+import type { AgentControl, LinkedControlView } from './agent-controls.js';
 import { controlBytes } from './control-parts.js';
 
 /** Removed controls remembered per agent; readers that missed older removals receive everything. */
@@ -22,10 +22,19 @@ export interface ControlsPart {
   readonly isLast: boolean;
 }
 
-interface Entry {
+/** A control as loaded. */
+export type WatchedControl = AgentControl & Pick<Partial<LinkedControlView>, 'rendered'>;
+
+/** A control with what lists are filtered by. */
+export interface ListedControl {
+  readonly view: AgentControl;
+  /** False for a template with missing values. */
+  readonly rendered: boolean;
+}
+
+interface Entry extends ListedControl {
   /** Changes with name or definition. */
   readonly hash: string;
-  readonly view: AgentControl;
   /** Position at which it got this form. */
   readonly position: number;
 }
@@ -58,7 +67,7 @@ export class WatchedControls {
    * Stores the controls as read from the database, by id descending. False when nothing changed. Rethrows
    * errors of `present`, and then nothing has changed.
    */
-  take(rows: readonly StoredDefinition[], present: (row: StoredDefinition) => AgentControl): boolean {
+  take(rows: readonly StoredDefinition[], present: (row: StoredDefinition) => WatchedControl): boolean {
     const position = this.#position + 1;
     const controls = new Map(rows.map((row) => [row.id, this.#entryOf(row, position, present)]));
     const removed = [...this.#controls.keys()].filter((id) => !controls.has(id));
@@ -78,6 +87,11 @@ export class WatchedControls {
     this.#startedOver = true;
     this.#tellAllUpTo = this.#position;
     this.#removed.clear();
+  }
+
+  /** The controls of the latest state, by id descending. */
+  listed(): ListedControl[] {
+    return [...this.#controls.values()];
   }
 
   /** News for a reader that has received the state of `position`, or 0 for nothing. */
@@ -116,10 +130,16 @@ export class WatchedControls {
     return removed.sort((left, right) => left - right);
   }
 
-  #entryOf(row: StoredDefinition, position: number, present: (row: StoredDefinition) => AgentControl): Entry {
+  #entryOf(
+    row: StoredDefinition,
+    position: number,
+    present: (row: StoredDefinition) => WatchedControl,
+  ): Entry {
     const hash = hashText(JSON.stringify([row.name, row.data]));
     const known = this.#controls.get(row.id);
-    return known?.hash === hash ? known : { hash, view: present(row), position };
+    if (known?.hash === hash) return known;
+    const { id, name, control, rendered = true } = present(row);
+    return { hash, view: { id, name, control }, rendered, position };
   }
 
   #forgetRemovals(): void {

@@ -67,6 +67,16 @@ export function createAgentControlStore(client: DbClient) {
         return rows.map(({ id, name, data }) => ({ id: Number(id), name, data }));
       }),
 
+    /** The revision of the database, and whether it has an agent. */
+    revisionFor: (agentName: string): Promise<{ readonly revision: number; readonly hasAgent: boolean }> =>
+      withServiceErrors(async () => {
+        const [row] = await client.$queryRaw<Pick<StateRow, 'revision' | 'agentId'>[]>(Prisma.sql`
+          SELECT s."revision", a."id" AS "agentId"
+          FROM "service_state" s LEFT JOIN "agents" a ON a."name" = ${agentName} WHERE s."id" = 1`);
+        if (row === undefined) throw new Error('the row of the revision is missing');
+        return { revision: Number(row.revision), hasAgent: row.agentId !== null };
+      }),
+
     /** The effective controls and the policies of an agent, and the revision of this state. */
     stateOf: (agentName: string): Promise<AgentState> =>
       withServiceErrors(async () => {

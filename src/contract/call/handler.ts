@@ -93,6 +93,8 @@ export interface Handler<Input = unknown> {
    * stored: so that a caller gets all of them at once.
    */
   readonly furtherProblems?: FurtherProblems | undefined;
+  /** Whether one reply may be given to many calls: it is encoded once, so it must not be changed afterwards. */
+  readonly sharesReplies?: boolean;
   handle(input: Input, context: HandlerCall): Promise<object> | object;
 }
 
@@ -119,6 +121,14 @@ export async function wholeRefusal(
   const { items = [], hint } = error.options;
   const all = [...items, ...(await furtherProblems(input, context))].slice(0, MAX_ERROR_ITEMS);
   return all.length === items.length ? error : invalidRequest(all, all.length, hint);
+}
+
+/** The same for an RPC that gives one reply to many calls, whose members do not depend on what a call asks to print. */
+export function sharedHandler<Input>(
+  input: z.ZodType<Input>,
+  handle: (input: Input, context: HandlerCall) => Promise<object> | object,
+): Handler {
+  return { ...handler(input, handle), sharesReplies: true };
 }
 
 /** The same for an RPC with large and frequent requests: they are not searched for parts without effect. */

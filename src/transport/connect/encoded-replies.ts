@@ -14,9 +14,9 @@ export interface ReplyForm {
 }
 
 /** The flag of a compressed message in the first byte of an envelope. */
-const COMPRESSED = 1;
+export const COMPRESSED = 1;
 /** Bytes before each message: flags and length. */
-const PREFIX_LENGTH = 5;
+export const PREFIX_LENGTH = 5;
 /** Members from this size on, in bytes, are sent from the memory of their encoding; smaller ones are copied. */
 const SHARED_BYTES = 16_384;
 

@@ -1,4 +1,4 @@
-import type { DescMessage, Message } from '@bufbuild/protobuf';
+import { create, type DescMessage, type Message } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import { type JsonObject, type JsonValue, parseStoredJson } from '../../../packages/exact-json/src/index.js';
 import {
@@ -16,7 +16,7 @@ import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { EncodedReplies } from './encoded-replies.js';
 import { messageMapper } from './message-mapper.js';
-import type { RpcCall } from './rpc-call.js';
+import { type RpcCall, replyForm } from './rpc-call.js';
 import {
   type CollectImplementation,
   collectRpc,
@@ -67,10 +67,10 @@ export function handlerRpc(
       return mapped(handler.exchange(items, call), reply.message);
     });
   }
-  return unaryHandlerRpc(method, handler);
+  return unaryHandlerRpc(method, handler, new EncodedReplies(method.desc.output, maxReplyBytes));
 }
 
-function unaryHandlerRpc(method: RpcMethod, handler: Handler): UnaryImplementation {
+function unaryHandlerRpc(method: RpcMethod, handler: Handler, encoded: EncodedReplies): UnaryImplementation {
   const { toPlain } = messageMapper(method.desc.input);
   const reply = replyMappers(method.desc.output);
   const { reader } = handler;
@@ -98,10 +98,15 @@ function unaryHandlerRpc(method: RpcMethod, handler: Handler): UnaryImplementati
     );
   }
 
-  return unaryRpc(async (message, call, rpc) => {
+  const empty = create(method.desc.output);
+  return unaryRpc(async (message, call, rpc, context) => {
     const { json } = rpc;
     const value = await handler.handle(await inputOf(message, call, rpc), call);
     call.answeredBy(handler);
+    if (handler.sharesReplies === true) {
+      rpc.replies.push(await encoded.of(value, replyForm(rpc, context)));
+      return empty;
+    }
     return json === null ? reply.binary(value) : reply.message(value);
   });
 }

@@ -1,5 +1,5 @@
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
-import { type EncodedReply, lengthOf } from './encoded-replies.js';
+import { COMPRESSED, type EncodedReply, lengthOf, PREFIX_LENGTH } from './encoded-replies.js';
 
 /** Flags of envelopes that hold no message: trailers of gRPC-Web, and the end of a stream of Connect. */
 const NO_MESSAGE = 0x80 | 0x02;
@@ -13,9 +13,33 @@ export function withReplies(
   replies: EncodedReply[],
   sends: (bytes: number) => void,
 ): UniversalServerResponse {
-  const { body } = response;
+  const { body, header } = response;
   if (body === undefined || !(Symbol.asyncIterator in body)) return response;
+  if (replies.length > 0 && response.status === 200 && isWhole(header)) {
+    const [reply = []] = replies.splice(0);
+    return { ...response, body: whole(reply, header as Headers, sends) };
+  }
   return { ...response, body: replaced(body as AsyncIterable<Uint8Array>, replies, sends) };
+}
+
+/** Whether the body is one message of Connect, without an envelope. */
+function isWhole(header: Headers | undefined): boolean {
+  return /^application\/(?:json|proto)$/.test(header?.get('content-type') ?? '');
+}
+
+async function* whole(
+  reply: EncodedReply,
+  header: Headers,
+  sends: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const [first = new Uint8Array(PREFIX_LENGTH), ...others] = reply;
+  const chunks = [first.subarray(PREFIX_LENGTH), ...others];
+  const length = lengthOf(chunks);
+  // Headers are sent after the first chunk was asked for.
+  header.set('content-length', String(length));
+  if (first[0] === COMPRESSED) header.set('content-encoding', 'gzip');
+  sends(length);
+  for (const chunk of chunks) if (chunk.length > 0) yield chunk;
 }
 
 /** Not a generator: streams are iterated once per message. */

@@ -1,8 +1,9 @@
 import { createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { Credentials } from '../auth/request-credentials.js';
 import type { Call } from '../call/call.js';
+import { acceptsGzip } from '../wire/gzip.js';
 import type { JsonCopy } from '../wire/json-copy.js';
-import type { EncodedReply } from './encoded-replies.js';
+import type { EncodedReply, ReplyForm } from './encoded-replies.js';
 import type { UnreadMessages } from './unread-messages.js';
 
 /** A running RPC; created from the HTTP request, kept in the context values of Connect. */
@@ -39,4 +40,18 @@ export function rpcCallOf(context: HandlerContext): RpcCall {
 /** Writes what a call reported into the trailers. */
 export function writeTrailers({ call }: RpcCall, context: HandlerContext): void {
   call.notes((name, value) => context.responseTrailer.set(name, value));
+}
+
+/** Headers with the compression of the messages of a response, by protocol. */
+const ENCODINGS = ['grpc-encoding', 'connect-content-encoding'];
+
+/** How the caller receives encoded replies. A reply of Connect that is no stream states its own compression. */
+export function replyForm({ call, json }: RpcCall, { responseHeader, requestHeader }: HandlerContext): ReplyForm {
+  const isWhole = call.protocol === 'connect' && !call.route.isEndless;
+  return {
+    isJson: json !== null,
+    isCompressed: isWhole
+      ? acceptsGzip(requestHeader.get('accept-encoding') ?? undefined)
+      : ENCODINGS.some((name) => responseHeader.get(name) === 'gzip'),
+  };
 }

@@ -5,7 +5,7 @@ import type { Call } from '../call/call.js';
 import { toConnectError } from '../wire/connect-error.js';
 import { correctedDecodeError } from '../wire/message-errors.js';
 import type { EncodedReply, ReplyForm } from './encoded-replies.js';
-import { type RpcCall, rpcCallOf, writeTrailers } from './rpc-call.js';
+import { type RpcCall, replyForm, rpcCallOf, writeTrailers } from './rpc-call.js';
 
 /** A server-streaming RPC as a Connect implementation. */
 export type StreamImplementation = (request: Message, context: HandlerContext) => AsyncIterable<Message>;
@@ -30,7 +30,7 @@ export function streamRpc(
     const rpc = rpcCallOf(context);
     const { call } = rpc;
     try {
-      for await (const reply of untilAborted(run(message, rpc, formOf(rpc, context)), context.signal)) {
+      for await (const reply of untilAborted(run(message, rpc, replyForm(rpc, context)), context.signal)) {
         rpc.replies.push(reply);
         yield empty;
       }
@@ -88,16 +88,6 @@ export function exchangeRpc(
       call.code ??= 'canceled';
       writeTrailers(rpc, context);
     }
-  };
-}
-
-/** Headers with the compression of a response, by protocol. */
-const ENCODINGS = ['grpc-encoding', 'connect-content-encoding'];
-
-function formOf({ json }: RpcCall, { responseHeader }: HandlerContext): ReplyForm {
-  return {
-    isJson: json !== null,
-    isCompressed: ENCODINGS.some((name) => responseHeader.get(name) === 'gzip'),
   };
 }
 

@@ -9,7 +9,7 @@ export type UnaryImplementation = (request: Message, context: HandlerContext) =>
 
 /** Turns a function into a unary RPC, with time limit, error translation and outcome for the metrics. */
 export function unaryRpc(
-  run: (message: Message, call: Call, rpc: RpcCall) => Message | Promise<Message>,
+  run: (message: Message, call: Call, rpc: RpcCall, context: HandlerContext) => Message | Promise<Message>,
 ): UnaryImplementation {
   return async (message, context) => {
     const rpc = rpcCallOf(context);
@@ -19,7 +19,7 @@ export function unaryRpc(
       context.signal.throwIfAborted();
       const turn = call.turn();
       if (turn !== undefined) await call.bound(turn);
-      const reply = await call.bound(run(message, call, rpc));
+      const reply = await call.bound(run(message, call, rpc, context));
       call.code = 'ok';
       return reply;
     } catch (error) {

@@ -19,7 +19,7 @@ import { headerTeller } from './reply-members.js';
 import { headerMembers } from './request-headers.js';
 import { jsonBytes } from './rest-body.js';
 import { callOf } from './rest-calls.js';
-import type { RestRequest, RestRoute } from './rest-route.js';
+import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
 import { checkQuery, receivedRequest, unreadBody } from './unread-parts.js';
 
 /** Media type of JSON replies. */
@@ -43,7 +43,8 @@ export function handlerRoutes(
   return method.bindings.map((binding) => {
     if ('collect' in handler || 'exchange' in handler)
       throw new Error(`${method.name} takes a stream and cannot have an HTTP path`);
-    const print = printer(method, binding);
+    const plainPrint = printer(method, binding);
+    const print = 'handle' in handler && handler.sharesReplies === true ? onceFor(plainPrint) : plainPrint;
     const tell = headerTeller(method.desc.output);
     const inHeaders = headerMembers(method.desc.input);
     if ('reader' in handler && handler.reader !== undefined) checkBodyOnly(method, binding);
@@ -76,10 +77,10 @@ export function handlerRoutes(
         };
         if ('stream' in handler) {
           const input = read();
-          return lines(handler.stream(input, call), (reply) => print(reply, input));
+          return lines(handler.stream(input, call), (reply) => plainPrint(reply, input));
         }
-        const answer = (input: unknown): string | Promise<string> => {
-          const done = (value: object): string => {
+        const answer = (input: unknown): RestReply | Promise<RestReply> => {
+          const done = (value: object): RestReply => {
             call.answeredBy(handler);
             tell(value, call);
             return print(value, input);
@@ -117,6 +118,16 @@ function readElsewhere({ reader }: Handler, request: RestRequest): Promise<unkno
   const bytes = reader === undefined ? undefined : jsonBytes(request);
   if (reader === undefined || bytes === undefined || !reader.takes(bytes.length)) return undefined;
   return reader.read({ form: 'rest', bytes });
+}
+
+/** The bytes of each reply, printed once. */
+function onceFor(print: (reply: object, input: unknown) => string): (reply: object, input: unknown) => Buffer {
+  const known = new WeakMap<object, Buffer>();
+  return (reply, input) => {
+    const bytes = known.get(reply) ?? Buffer.from(print(reply, input));
+    known.set(reply, bytes);
+    return bytes;
+  };
 }
 
 async function* lines(

@@ -86,7 +86,7 @@ beforeAll(async () => {
   const { observability } = readConfig({ SERVICE_OBSERVABILITY_RECORD: 'none' });
   handlers = {
     ...agentHandlers(
-      createAgentService(options),
+      createAgentService({ ...options, feed: controlFeed(database, evaluators) }),
       createAgentEvaluators(options),
       createWatchControls({
         ...options,
