@@ -97,6 +97,37 @@ describe('the feed of controls', () => {
     followed.revision = revision;
   }
 
+  it('tells all streams the same objects, also at a later revision without a change of the controls', async () => {
+    const first = (await next(open())) as object as { full: object };
+    expect(await next(open())).toBe(first);
+    feed.changed([{ revision: 2, agents: [], controls: [], policies: [] }]);
+    followed.revision = 2;
+    const later = await next(open());
+    expect(later.revision).toBe(2);
+    expect(later.full).toBe(first.full);
+  });
+
+  it('lists from the loaded controls those of exactly the revision that the database is at', async () => {
+    await link(1, 2);
+    const agent = await feed.at(AGENT, 2);
+    expect(agent?.listed().map(({ view }) => view.id)).toEqual([1]);
+    const reply = agent?.reply('all', () => ({ controls: agent.listed() }));
+    const before = loads;
+    expect((await feed.at(AGENT, 2))?.reply('all', () => ({ controls: [] }))).toBe(reply);
+    expect(loads).toBe(before);
+    // A change that this process was not told of.
+    await link(2, 3);
+    const changed = await feed.at(AGENT, 3);
+    expect(changed?.listed().map(({ view }) => view.id)).toEqual([2, 1]);
+    expect(changed?.reply('all', () => ({ controls: [] }))).not.toBe(reply);
+    // A database that was restored to an earlier revision.
+    expect(await feed.at(AGENT, 2)).toBeNull();
+    await expect(feed.at('another-agent-1', 3)).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
+    expect(feed.watchers).toBe(0);
+    feed.close();
+    expect(await feed.at(AGENT, 3)).toBeNull();
+  });
+
   it('sends a slow reader the newest state in one message', async () => {
     const slow = open();
     expect(await next(slow)).toEqual({ revision: 1, full: { controls: [] } });

@@ -4,21 +4,40 @@ import { framed } from '../transport/grpc-lane/exchange.js';
 
 /** An agent with controls, and the keys that the service under attack is started with. */
 export const AGENT = 'attacked-agent-1';
+/** An agent with controls that are watched and listed. */
+export const WATCHED = 'watched-agent-1';
 export const KEYS = { victim: 'victim-key', attacker: 'attacker-key', admin: 'admin-key' } as const;
 
 const EVALUATE = '/enforcement.v1.EvaluationService/Evaluate';
 const WATCH = '/grpc.health.v1.Health/Watch';
+const WATCH_CONTROLS = '/enforcement.v1.AgentService/WatchControls';
+const LIST_CONTROLS = '/enforcement.v1.AgentService/ListAgentControls';
 const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
 const WITH_KEY = { 'x-api-key': KEYS.attacker };
 
 /** A load as `attacker.mjs` takes it. */
 export interface Attack {
   readonly name: string;
-  readonly kind: 'hold' | 'reset' | 'pipeline' | 'rate' | 'calls' | 'flood';
+  readonly kind: 'hold' | 'reset' | 'pipeline' | 'rate' | 'calls' | 'flood' | 'reopen';
   readonly options: Readonly<Record<string, unknown>>;
   /** Whether it comes with a key: then the other key must be served, though the attacker has its share. */
   readonly hasKey: boolean;
+  /** Changes of a control of the watched agent during each of its rounds; 0 by default. */
+  readonly changes?: number;
+  /** How often it is run, one after the other; once by default. */
+  readonly rounds?: number;
+  /** What `verify:long -- attack` demands of it. */
+  readonly goals?: AttackGoals;
 }
+
+export interface AttackGoals {
+  /** The 99th percentile of the calls of another key during the attack, as a multiple of the one before it. */
+  readonly mostRatio: number;
+  /** The memory ten seconds after it above that before it, in MiB. */
+  readonly mostMibKept: number;
+}
+
+const WATCHING_GOALS: AttackGoals = { mostRatio: 10, mostMibKept: 64 };
 
 const step = { type: 'llm', name: 'answer', input: 'a harmless sentence '.repeat(25) };
 
@@ -33,6 +52,11 @@ function evaluateMessage(stepJson: string): Buffer {
 
 /** The evaluation that the victim asks for. */
 export const EVALUATION = evaluateMessage(JSON.stringify(step)).toString('base64');
+
+/** Requests of WatchControls and ListAgentControls begin with the name of the agent. */
+const WATCHED_AGENT = framed(
+  Buffer.concat([Buffer.from([0x0a, WATCHED.length]), Buffer.from(WATCHED)]),
+).toString('base64');
 
 const INVALID = evaluateMessage('{"type": "llm", "name": ').toString('base64');
 const EMPTY = framed(Buffer.alloc(0)).toString('base64');
@@ -115,5 +139,35 @@ export const ATTACKS: readonly Attack[] = [
       text: http1('POST', '/api/v1/evaluation', WITH_KEY, restEvaluation),
     },
     hasKey: true,
+  },
+  {
+    name: 'watchers that reopen',
+    kind: 'reopen',
+    options: { connections: 4, streams: 16, path: WATCH_CONTROLS, body: WATCHED_AGENT, headers: WITH_KEY },
+    hasKey: true,
+    goals: WATCHING_GOALS,
+  },
+  {
+    name: 'lists of controls that are not read to the end',
+    kind: 'reopen',
+    options: { connections: 4, streams: 16, path: LIST_CONTROLS, body: WATCHED_AGENT, headers: WITH_KEY },
+    hasKey: true,
+    goals: WATCHING_GOALS,
+  },
+  {
+    name: 'watchers that do not read',
+    kind: 'hold',
+    options: {
+      connections: 4,
+      streams: 200,
+      window: 0,
+      path: WATCH_CONTROLS,
+      body: WATCHED_AGENT,
+      headers: WITH_KEY,
+    },
+    hasKey: true,
+    changes: 12,
+    rounds: 3,
+    goals: WATCHING_GOALS,
   },
 ];

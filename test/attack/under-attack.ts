@@ -6,7 +6,7 @@ import { restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../support/service-process.js';
-import { AGENT, type Attack, EVALUATION, KEYS } from './attacks.js';
+import { AGENT, type Attack, EVALUATION, KEYS, WATCHED } from './attacks.js';
 
 /** How long some calls took, in milliseconds. The call that is under way counts with the time it has taken so far. */
 export interface Latency {
@@ -37,10 +37,28 @@ export interface AttackedService {
   victim(): Promise<VictimReport>;
   /** Runs an attack in a process of its own until its time is over. */
   attack(attack: Attack, seconds: number): Promise<AttackReport>;
+  /** Changes a control of the watched agent. */
+  change(): Promise<void>;
   /** The sum of the samples of a metric, read on the operations port. */
   sample(name: string, labels?: Record<string, string>): Promise<number>;
   residentMib(): number;
   dispose(): Promise<void>;
+}
+
+/** Together they take some 400 KB. */
+const WATCHED_CONTROLS = 3;
+
+/** A control of about 130 KB. */
+function largeList(number: number): object {
+  const values = Array.from(
+    { length: 1_500 },
+    (_, index) => `a phrase of the list ${number} that is not to be said, not even once: number ${index}`,
+  );
+  return {
+    execution: 'server',
+    condition: { selector: { path: 'input' }, evaluator: { name: 'list', config: { values } } },
+    action: { decision: 'deny' },
+  };
 }
 
 const script = (name: string) => path.join(import.meta.dirname, name);
@@ -58,10 +76,17 @@ export async function startAttacked(compiled: CompiledService, controls = 10): P
   });
   const url = await service.listening();
   const [, operations = ''] = await service.output(/"operations":"(http:\/\/[^"]+)"/);
-  const seed = seeder(restClient(url, { 'x-api-key': KEYS.admin }));
+  const admin = restClient(url, { 'x-api-key': KEYS.admin });
+  const seed = seeder(admin);
   await seed.agent(AGENT);
   for (let index = 0; index < controls; index += 1)
     await seed.link(AGENT, await seed.control(`no-bad-${index}`, denyWord(`bad${index}`)));
+  await seed.agent(WATCHED);
+  let changed = 0;
+  for (let index = 1; index < WATCHED_CONTROLS; index += 1)
+    await seed.link(WATCHED, await seed.control(`watched-${index}`, largeList(index)));
+  const changing = await seed.control('watched-and-changed', largeList(changed));
+  await seed.link(WATCHED, changing);
   const victim = fork(script('victim.mjs'), [url, KEYS.victim, EVALUATION]);
   const attackers = new Set<ChildProcess>();
   return {
@@ -77,6 +102,12 @@ export async function startAttacked(compiled: CompiledService, controls = 10): P
       const [report] = await once(attacker, 'message');
       attackers.delete(attacker);
       return report as AttackReport;
+    },
+    async change() {
+      changed += 1;
+      const data = largeList(WATCHED_CONTROLS + changed);
+      const reply = await admin('PUT', `/api/v1/controls/${changing}/data`, { data });
+      if (reply.status !== 200) throw new Error(`a change: ${reply.status} ${JSON.stringify(reply.body)}`);
     },
     async sample(name, labels = {}) {
       const response = await fetch(`${operations}/metrics`);

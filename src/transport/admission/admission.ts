@@ -13,6 +13,7 @@ import type { RefusalMeter } from './limits.js';
 import type { LoadState } from './load-shedder.js';
 import { Peer } from './peer.js';
 import { refusal } from './refusals.js';
+import { RotatingTurns } from './rotating-turns.js';
 import { TokenBucket } from './token-bucket.js';
 
 /**
@@ -21,6 +22,8 @@ import { TokenBucket } from './token-bucket.js';
  */
 const KEYED_CALLS_PER_TURN = 4;
 const PUBLIC_CALLS_PER_TURN = 2;
+/** Calls with a key other than evaluations that are passed on in one turn, before their key is checked. */
+const FRONT_CALLS_PER_TURN = 2;
 /** Calls that may wait for their turn. */
 const MAX_WAITING_CALLS = 10_000;
 /** New connections set up in one turn; each costs as much as many evaluations. */
@@ -60,6 +63,7 @@ export class Admission implements ProcessAccount {
     maxWaiting: MAX_WAITING_CALLS,
     isHeavy: (owner) => this.#turns.isShared && owner.replies.isHeavy(this.now()),
   });
+  readonly #frontTurns = new RotatingTurns({ perTurn: FRONT_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
   readonly #publicTurns = new CallTurns({ perTurn: PUBLIC_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
   readonly #accounts;
   readonly #publicRate: TokenBucket;
@@ -168,6 +172,15 @@ export class Admission implements ProcessAccount {
    */
   takePublicTurn(start: () => void, isGone: () => boolean): void {
     if (!this.#publicTurns.enter(start, isGone)) this.#refuseTurn();
+  }
+
+  /**
+   * Passes a call with a key on when it is its turn, or never if `isGone` by then; in rotation among callers. Fails with
+   * SERVICE_UNAVAILABLE when too many of its caller wait. Not needed for evaluations.
+   */
+  takeFrontTurn(connection: object | undefined, handOn: () => void, isGone: () => boolean): void {
+    const caller = this.peerOf(connection)?.owner ?? this.#unknown;
+    if (!this.#frontTurns.enter(caller, handOn, isGone)) this.#refuseTurn();
   }
 
   /**

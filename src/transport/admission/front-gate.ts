@@ -32,7 +32,8 @@ export interface FrontGateOptions {
 /**
  * Runs before Fastify. Calls that need no key are limited here, before anything is done for them, and wait
  * for their turn; they are dropped if the caller disconnects meanwhile. Calls that need a key are passed on
- * to the entrance, which checks the key.
+ * to the entrance, which checks the key: evaluations at once, others a few per turn, because Fastify and Connect take
+ * several times as long for them as an evaluation takes.
  */
 export interface FrontGate {
   /** Passes a stream on, now or later, or refuses it. */
@@ -58,8 +59,16 @@ export function createFrontGate({ admission, classOf, refuse }: FrontGateOptions
 
   function pass(raw: RawCall, handOn: () => void): void {
     const { callClass, publicUnits, isOperational } = classOf(raw.call.path);
-    if (callClass !== 'public') {
+    if (callClass === 'evaluation') {
       handOn();
+      return;
+    }
+    if (callClass === 'keyed') {
+      try {
+        admission.takeFrontTurn(raw.connection, handOn, () => raw.isGone());
+      } catch (error) {
+        raw.refuse(error);
+      }
       return;
     }
     const ticket = admission.ticket(raw.connection, raw.call.headers['x-forwarded-for']);

@@ -46,7 +46,10 @@ export function writeTrailers({ call }: RpcCall, context: HandlerContext): void 
 const ENCODINGS = ['grpc-encoding', 'connect-content-encoding'];
 
 /** How the caller receives encoded replies. A reply of Connect that is no stream states its own compression. */
-export function replyForm({ call, json }: RpcCall, { responseHeader, requestHeader }: HandlerContext): ReplyForm {
+export function replyForm(
+  { call, json }: RpcCall,
+  { responseHeader, requestHeader }: HandlerContext,
+): ReplyForm {
   const isWhole = call.protocol === 'connect' && !call.route.isEndless;
   return {
     isJson: json !== null,

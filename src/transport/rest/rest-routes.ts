@@ -121,7 +121,9 @@ function readElsewhere({ reader }: Handler, request: RestRequest): Promise<unkno
 }
 
 /** The bytes of each reply, printed once. */
-function onceFor(print: (reply: object, input: unknown) => string): (reply: object, input: unknown) => Buffer {
+function onceFor(
+  print: (reply: object, input: unknown) => string,
+): (reply: object, input: unknown) => Buffer {
   const known = new WeakMap<object, Buffer>();
   return (reply, input) => {
     const bytes = known.get(reply) ?? Buffer.from(print(reply, input));

@@ -1,6 +1,6 @@
 import { type CallClass, callClassOf } from '../admission/call-class.js';
 import type { PathClass } from '../admission/front-gate.js';
-import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
 
 /** Cost of calls without a key, in units of a simple request: Connect takes some hundred µs for an RPC. */
 const RPC_UNITS = 5;
@@ -32,7 +32,12 @@ export function createPathClasses({
   apiPrefix,
 }: PathClassOptions): (path: string) => PathClass {
   const rpcs = new Map<string, CallClass>();
-  for (const method of methods) rpcs.set(`/${method.name}`, callClassOf(method));
+  const evaluations = new Set<string>();
+  for (const method of methods) {
+    rpcs.set(`/${method.name}`, callClassOf(method));
+    if (method.isEvaluation)
+      for (const binding of method.bindings) evaluations.add(restTemplate(binding, apiBase));
+  }
   const apiStart = `${apiBase}/`;
   const units = new Map([
     ['/metrics', METRICS_UNITS],
@@ -41,11 +46,13 @@ export function createPathClasses({
     [`${apiPrefix}/oidc/callback`, LOGIN_UNITS],
   ]);
   const operational = new Set(OPERATIONS_PATHS.map(({ template }) => template) as string[]);
-  const needsKey: PathClass = { callClass: 'keyed', publicUnits: 1, isOperational: false };
+  const keyed: PathClass = { callClass: 'keyed', publicUnits: 1, isOperational: false };
+  const evaluation: PathClass = { callClass: 'evaluation', publicUnits: 1, isOperational: false };
   return (path) => {
-    if (path.startsWith(apiStart)) return needsKey;
+    if (path.startsWith(apiStart)) return evaluations.has(path) ? evaluation : keyed;
     const callClass = rpcs.get(path);
-    if (callClass !== undefined && callClass !== 'public') return needsKey;
+    if (callClass === 'evaluation') return evaluation;
+    if (callClass === 'keyed') return keyed;
     const publicUnits = isRpcPath(path) ? RPC_UNITS : (units.get(path) ?? 1);
     return { callClass: 'public', publicUnits, isOperational: operational.has(path) };
   };

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { Owner } from '../../../src/transport/admission/fair-turns.js';
+import { KeyedTurns } from '../../../src/transport/admission/keyed-turns.js';
+import { ReplyDebt } from '../../../src/transport/admission/reply-debt.js';
+import { RotatingTurns } from '../../../src/transport/admission/rotating-turns.js';
+
+function clock() {
+  const ends: (() => void)[] = [];
+  return {
+    endOfTurn: (callback: () => void) => void ends.push(callback),
+    endTurn() {
+      for (const end of ends.splice(0)) end();
+    },
+  };
+}
+
+const STAYS = () => false;
+
+describe('calls of callers that receive many bytes', () => {
+  const light = new Owner(true);
+  const heavy = new Owner(true);
+  const otherHeavy = new Owner(true);
+
+  function turnsOf(maxWaiting = 100) {
+    const { endOfTurn, endTurn } = clock();
+    const isHeavy = (owner: Owner) => owner !== light;
+    const turns = new KeyedTurns({ perTurn: 4, maxWaiting, isHeavy, endOfTurn });
+    const started: string[] = [];
+    const answers = new Map<string, () => void>();
+    const enter = (name: string, owner: Owner, isGone = STAYS) =>
+      turns.enter(
+        owner,
+        (answered) => {
+          started.push(name);
+          if (answered !== undefined) answers.set(name, answered);
+        },
+        isGone,
+      );
+    return { turns, endTurn, started, answers, enter };
+  }
+
+  it('start one at a time, when the one before is answered and after a turn without one', () => {
+    const { enter, started, answers, endTurn } = turnsOf();
+    for (const name of ['a', 'b', 'c']) enter(name, heavy);
+    for (const name of ['1', '2']) enter(name, light);
+    expect(started).toEqual(['a', '1', '2']);
+    for (let turn = 0; turn < 5; turn += 1) endTurn();
+    expect(started).toEqual(['a', '1', '2']);
+    answers.get('a')?.();
+    expect(started.at(-1)).toBe('b');
+    answers.get('b')?.();
+    endTurn();
+    expect(started.at(-1)).toBe('b');
+    endTurn();
+    expect(started.at(-1)).toBe('c');
+  });
+
+  it('rotate among these callers', () => {
+    const { enter, started, endTurn } = turnsOf();
+    for (const name of ['a', 'b']) enter(name, heavy);
+    enter('x', otherHeavy);
+    endTurn();
+    endTurn();
+    expect(started).toEqual(['a', 'x']);
+  });
+
+  it('are dropped when their callers are gone, and refused when too many wait', () => {
+    const { enter, started, answers, endTurn, turns } = turnsOf(2);
+    enter('a', heavy);
+    expect(enter('gone', heavy, () => true)).toBe(true);
+    expect(enter('b', heavy)).toBe(true);
+    expect(enter('c', heavy)).toBe(false);
+    answers.get('a')?.();
+    endTurn();
+    endTurn();
+    expect(started).toEqual(['a', 'b']);
+    expect(turns.waiting).toBe(0);
+  });
+});
+
+describe('the bytes of replies', () => {
+  it('make a caller heavy when there are many at once, until it has received few for a while', () => {
+    const debt = new ReplyDebt();
+    debt.charge(429_000, 0);
+    expect(debt.isHeavy(0)).toBe(false);
+    for (let reply = 0; reply < 100; reply += 1) debt.charge(429_000, 10);
+    expect(debt.isHeavy(10)).toBe(true);
+    expect(debt.isHeavy(3_000)).toBe(false);
+    for (let second = 4; second < 60; second += 1) {
+      debt.charge(429_000, second * 1_000);
+      expect(debt.isHeavy(second * 1_000)).toBe(false);
+    }
+  });
+});
+
+describe('calls that are passed on in rotation', () => {
+  it('start some per turn; a caller with many delays its own', () => {
+    const { endOfTurn, endTurn } = clock();
+    const turns = new RotatingTurns({ perTurn: 2, maxWaiting: 5, endOfTurn });
+    const many = {};
+    const started: string[] = [];
+    const enter = (name: string, caller: object, isGone = STAYS) =>
+      turns.enter(caller, () => started.push(name), isGone);
+    for (let call = 0; call < 7; call += 1) expect(enter(`many-${call}`, many, () => call === 2)).toBe(true);
+    expect(enter('too many', many)).toBe(false);
+    expect(enter('few', {})).toBe(true);
+    expect(started).toEqual(['many-0', 'many-1']);
+    endTurn();
+    expect(started.slice(2)).toEqual(['many-3', 'few']);
+    endTurn();
+    endTurn();
+    endTurn();
+    expect(started.slice(4)).toEqual(['many-4', 'many-5', 'many-6']);
+  });
+});
