@@ -33,7 +33,7 @@ export interface Attack {
 export interface AttackGoals {
   /** The 99th percentile of the calls of another key during the attack, as a multiple of the one before it. */
   readonly mostRatio: number;
-  /** The memory ten seconds after it above that before it, in MiB. */
+  /** The resident memory without garbage ten seconds after it above that before it, in MiB. */
   readonly mostMibKept: number;
 }
 

@@ -63,8 +63,12 @@ function largeList(number: number): object {
 
 const script = (name: string) => path.join(import.meta.dirname, name);
 
-/** `controls` are linked to the agent whose steps are evaluated. */
-export async function startAttacked(compiled: CompiledService, controls = 10): Promise<AttackedService> {
+/** `controls` are linked to the agent whose steps are evaluated; `environment` is added to that of the service. */
+export async function startAttacked(
+  compiled: CompiledService,
+  controls = 10,
+  environment: Record<string, string> = {},
+): Promise<AttackedService> {
   const service = await spawnService(compiled, {
     environment: {
       SERVICE_LOG_JSON: 'true',
@@ -72,6 +76,7 @@ export async function startAttacked(compiled: CompiledService, controls = 10): P
       SERVICE_API_KEY_ENABLED: 'true',
       SERVICE_API_KEYS: `${KEYS.victim},${KEYS.attacker}`,
       SERVICE_ADMIN_API_KEYS: KEYS.admin,
+      ...environment,
     },
   });
   const url = await service.listening();

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ATTACKS, type Attack } from '../attack/attacks.js';
@@ -8,6 +10,7 @@ import {
   type VictimReport,
 } from '../attack/under-attack.js';
 import { type CompiledService, compileService } from '../support/service-process.js';
+import { until } from '../support/until.js';
 
 /** Seconds after an attack by which its memory has to be free. */
 const MEMORY_SECONDS = 10;
@@ -29,6 +32,17 @@ const line = (what: string, { calls, p50, p99, max }: Latency) =>
   `  ${what.padEnd(24)} p50 ${ms(p50)}  p99 ${ms(p99)}  max ${ms(max)}  calls ${calls}`;
 const failuresOf = ({ failures }: VictimReport) =>
   Object.values(failures).reduce((sum, count) => sum + count, 0);
+
+/** Resident memory without garbage, which V8 leaves there until it needs the space. */
+async function heldMib(attacked: AttackedService): Promise<number> {
+  const { process, directory } = attacked.service;
+  const report = path.join(directory, 'heap.txt');
+  const lines = () => (existsSync(report) ? readFileSync(report, 'utf8').split('\n').length : 0);
+  const before = lines();
+  process.kill('SIGUSR2');
+  await until(lines, (count) => count > before);
+  return attacked.residentMib();
+}
 
 /** The changes of a round: also made without the attack, because each takes its time by itself. */
 async function changeSome(attacked: AttackedService, { changes = 0 }: Attack): Promise<void> {
@@ -55,13 +69,16 @@ it.each(ATTACKS.map((attack) => [attack.name, attack] as const))(
   '%s',
   async (name, attack) => {
     // A service of its own for each, so that memory is what this attack made of it.
-    const attacked: AttackedService = await startAttacked(compiled);
+    const attacked: AttackedService = await startAttacked(compiled, 10, {
+      NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'collect-on-signal.mjs')}`,
+      HEAP_REPORT: 'heap.txt',
+    });
     try {
       await pause(2_000);
       await attacked.victim();
       await Promise.all([pause(SECONDS * 1_000), changeSome(attacked, attack)]);
       const quiet = await attacked.victim();
-      const before = attacked.residentMib();
+      const before = await heldMib(attacked);
       let most = before;
       const watching = setInterval(() => {
         most = Math.max(most, attacked.residentMib());
@@ -73,7 +90,7 @@ it.each(ATTACKS.map((attack) => [attack.name, attack] as const))(
       await pause(SECONDS * 1_000);
       const after = await attacked.victim();
       await pause(Math.max(0, MEMORY_SECONDS - SECONDS) * 1_000);
-      const kept = attacked.residentMib() - before;
+      const kept = (await heldMib(attacked)) - before;
       clearInterval(watching);
       const refused = await attacked.sample('refused_calls_total');
       const closed = await attacked.sample('closed_connections_total');
