@@ -120,12 +120,6 @@ export const AGENT_EVALUATOR_STEPS: readonly Step[] = [
   },
   {
     rpc: 'AgentService.UpdateAgent',
-    what: 'names the settings that there are for step schemas',
-    input: { agent_name: AGENT, step_schemas: 'deny' },
-    expected: invalid('step_schemas enum'),
-  },
-  {
-    rpc: 'AgentService.UpdateAgent',
     what: 'sets how steps are compared with their schemas, and warns of what is weaker than the service',
     input: { agent_name: AGENT, step_schemas: 'off' },
     expected: { reply: { steps_removed: [], warnings: [{ code: 'weaker_than_service' }] } },

@@ -341,7 +341,11 @@ export const STEPS: readonly Step[] = [
     expected: {
       reply: {
         control_id: 2,
-        warnings: [{ code: 'unmatched_step_name_regex', field: 'data.scope.step_name_regex' }],
+        warnings: [
+          { code: 'unmatched_step_name_regex', field: 'data.scope.step_name_regex' },
+          { code: 'path_not_guaranteed', field: 'data.condition.and[0].or[0].selector' },
+          { code: 'path_not_guaranteed', field: 'data.condition.and[0].or[1].selector' },
+        ],
       },
     },
   },
