@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { stepSchemasText, storedMode } from '../agents/registered-schemas.js';
 import type { BulkReader } from '../database/bulk.js';
@@ -5,6 +6,8 @@ import type { StepsRecord } from './file-format.js';
 
 /** Registrations per query; each may be large. */
 const REGISTRATIONS_AT_ONCE = 50;
+/** Characters of different texts that are kept between saves. Registrations beyond are read again with each save. */
+const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024;
 
 /**
  * The schemas of the steps of agents by agent and version, of the last save: a registration is read and parsed once, not
@@ -15,26 +18,41 @@ export type KnownSchemas = Map<string, string | null>;
 type Row = Awaited<ReturnType<BulkReader>>[number];
 
 /** What the last known good file has of the steps of agents. `known` is kept between saves. */
-export function createStepsRecords(read: BulkReader, known: KnownSchemas) {
+export function createStepsRecords(
+  read: BulkReader,
+  known: KnownSchemas,
+  maxKept: number = MAX_KEPT_CHARACTERS,
+) {
   const used = new Set<string>();
-  /** The first agent with each text. */
+  /** The first agent with each text, by its hash. */
   const owners = new Map<string, string>();
-  /** One object for equal texts. */
+  /** One object for equal texts among those that are kept. */
   const texts = new Map<string, string>();
-  for (const text of known.values()) if (text !== null) texts.set(text, text);
+  let kept = 0;
+  for (const text of known.values()) if (text !== null) keep(text);
 
-  function recordOf(row: Row): StepsRecord {
-    const schemas = known.get(keyOf(row)) ?? null;
+  function keep(text: string): string {
+    const same = texts.get(text);
+    if (same !== undefined) return same;
+    texts.set(text, text);
+    kept += text.length;
+    return text;
+  }
+
+  function recordOf(row: Row, schemas: string | null): StepsRecord {
     const mode = storedMode(row[2] === null ? null : String(row[2]));
-    const owner = schemas === null ? undefined : owners.get(schemas);
+    if (schemas === null) return { mode, schemas };
+    const digest = hash('sha256', schemas, 'base64');
+    const owner = owners.get(digest);
     if (owner !== undefined) return { mode, schemas: { as: owner } };
-    if (schemas !== null) owners.set(schemas, String(row[1]));
+    owners.set(digest, String(row[1]));
     return { mode, schemas };
   }
 
   return {
     /** Reads what is not known of some agents: rows of id, name, setting, version and time of creation. */
     async ofPage(rows: readonly Row[]): Promise<(row: Row) => StepsRecord> {
+      const found = new Map<string, string | null>();
       const unknown = rows.filter((row) => !known.has(keyOf(row)));
       for (let at = 0; at < unknown.length; at += REGISTRATIONS_AT_ONCE) {
         const some = unknown.slice(at, at + REGISTRATIONS_AT_ONCE);
@@ -46,13 +64,13 @@ export function createStepsRecords(read: BulkReader, known: KnownSchemas) {
         );
         for (const row of some) {
           const text = stepSchemasText(registrations.get(Number(row[0])) ?? '');
-          const shared = text === null ? null : (texts.get(text) ?? text);
-          if (shared !== null) texts.set(shared, shared);
-          known.set(keyOf(row), shared);
+          const mayKeep = text === null || texts.has(text) || kept + text.length <= maxKept;
+          if (mayKeep) known.set(keyOf(row), text && keep(text));
+          else found.set(keyOf(row), text);
         }
       }
       for (const row of rows) used.add(keyOf(row));
-      return recordOf;
+      return (row) => recordOf(row, known.get(keyOf(row)) ?? found.get(keyOf(row)) ?? null);
     },
 
     /** Called after the last page: other agents do not exist any more. */
