@@ -2,8 +2,9 @@
  * Yields the answers to the items of `source` in the order in which they are ready: immediately if `answer`
  * returns a value, later if it returns a promise. At most `window` answers are pending at a time; beyond that
  * the source is not read, so memory stays bounded and back-pressure reaches the sender. Fails with the reason
- * of `signal` as soon as it is aborted. `answer` may return null, or a promise of it: then there is none. `begun` receives what can
- * happen from outside.
+ * of `signal` as soon as it is aborted. `answer` may return null, or a promise of it: then there is none.
+ * `begun` receives what can happen from outside. While `isFull`, the source is not read either; it must be so
+ * only while an answer is pending.
  */
 export async function* inCompletionOrder<Item, Answer>(
   source: AsyncIterable<Item>,
@@ -11,6 +12,7 @@ export async function* inCompletionOrder<Item, Answer>(
   signal: AbortSignal,
   answer: (item: Item) => Answer | Promise<Answer | null> | null,
   begun?: (outside: Outside<Answer>) => void,
+  isFull: () => boolean = () => false,
 ): AsyncGenerator<Answer> {
   const items = source[Symbol.asyncIterator]();
   const events: Event<Item, Answer>[] = [];
@@ -33,7 +35,7 @@ export async function* inCompletionOrder<Item, Answer>(
       fail: failed,
     });
     while (!ended || open > 0) {
-      if (!ended && !reading && open < window) {
+      if (!ended && !reading && open < window && !isFull()) {
         reading = true;
         items.next().then((result) => happened({ kind: 'item', result }), failed);
       }

@@ -98,13 +98,18 @@ async function* evaluateStream(
   const { signal } = context;
   const messages = new StreamMessages(calls, call);
   let isActive = false;
+  /** Large messages are read one at a time, so that a stream holds no more of them than one. */
+  let isHeavy = false;
   const answer = (message: EvaluateStreamRequest) => {
     isActive = true;
     const heavy = rpc.unread?.next();
     if (heavy !== undefined) {
+      isHeavy = true;
       return withHeldMessage(steps, { rpc: 'evaluateStream', ...heavy }, async (held) => {
         const reply = await messages.answer(held);
         return reply && streamReplyMessage(reply);
+      }).finally(() => {
+        isHeavy = false;
       });
     }
     const reply = messages.answer(streamFieldsOf(message));
@@ -126,7 +131,7 @@ async function* evaluateStream(
     longStreams.add(stream);
   };
   try {
-    yield* inCompletionOrder(requests, STREAM_WINDOW, signal, answer, begun);
+    yield* inCompletionOrder(requests, STREAM_WINDOW, signal, answer, begun, () => isHeavy);
     call.code = 'ok';
   } catch (error) {
     const status = signal.aborted ? endOf(signal) : correctedDecodeError(toConnectError(error));

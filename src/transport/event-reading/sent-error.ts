@@ -36,9 +36,10 @@ export function packError(error: unknown): SentError {
   return { kind: 'unexpected', message, stack };
 }
 
-/** Callers see values of other types as redacted; they may be of classes, and large. */
+/** Callers see other values as redacted; they may be of classes, and large. Words and names may be quoted. */
 function withoutValue(item: ErrorItem): ErrorItem {
-  const { value } = item;
+  const { value, quotable } = item;
+  if (quotable === true && typeof value === 'string') return item;
   if (value === undefined || value === null || typeof value === 'boolean' || typeof value === 'number')
     return item;
   return { ...item, value: '' };

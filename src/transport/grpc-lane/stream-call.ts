@@ -32,7 +32,7 @@ export class StreamCall extends LaneCall implements TurnTaker, LongStream {
   /** Messages, and their evaluations, without an answer yet. */
   #openMessages = 0;
   #openEvaluations = 0;
-  /** Bytes of messages that are read elsewhere. */
+  /** Bytes of the message that is read elsewhere. */
   #heavyBytes = 0;
   #isBlocked = false;
   #isFlushDue = false;
@@ -172,7 +172,8 @@ export class StreamCall extends LaneCall implements TurnTaker, LongStream {
 
   /** The end of each pause calls `resume`. */
   #mayGoOn(): boolean {
-    if (this.#isBlocked || this.#openMessages >= STREAM_WINDOW) return false;
+    // Large messages are read one at a time, so that a stream holds no more of them than one.
+    if (this.#isBlocked || this.#heavyBytes > 0 || this.#openMessages >= STREAM_WINDOW) return false;
     if (this.#openEvaluations >= MAX_EVALUATIONS) return false;
     if (this.#turns.mayGoOn) return true;
     if (!this.#isWaiting) {

@@ -216,6 +216,8 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
       async evaluate(program, comparison, stage, detail, { signal }) {
         // A thread keeps few programs: what it has dropped is passed on once more.
         for (let attempt = 1; attempt <= 2; attempt += 1) {
+          // A caller that left while its message was read.
+          signal.throwIfAborted();
           if (worker === undefined) break;
           const schemas = comparison && numberOfSchemas(comparison.schemas);
           const given = { message, index, program: numberOf(program), schemas, stage, detail };

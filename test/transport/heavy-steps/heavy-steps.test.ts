@@ -3,7 +3,7 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { type RestClient, restClient } from '../../support/http.js';
-import { RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
+import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
@@ -61,6 +61,32 @@ describe('the thread for large steps', () => {
       const found = verdicts.map((matches) => matches.map(({ control_name }) => control_name));
       expect([round, found]).toEqual([round, names.map((_, index) => [`word-${index}`])]);
     }
+  });
+
+  it.each(BIDI_PROTOCOLS)('answers all messages of a stream, large and small, over %s', async (protocol) => {
+    await seed.agent('agent-of-streams');
+    await seed.link('agent-of-streams', await seed.control(`in-streams-${BIDI_PROTOCOLS.indexOf(protocol)}`, denyWord('secret')));
+    const { evaluateStream } = createClient(EvaluationService, rpcTransport(protocol, service.url));
+    const inputs = Array.from({ length: 12 }, (_, index) =>
+      index % 3 === 2 ? 'secret' : `${FILLER} ${index}`,
+    );
+    async function* messages() {
+      for (const [index, input] of inputs.entries()) {
+        const value = Buffer.from(JSON.stringify({ type: 'llm', name: 'answer', input }));
+        const evaluation = {
+          agentName: 'agent-of-streams',
+          stage: 1,
+          stepForm: { case: 'stepJson' as const, value },
+        };
+        yield { id: String(index), evaluations: [evaluation] };
+      }
+    }
+    const found: boolean[] = [];
+    for await (const { id, results } of evaluateStream(messages())) {
+      const [result] = results;
+      if (result?.outcome.case === 'verdict') found[Number(id)] = result.outcome.value.isSafe;
+    }
+    expect(found).toEqual(inputs.map((input) => input !== 'secret'));
   });
 
   it('stops the evaluation of a caller that has left, and answers others', async () => {
