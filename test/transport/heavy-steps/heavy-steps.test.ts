@@ -65,7 +65,10 @@ describe('the thread for large steps', () => {
 
   it.each(BIDI_PROTOCOLS)('answers all messages of a stream, large and small, over %s', async (protocol) => {
     await seed.agent('agent-of-streams');
-    await seed.link('agent-of-streams', await seed.control(`in-streams-${BIDI_PROTOCOLS.indexOf(protocol)}`, denyWord('secret')));
+    await seed.link(
+      'agent-of-streams',
+      await seed.control(`in-streams-${BIDI_PROTOCOLS.indexOf(protocol)}`, denyWord('secret')),
+    );
     const { evaluateStream } = createClient(EvaluationService, rpcTransport(protocol, service.url));
     const inputs = Array.from({ length: 12 }, (_, index) =>
       index % 3 === 2 ? 'secret' : `${FILLER} ${index}`,
