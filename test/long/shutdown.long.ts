@@ -61,6 +61,8 @@ describe('stops under load of clients that keep their connections', () => {
         expect(exit).toEqual({ code: 0, signal: null });
       }
       const evaluations = Object.entries(answered).map(([protocol, number]) => `${number} over ${protocol}`);
+      // What broke is worth reading before the other half is over.
+      for (const error of errors) console.log(error);
       console.log(
         `${workers} workers: ${count} stops, ${evaluations.join(', ')}, ${errors.length} broken calls, the longest stop ${longest.toFixed(1)} s`,
       );

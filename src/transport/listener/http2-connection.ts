@@ -12,7 +12,6 @@ import type { ConnectionProblemKind, ProblemListener } from './problem.js';
 
 /** Content types whose request body may stay open without a limit. */
 const ENDLESS_BODY = /^application\/(?:grpc|connect\+)/;
-
 /** One HTTP/2 session and its streams. */
 export class Http2Connection implements Connection {
   readonly protocol = 'http2';
@@ -76,9 +75,18 @@ export class Http2Connection implements Connection {
     this.#lingerIfOver();
   }
 
-  /** GOAWAY tells the client which streams were not taken; it can open them elsewhere. */
+  /**
+   * GOAWAY tells the client which streams were not taken; it can open them elsewhere. The connection stays open until the
+   * client has answered a ping, so it has read that: closed before, with streams on the way, the connection would be reset,
+   * and the client could not know whether they were taken.
+   */
   retire(): void {
-    this.finish();
+    if (this.session.closed || this.session.destroyed) return;
+    this.session.goaway(constants.NGHTTP2_NO_ERROR);
+    const isSent = this.session.ping((error) => {
+      if (error === null) setImmediate(() => this.finish());
+    });
+    if (!isSent) this.finish();
   }
 
   /** Clients delay further calls; running ones continue. */

@@ -108,9 +108,10 @@ export function createListener(options: ListenerOptions = {}): Listener {
     if (drained === undefined) {
       draining.abort();
       const stopped = front?.stopAccepting();
-      connections.retireAll();
-      if (noticeMs > 0) notice = setTimeout(finishAll, noticeMs);
-      else finishAll();
+      if (noticeMs > 0) {
+        connections.retireAll();
+        notice = setTimeout(finishAll, noticeMs);
+      } else finishAll();
       drained = Promise.all([stopped, connections.whenEmpty()]).then(() => {});
     }
     const deadline = setTimeout(() => connections.destroyAll(), graceMs);

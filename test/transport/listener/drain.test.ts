@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../support/until.js';
 import { event, receivedText, receivedUntilClose } from './support/events.js';
 import { type Harness, requestHttp1, requestHttp2, startHarness } from './support/harness.js';
-import { FRAME, getRequest, nextFrame, OPENING, readFrames } from './support/http2-frames.js';
+import { ACK, FRAME, frame, getRequest, nextFrame, OPENING, readFrames } from './support/http2-frames.js';
 import { TRANSPORTS } from './support/transports.js';
 
 const HELD = 'GET /held HTTP/1.1\r\nHost: localhost\r\n\r\n';
@@ -143,6 +143,29 @@ describe.each(TRANSPORTS)('draining over $name', (transport) => {
     const answered = new Set<number>();
     for await (const { type, streamId } of frames) if (type === FRAME.HEADERS) answered.add(streamId);
     expect([...answered]).toEqual([1]);
+    await drained;
+  });
+
+  it('closes a connection in order when a stream is on the way that it does not take', async () => {
+    harness = await startHarness(transport);
+    const { socket } = await transport.open(harness.port, 'h2');
+    const frames = readFrames(socket);
+    socket.write(OPENING);
+    await nextFrame(frames, FRAME.SETTINGS);
+    const drained = harness.listener.drain({ graceMs: NEVER_MS, noticeMs: NEVER_MS });
+
+    const goaway = await nextFrame(frames, FRAME.GOAWAY);
+    expect(goaway?.payload.readUInt32BE(0)).toBe(0); // no stream is taken
+    expect(goaway?.payload.readUInt32BE(4)).toBe(0); // NO_ERROR
+    const ping = await nextFrame(frames, FRAME.PING);
+    expect(ping?.flags).toBe(0);
+    // Sent before the client has read GOAWAY, whose ping it then answers.
+    socket.write(getRequest(1, '/hello'));
+    socket.write(frame(FRAME.PING, ACK, 0, ping?.payload));
+    const types = new Set<number>();
+    for await (const { type } of frames) types.add(type);
+    expect(types).not.toContain(FRAME.HEADERS);
+    expect(socket.errored).toBeNull();
     await drained;
   });
 
