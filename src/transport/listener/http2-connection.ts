@@ -12,6 +12,9 @@ import type { ConnectionProblemKind, ProblemListener } from './problem.js';
 
 /** Content types whose request body may stay open without a limit. */
 const ENDLESS_BODY = /^application\/(?:grpc|connect\+)/;
+/** How long a client has to read that its connection closes. */
+const RETIRE_MS = 1_000;
+
 /** One HTTP/2 session and its streams. */
 export class Http2Connection implements Connection {
   readonly protocol = 'http2';
@@ -28,6 +31,7 @@ export class Http2Connection implements Connection {
   /** Fires when the answer to a ping is overdue. */
   #answerTimer: NodeJS.Timeout | undefined;
   #lingerTimer: NodeJS.Timeout | undefined;
+  #retireTimer: NodeJS.Timeout | undefined;
   #streams = 0;
 
   constructor(
@@ -49,6 +53,7 @@ export class Http2Connection implements Connection {
     session.once('close', () => {
       clearTimeout(this.#idleTimer);
       clearTimeout(this.#lingerTimer);
+      clearTimeout(this.#retireTimer);
       clearTimeout(this.#pingTimer);
       clearTimeout(this.#answerTimer);
     });
@@ -76,17 +81,14 @@ export class Http2Connection implements Connection {
   }
 
   /**
-   * GOAWAY tells the client which streams were not taken; it can open them elsewhere. The connection stays open until the
-   * client has answered a ping, so it has read that: closed before, with streams on the way, the connection would be reset,
-   * and the client could not know whether they were taken.
+   * GOAWAY tells the client which streams were not taken; it can open them elsewhere. The connection is closed a moment
+   * later: closed at once, with streams on the way, it would be reset, maybe before the client has read that. A ping cannot
+   * tell when it has: after GOAWAY, nghttp2 reads nothing more unless streams run.
    */
   retire(): void {
-    if (this.session.closed || this.session.destroyed) return;
+    if (this.session.closed || this.session.destroyed || this.#retireTimer !== undefined) return;
     this.session.goaway(constants.NGHTTP2_NO_ERROR);
-    const isSent = this.session.ping((error) => {
-      if (error === null) setImmediate(() => this.finish());
-    });
-    if (!isSent) this.finish();
+    this.#retireTimer = setTimeout(() => this.finish(), RETIRE_MS);
   }
 
   /** Clients delay further calls; running ones continue. */

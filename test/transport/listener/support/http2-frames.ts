@@ -12,8 +12,6 @@ export const FRAME = {
 } as const;
 export const END_STREAM = 0x1;
 export const END_HEADERS = 0x4;
-/** Of SETTINGS and PING. */
-export const ACK = 0x1;
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
 export interface Frame {
