@@ -13,26 +13,26 @@ export interface ResolvedValues {
   readonly missing: ServiceError | null;
 }
 
-/** Checks values against their template and adds defaults. Throws TEMPLATE_PARAMETER_INVALID. */
+/**
+ * Checks values against their template and adds defaults. Throws TEMPLATE_PARAMETER_INVALID: for all unknown parameters
+ * together, else for the first wrong value only, because clients rely on that.
+ */
 export function resolveValues(input: TemplateInput): ResolvedValues {
   const { template, template_values: given } = input;
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(template.parameters, name));
+  if (unknown.length > 0) throw unknownParameters(input, unknown.sort());
   const patterns = createPatternBudget();
   const values: [string, TemplateValue][] = [];
-  const wrong: ServiceError[] = unknown.length > 0 ? [unknownParameters(input, unknown.sort())] : [];
-  const missing: ServiceError[] = [];
+  let missing: ServiceError | null = null;
   for (const [name, parameter] of Object.entries(template.parameters)) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     const problem = value === undefined ? null : problemOf(parameter, value, patterns);
-    if (problem !== null) wrong.push(invalidValue(input, name, problem, value));
+    if (problem !== null) throw invalidValue(input, name, problem, value);
     const settled = value ?? parameter.default;
     if (settled !== undefined) values.push([name, settled]);
-    else {
-      missing.push(invalidValue(input, name, { code: 'missing_parameter', message: 'a value is needed' }));
-    }
+    else missing ??= invalidValue(input, name, { code: 'missing_parameter', message: 'a value is needed' });
   }
-  if (wrong.length > 0) throw together(wrong);
-  return { values: Object.fromEntries(values), missing: missing.length === 0 ? null : together(missing) };
+  return { values: Object.fromEntries(values), missing };
 }
 
 /** Names of the parameters that have neither a value nor a default, in the order of the template. */
@@ -40,13 +40,6 @@ export function missingParameters({ template, template_values: given }: Template
   return Object.entries(template.parameters)
     .filter(([name, parameter]) => !Object.hasOwn(given, name) && parameter.default === undefined)
     .map(([name]) => name);
-}
-
-/** The first of the errors, with the items of all. */
-function together(errors: readonly ServiceError[]): ServiceError {
-  const [first] = errors as [ServiceError];
-  const items = errors.flatMap(({ options }) => options.items ?? []).slice(0, MAX_ERROR_ITEMS);
-  return templateParameterInvalid(first.options.detail, items);
 }
 
 function unknownParameters(input: TemplateInput, names: readonly string[]): ServiceError {

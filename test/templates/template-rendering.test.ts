@@ -173,23 +173,12 @@ describe('values', () => {
     });
   });
 
-  it('that are wrong are reported together, after unknown ones', () => {
-    const level = { type: 'enum', label, allowed_values: ['low', 'high'] };
-    const given = template(withPattern(param('a'), { description: param('b') }), { a: TEXT, b: level });
-    expect(renderError(given, { a: true, b: 'hihg', c: 'x' }).items).toMatchObject([
-      { code: 'unknown_parameter', parameter: 'c' },
-      { code: 'invalid_type', parameter: 'a' },
-      { code: 'invalid_enum_value', parameter: 'b' },
-    ]);
-  });
-
-  it('that are missing are reported together', () => {
+  it('that are missing are reported one at a time', () => {
     const given = template(withPattern(param('b'), { description: param('a') }), { a: TEXT, b: TEXT });
     expect(renderError(given)).toEqual({
       code: 'TEMPLATE_PARAMETER_INVALID',
       items: [
         { code: 'missing_parameter', field: 'template_values.a', parameter: 'a', parameterLabel: 'A text' },
-        { code: 'missing_parameter', field: 'template_values.b', parameter: 'b', parameterLabel: 'A text' },
       ],
     });
     expect(renderError(given, { a: 'x' }).items).toMatchObject([{ parameter: 'b' }]);
