@@ -84,7 +84,8 @@ function unaryHandlerRpc(method: RpcMethod, handler: Handler, encoded: EncodedRe
     try {
       return parseInput(handler.input, plain);
     } catch (error) {
-      if (!isInvalidRequest(error)) throw error;
+      // Those that threads read when they are large are refused in the same way when they are small.
+      if (!isInvalidRequest(error) || handler.isBulk === true) throw error;
       return refused(error, plain, call);
     }
   }

@@ -269,11 +269,14 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
       const answer = await answerTo(number);
       if (!('message' in answer))
         throw new Error('the thread for large steps answered a message with a verdict');
-      const { id, cancel, items } = answer.message;
+      const { id, cancel, count, items } = answer.message;
       return {
         id,
         cancel,
-        evaluations: items.map((item, index) => fieldsOf(item, number, index)),
+        evaluations:
+          items.length === count
+            ? items.map((item, index) => fieldsOf(item, number, index))
+            : new Array<EvaluationFields>(count).fill({ ...NO_FIELDS, detail: 0 }),
         release: () => post({ release: number }),
       };
     },

@@ -10,6 +10,7 @@ import { parseInput } from '../../contract/input/parse-input.js';
 import {
   type EvaluateRequest,
   evaluateBatchSchema,
+  evaluationCountProblem,
   readEvaluateRequest,
 } from '../../decisions/evaluate-request.js';
 import { createMessageParser } from '../connect/message-parser.js';
@@ -31,6 +32,8 @@ export interface ReadEvaluationItem {
 export interface ReadEvaluations {
   readonly id: string;
   readonly cancel: boolean;
+  /** Number of evaluations; when there are none or too many, there are no items. */
+  readonly count: number;
   readonly items: readonly ReadEvaluationItem[];
 }
 
@@ -39,11 +42,13 @@ export function readEvaluations(message: EvaluationMessage, duplicates: Duplicat
   if (message.form === 'rest') return readRest(message, duplicates);
   const { id, cancel, evaluations } =
     message.form === 'grpc' ? readLane(message) : readConnect(message, message.form === 'binary');
+  const count = evaluations.length;
+  if (evaluationCountProblem(count) !== undefined) return { id, cancel, count, items: [] };
   const items = evaluations.map((fields) => ({
     detail: fields.detail,
     read: orError(() => evaluationRequestOf(fields, duplicates)),
   }));
-  return { id, cancel, items };
+  return { id, cancel, count, items };
 }
 
 function readRest({ rpc, bytes }: EvaluationMessage, duplicates: DuplicateMembers): ReadEvaluations {
@@ -54,6 +59,7 @@ function readRest({ rpc, bytes }: EvaluationMessage, duplicates: DuplicateMember
     rpc === 'evaluate' ? [arrived.value] : parseInput(evaluateBatchSchema, arrived.value).evaluations;
   return {
     ...NO_STREAM,
+    count: requests.length,
     items: requests.map((value) => ({ detail: 0, read: orError(() => readEvaluateRequest(value)) })),
   };
 }

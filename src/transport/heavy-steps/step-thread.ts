@@ -58,10 +58,11 @@ function answer(made: ThreadAnswer): void {
   });
 }
 
-function described({ id, cancel, items }: ReadEvaluations): ReadMessage {
+function described({ id, cancel, count, items }: ReadEvaluations): ReadMessage {
   return {
     id,
     cancel,
+    count,
     items: items.map(({ detail, read }): ReadItem => {
       if ('error' in read) return { detail, read: { error: packError(read.error) } };
       const { step, ...request } = read.request;

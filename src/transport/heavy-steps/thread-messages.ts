@@ -65,6 +65,7 @@ export interface ReadItem {
 export interface ReadMessage {
   readonly id: string;
   readonly cancel: boolean;
+  readonly count: number;
   readonly items: readonly ReadItem[];
 }
 
