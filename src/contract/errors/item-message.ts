@@ -18,6 +18,9 @@ export function itemMessage({ code }: Pick<ServiceError, 'code'>, item: ErrorIte
 }
 
 function shortScalar(value: JsonValue | undefined): string | undefined {
-  if (typeof value === 'string') return quoted(maskCredentials(value));
+  if (typeof value === 'string') {
+    // A text that speaks of a secret may hold it.
+    return value.split(/[^a-z]+/i).some(isSecretMember) ? undefined : quoted(maskCredentials(value));
+  }
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
