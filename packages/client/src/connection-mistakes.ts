@@ -30,8 +30,8 @@ const NEEDS_TLS =
 const MAX_CAUSES = 8;
 
 /**
- * The cause of a broken call or stream, as a ConnectError with the advice of the service in its message. A mistake in the address or the trusted
- * certificates becomes one of code `FailedPrecondition` whose message contains the remedy: a retry would not
+ * The cause of a broken call or stream, as a ConnectError with the advice of the service in its message. A mistake in the
+ * address or the trusted certificates becomes one of code `FailedPrecondition` whose message contains the remedy: a retry would not
  * help.
  */
 export function explainedError(reason: unknown): ConnectError {

@@ -81,8 +81,11 @@ function heavyMessage(
   rpc: 'evaluate' | 'evaluateBatch',
   request: RestRequest,
 ): EvaluationMessage | undefined {
+  const { body } = request;
+  // The size first: nearly all are small, and their headers are looked at where they are read.
+  if (!Buffer.isBuffer(body) || !steps.takes(rpc, body.length)) return undefined;
   const bytes = jsonBytes(request);
-  return bytes !== undefined && steps.takes(rpc, bytes.length) ? { rpc, form: 'rest', bytes } : undefined;
+  return bytes && { rpc, form: 'rest', bytes };
 }
 
 /** Reads one evaluation of a batch when it is its turn. Throws for one that is none. */
