@@ -31,9 +31,10 @@ describe('Migrations', () => {
       await tx.agentControl.create({ data: { agentId: id, controlId: control.id } });
       return { value: null, changed: true };
     });
-    const rebuild = `CREATE TABLE new_agents AS SELECT * FROM agents; DROP TABLE agents;
-      CREATE TABLE agents (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, data TEXT NOT NULL,
-        created_at_ms BIGINT NOT NULL, controls_asked_at_ms BIGINT, version BIGINT NOT NULL DEFAULT 1);
+    const [agents] = await database.client.$queryRaw<
+      { sql: string }[]
+    >`SELECT "sql" FROM "sqlite_master" WHERE "type" = 'table' AND "name" = 'agents'`;
+    const rebuild = `CREATE TABLE new_agents AS SELECT * FROM agents; DROP TABLE agents; ${agents?.sql};
       INSERT INTO agents SELECT * FROM new_agents; DROP TABLE new_agents`;
     const step = { name: '9999_rebuild', sql: rebuild, checksum: 'rebuild' };
     await migrate(location, [...readMigrations('sqlite'), step]);

@@ -184,6 +184,9 @@ export const VARIANTS: readonly Variant[] = [
   { ...dialect2020('unevaluatedItems'), name: '2020-12 with unevaluatedItems' },
 ];
 
+/** Keywords whose schemas need not hold. */
+const CHOICE = /"(?:anyOf|oneOf|not|if|contains|dependentSchemas)"/;
+
 const CONDITIONAL = ['anyOf', 'oneOf', 'if', 'dependencies', 'dependentSchemas'];
 
 /**
@@ -232,9 +235,10 @@ function dialect2020(keyword: 'contains' | 'unevaluatedItems'): Omit<Variant, 'n
       if (Object.hasOwn(schema, 'if')) adjusted.then = { minLength: 0 };
       return adjusted;
     },
-    // It takes inherited names for evaluated.
+    // It takes inherited names for evaluated, and what matches a pattern in a schema that does not hold.
     isComparable: (schema, data) =>
-      !schema.includes('unevaluatedProperties') || !/constructor|toString/.test(data),
+      !schema.includes('unevaluatedProperties') ||
+      !(/constructor|toString/.test(data) || (schema.includes('patternProperties') && CHOICE.test(schema))),
   };
 }
 

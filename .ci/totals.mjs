@@ -1,0 +1,49 @@
+// Prints what failed in the test runs of .ci/run, whole and last, since a log is often kept by its end only; then the
+// totals. Arguments: the folder with the JSON reports, and the exit status of the runs.
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
+const [folder, status] = process.argv.slice(2);
+/** Lines of a failure that are printed: the message and the first frames. */
+const FAILURE_LINES = 40;
+
+// A run that died has no report, which is a failure.
+const runs = ['tests', 'clickhouse-0', 'clickhouse-1'].map((name) => {
+  try {
+    return JSON.parse(readFileSync(`${folder}/${name}.json`, 'utf8'));
+  } catch (error) {
+    console.log(`\n--- no report of ${name}: ${error.message}`);
+    return {
+      numPassedTests: 0,
+      numFailedTests: 1,
+      numPendingTests: 0,
+      numTodoTests: 0,
+      success: false,
+      testResults: [],
+    };
+  }
+});
+
+for (const { name, status: outcome, message, assertionResults } of runs.flatMap(
+  ({ testResults }) => testResults,
+)) {
+  const failed = assertionResults.filter((test) => test.status === 'failed');
+  const file = relative(process.cwd(), name);
+  for (const { fullName, failureMessages } of failed) {
+    console.log(`\n--- failed: ${file}: ${fullName}`);
+    console.log(failureMessages.join('\n').split('\n').slice(0, FAILURE_LINES).join('\n'));
+  }
+  if (outcome === 'failed' && failed.length === 0) {
+    console.log(`\n--- failed: ${file}\n${message}`);
+  }
+}
+
+const sum = (member) => runs.reduce((all, run) => all + run[member], 0);
+// A test process that died is no failed test, but a failure.
+const failed = Math.max(sum('numFailedTests'), status === '0' ? 0 : 1);
+if (failed > 0 && sum('numFailedTests') === 0) {
+  console.log('\n--- no test failed, but a run ended with an error: see "Unhandled Errors" above');
+}
+const skipped = sum('numPendingTests') + sum('numTodoTests');
+console.log(`${sum('numPassedTests')} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+process.exitCode = failed === 0 && runs.every(({ success }) => success) ? 0 : 1;
