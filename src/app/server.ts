@@ -178,8 +178,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await registerCors(app, { cors: config.cors, ownHeaders: [VERSION_HEADER], isForeignPage });
   registerRestErrors(app, { ...options, finder, unserved });
   if (config.operations === null) registerOperations(app, options.state, options.metrics);
-  await registerOpenApi(
-    app,
+  await registerOpenApi(app, () =>
     openApiDocument({
       routes: options.restRoutes,
       version: options.state.version,

@@ -1,7 +1,7 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
-import { getOption } from '@bufbuild/protobuf';
 import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { optionOf } from '../proto-option.js';
 
 /** Bytes of a value in each encoding; never less than the encoder writes. */
 interface Bytes {
@@ -59,7 +59,7 @@ function memberBytes(field: DescField, value: JsonValue): Bytes {
 function one(field: DescField, value: JsonValue, tag: number): Bytes {
   const { message } = field;
   if (message !== undefined) {
-    const wrapped = getOption(message, list_wrapper) ? message.fields[0] : undefined;
+    const wrapped = optionOf(message, list_wrapper) ? message.fields[0] : undefined;
     const inner = message.typeName.startsWith('google.protobuf.')
       ? freeFormBytes(value)
       : wrapped !== undefined

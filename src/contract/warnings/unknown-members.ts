@@ -1,6 +1,7 @@
-import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf';
+import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { list_wrapper, only_for_type } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { optionOf } from '../proto-option.js';
 import { pathPart, quoted } from './quoted.js';
 import { createSuggester, type Suggester } from './suggestion.js';
 import type { Warning } from './warning.js';
@@ -77,7 +78,7 @@ function* inField(field: DescField, value: JsonValue, path: string, options: Wal
   const { message } = field;
   // The well-known types contain free-form JSON.
   if (message === undefined || message.typeName.startsWith('google.protobuf.')) return;
-  if (getOption(message, list_wrapper)) {
+  if (optionOf(message, list_wrapper)) {
     const [wrapped] = message.fields;
     const items = options.spelling === 'rest' ? value : wrappedList(value, wrapped);
     if (wrapped !== undefined) yield* inField(wrapped, items, path, options);
@@ -103,7 +104,7 @@ function wrappedList(value: JsonValue, wrapped: DescField | undefined): JsonValu
 
 /** Why a member has no effect with the `type` of its message; null when it has one. */
 function misplacedProblem(field: DescField, value: JsonObject): string | null {
-  const types = getOption(field, only_for_type);
+  const types = optionOf(field, only_for_type);
   const { type } = value;
   if (types.length === 0 || typeof type !== 'string' || types.includes(type)) return null;
   return `has no effect with the type ${quoted(type)}; it is for ${types.join(', ')}`;

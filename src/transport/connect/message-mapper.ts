@@ -3,7 +3,6 @@ import {
   type DescEnum,
   type DescField,
   type DescMessage,
-  getOption,
   type Message,
   ScalarType,
 } from '@bufbuild/protobuf';
@@ -12,6 +11,7 @@ import { WireType } from '@bufbuild/protobuf/wire';
 import type { Value } from '@bufbuild/protobuf/wkt';
 import { list_wrapper, saturates } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
+import { optionOf } from '../../contract/proto-option.js';
 import { isFreeForm } from '../descriptors/reply-shape.js';
 import { isTextType } from '../descriptors/text-types.js';
 import { freeFormFromPlain, protoMember, structToPlain, valueToPlain } from '../wire/free-form-mapper.js';
@@ -177,7 +177,7 @@ function valueMapper(field: DescField, structs: StructForm): ValueMapper {
   if (scalar !== undefined && LONG_SCALARS.has(scalar)) {
     return { toPlain: (value) => value as JsonValue, fromPlain: (value) => BigInt(value as number | bigint) };
   }
-  if (getOption(field, saturates)) return { toPlain: (value) => value as JsonValue, fromPlain: nearestInt32 };
+  if (optionOf(field, saturates)) return { toPlain: (value) => value as JsonValue, fromPlain: nearestInt32 };
   if (scalar === ScalarType.BYTES) return { toPlain: decodeUtf8, fromPlain: encodeUtf8 };
   return { toPlain: (value) => value as JsonValue, fromPlain: (value) => value };
 }
@@ -200,7 +200,7 @@ function messageValue(desc: DescMessage, structs: StructForm): ValueMapper {
     };
   }
   const mapper = messageMapper(desc, structs);
-  if (getOption(desc, list_wrapper)) {
+  if (optionOf(desc, list_wrapper)) {
     const member = desc.fields[0];
     if (member === undefined) throw new Error(`${desc.typeName} wraps no list`);
     return {

@@ -1,5 +1,6 @@
-import { type DescMessage, getOption, type Message } from '@bufbuild/protobuf';
+import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { optionOf } from '../../contract/proto-option.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 
 /** Messages of these types hold free-form JSON and are mapped separately. */
@@ -21,7 +22,7 @@ export function* unknownFields(desc: DescMessage, message: Message, path = ''): 
     const oneof = field.oneof === undefined ? undefined : (members[field.oneof.localName] as OneofValue);
     const value = oneof === undefined ? members[field.localName] : valueIn(oneof, field.localName);
     // A wrapper of a list is not part of paths: they are the same as in JSON.
-    const ofWrapper = getOption(desc, list_wrapper);
+    const ofWrapper = optionOf(desc, list_wrapper);
     const place = ofWrapper ? path : path === '' ? field.name : `${path}.${field.name}`;
     if (field.fieldKind === 'list' || field.fieldKind === 'map') {
       for (const [key, one] of Object.entries((value ?? {}) as object)) {

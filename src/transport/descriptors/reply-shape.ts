@@ -1,4 +1,4 @@
-import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf';
+import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import {
   header,
   list_wrapper,
@@ -8,6 +8,7 @@ import {
   rpc_only,
   variant,
 } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { optionOf } from '../../contract/proto-option.js';
 import { isTextType } from './text-types.js';
 
 /**
@@ -49,7 +50,7 @@ function flagsOf(desc: DescMessage, visited: Set<string>): Set<string> {
   visited.add(desc.typeName);
   const flags = new Set<string>();
   for (const field of desc.fields) {
-    const flag = getOption(field, on_request);
+    const flag = optionOf(field, on_request);
     if (flag !== '') flags.add(flag);
     if (field.message !== undefined) for (const inner of flagsOf(field.message, visited)) flags.add(inner);
   }
@@ -70,7 +71,7 @@ function messageShape(desc: DescMessage, shaping: Shaping, omitted: readonly str
   const existing = known.get(key);
   if (existing !== undefined) return existing;
   const members: { name: string; shape: Shape; omitEmpty: boolean }[] = [];
-  const hasForms = getOption(desc, variant);
+  const hasForms = optionOf(desc, variant);
   const shape: Shape = (value) => {
     const source = value as Record<string, unknown>;
     const printed: Record<string, unknown> = {};
@@ -85,9 +86,9 @@ function messageShape(desc: DescMessage, shaping: Shaping, omitted: readonly str
   // Registered before its fields are read, because conditions contain conditions.
   known.set(key, shape);
   for (const field of desc.fields) {
-    const flag = getOption(field, on_request);
+    const flag = optionOf(field, on_request);
     if (!isPrinted(field) || (flag !== '' && !asked.includes(flag))) continue;
-    const omitEmpty = getOption(field, omit_empty) || omitted.includes(field.name);
+    const omitEmpty = optionOf(field, omit_empty) || omitted.includes(field.name);
     members.push({ name: field.name, shape: fieldShape(field, shaping), omitEmpty });
   }
   return shape;
@@ -95,7 +96,7 @@ function messageShape(desc: DescMessage, shaping: Shaping, omitted: readonly str
 
 /** Whether the body of a JSON reply has the member: values sent as a header, and those of RPCs only, are not part of it. */
 export function isPrinted(field: DescField): boolean {
-  return getOption(field, header) === '' && !getOption(field, rpc_only);
+  return optionOf(field, header) === '' && !optionOf(field, rpc_only);
 }
 
 /** Whether a value is absent or an empty list. */
@@ -108,11 +109,11 @@ const asIs: Shape = (value) => value;
 function fieldShape(field: DescField, shaping: Shaping): Shape {
   const message = field.message;
   if (message === undefined || isFreeForm(message) || isTextType(message)) return asIs;
-  if (getOption(message, list_wrapper)) {
+  if (optionOf(message, list_wrapper)) {
     const wrapped = message.fields[0];
     return wrapped === undefined ? asIs : fieldShape(wrapped, shaping);
   }
-  const shape = messageShape(message, shaping, getOption(field, omit_empty_members));
+  const shape = messageShape(message, shaping, optionOf(field, omit_empty_members));
   if (field.fieldKind === 'list') return (value) => (value as unknown[]).map(shape);
   if (field.fieldKind === 'map') {
     return (value) =>

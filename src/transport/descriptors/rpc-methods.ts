@@ -1,4 +1,4 @@
-import { type DescMethod, type DescService, getOption, hasOption } from '@bufbuild/protobuf';
+import { type DescMethod, type DescService, hasOption } from '@bufbuild/protobuf';
 import {
   Access,
   access,
@@ -9,6 +9,7 @@ import {
 } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { http } from '../../../gen/proto/google/api/annotations_pb.js';
 import type { HttpRule } from '../../../gen/proto/google/api/http_pb.js';
+import { optionOf } from '../../contract/proto-option.js';
 
 /** How an RPC is called over JSON. */
 export interface HttpBinding {
@@ -42,17 +43,17 @@ export const PROTO_API_BASE = '/api/v1';
 /** Reads the options of every method of a service. Throws if a method does not declare its access level. */
 export function rpcMethods(service: DescService): RpcMethod[] {
   return service.methods.map((desc) => {
-    const level = getOption(desc, access);
+    const level = optionOf(desc, access);
     const name = `${service.typeName}/${desc.name}`;
     if (level === Access.UNSPECIFIED) throw new Error(`${name} states no access level`);
     return {
       desc,
       name,
       access: level,
-      isEvaluation: getOption(desc, evaluation),
-      successStatus: hasOption(desc, success_status) ? getOption(desc, success_status) : 200,
-      omitNulls: getOption(desc, nulls) === NullRule.OMIT,
-      bindings: hasOption(desc, http) ? httpBindings(getOption(desc, http), desc, name) : [],
+      isEvaluation: optionOf(desc, evaluation),
+      successStatus: hasOption(desc, success_status) ? optionOf(desc, success_status) : 200,
+      omitNulls: optionOf(desc, nulls) === NullRule.OMIT,
+      bindings: hasOption(desc, http) ? httpBindings(optionOf(desc, http), desc, name) : [],
     };
   });
 }

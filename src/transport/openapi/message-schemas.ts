@@ -1,4 +1,4 @@
-import { type DescEnum, type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
+import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import {
   list_wrapper,
   omit_empty,
@@ -7,6 +7,7 @@ import {
   variant,
 } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import { optionOf } from '../../contract/proto-option.js';
 import { isFreeForm, isPrinted } from '../descriptors/reply-shape.js';
 import { isTextType, textTypeSchema } from '../descriptors/text-types.js';
 import { problemSchema } from './problem-schemas.js';
@@ -37,7 +38,7 @@ export function messageSchema(message: DescMessage, form: Form, pool: SchemaPool
   if (isTextType(message)) return textTypeSchema(message);
   // In JSON, an error inside a reply has the same form as an error reply.
   if (message.typeName === 'google.rpc.Status') return problemSchema(pool);
-  const wrapped = getOption(message, list_wrapper) ? message.fields[0] : undefined;
+  const wrapped = optionOf(message, list_wrapper) ? message.fields[0] : undefined;
   if (wrapped !== undefined) return fieldSchema(wrapped, form, pool);
   return pool.define(schemaName(message, form), () => objectSchema(message, form, pool));
 }
@@ -52,7 +53,7 @@ function objectSchema(
   pool: SchemaPool,
   omitted: readonly string[] = [],
 ): JsonObject {
-  const hasForms = getOption(message, variant);
+  const hasForms = optionOf(message, variant);
   const required: string[] = [];
   const members = message.fields.filter((field) => form === 'request' || isPrinted(field));
   const properties = members.map((field): [string, JsonObject] => {
@@ -65,8 +66,8 @@ function objectSchema(
       return [field.name, mayBeNullInRequest(field) ? nullableSchema(schema) : schema];
     }
     const absent = mayBeAbsent(field);
-    if (getOption(field, omit_empty) || omitted.includes(field.name)) return [field.name, schema];
-    if (getOption(field, on_request) !== '') return [field.name, absent ? nullableSchema(schema) : schema];
+    if (optionOf(field, omit_empty) || omitted.includes(field.name)) return [field.name, schema];
+    if (optionOf(field, on_request) !== '') return [field.name, absent ? nullableSchema(schema) : schema];
     const isRequired = hasForms ? field.fieldKind === 'scalar' && !absent : !absent || form === 'nulls';
     if (isRequired) required.push(field.name);
     return [field.name, absent && form === 'nulls' ? nullableSchema(schema) : schema];
@@ -94,7 +95,7 @@ export function fieldSchema(field: DescField, form: Form, pool: SchemaPool): Jso
 
 function valueSchema(field: DescField, form: Form, pool: SchemaPool): JsonObject {
   const { message } = field;
-  const omitted = form === 'request' ? [] : getOption(field, omit_empty_members);
+  const omitted = form === 'request' ? [] : optionOf(field, omit_empty_members);
   if (message !== undefined && omitted.length > 0) {
     const name = field.parent.name + schemaName(message, form);
     return pool.define(name, () => objectSchema(message, form, pool, omitted));

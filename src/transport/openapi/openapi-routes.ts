@@ -20,15 +20,17 @@ export const OPENAPI_PATHS: readonly ServedPath[] = [
 /** A restart may bring another version: caches revalidate soon, using the ETag. */
 const CACHE_CONTROL = 'public, max-age=60';
 
-/** Serves the document and a page that shows it: public, and from this process only. */
-export async function registerOpenApi(app: FastifyInstance, document: JsonObject): Promise<void> {
-  const text = JSON.stringify(document);
-  serveText(app, '/openapi.json', 'application/json; charset=utf-8', text);
-  serveText(app, DOCS_PATH, 'text/html; charset=utf-8', DOCS_PAGE, {
+/**
+ * Serves the document and a page that shows it: public, and from this process only. The document is made for its first
+ * reader: making it is a third of the work of a start.
+ */
+export async function registerOpenApi(app: FastifyInstance, document: () => JsonObject): Promise<void> {
+  serveText(app, '/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(document()));
+  serveText(app, DOCS_PATH, 'text/html; charset=utf-8', () => DOCS_PAGE, {
     'content-security-policy': DOCS_POLICY,
     'referrer-policy': 'no-referrer',
   });
-  serveText(app, `/docs/${START_FILE}`, 'text/javascript; charset=utf-8', START_SCRIPT);
+  serveText(app, `/docs/${START_FILE}`, 'text/javascript; charset=utf-8', () => START_SCRIPT);
   app.route({
     method: METHODS,
     url: '/redoc',
@@ -46,23 +48,29 @@ export async function registerOpenApi(app: FastifyInstance, document: JsonObject
   }
 }
 
-/** Serves a text that does not change while the process runs. */
+/** Serves a text that is made once, when it is asked for. */
 function serveText(
   app: FastifyInstance,
   url: string,
   type: string,
-  text: string,
+  make: () => string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+  let made: { readonly text: string; readonly tag: string } | undefined;
   app.route({
     method: METHODS,
     url,
     handler: (request, reply) => {
+      made ??= tagged(make());
+      const { text, tag } = made;
       secure(reply).headers({ ...headers, 'cache-control': CACHE_CONTROL, etag: tag });
       return isKnown(request, tag) ? reply.code(304).send() : reply.type(type).send(text);
     },
   });
+}
+
+function tagged(text: string): { text: string; tag: string } {
+  return { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` };
 }
 
 function isKnown(request: FastifyRequest, tag: string): boolean {

@@ -1,8 +1,9 @@
-import { type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import { header, in_query } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { jsonSchemaOf } from '../../contract/input/fields.js';
+import { optionOf } from '../../contract/proto-option.js';
 import { isFreeForm } from '../descriptors/reply-shape.js';
 import type { HttpBinding } from '../descriptors/rpc-methods.js';
 import { IF_MATCH_HEADER } from '../wire/reply-headers.js';
@@ -36,7 +37,7 @@ export function requestParts(
   const required = new Set((whole.required ?? []) as string[]);
   const inPath = ([name]: [string, JsonObject]) => binding.pathMembers.includes(name);
   const path = members.filter(inPath).map(([name, schema]) => parameter('path', name, schema, true));
-  const headers = new Map(message.fields.map((field) => [field.name, getOption(field, header)]));
+  const headers = new Map(message.fields.map((field) => [field.name, optionOf(field, header)]));
   const hasHeader = ([name]: [string, JsonObject]) => (headers.get(name) ?? '') !== '';
   const inHeader = members.filter(hasHeader).map(([name, schema]) => {
     const header = headers.get(name) ?? '';
@@ -72,7 +73,7 @@ function asTag({ description }: JsonObject): JsonObject {
 }
 
 function isInQuery(field: DescField | undefined): boolean {
-  return field !== undefined && getOption(field, in_query);
+  return field !== undefined && optionOf(field, in_query);
 }
 
 /** Adds the comments of a message to the schema of its object, at every level. */

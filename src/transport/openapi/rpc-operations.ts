@@ -1,8 +1,9 @@
-import { type DescMethod, getOption } from '@bufbuild/protobuf';
+import type { DescMethod } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import type { z } from 'zod';
 import { Access, evaluation, header, scopes } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import { optionOf } from '../../contract/proto-option.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
 import { LINES_MEDIA_TYPE } from '../rest/line-stream.js';
 import { ETAG_HEADER, NEXT_PAGE_HEADER, REVISION_HEADER } from '../wire/reply-headers.js';
@@ -47,7 +48,7 @@ export function rpcOperation({ method, binding, input }: DescribedRoute, pool: S
     ...(desc.deprecated ? { deprecated: true } : {}),
     'x-rpc': method.name,
     'x-access': LEVELS[method.access],
-    'x-scopes': [...getOption(desc, scopes)],
+    'x-scopes': [...optionOf(desc, scopes)],
     security: method.access === Access.PUBLIC ? [] : CREDENTIALS,
     ...(parameters.length === 0 ? {} : { parameters: withParameterExamples(id, parameters) }),
     ...(body === undefined
@@ -64,7 +65,7 @@ export function rpcOperation({ method, binding, input }: DescribedRoute, pool: S
 /** The failures that the operation may have, by status. */
 function failures({ access, desc }: RpcMethod, binding: HttpBinding, hasBody: boolean): JsonObject {
   const isRead = desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
-  const isEvaluation = getOption(desc, evaluation);
+  const isEvaluation = optionOf(desc, evaluation);
   const changes = binding.verb !== 'GET' && !isRead && !isEvaluation;
   return {
     ...(hasBody || (changes && binding.verb !== 'DELETE') ? { '400': failure('Undecodable') } : {}),
@@ -120,7 +121,7 @@ function success(method: RpcMethod, binding: HttpBinding, pool: SchemaPool): Jso
   }
   const reply = response(description, schema);
   const headers = output.fields.flatMap((field): [string, JsonObject][] => {
-    const name = getOption(field, header);
+    const name = optionOf(field, header);
     const explained = commentOf(`${output.typeName}.${field.name}`) ?? '';
     const schema = HEADER_SCHEMAS[name] ?? REVISION.schema ?? {};
     return name === '' ? [] : [[name.toLowerCase(), { description: explained, schema }]];

@@ -1,5 +1,6 @@
-import { type DescMessage, getOption } from '@bufbuild/protobuf';
+import type { DescMessage } from '@bufbuild/protobuf';
 import { header } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { optionOf } from '../../contract/proto-option.js';
 import type { Call } from '../call/call.js';
 import { ETAG_HEADER } from '../wire/reply-headers.js';
 
@@ -9,7 +10,7 @@ export type HeaderTeller = (reply: object, call: Call) => void;
 /** Sends the members of a reply that JSON routes have in headers; absent ones are not sent. */
 export function headerTeller(message: DescMessage): HeaderTeller {
   const members = message.fields.flatMap((field) => {
-    const name = getOption(field, header);
+    const name = optionOf(field, header);
     return name === '' ? [] : [{ name: field.name, header: name }];
   });
   return (reply, call) => {

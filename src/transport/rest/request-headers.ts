@@ -1,7 +1,8 @@
-import { type DescMessage, getOption } from '@bufbuild/protobuf';
+import type { DescMessage } from '@bufbuild/protobuf';
 import { header } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
+import { optionOf } from '../../contract/proto-option.js';
 import { IF_MATCH_HEADER } from '../wire/reply-headers.js';
 import type { ArrivedBody } from './rest-body.js';
 
@@ -19,7 +20,7 @@ export interface HeaderMember {
 /** Members of a message that JSON routes take from headers. */
 export function headerMembers(message: DescMessage): HeaderMember[] {
   return message.fields.flatMap((field) => {
-    const name = getOption(field, header);
+    const name = optionOf(field, header);
     return name === '' ? [] : [{ name: field.name, header: name }];
   });
 }

@@ -1,4 +1,3 @@
-import { getOption } from '@bufbuild/protobuf';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { header, in_query } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import {
@@ -8,6 +7,7 @@ import {
 } from '../../../packages/exact-json/src/index.js';
 import { type AnyHandler, type Handler, wholeRefusal } from '../../contract/call/handler.js';
 import { isInvalidRequest } from '../../contract/input/parse-input.js';
+import { optionOf } from '../../contract/proto-option.js';
 import type { Call } from '../call/call.js';
 import { type CallHost, restRoute } from '../call/call-host.js';
 import { replyShape } from '../descriptors/reply-shape.js';
@@ -105,7 +105,7 @@ export function handlerRoutes(
 
 /** Throws for an RPC whose reader would miss members outside of the body. */
 function checkBodyOnly({ name, desc }: RpcMethod, { body, pathMembers }: HttpBinding): void {
-  const outside = desc.input.fields.some((field) => getOption(field, in_query) || getOption(field, header));
+  const outside = desc.input.fields.some((field) => optionOf(field, in_query) || optionOf(field, header));
   if (body !== '*' || pathMembers.length > 0 || outside)
     throw new Error(`${name} has members outside of its body, which a reader does not get`);
 }

@@ -1,7 +1,7 @@
-import { getOption } from '@bufbuild/protobuf';
 import { header, in_query } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { decodeJsonText, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
+import { optionOf } from '../../contract/proto-option.js';
 import { pathPart } from '../../contract/warnings/quoted.js';
 import type { ReceivedRequest } from '../../contract/warnings/request-warnings.js';
 import { didYouMean } from '../../contract/warnings/suggestion.js';
@@ -16,9 +16,7 @@ const MAX_NAMED_PARAMETERS = 20;
 /** The members of a request with a body that are sent in the query. */
 export function queryMembers(method: RpcMethod, request: Pick<RestRequest, 'query'>): Record<string, string> {
   const query = request.query as Record<string, string>;
-  const names = method.desc.input.fields
-    .filter((field) => getOption(field, in_query))
-    .map(({ name }) => name);
+  const names = method.desc.input.fields.filter((field) => optionOf(field, in_query)).map(({ name }) => name);
   return Object.fromEntries(
     names.filter((name) => Object.hasOwn(query, name)).map((name) => [name, query[name] ?? '']),
   );
@@ -77,7 +75,7 @@ export function unreadMembers(
 function queryNames(method: RpcMethod, binding: HttpBinding): ReadonlySet<string> {
   const fields = method.desc.input.fields.filter((field) => {
     if (binding.pathMembers.includes(field.name)) return false;
-    return getOption(field, in_query) || (binding.body === '' && getOption(field, header) === '');
+    return optionOf(field, in_query) || (binding.body === '' && optionOf(field, header) === '');
   });
   return new Set(fields.map(({ name }) => name));
 }
