@@ -14,6 +14,8 @@ import type { ConnectionProblemKind, ProblemListener } from './problem.js';
 const ENDLESS_BODY = /^application\/(?:grpc|connect\+)/;
 /** How long a client has to read that its connection closes. */
 const RETIRE_MS = 1_000;
+/** In a GOAWAY that takes all streams on the way (RFC 9113, section 6.8). */
+const MAX_STREAM_ID = 2 ** 31 - 1;
 
 /** One HTTP/2 session and its streams. */
 export class Http2Connection implements Connection {
@@ -81,13 +83,14 @@ export class Http2Connection implements Connection {
   }
 
   /**
-   * GOAWAY tells the client which streams were not taken; it can open them elsewhere. The connection is closed a moment
-   * later: closed at once, with streams on the way, it would be reset, maybe before the client has read that. A ping cannot
-   * tell when it has: after GOAWAY, nghttp2 reads nothing more unless streams run.
+   * The first GOAWAY takes every stream that is on the way: one with the last stream that was read would refuse streams
+   * that are read before it leaves, and their clients would send again what was evaluated. The connection is closed a
+   * moment later, which says what was not taken: closed at once, it would be reset, maybe before the client has read that.
+   * A ping cannot tell when it has: after GOAWAY, nghttp2 reads nothing more unless streams run.
    */
   retire(): void {
     if (this.session.closed || this.session.destroyed || this.#retireTimer !== undefined) return;
-    this.session.goaway(constants.NGHTTP2_NO_ERROR);
+    this.session.goaway(constants.NGHTTP2_NO_ERROR, MAX_STREAM_ID);
     this.#retireTimer = setTimeout(() => this.finish(), RETIRE_MS);
   }
 
