@@ -30,10 +30,11 @@ import { handlerRpc } from '../transport/connect/handler-rpc.js';
 import { type RpcMethod, rpcMethods } from '../transport/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from '../transport/evaluation/evaluation-calls.js';
 import type { EvaluationRpc, HeavySteps } from '../transport/evaluation/heavy-steps.js';
-import { createHotLane } from '../transport/grpc-lane/hot-lane.js';
 import { createHeavySteps, type HeavyStepThread } from '../transport/heavy-steps/heavy-steps.js';
-import { corsHeadersWithoutOrigin } from '../transport/http/cors.js';
-import { NO_SNIFFING } from '../transport/http/safe-replies.js';
+import { createCorsHeaders } from '../transport/http/cors.js';
+import { createGrpcLane } from '../transport/lane/grpc-lane.js';
+import { createRunningCalls } from '../transport/lane/lane-environment.js';
+import { createWebLane } from '../transport/lane/web-lane.js';
 import { DEFAULT_LISTENER_LIMITS } from '../transport/listener/limits.js';
 import { createListener, type Listener, type ListenerOptions } from '../transport/listener/listener.js';
 import { problemFacts } from '../transport/listener/problem.js';
@@ -197,24 +198,27 @@ export async function createTransports(
     config.apiBase,
     { ...errors, duplicates: config.duplicateMembers },
   );
-  const hotLane = createHotLane({
+  const lane = {
     ...host,
+    running: createRunningCalls(shutdown.signal),
     version: VERSION,
     calls,
     heavySteps,
-    codec: directCodec,
     maxMessageBytes: bodyBytes,
     methods: evaluations,
-    shutdownSignal: shutdown.signal,
-    longStreams,
-  });
+    corsHeaders: createCorsHeaders(config.cors, [VERSION_HEADER]),
+    hasKeys: config.auth.enabled,
+  };
+  const grpcLane = createGrpcLane({ ...lane, codec: directCodec, longStreams });
+  const webLane = createWebLane(lane);
   const restLane = createRestLane({
     ...errors,
-    host,
+    host: lane,
     log,
     version: VERSION,
     routes: evaluationRoutesOfRest,
-    fixedHeaders: [...NO_SNIFFING, ...corsHeadersWithoutOrigin(config.cors, [VERSION_HEADER])],
+    corsHeaders: lane.corsHeaders,
+    hasKeys: lane.hasKeys,
     maxBodyBytes: bodyBytes,
   });
   const gate = createFrontGate({
@@ -232,8 +236,8 @@ export async function createTransports(
     admission,
     gate,
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
-    takeStream: config.grpcLane ? hotLane : undefined,
-    takeRequest: config.restLane ? restLane : undefined,
+    takeStream: firstOf(config.grpcLane && grpcLane, config.webLane && webLane.takeStream),
+    takeRequest: firstOf(config.restLane && restLane, config.webLane && webLane.takeRequest),
     ages: {
       due,
       maxAgeMs: config.limits.maxConnectionAgeMs,
@@ -298,6 +302,14 @@ export async function createTransports(
     shutdown,
     longStreams,
   };
+}
+
+/** Takes what the first of these takes; those that are switched off are false. */
+function firstOf<Parameters extends unknown[]>(
+  ...takers: (false | ((...parameters: Parameters) => boolean))[]
+): (...parameters: Parameters) => boolean {
+  const active = takers.filter((taker) => taker !== false);
+  return (...parameters) => active.some((take) => take(...parameters));
 }
 
 /** The readers of the handlers, by the name of their RPC. */

@@ -432,6 +432,12 @@ export const VARIABLES = {
     true,
     'Serve REST evaluations on the HTTP/1.1 request itself, beneath the general server. Off: through Fastify. Clients see no difference.',
   ),
+  webLane: variable(
+    ['SERVICE_WEB_LANE'],
+    BOOLEAN,
+    true,
+    'Serve unary evaluations over gRPC-Web and Connect on the request itself, beneath the general server. Off: through Connect. Clients see no difference.',
+  ),
   workers: variable<number | 'auto'>(
     ['SERVICE_WORKERS'],
     integerOr('auto', 1, 256, '2'),

@@ -75,6 +75,8 @@ export interface Config {
   readonly grpcLane: boolean;
   /** Whether REST evaluations over HTTP/1.1 are served without Fastify. */
   readonly restLane: boolean;
+  /** Whether unary evaluations over gRPC-Web and Connect are served without Connect. */
+  readonly webLane: boolean;
   readonly metricsPrefix: string;
   readonly log: {
     readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
@@ -265,6 +267,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     stepSchemas: values.stepSchemas,
     grpcLane: values.grpcLane,
     restLane: values.restLane,
+    webLane: values.webLane,
     metricsPrefix: values.metricsPrefix.replace(/_+$/, ''),
     log: { level: logLevel(values.logLevel ?? (values.debug ? 'debug' : 'info')), json: values.logJson },
     limits: {

@@ -401,6 +401,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: BOOLEAN_WORDS,
     refuses: NOT_BOOLEAN,
   },
+  webLane: {
+    names: ['SERVICE_WEB_LANE'],
+    value: (config) => config.webLane,
+    fallback: true,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+  },
   grpcLane: {
     names: ['SERVICE_GRPC_LANE', 'SERVICE_GRPC_HOT_LANE'],
     value: (config) => config.grpcLane,

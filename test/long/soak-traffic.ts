@@ -13,7 +13,7 @@ import {
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { restClient } from '../support/http.js';
 import { evaluate } from '../support/seed.js';
-import { framed } from '../transport/grpc-lane/exchange.js';
+import { framed } from '../transport/lane/exchange.js';
 
 const SERVICE = '/enforcement.v1.EvaluationService';
 

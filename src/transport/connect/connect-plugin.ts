@@ -23,11 +23,11 @@ import { toConnectError } from '../wire/connect-error.js';
 import { MIN_GZIP_BYTES } from '../wire/gzip.js';
 import { jsonCopyFor } from '../wire/json-copy.js';
 import { maxReplyBytes } from '../wire/message-limits.js';
+import { MESSAGE_OPTIONS } from '../wire/message-options.js';
 import { protocolOf } from '../wire/rpc-status.js';
 import { compressingReplies, replyCompression } from './compressed-replies.js';
 import { jsonOfQuery } from './get-request.js';
 import { guardHandler } from './guard.js';
-import { MESSAGE_OPTIONS } from './message-options.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 import { holdHeadersOf } from './trailers-only.js';
 

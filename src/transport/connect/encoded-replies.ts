@@ -1,8 +1,8 @@
 import { type DescMessage, toBinary, toJsonString } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { gzipped, MIN_GZIP_BYTES } from '../wire/gzip.js';
+import { MESSAGE_OPTIONS } from '../wire/message-options.js';
 import { messageMapper } from './message-mapper.js';
-import { MESSAGE_OPTIONS } from './message-options.js';
 
 /** A message in its envelope, in parts; those that are large are shared with other messages. */
 export type EncodedReply = readonly Uint8Array[];

@@ -9,9 +9,9 @@ import type { EventRpc } from '../../events/observability-handlers.js';
 import { type ReadEvents, readEvents } from '../../events/read-events.js';
 import type { EventCodec } from '../../events/store/event-store.js';
 import { messageMapper } from '../connect/message-mapper.js';
-import { createMessageParser } from '../connect/message-parser.js';
 import { type RpcMethod, rpcMethods } from '../descriptors/rpc-methods.js';
 import { readInput } from '../rest/read-input.js';
+import { createMessageParser } from '../wire/message-parser.js';
 import { withoutSurplus } from './surplus-events.js';
 
 /** A message of an RPC that stores events. */

@@ -13,7 +13,6 @@ import {
   evaluationCountProblem,
   readEvaluateRequest,
 } from '../../decisions/evaluate-request.js';
-import { createMessageParser } from '../connect/message-parser.js';
 import { evaluationRequestOf } from '../evaluation/evaluation-input.js';
 import type { EvaluationMessage, EvaluationRpc } from '../evaluation/heavy-steps.js';
 import { readBody } from '../rest/rest-body.js';
@@ -21,6 +20,7 @@ import { directCodec } from '../wire/direct-codec.js';
 import type { EvaluationFields, StreamFields } from '../wire/evaluation-codec.js';
 import { evaluationFieldsOf, streamFieldsOf } from '../wire/evaluation-messages.js';
 import { undecodableMessage } from '../wire/message-errors.js';
+import { createMessageParser } from '../wire/message-parser.js';
 
 /** An evaluation of a message: its request, or why it is none. */
 export interface ReadEvaluationItem {

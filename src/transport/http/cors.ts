@@ -27,15 +27,27 @@ const exposed = (ownHeaders: readonly string[]): string[] => [
   ...ownHeaders,
 ];
 
-/**
- * Headers that `registerCors` adds to replies to requests without an origin: a flat list of names and values.
- */
-export function corsHeadersWithoutOrigin(cors: Config['cors'], ownHeaders: readonly string[]): string[] {
-  const [name, value] =
-    cors.origins === '*'
-      ? ['access-control-allow-origin', '*']
-      : ['access-control-allow-credentials', 'true'];
-  return ['vary', 'Origin', name, value, 'access-control-expose-headers', exposed(ownHeaders).join(', ')];
+/** The headers that `registerCors` adds to a reply to a request of a page that may call, or of no page. */
+export type CorsHeaders = (origin: string | undefined) => Readonly<Record<string, string>>;
+
+/** `ownHeaders` are sent with every reply. */
+export function createCorsHeaders(cors: Config['cors'], ownHeaders: readonly string[]): CorsHeaders {
+  const exposes = { 'access-control-expose-headers': exposed(ownHeaders).join(', ') };
+  if (cors.origins === '*') {
+    const headers = { vary: 'Origin', 'access-control-allow-origin': '*', ...exposes };
+    return () => headers;
+  }
+  const listed = new Set(cors.origins);
+  const withoutOrigin = { vary: 'Origin', 'access-control-allow-credentials': 'true', ...exposes };
+  return (origin) => {
+    if (origin === undefined || !listed.has(origin)) return withoutOrigin;
+    return {
+      vary: 'Origin',
+      'access-control-allow-origin': origin,
+      'access-control-allow-credentials': 'true',
+      ...exposes,
+    };
+  };
 }
 
 export interface CorsOptions {

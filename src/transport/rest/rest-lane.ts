@@ -1,37 +1,59 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { FastifyBaseLogger } from 'fastify';
 import { FREE_BYTES } from '../admission/call-ticket.js';
 import { apiKeyOf } from '../auth/request-credentials.js';
+import type { Call } from '../call/call.js';
 import { restRoute } from '../call/call-host.js';
+import type { CorsHeaders } from '../http/cors.js';
+import { NO_SNIFFING } from '../http/safe-replies.js';
+import type { Exchange } from '../lane/exchange.js';
+import { Http1Exchange } from '../lane/http1-exchange.js';
+import type { LaneEnvironment } from '../lane/lane-environment.js';
+import { isByKeyAlone } from '../lane/pages.js';
+import { UnaryCall, type UnaryRoute, type UnaryWork } from '../lane/unary-call.js';
 import type { RequestTaker } from '../listener/listener.js';
-import { LaneRequest, type LaneRoute, type RestLaneOptions } from './lane-request.js';
+import { BodyReader } from '../wire/body-reader.js';
+import { addNotes, type Reply, type ReplyFields } from '../wire/reply.js';
+import { REQUEST_ID_HEADER, VERSION_HEADER } from '../wire/reply-headers.js';
+import { ClientGoneError, type ErrorContext, errorAnswer } from './rest-errors.js';
+import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
+import { JSON_TYPE } from './rest-routes.js';
+
+export interface RestLaneOptions extends ErrorContext {
+  /** Routes of the lane: POST with a body, without path parameters. */
+  readonly routes: readonly RestRoute[];
+  readonly host: LaneEnvironment;
+  readonly log: FastifyBaseLogger;
+  /** Sent with every reply. */
+  readonly version: string;
+  readonly corsHeaders: CorsHeaders;
+  /** Whether keys are required. */
+  readonly hasKeys: boolean;
+  /** Largest body, in bytes. */
+  readonly maxBodyBytes: number;
+}
 
 /**
  * Fast path for the JSON requests that agents make for every step: over HTTP/1.1, with an ordinary JSON body
- * of declared length, and not from a browser. They are served directly on the request, bypassing Fastify,
- * whose router, hooks and reply cost several times as much as an evaluation. Everything else, and every
- * doubtful case, is left to Fastify. Clients see no difference; test/transport/rest/lane checks that.
+ * of declared length. They are served directly on the request, bypassing Fastify, whose router, hooks and reply cost
+ * several times as much as an evaluation. Everything else, and every doubtful case, is left to Fastify. Clients see no
+ * difference; test/transport/rest/lane checks that.
  */
 export function createRestLane(options: RestLaneOptions): RequestTaker {
-  const routes = new Map<string | undefined, LaneRoute>();
-  for (const route of options.routes) {
-    const { binding, method, template } = route;
-    const fits = binding.verb === 'POST' && binding.body === '*' && binding.pathMembers.length === 0;
-    if (!fits || method.desc.methodKind !== 'unary')
-      throw new Error(`${method.name} has no place in the lane`);
-    const callRoute = restRoute(options.host.metrics, method, binding.verb, template);
-    routes.set(template, { route, callRoute });
-  }
+  const routes = new Map<string | undefined, UnaryRoute>();
+  for (const route of options.routes) routes.set(route.template, laneRoute(route, options));
   // The total size of larger bodies is limited where Fastify reads them.
   const maxBodyBytes = Math.min(options.maxBodyBytes, FREE_BYTES);
 
-  return (request: IncomingMessage, response: ServerResponse): boolean => {
+  return (request, response) => {
     // Exact match: a path with a query or in another spelling goes to the router.
     const route = routes.get(request.url);
     if (route === undefined || !isOrdinary(request, maxBodyBytes)) return false;
+    if (!isByKeyAlone(request.headers, options.hasKeys)) return false;
     const apiKey = apiKeyOf(request);
     // Its verification is asynchronous.
     if (options.host.entrance.isUnverified(apiKey)) return false;
-    new LaneRequest(options, route, request, response).start(apiKey);
+    new UnaryCall(options.host, route, new Http1Exchange(request, response)).start(apiKey);
     return true;
   };
 }
@@ -47,10 +69,101 @@ function isOrdinary({ method, httpVersion, headers }: IncomingMessage, maxBodyBy
     headers['content-encoding'] === undefined &&
     headers['transfer-encoding'] === undefined &&
     headers.expect === undefined &&
-    headers.upgrade === undefined &&
-    // Only browsers send these; sessions and the rights of pages are checked elsewhere.
-    headers.cookie === undefined &&
-    headers.origin === undefined &&
-    headers['sec-fetch-site'] === undefined
+    headers.upgrade === undefined
   );
+}
+
+function laneRoute(route: RestRoute, options: RestLaneOptions): UnaryRoute {
+  const { binding, method, template } = route;
+  const fits = binding.verb === 'POST' && binding.body === '*' && binding.pathMembers.length === 0;
+  if (!fits || method.desc.methodKind !== 'unary') throw new Error(`${method.name} has no place in the lane`);
+  return {
+    callRoute: restRoute(options.host.metrics, method, binding.verb, template),
+    isRpc: false,
+    gone: () => new ClientGoneError(),
+    work: (exchange, requestId) => new RestWork(options, route, exchange, requestId),
+  };
+}
+
+const NONE = {};
+/** In lower case, as sent by Fastify. */
+const VERSION_LINE = VERSION_HEADER.toLowerCase();
+const [SNIFFING, NO_SNIFF] = NO_SNIFFING;
+
+/** One request of the lane; also the input of its route. */
+class RestWork implements UnaryWork, RestRequest {
+  readonly id: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly params = NONE;
+  readonly query = NONE;
+  body: Buffer | undefined;
+  readonly #options: RestLaneOptions;
+  readonly #route: RestRoute;
+  readonly #reader: BodyReader;
+  #log: FastifyBaseLogger | undefined;
+
+  constructor(options: RestLaneOptions, route: RestRoute, { headers }: Exchange, requestId: string) {
+    this.#options = options;
+    this.#route = route;
+    this.#reader = new BodyReader(options.maxBodyBytes);
+    this.id = requestId;
+    this.url = route.template;
+    this.headers = headers;
+  }
+
+  get log(): FastifyBaseLogger {
+    this.#log ??= this.#options.log.child({ reqId: this.id });
+    return this.#log;
+  }
+
+  push(chunk: Buffer): number {
+    this.#reader.push(chunk);
+    return this.#reader.heldBytes;
+  }
+
+  answer(call: Call): Reply | Promise<Reply> {
+    this.body = this.#reader.last();
+    const result = this.#route.run(this, call);
+    return result instanceof Promise
+      ? result.then((late) => this.#succeeded(late, call))
+      : this.#succeeded(result, call);
+  }
+
+  failed(error: unknown, call: Call): Reply {
+    const { status, headers, body } = errorAnswer(error, this, this.#options);
+    const fields = addNotes(this.#head(), call);
+    for (let at = 0; at + 1 < headers.length; at += 2)
+      fields[headers[at] as string] = headers[at + 1] as string;
+    return reply(status, fields, Buffer.from(body));
+  }
+
+  clear(): void {
+    this.#reader.clear();
+    this.body = undefined;
+  }
+
+  #succeeded(result: RestReply | AsyncIterable<string>, call: Call): Reply {
+    const { method } = this.#route;
+    if (typeof result !== 'string' && !Buffer.isBuffer(result))
+      throw new Error(`${method.name} answered with a stream`);
+    const body = typeof result === 'string' ? Buffer.from(result) : result;
+    return reply(method.successStatus, addNotes(this.#head(), call), body);
+  }
+
+  #head(): ReplyFields {
+    const { version, corsHeaders } = this.#options;
+    return {
+      [VERSION_LINE]: version,
+      [REQUEST_ID_HEADER]: this.id,
+      [SNIFFING]: NO_SNIFF,
+      ...corsHeaders(this.headers.origin),
+    };
+  }
+}
+
+function reply(status: number, headers: ReplyFields, body: Buffer): Reply {
+  headers['content-type'] = JSON_TYPE;
+  headers['content-length'] = String(body.length);
+  return { status, headers, body };
 }

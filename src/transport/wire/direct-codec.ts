@@ -11,6 +11,7 @@ import { UNUSUAL } from './wire-reader.js';
  * accept and refuse the same input with the same errors. It is synchronous, so one writer is enough.
  */
 export const directCodec: EvaluationCodec = {
+  heavy: 'grpc',
   decodeEvaluate: orElse(readRequestMessage, protobufEsCodec.decodeEvaluate),
   decodeBatch: orElse(readBatchRequest, protobufEsCodec.decodeBatch),
   decodeStream: orElse(readStreamRequest, protobufEsCodec.decodeStream),

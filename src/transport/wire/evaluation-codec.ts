@@ -66,19 +66,25 @@ export interface StreamReply {
 }
 
 /**
- * Reads and writes the messages of the evaluation in the binary form of protobuf. It accepts and rejects the
- * same input as protobuf-es, and writes the same bytes.
- *
- * `decode…` takes the bytes of one message and throws the Error of protobuf-es (its message is sent to the
- * caller) if they are invalid. `frame…` returns complete gRPC messages: a zero byte, the length in four
- * bytes, the message. The caller owns the buffer.
+ * One form of the messages of unary evaluations: binary or JSON. `decode…` takes the bytes of one message and throws an
+ * Error, whose message is sent to the caller, or the ConnectError of the call, if they are invalid. `frame…` returns a
+ * complete envelope: a zero byte, the length in four bytes, the message. The caller owns the buffer.
  */
-export interface EvaluationCodec {
+export interface MessageForm {
+  /** How large messages of this form are read in another thread. */
+  readonly heavy: 'grpc' | 'json';
   decodeEvaluate(bytes: Uint8Array): EvaluationFields;
   decodeBatch(bytes: Uint8Array): readonly EvaluationFields[];
-  decodeStream(bytes: Uint8Array): StreamFields;
   frameVerdict(verdict: RevisedVerdict): Buffer;
   frameBatch(outcomes: readonly EvaluationOutcome[]): Buffer;
+}
+
+/**
+ * Reads and writes the messages of the evaluation in the binary form of protobuf. It accepts and rejects the
+ * same input as protobuf-es, with the Error of protobuf-es, and writes the same bytes.
+ */
+export interface EvaluationCodec extends MessageForm {
+  decodeStream(bytes: Uint8Array): StreamFields;
   /** Several messages, one after the other. */
   frameStream(replies: readonly StreamReply[]): Buffer;
   /** The notice that a stream ends, within whole milliseconds. */

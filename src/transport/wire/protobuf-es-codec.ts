@@ -23,6 +23,7 @@ const PREFIX_LENGTH = 5;
 
 /** The codec based on protobuf-es messages: the reference for tests and benchmarks of other codecs. */
 export const protobufEsCodec: EvaluationCodec = {
+  heavy: 'grpc',
   decodeEvaluate: (bytes) => evaluationFieldsOf(read(EvaluateRequestSchema, bytes)),
   decodeBatch: (bytes) => read(EvaluateBatchRequestSchema, bytes).evaluations.map(evaluationFieldsOf),
   decodeStream: (bytes) => streamFieldsOf(read(EvaluateStreamRequestSchema, bytes)),

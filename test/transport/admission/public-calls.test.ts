@@ -11,8 +11,8 @@ import { RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
-import { framed } from '../grpc-lane/exchange.js';
-import { open, streamMessage } from '../grpc-lane/lane-harness.js';
+import { framed } from '../lane/exchange.js';
+import { open, streamMessage } from '../lane/lane-harness.js';
 
 const AGENT = 'laned-agent-1';
 const KEY = { 'x-api-key': 'regular' };

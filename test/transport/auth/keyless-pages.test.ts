@@ -9,7 +9,7 @@ import { keylessPageCheck } from '../../../src/transport/auth/request-origin.js'
 import { exchange, type HttpAnswer, type HttpExchange, restClient } from '../../support/http.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
-import { framed } from '../grpc-lane/exchange.js';
+import { framed } from '../lane/exchange.js';
 
 const AGENT = 'unguarded-agent';
 const LISTED = 'https://console.example:4000';

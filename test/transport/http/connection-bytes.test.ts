@@ -8,7 +8,7 @@ import {
   startLane,
   streamMessage,
   unaryMessage,
-} from '../grpc-lane/lane-harness.js';
+} from '../lane/lane-harness.js';
 
 /** The beginning of a message of the largest size. */
 function unfinished(bytes: number): Buffer {

@@ -1,7 +1,7 @@
 import http2 from 'node:http2';
 import net from 'node:net';
 import { until } from '../../support/until.js';
-import { open, streamMessage } from '../grpc-lane/lane-harness.js';
+import { open, streamMessage } from '../lane/lane-harness.js';
 
 /** Streams on each connection: what the service allows by default. */
 const STREAMS_PER_CONNECTION = 256;

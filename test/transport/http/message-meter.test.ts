@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { MessageMeter } from '../../../src/transport/connect/body-bytes.js';
-import { framed } from '../grpc-lane/exchange.js';
+import { framed } from '../lane/exchange.js';
 
 it('the message under way is known however messages are cut into chunks', () => {
   const lengths = fc.array(fc.oneof(fc.constant(0), fc.nat(20), fc.nat(70_000)), { maxLength: 6 });

@@ -10,7 +10,7 @@ import { metric, parseMetrics } from '../../support/prometheus.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
-import { open, streamMessage, unaryMessage } from '../grpc-lane/lane-harness.js';
+import { open, streamMessage, unaryMessage } from '../lane/lane-harness.js';
 
 const AGENT = 'laned-agent-1';
 const KEY = { 'x-api-key': 'regular' };

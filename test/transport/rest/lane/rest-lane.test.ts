@@ -97,10 +97,12 @@ async function start(
       logsCalls: true,
       failures: NO_FAILURES,
       requestTimeoutMs,
+      running: new Set(),
     },
     log,
     version: '1.2.3',
-    fixedHeaders: [],
+    corsHeaders: () => ({}),
+    hasKeys: true,
     maxBodyBytes: 1_000,
     ...ERRORS,
   });

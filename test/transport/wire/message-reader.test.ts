@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MessageReader } from '../../../src/transport/grpc-lane/message-reader.js';
-import { framed } from './exchange.js';
+import { MessageReader } from '../../../src/transport/wire/message-reader.js';
+import { framed } from '../lane/exchange.js';
 
 const MAX_BYTES = 300;
 const message = fc.uint8Array({ maxLength: MAX_BYTES });

@@ -4,7 +4,7 @@ import {
   ErrorInfoSchema,
   RetryInfoSchema,
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
-import { MESSAGE_RECURSION_LIMIT } from '../wire/free-form-mapper.js';
+import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
 
 /** Messages used as status details. */
 const DETAIL_TYPES = createRegistry(ErrorInfoSchema, BadRequestSchema, RetryInfoSchema);

@@ -1,5 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { unexpectedCompression } from '../wire/message-errors.js';
+import { unexpectedCompression } from './message-errors.js';
 
 /** Bytes before each message: flags and length (gRPC over HTTP2, "Length-Prefixed-Message"). */
 const PREFIX_LENGTH = 5;
@@ -8,13 +8,27 @@ const COMPRESSED = 1;
 
 const NOTHING = Buffer.alloc(0);
 
+/** Takes the chunks of a body and gives its messages. Throws the ConnectError of the call. */
+export interface MessageSource {
+  /** Number of bytes that are held. */
+  readonly heldBytes: number;
+  push(chunk: Buffer): void;
+  /** The next message that is complete before the end of the body. */
+  next(): Buffer | undefined;
+  /** The message that the end of the body completes. */
+  last(): Buffer | undefined;
+  /** Drops all data. */
+  clear(): void;
+}
+
 /**
  * Splits the body of a call into messages. Messages within one chunk are not copied; a message in many small
  * chunks is collected in a separate buffer of at most twice its size. Holds at most one message of the
  * largest size and the chunk after it.
  */
-export class MessageReader {
+export class MessageReader implements MessageSource {
   readonly #maxBytes: number;
+  readonly #endFlag: number;
   /** Unread data is between start and end. Data before start was handed out. */
   #buffer: Buffer = NOTHING;
   #start = 0;
@@ -22,8 +36,10 @@ export class MessageReader {
   /** Whether the space after the end may be written. */
   #mayGrow = false;
 
-  constructor(maxBytes: number) {
+  /** `endFlag` is the flag of envelopes that only replies may have. */
+  constructor(maxBytes: number, endFlag = 0) {
     this.#maxBytes = maxBytes;
+    this.#endFlag = endFlag;
   }
 
   /** Whether there are bytes of an incomplete message. */
@@ -36,7 +52,6 @@ export class MessageReader {
     return this.#end - this.#start;
   }
 
-  /** Drops all data. */
   clear(): void {
     this.#buffer = NOTHING;
     this.#start = 0;
@@ -69,8 +84,14 @@ export class MessageReader {
     const flags = this.#buffer[this.#start] ?? 0;
     this.#start = from + size;
     if ((flags & COMPRESSED) !== 0) throw unexpectedCompression();
-    const message = this.#buffer.subarray(from, this.#start);
-    return message;
+    if ((flags & this.#endFlag) !== 0) throw unexpectedEnd();
+    return this.#buffer.subarray(from, this.#start);
+  }
+
+  /** Nothing. Throws if the body ended inside a message. */
+  last(): undefined {
+    if (this.isInsideMessage) throw incompleteMessage();
+    return undefined;
   }
 
   #grow(left: number, more: number): void {
@@ -89,7 +110,12 @@ function tooLarge(size: number, maxBytes: number): ConnectError {
   return new ConnectError(text, Code.ResourceExhausted);
 }
 
+/** Worded like Connect's error. */
+function unexpectedEnd(): ConnectError {
+  return new ConnectError('unexpected end flag', Code.InvalidArgument);
+}
+
 /** The body ended inside a message; worded like Connect's error. */
-export function incompleteMessage(): ConnectError {
+function incompleteMessage(): ConnectError {
   return new ConnectError('protocol error: incomplete envelope', Code.InvalidArgument);
 }

@@ -1,7 +1,7 @@
 import type { DescMethod, DescMethodStreaming, DescMethodUnary, Message } from '@bufbuild/protobuf';
 import { createMethodSerializationLookup } from '@connectrpc/connect/protocol';
-import { toConnectError } from '../wire/connect-error.js';
-import { correctedStatus } from '../wire/message-errors.js';
+import { toConnectError } from './connect-error.js';
+import { correctedStatus } from './message-errors.js';
 import { MESSAGE_OPTIONS } from './message-options.js';
 
 /** Sizes were limited where the message arrived. */

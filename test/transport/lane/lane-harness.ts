@@ -13,7 +13,8 @@ import type { Metrics } from '../../../src/operations/metrics.js';
 import type { LongStreams } from '../../../src/transport/call/long-streams.js';
 import { rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from '../../../src/transport/evaluation/evaluation-calls.js';
-import { createHotLane } from '../../../src/transport/grpc-lane/hot-lane.js';
+import { createGrpcLane } from '../../../src/transport/lane/grpc-lane.js';
+import { createRunningCalls } from '../../../src/transport/lane/lane-environment.js';
 import { createStreamNames } from '../../../src/transport/routing/open-streams.js';
 import { directCodec } from '../../../src/transport/wire/direct-codec.js';
 import { NO_FAILURES } from '../../support/failures.js';
@@ -77,7 +78,7 @@ export async function startLane(
   const shutdown = new AbortController();
   const { admission, entrance } = openAdmission(options);
   const log = (facts: object, message: string): void => void logged.push({ ...facts, message });
-  const lane = createHotLane({
+  const lane = createGrpcLane({
     calls: createEvaluationCalls(
       {
         evaluate: ({ step }, _detail, caller) =>
@@ -103,7 +104,7 @@ export async function startLane(
     requestTimeoutMs,
     maxMessageBytes: MAX_BYTES,
     methods: new Map(rpcMethods(EvaluationService).map((method) => [method.desc.name, method])),
-    shutdownSignal: shutdown.signal,
+    running: createRunningCalls(shutdown.signal),
     longStreams,
   });
   const server = http2.createServer();

@@ -1,0 +1,92 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Http2Session, ServerHttp2Stream } from 'node:http2';
+import type { Admission } from '../admission/admission.js';
+import { apiKeyOf } from '../auth/request-credentials.js';
+import { rpcRoute } from '../call/call-host.js';
+import type { LongStreams } from '../call/long-streams.js';
+import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import type { StreamTaker } from '../listener/http2-server.js';
+import type { EvaluationCodec } from '../wire/evaluation-codec.js';
+import { REQUEST_ID_HEADER, VERSION_HEADER } from '../wire/reply-headers.js';
+import { GRPC_FRAMINGS } from './framings/grpc.js';
+import { Http2Exchange } from './http2-exchange.js';
+import type { LaneEnvironment } from './lane-environment.js';
+import { evaluationRoute, type ReplyHead, type RpcRouteOptions } from './rpc-routes.js';
+import { StreamCall } from './stream-call.js';
+import { Turns } from './turns.js';
+import { UnaryCall } from './unary-call.js';
+
+export interface GrpcLaneOptions extends LaneEnvironment, Omit<RpcRouteOptions, 'head' | 'metrics'> {
+  /** The methods that evaluate, by name. */
+  readonly methods: ReadonlyMap<string, RpcMethod>;
+  /** The codec of streams. */
+  readonly codec: EvaluationCodec;
+  readonly longStreams: LongStreams;
+  /** Sent with every reply. */
+  readonly version: string;
+}
+
+type StartCall = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  apiKey: string | undefined,
+) => void;
+
+/**
+ * Fast path for the calls that agents make for every step: plain gRPC over HTTP/2 without compression is
+ * served directly on the HTTP/2 stream, bypassing Fastify and Connect, which cost several times as much as an
+ * evaluation. Everything else, and every doubtful case, is left to them. Clients see no difference;
+ * test/transport/lane checks that.
+ */
+export function createGrpcLane(options: GrpcLaneOptions): StreamTaker {
+  const head = grpcHead(options.version);
+  const turnsOf = turnsBySession(options.admission);
+  const streams = { ...options, head };
+  const starts = new Map<string, StartCall>();
+  for (const [mediaType, framing] of Object.entries(GRPC_FRAMINGS)) {
+    for (const method of options.methods.values()) {
+      const unary = evaluationRoute(method, framing, streams);
+      if (unary === undefined && method.desc.methodKind === 'unary') continue;
+      const endless = rpcRoute(options.metrics, method, method.name, 'grpc', true);
+      starts.set(`${mediaType} /${method.name}`, (stream, headers, apiKey) => {
+        const exchange = new Http2Exchange(stream, headers);
+        if (unary !== undefined) new UnaryCall(options, unary, exchange).start(apiKey);
+        else new StreamCall(streams, endless, exchange, turnsOf(stream.session)).start(apiKey);
+      });
+    }
+  }
+
+  return (stream, headers, rawHeaders) => {
+    const start = starts.get(`${headers['content-type']} ${headers[':path']}`);
+    if (start === undefined || !isPlain(headers)) return false;
+    const apiKey = apiKeyOf({ headers, rawHeaders });
+    // Its verification is asynchronous.
+    if (options.entrance.isUnverified(apiKey)) return false;
+    start(stream, headers, apiKey);
+    return true;
+  };
+}
+
+function grpcHead(version: string): ReplyHead {
+  const name = VERSION_HEADER.toLowerCase();
+  return (_exchange, requestId) => ({ [name]: version, [REQUEST_ID_HEADER]: requestId });
+}
+
+function isPlain(headers: IncomingHttpHeaders): boolean {
+  if (headers[':method'] !== 'POST' || headers.expect !== undefined) return false;
+  // Browsers do not use plain gRPC; whether a page may act is checked elsewhere.
+  if (headers.origin !== undefined) return false;
+  const encoding = headers['grpc-encoding'];
+  return encoding === undefined || encoding === 'identity';
+}
+
+function turnsBySession(admission: Pick<Admission, 'peerOf'>): (session: Http2Session | undefined) => Turns {
+  const known = new WeakMap<Http2Session, Turns>();
+  return (session) => {
+    const existing = session && known.get(session);
+    if (existing !== undefined) return existing;
+    const turns = new Turns(admission.peerOf(session));
+    if (session !== undefined) known.set(session, turns);
+    return turns;
+  };
+}

@@ -1,0 +1,168 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { CallTicket } from '../admission/call-ticket.js';
+import { Call, type CallSource } from '../call/call.js';
+import type { CallRoute } from '../call/call-host.js';
+import { callerTimeoutOf, tooSlow } from '../call/deadline.js';
+import type { Reply } from '../wire/reply.js';
+import { requestIdOf } from '../wire/reply-headers.js';
+import type { Exchange } from './exchange.js';
+import type { LaneEnvironment } from './lane-environment.js';
+import { OutsideEnd, type StoppableCall } from './outside-end.js';
+
+/** What the protocol of a call decides: how its body becomes a request, and its result a reply. */
+export interface UnaryWork {
+  /** Takes a part of the body and returns the bytes that are held. Throws the error of the call. */
+  push(chunk: Buffer): number;
+  /** Answers when the body is complete. Throws, or rejects with, the error of the call. */
+  answer(call: Call): Reply | Promise<Reply>;
+  /** The reply of a call that failed. */
+  failed(error: unknown, call: Call): Reply;
+  /** Releases the body. */
+  clear(): void;
+}
+
+/** One kind of calls with one message in each direction. */
+export interface UnaryRoute {
+  readonly callRoute: CallRoute;
+  /** Whether a caller may state a deadline, and a request that does not arrive in time is answered. */
+  readonly isRpc: boolean;
+  /** Starts the work of one call. */
+  work(exchange: Exchange, requestId: string): UnaryWork;
+  /** The reason of the signal of a call whose caller has disconnected. */
+  gone(): Error;
+}
+
+/**
+ * A call with one message in each direction, in every protocol, from its headers to the end of its reply: entrance,
+ * arrival, deadline, cancellation, answer, counted bytes and end. It runs after its body has ended. No event handler of
+ * a call ever throws.
+ */
+export class UnaryCall implements CallSource, StoppableCall {
+  readonly requestId: string;
+  readonly ticket: CallTicket;
+  readonly #env: LaneEnvironment;
+  readonly #route: UnaryRoute;
+  readonly #exchange: Exchange;
+  readonly #call: Call;
+  readonly #work: UnaryWork;
+  readonly #end: OutsideEnd;
+  #isOver = false;
+
+  constructor(env: LaneEnvironment, route: UnaryRoute, exchange: Exchange) {
+    this.#env = env;
+    this.#route = route;
+    this.#exchange = exchange;
+    this.requestId = requestIdOf(exchange.headers);
+    this.ticket = env.admission.ticket(exchange.connection, exchange.headers['x-forwarded-for']);
+    this.#call = new Call(env, route.callRoute, this);
+    this.#work = route.work(exchange, this.requestId);
+    this.#end = new OutsideEnd(this, env.running);
+    exchange.onClose((status) => this.#closed(status));
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#exchange.headers;
+  }
+
+  callerSignal(): AbortSignal {
+    return this.#end.signal(this.#exchange.isClosed ? this.#route.gone() : undefined);
+  }
+
+  /** Starts the call if it is allowed. None of its body is read before. */
+  start(apiKey: string | undefined): void {
+    try {
+      this.#call.enterWithKey(apiKey);
+      if (this.#route.isRpc) this.#limitArrival();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#exchange.read(
+      (chunk) => this.#push(chunk),
+      () => this.#answer(),
+    );
+  }
+
+  /** Ends the call from outside: on timeout, or when the server shuts down. */
+  stop(reason: Error): void {
+    this.#fail(reason);
+    this.#end.abort(reason);
+  }
+
+  #limitArrival(): void {
+    const { requestTimeoutMs } = this.#env;
+    const { headers } = this;
+    if (headers['grpc-timeout'] !== undefined || headers['connect-timeout-ms'] !== undefined) {
+      const { protocol } = this.#route.callRoute;
+      const { ms, error } = callerTimeoutOf(protocol, (name) => this.#call.header(name));
+      if (error !== undefined) throw error;
+      this.#end.deadline = this.#call.startedAt + ms;
+    }
+    this.#end.within(requestTimeoutMs, () => tooSlow(requestTimeoutMs));
+  }
+
+  #push(chunk: Buffer): void {
+    if (this.#isOver) return;
+    try {
+      this.ticket.hold(this.#work.push(chunk));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #answer(): void {
+    if (this.#isOver) return;
+    try {
+      this.#end.check();
+      const reply = this.#work.answer(this.#call);
+      if (reply instanceof Promise) this.#wait(reply);
+      else this.#succeed(reply);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #wait(reply: Promise<Reply>): void {
+    if (this.#route.isRpc) this.#end.atDeadline();
+    const bounded = this.#call.bound(reply) as Promise<Reply>;
+    bounded
+      .then((late) => this.#succeed(late))
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => this.#call.worked());
+  }
+
+  #succeed(reply: Reply): void {
+    if (this.#isOver) return;
+    if (this.#route.isRpc) this.#call.code = 'ok';
+    this.#send(reply);
+  }
+
+  /** Ends the call with an error. The work sets the status of an RPC. */
+  #fail(error: unknown): void {
+    if (!this.#isOver) this.#send(this.#work.failed(error, this.#call));
+  }
+
+  #send(reply: Reply): void {
+    this.#isOver = true;
+    this.#end.stopTimer();
+    this.#work.clear();
+    this.ticket.hold(0);
+    try {
+      this.#exchange.reply(reply);
+    } catch (error) {
+      // Node.js may refuse a reply. Callers could not handle the error.
+      const { requestId } = this;
+      const rpc = this.#route.callRoute.path.slice(1);
+      this.#env.log.error({ err: error, requestId, rpc, ...this.#call.traceFacts() }, 'a reply failed');
+      this.#exchange.abort();
+    }
+  }
+
+  #closed(status: number): void {
+    if (this.#route.isRpc) this.#call.code ??= 'canceled';
+    this.#isOver = true;
+    this.#end.close(() => this.#route.gone());
+    this.#call.end(status);
+    this.#work.clear();
+  }
+}

@@ -1,0 +1,109 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { FREE_BYTES } from '../admission/call-ticket.js';
+import { apiKeyOf } from '../auth/request-credentials.js';
+import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import type { CorsHeaders } from '../http/cors.js';
+import { NO_SNIFFING } from '../http/safe-replies.js';
+import type { StreamTaker } from '../listener/http2-server.js';
+import type { RequestTaker } from '../listener/listener.js';
+import { createJsonForm } from '../wire/json-form.js';
+import { REQUEST_ID_HEADER, VERSION_HEADER } from '../wire/reply-headers.js';
+import { connectFramings } from './framings/connect.js';
+import { grpcWebFramings } from './framings/grpc-web.js';
+import { Http1Exchange } from './http1-exchange.js';
+import { Http2Exchange } from './http2-exchange.js';
+import type { LaneEnvironment } from './lane-environment.js';
+import { isByKeyAlone } from './pages.js';
+import { evaluationRoute, type ReplyHead, type RpcRouteOptions } from './rpc-routes.js';
+import { UnaryCall, type UnaryRoute } from './unary-call.js';
+
+export interface WebLaneOptions extends LaneEnvironment, Omit<RpcRouteOptions, 'head' | 'metrics'> {
+  /** The methods that evaluate, by name. */
+  readonly methods: ReadonlyMap<string, RpcMethod>;
+  /** Sent with every reply. */
+  readonly version: string;
+  readonly corsHeaders: CorsHeaders;
+  /** Whether keys are required. */
+  readonly hasKeys: boolean;
+}
+
+/** What the lane takes of each version of HTTP. */
+export interface WebLane {
+  readonly takeRequest: RequestTaker;
+  readonly takeStream: StreamTaker;
+}
+
+/**
+ * Fast path for unary evaluations over gRPC-Web and Connect, in binary form or JSON, without compression: served on the
+ * request or the HTTP/2 stream, bypassing Fastify and Connect. Everything else, and every doubtful case, is left to
+ * them. Clients see no difference but a `content-length`; test/transport/lane checks that.
+ */
+export function createWebLane(options: WebLaneOptions): WebLane {
+  const head = createWebHead(options);
+  const routes = new Map<string, UnaryRoute>();
+  const json = createJsonForm();
+  for (const [mediaType, framing] of Object.entries({ ...grpcWebFramings(json), ...connectFramings(json) })) {
+    for (const method of options.methods.values()) {
+      const route = evaluationRoute(method, framing, { ...options, head });
+      if (route !== undefined) routes.set(`${mediaType} /${method.name}`, route);
+    }
+  }
+  const routeOf = (path: string | undefined, headers: IncomingHttpHeaders, maxBytes: number) => {
+    const route = routes.get(`${headers['content-type']} ${path}`);
+    if (route === undefined || !isPlain(headers)) return undefined;
+    if (Number(headers['content-length'] ?? 0) > maxBytes) return undefined;
+    return isByKeyAlone(headers, options.hasKeys) ? route : undefined;
+  };
+  // The total size of larger bodies is limited where Fastify reads them.
+  const maxHttp1Bytes = Math.min(options.maxMessageBytes, FREE_BYTES);
+
+  return {
+    takeRequest(request, response) {
+      if (request.method !== 'POST' || !hasLength(request)) return false;
+      const route = routeOf(request.url, request.headers, maxHttp1Bytes);
+      if (route === undefined) return false;
+      const apiKey = apiKeyOf(request);
+      // Its verification is asynchronous.
+      if (options.entrance.isUnverified(apiKey)) return false;
+      new UnaryCall(options, route, new Http1Exchange(request, response)).start(apiKey);
+      return true;
+    },
+    takeStream(stream, headers, rawHeaders) {
+      if (headers[':method'] !== 'POST') return false;
+      const route = routeOf(headers[':path'] as string | undefined, headers, options.maxMessageBytes);
+      if (route === undefined) return false;
+      const apiKey = apiKeyOf({ headers, rawHeaders });
+      if (options.entrance.isUnverified(apiKey)) return false;
+      new UnaryCall(options, route, new Http2Exchange(stream, headers)).start(apiKey);
+      return true;
+    },
+  };
+}
+
+function hasLength({ httpVersion, headers }: IncomingMessage): boolean {
+  return (
+    httpVersion === '1.1' &&
+    headers['content-length'] !== undefined &&
+    headers['transfer-encoding'] === undefined &&
+    headers.upgrade === undefined
+  );
+}
+
+function isPlain(headers: IncomingHttpHeaders): boolean {
+  if (headers.expect !== undefined) return false;
+  const version = headers['connect-protocol-version'];
+  if (version !== undefined && version !== '1') return false;
+  const encoding = headers['grpc-encoding'] ?? headers['content-encoding'];
+  return encoding === undefined || encoding === 'identity';
+}
+
+function createWebHead({ version, corsHeaders }: WebLaneOptions): ReplyHead {
+  const versionName = VERSION_HEADER.toLowerCase();
+  const [sniffing, nosniff] = NO_SNIFFING;
+  return ({ headers }, requestId) => ({
+    [versionName]: version,
+    [REQUEST_ID_HEADER]: requestId,
+    [sniffing]: nosniff,
+    ...corsHeaders(headers.origin),
+  });
+}

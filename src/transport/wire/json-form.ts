@@ -1,0 +1,40 @@
+import { type DescMessage, type Message, toJsonString } from '@bufbuild/protobuf';
+import {
+  type EvaluateBatchRequest,
+  EvaluateBatchResponseSchema,
+  type EvaluateRequest,
+  EvaluateResponseSchema,
+  EvaluationService,
+} from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { MessageForm } from './evaluation-codec.js';
+import { batchMessage, evaluationFieldsOf, verdictMessage } from './evaluation-messages.js';
+import { MESSAGE_OPTIONS } from './message-options.js';
+import { createMessageParser } from './message-parser.js';
+
+/** Bytes before each message: a flag and the length. */
+const PREFIX_LENGTH = 5;
+
+/** The JSON form of the messages of the evaluation, as protobuf-es reads and writes it. */
+export function createJsonForm(): MessageForm {
+  const { evaluate, evaluateBatch } = EvaluationService.method;
+  const parseEvaluate = createMessageParser(evaluate);
+  const parseBatch = createMessageParser(evaluateBatch);
+  return {
+    heavy: 'json',
+    decodeEvaluate: (bytes) => evaluationFieldsOf(parseEvaluate(bytes, false) as EvaluateRequest),
+    decodeBatch: (bytes) =>
+      (parseBatch(bytes, false) as EvaluateBatchRequest).evaluations.map(evaluationFieldsOf),
+    frameVerdict: (verdict) => frame(EvaluateResponseSchema, verdictMessage(verdict)),
+    frameBatch: (outcomes) => frame(EvaluateBatchResponseSchema, batchMessage(outcomes)),
+  };
+}
+
+function frame(desc: DescMessage, message: Message): Buffer {
+  const text = toJsonString(desc, message, MESSAGE_OPTIONS.jsonOptions);
+  const length = Buffer.byteLength(text);
+  const framed = Buffer.allocUnsafe(PREFIX_LENGTH + length);
+  framed[0] = 0;
+  framed.writeUInt32BE(length, 1);
+  framed.write(text, PREFIX_LENGTH, 'utf8');
+  return framed;
+}
