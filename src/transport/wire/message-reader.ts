@@ -28,7 +28,7 @@ export interface MessageSource {
  */
 export class MessageReader implements MessageSource {
   readonly #maxBytes: number;
-  readonly #endFlag: number;
+  readonly #ignoredFlag: number;
   /** Unread data is between start and end. Data before start was handed out. */
   #buffer: Buffer = NOTHING;
   #start = 0;
@@ -36,10 +36,10 @@ export class MessageReader implements MessageSource {
   /** Whether the space after the end may be written. */
   #mayGrow = false;
 
-  /** `endFlag` is the flag of envelopes that only replies may have. */
-  constructor(maxBytes: number, endFlag = 0) {
+  /** Envelopes with `ignoredFlag` hold no message. */
+  constructor(maxBytes: number, ignoredFlag = 0) {
     this.#maxBytes = maxBytes;
-    this.#endFlag = endFlag;
+    this.#ignoredFlag = ignoredFlag;
   }
 
   /** Whether there are bytes of an incomplete message. */
@@ -76,16 +76,17 @@ export class MessageReader implements MessageSource {
 
   /** The next message, a view of the received data; undefined until it is complete. Throws a ConnectError. */
   next(): Buffer | undefined {
-    if (this.#end - this.#start < PREFIX_LENGTH) return undefined;
-    const size = this.#buffer.readUInt32BE(this.#start + 1);
-    if (size > this.#maxBytes) throw tooLarge(size, this.#maxBytes);
-    const from = this.#start + PREFIX_LENGTH;
-    if (this.#end < from + size) return undefined;
-    const flags = this.#buffer[this.#start] ?? 0;
-    this.#start = from + size;
-    if ((flags & COMPRESSED) !== 0) throw unexpectedCompression();
-    if ((flags & this.#endFlag) !== 0) throw unexpectedEnd();
-    return this.#buffer.subarray(from, this.#start);
+    while (this.#end - this.#start >= PREFIX_LENGTH) {
+      const size = this.#buffer.readUInt32BE(this.#start + 1);
+      if (size > this.#maxBytes) throw tooLarge(size, this.#maxBytes);
+      const from = this.#start + PREFIX_LENGTH;
+      if (this.#end < from + size) return undefined;
+      const flags = this.#buffer[this.#start] ?? 0;
+      this.#start = from + size;
+      if ((flags & COMPRESSED) !== 0) throw unexpectedCompression();
+      if ((flags & this.#ignoredFlag) === 0) return this.#buffer.subarray(from, this.#start);
+    }
+    return undefined;
   }
 
   /** Nothing. Throws if the body ended inside a message. */
@@ -108,11 +109,6 @@ export class MessageReader implements MessageSource {
 function tooLarge(size: number, maxBytes: number): ConnectError {
   const text = `message size ${size} is larger than configured readMaxBytes ${maxBytes}`;
   return new ConnectError(text, Code.ResourceExhausted);
-}
-
-/** Worded like Connect's error. */
-function unexpectedEnd(): ConnectError {
-  return new ConnectError('unexpected end flag', Code.InvalidArgument);
 }
 
 /** The body ended inside a message; worded like Connect's error. */

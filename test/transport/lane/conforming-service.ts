@@ -4,7 +4,10 @@ import { startService, type TestService } from '../../support/service.js';
 import { AGENT, KEY, MAX_BYTES, OTHER_AGENT, TIMEOUT_SECONDS } from './conformance-cases.js';
 
 /** A service with an agent that has a control and one that has none, with the lane or without. */
-export async function startConforming(lane: boolean): Promise<TestService> {
+export async function startConforming(
+  lane: boolean,
+  more: Record<string, string> = {},
+): Promise<TestService> {
   const service = await startService({
     SERVICE_GRPC_LANE: String(lane),
     SERVICE_API_KEY_ENABLED: 'true',
@@ -12,6 +15,7 @@ export async function startConforming(lane: boolean): Promise<TestService> {
     SERVICE_ADMIN_API_KEYS: 'admin-key',
     SERVICE_MAX_BODY_BYTES: String(MAX_BYTES),
     SERVICE_REQUEST_TIMEOUT_SECONDS: String(TIMEOUT_SECONDS),
+    ...more,
   });
   const seed = seeder(restClient(service.url, { 'x-api-key': 'admin-key' }));
   await seed.agent(AGENT);

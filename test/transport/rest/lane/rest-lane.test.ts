@@ -23,6 +23,7 @@ const ERRORS = { failures: NO_FAILURES, now: () => new Date(0), duplicates: 'ref
 
 const KEY = 'some-key';
 const PATH = '/api/v1/evaluation';
+const KEYLESS = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };
 const HEADERS = { 'content-type': 'application/json', 'x-api-key': KEY };
 const BODY = JSON.stringify({
   agent_name: 'some-agent-01',
@@ -169,8 +170,8 @@ describe('the REST lane', () => {
     ['another media type', { headers: { ...HEADERS, 'content-type': 'text/plain' } }],
     ['a compressed body', { headers: { ...HEADERS, 'content-encoding': 'gzip' } }],
     ['a cookie', { headers: { ...HEADERS, cookie: 'a=b' } }],
-    ['an origin', { headers: { ...HEADERS, origin: 'http://page.example' } }],
-    ['a word of a browser', { headers: { ...HEADERS, 'sec-fetch-site': 'cross-site' } }],
+    ['an origin and no key', { headers: { ...KEYLESS, origin: 'http://page.example' } }],
+    ['a word of a browser and no key', { headers: { ...KEYLESS, 'sec-fetch-site': 'cross-site' } }],
     ['no body', { body: '' }],
     ['a body that is too large', { body: BODY + ' '.repeat(1_000) }],
   ])('leaves a request with %s to others', async (_, request) => {
@@ -178,6 +179,14 @@ describe('the REST lane', () => {
     expect((await ask(request)).status).toBe(299);
     expect(harness.counted).toEqual([]);
   });
+
+  it.each([{ origin: 'http://page.example' }, { 'sec-fetch-site': 'cross-site' }])(
+    'takes a request of a page that sends a key of its own: %o',
+    async (headers) => {
+      harness = await start(() => VERDICT);
+      expect((await ask({ headers: { ...HEADERS, ...headers } })).status).toBe(200);
+    },
+  );
 
   it('refuses routes that do not fit', () => {
     const [route] = routes(() => VERDICT) as [RestRoute];
