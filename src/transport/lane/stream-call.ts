@@ -5,33 +5,22 @@ import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
 import { Call, type CallSource } from '../call/call.js';
 import type { CallRoute } from '../call/call-host.js';
 import { callerTimeoutOf, messageTooSlow } from '../call/deadline.js';
-import type { LongStream, LongStreams } from '../call/long-streams.js';
+import type { LongStream } from '../call/long-streams.js';
 import { STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
 import { withHeldMessage } from '../evaluation/heavy-steps.js';
 import { StreamMessages } from '../evaluation/stream-messages.js';
-import type { EvaluationCodec, StreamFields, StreamReply } from '../wire/evaluation-codec.js';
+import type { StreamFields } from '../wire/evaluation-codec.js';
 import { undecodableMessage } from '../wire/message-errors.js';
-import { maxReplyBytes } from '../wire/message-limits.js';
 import { MessageReader } from '../wire/message-reader.js';
-import { addNotes, type ReplyFields } from '../wire/reply.js';
+import type { ReplyFields } from '../wire/reply.js';
 import { requestIdOf } from '../wire/reply-headers.js';
 import { codeWord } from '../wire/rpc-status.js';
 import { OK_TRAILERS } from '../wire/trailers.js';
-import { GRPC_REPLY_TYPE, trailersOf } from './framings/grpc.js';
+import { trailersOf } from './framings/grpc.js';
 import type { Http2Exchange } from './http2-exchange.js';
-import type { LaneEnvironment } from './lane-environment.js';
 import { callCanceled, OutsideEnd, type StoppableCall } from './outside-end.js';
-import { checkSize, type RpcRouteOptions } from './rpc-routes.js';
+import { type StreamEnvironment, StreamOutput } from './stream-output.js';
 import type { Turns, TurnTaker } from './turns.js';
-
-/** Bytes that may be unsent before reading from the client stops. */
-const MAX_UNSENT_BYTES = 128 * 1024;
-
-export interface StreamEnvironment extends LaneEnvironment, RpcRouteOptions {
-  readonly metrics: LaneEnvironment['metrics'];
-  readonly codec: EvaluationCodec;
-  readonly longStreams: LongStreams;
-}
 
 /**
  * A stream of messages, each answered by one. Answers that are ready are sent together, once per turn of the
@@ -50,19 +39,14 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
   readonly #reader: MessageReader;
   readonly #messages: StreamMessages;
   readonly #turns: Turns;
-  #replies: StreamReply[] = [];
+  readonly #output: StreamOutput;
   /** Messages, and their evaluations, without an answer yet. */
   #openMessages = 0;
   #openEvaluations = 0;
   /** Bytes of the message that is read elsewhere. */
   #heavyBytes = 0;
-  #isBlocked = false;
-  #isFlushDue = false;
   #isWaiting = false;
   #bodyEnded = false;
-  /** Whether the headers of the reply are sent. */
-  #isOpen = false;
-  #trailers: ReplyFields = OK_TRAILERS;
   /** Whether a message has arrived since `wasActive`. */
   #isActive = false;
   /** Runs while the rest of a large message is being read. */
@@ -80,6 +64,7 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
     this.#reader = new MessageReader(env.maxMessageBytes);
     this.#messages = new StreamMessages(env.calls, this.#call);
     this.#turns = turns;
+    this.#output = new StreamOutput(env, exchange, this.#call, turns, this);
     exchange.onClose(() => this.#closed());
   }
 
@@ -116,14 +101,14 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
 
   notify(withinMs: number): void {
     this.#guarded(() => {
-      if (!this.#isOver) this.#send(this.#env.codec.frameNotice(withinMs));
+      if (!this.#isOver) this.#output.send(this.#env.codec.frameNotice(withinMs));
     });
   }
 
   wasActive(): boolean {
     const isBusy =
       this.#openMessages > 0 || this.#reader.isInsideMessage || this.#exchange.stream.readableLength > 0;
-    const wasActive = this.#isActive || isBusy || this.#isWaiting || this.#isBlocked;
+    const wasActive = this.#isActive || isBusy || this.#isWaiting || this.#output.isBlocked;
     this.#isActive = false;
     return wasActive;
   }
@@ -149,18 +134,7 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
   }
 
   flush(): void {
-    this.#isFlushDue = false;
-    if (this.#isOver || this.#replies.length === 0) return;
-    this.#guarded(() => {
-      this.#send(this.#takeReplies());
-      if (this.#exchange.stream.writableLength < MAX_UNSENT_BYTES) return;
-      this.#isBlocked = true;
-      this.#exchange.stream.once('drain', () => {
-        this.#isBlocked = false;
-        this.#dueFlush();
-        this.resume();
-      });
-    });
+    this.#guarded(() => this.#output.flush());
   }
 
   resume(): void {
@@ -182,7 +156,7 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
     if (this.#isOver) return;
     let last: Buffer | undefined;
     try {
-      if (this.#replies.length > 0) last = this.#takeReplies();
+      last = this.#output.take();
     } catch {
       // The answers cannot be sent; the failure can.
     }
@@ -195,49 +169,7 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
     this.#outside.stopTimer();
     this.#letGo();
     this.ticket.hold(0);
-    this.#trailers = trailers;
-    this.#orGiveUp(() => {
-      const exchange = this.#exchange;
-      if (code !== 'ok' && last === undefined && !this.#isOpen) {
-        const headers = { ...this.#head(), ...trailers };
-        exchange.reply({ status: 200, headers: addNotes(headers, this.#call), body: undefined });
-        return;
-      }
-      this.#open();
-      exchange.end(last);
-    });
-  }
-
-  /** Sends replies. Must not be called once the call is over. */
-  #send(replies: Buffer): void {
-    this.#orGiveUp(() => {
-      this.#open();
-      this.#exchange.write(replies);
-    });
-  }
-
-  #open(): void {
-    if (this.#isOpen || this.#exchange.isClosed) return;
-    this.#isOpen = true;
-    this.#exchange.open(200, this.#head(), () => addNotes({ ...this.#trailers }, this.#call));
-  }
-
-  #head(): ReplyFields {
-    const headers = this.#env.head(this.#exchange, this.requestId);
-    headers['content-type'] = GRPC_REPLY_TYPE;
-    return headers;
-  }
-
-  /** Runs a step that Node.js may refuse for unknown reasons. Callers could not handle the error. */
-  #orGiveUp(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      const { requestId } = this;
-      const rpc = this.#call.route.path.slice(1);
-      this.#env.log.error({ err: error, requestId, rpc, ...this.#call.traceFacts() }, 'a reply failed');
-      this.#exchange.abort();
-    }
+    this.#output.end(trailers, last);
   }
 
   #letGo(): void {
@@ -275,8 +207,7 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
       return;
     }
     this.#reader.last();
-    if (this.#openMessages === 0)
-      this.#end('ok', OK_TRAILERS, this.#replies.length > 0 ? this.#takeReplies() : undefined);
+    if (this.#openMessages === 0) this.#end('ok', OK_TRAILERS, this.#output.take());
   }
 
   /** Limits how long a large message is held. Small ones do not need a timer. */
@@ -294,7 +225,7 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
   /** The end of each pause calls `resume`. */
   #mayGoOn(): boolean {
     // Large messages are read one at a time, so that a stream holds no more of them than one.
-    if (this.#isBlocked || this.#heavyBytes > 0 || this.#openMessages >= STREAM_WINDOW) return false;
+    if (this.#output.isBlocked || this.#heavyBytes > 0 || this.#openMessages >= STREAM_WINDOW) return false;
     if (this.#openEvaluations >= MAX_EVALUATIONS) return false;
     if (this.#turns.mayGoOn) return true;
     if (!this.#isWaiting) {
@@ -316,7 +247,7 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
     const reply = this.#messages.answer(message);
     if (reply === null) return;
     if (!(reply instanceof Promise)) {
-      this.#ready(reply);
+      this.#output.add(reply);
       return;
     }
     this.#openMessages += 1;
@@ -325,7 +256,7 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
       (late) => {
         this.#openMessages -= 1;
         this.#openEvaluations -= evaluations;
-        this.#ready(late);
+        this.#output.add(late);
         this.#guarded(() => this.#work());
       },
       (error: unknown) => this.#fail(error),
@@ -359,29 +290,10 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
       (reply) => {
         this.#openMessages -= 1;
         this.#heavyBytes -= length;
-        if (reply !== null) this.#ready(reply);
+        if (reply !== null) this.#output.add(reply);
         this.#guarded(() => this.#work());
       },
       (error: unknown) => this.#fail(error),
     );
-  }
-
-  #ready(reply: StreamReply): void {
-    this.#replies.push(reply);
-    this.#dueFlush();
-  }
-
-  #dueFlush(): void {
-    if (this.#isFlushDue || this.#isBlocked) return;
-    this.#isFlushDue = true;
-    this.#turns.flushLater(this);
-  }
-
-  #takeReplies(): Buffer {
-    const replies = this.#replies;
-    this.#replies = [];
-    const framed = this.#env.codec.frameStream(replies);
-    checkSize(framed, maxReplyBytes(this.#env.maxMessageBytes));
-    return framed;
   }
 }
