@@ -99,5 +99,5 @@ describe.each(walks)('the walk $title', ({ files }) => {
 });
 
 it('the page has a walk for each way in, for changes, events and large steps', () => {
-  expect(walks.length).toBe(6);
+  expect(walks.length).toBe(8);
 });
