@@ -1,8 +1,9 @@
 /**
  * What the transports cost: CPU of the server for 10,000 evaluations, and throughput, against the bare HTTP/2 stack
  * of Node.js that answers with the same bytes. Unary calls, a stream of single evaluations, and a stream of batches,
- * each with 0, 10 and 100 applicable controls and a step of about 600 bytes; the REST route against bare node:http.
- * Beside the service stand its Connect lane alone (`plain-connect`) and @grpc/grpc-js with the same core. Every
+ * each with 0, 10 and 100 applicable controls and a step of about 600 bytes; REST, gRPC-Web and Connect over HTTP/1.1
+ * against bare node:http.
+ * Beside the service stand the same without its lanes (`plain-connect`) and @grpc/grpc-js with the same core. Every
  * server is a process of its own, the load generator is this one; its share of a core is in the table. Rounds
  * alternate, ratios are medians over rounds.
  * `BENCH_SCALE` multiplies the calls of a round, `BENCH_ROUNDS` is the number of rounds, `BENCH_CONTROLS` lists the
@@ -10,7 +11,14 @@
  */
 import { startChild } from './support/child-server.mjs';
 import { STREAMS_IN_ALL, streamLoad, unaryLoad } from './support/grpc-load.mjs';
-import { BATCH, CONTROLS, restBody, streamMessage, unaryMessage } from './support/grpc-messages.mjs';
+import {
+  BATCH,
+  CONTROLS,
+  restBody,
+  streamMessage,
+  unaryMessage,
+  webBodies,
+} from './support/grpc-messages.mjs';
 import { createSeries, rowOf } from './support/measure.mjs';
 import { median, report } from './support/report.mjs';
 import { restLoad } from './support/rest-load.mjs';
@@ -40,7 +48,7 @@ const CPU = 'server CPU s per 10,000 evaluations';
 
 const servers = {
   service: await startService({}),
-  'plain-connect': await startService({ SERVICE_GRPC_LANE: 'false' }),
+  'plain-connect': await startService({ SERVICE_GRPC_LANE: 'false', SERVICE_WEB_LANE: 'false' }),
   'grpc-js': await startChild('grpc-js-server.mjs'),
 };
 const rawHttp2 = await startChild('raw-http2.mjs');
@@ -82,7 +90,30 @@ const KINDS = [
     size: 1,
     loadOf: (controls) => loadOf(restLoad, '/api/v1/evaluation', restBody(controls)),
   },
+  web('grpc-web', 'application/grpc-web+proto'),
+  web('connect proto', 'application/proto'),
+  web('connect json', 'application/json'),
 ];
+
+/**
+ * Unary calls over HTTP/1.1.
+ * @param {string} kind
+ * @param {keyof ReturnType<typeof webBodies>} type
+ * @returns {Kind}
+ */
+function web(kind, type) {
+  return {
+    kind,
+    raw: rawHttp1,
+    against: ['service', 'plain-connect'],
+    count: 8_000,
+    size: 1,
+    loadOf(controls) {
+      const body = webBodies(controls)[type];
+      return (url, count) => restLoad(url, `${SERVICE}/Evaluate`, body, count, undefined, type);
+    },
+  };
+}
 
 /** @type {Row[]} */
 const rows = [];

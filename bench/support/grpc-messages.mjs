@@ -1,5 +1,5 @@
 /** What the gRPC benchmarks send, and the controls that judge it: half regex, half list, and none matches. */
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary, toJsonString } from '@bufbuild/protobuf';
 import { Stage } from '../../dist/gen/proto/enforcement/v1/control_pb.js';
 import {
   EvaluateRequestSchema,
@@ -51,6 +51,16 @@ const requestOf = (controls) =>
  * @param {number} controls
  */
 export const unaryMessage = (controls) => framed(toBinary(EvaluateRequestSchema, requestOf(controls)));
+
+/**
+ * The bodies of unary requests of gRPC-Web and Connect, by their media types.
+ * @param {number} controls
+ */
+export const webBodies = (controls) => ({
+  'application/grpc-web+proto': unaryMessage(controls),
+  'application/proto': Buffer.from(toBinary(EvaluateRequestSchema, requestOf(controls))),
+  'application/json': Buffer.from(toJsonString(EvaluateRequestSchema, requestOf(controls))),
+});
 
 /**
  * A gRPC message with `count` evaluations, for EvaluateStream.

@@ -1,4 +1,4 @@
-/** A load generator for one HTTP/1.1 request over bare sockets: prepared bytes out, lengths of replies in. */
+/** A load generator for one HTTP/1.1 request over bare sockets: prepared bytes out, ends of replies in. */
 import { once } from 'node:events';
 import net from 'node:net';
 
@@ -9,15 +9,16 @@ const HEAD_END = '\r\n\r\n';
  * arrived. Resolves, as soon as the last reply has arrived, with its body; rejects on any status but 200.
  * @param {string} url
  * @param {string} path
- * @param {string} body
+ * @param {string | Buffer} body
  * @param {number} count
+ * @param {string} type the media type of the body
  */
-export async function restLoad(url, path, body, count, connections = 32) {
+export async function restLoad(url, path, body, count, connections = 32, type = 'application/json') {
   const { hostname, port, host } = new URL(url);
-  const request = Buffer.from(
-    `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  const head =
+    `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: ${type}\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  const request = Buffer.concat([Buffer.from(head), Buffer.from(body)]);
   let left = count;
   /** @type {Buffer} */
   let last = Buffer.alloc(0);
@@ -38,11 +39,11 @@ export async function restLoad(url, path, body, count, connections = 32) {
         const headEnd = pending.indexOf(HEAD_END);
         if (headEnd < 0) return;
         const head = pending.toString('latin1', 0, headEnd);
-        const size = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1]);
-        if (!head.startsWith('HTTP/1.1 200 ') || Number.isNaN(size)) return reject(new Error(head));
-        const end = headEnd + HEAD_END.length + size;
+        const start = headEnd + HEAD_END.length;
+        const end = endOf(head, pending, start);
+        if (!head.startsWith('HTTP/1.1 200 ') || Number.isNaN(end)) return reject(new Error(head));
         if (pending.length < end) return;
-        last = pending.subarray(end - size, end);
+        last = pending.subarray(start, end);
         pending = pending.subarray(end);
         send();
       });
@@ -55,4 +56,21 @@ export async function restLoad(url, path, body, count, connections = 32) {
   };
   await Promise.all(Array.from({ length: connections }, run));
   return last;
+}
+
+/** The end of the last chunk, in the replies of Connect. */
+const LAST_CHUNK = '\r\n0\r\n\r\n';
+
+/**
+ * Where the body that begins at `start` ends; infinite if that has not arrived, NaN if nothing tells.
+ * @param {string} head
+ * @param {Buffer} pending
+ * @param {number} start
+ */
+function endOf(head, pending, start) {
+  const size = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+  if (size !== undefined) return start + Number(size);
+  if (!/\r\ntransfer-encoding: *chunked/i.test(head)) return Number.NaN;
+  const at = pending.indexOf(LAST_CHUNK, start);
+  return at < 0 ? Number.POSITIVE_INFINITY : at + LAST_CHUNK.length;
 }

@@ -27,6 +27,7 @@ const DETAILS = ['verdict', 'full'];
 const KINDS = ['sqlite', 'postgresql'];
 const CONTROLS = [0, 2];
 const GRPC = ['unary', 'stream singles', 'stream batches of 32'];
+const WEB = ['grpc-web', 'connect proto', 'connect json'];
 
 const coreRows = [
   ...each(
@@ -143,9 +144,19 @@ export const SMOKES = [
         [['service', 'plain-connect', 'grpc-js'], GRPC, CONTROLS, ['', ' rate']],
         (server, kind, count, figure) => `${server} ${kind} ${count} controls${figure}`,
       ),
+      ...each(
+        [['service', 'plain-connect'], WEB, CONTROLS, ['', ' rate']],
+        (server, kind, count, figure) => `${server} ${kind} ${count} controls${figure}`,
+      ),
       ...each([CONTROLS, ['', ' rate']], (count, figure) => `service rest ${count} controls${figure}`),
-      ...each([[...GRPC, 'rest'], CONTROLS], (kind, count) => `service ${kind} ${count} controls per core`),
-      ...each([[...GRPC, 'rest'], CONTROLS], (kind, count) => `load generator ${kind} ${count} controls`),
+      ...each(
+        [[...GRPC, 'rest', ...WEB], CONTROLS],
+        (kind, count) => `service ${kind} ${count} controls per core`,
+      ),
+      ...each(
+        [[...GRPC, 'rest', ...WEB], CONTROLS],
+        (kind, count) => `load generator ${kind} ${count} controls`,
+      ),
     ],
   },
   {
