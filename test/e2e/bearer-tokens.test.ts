@@ -14,6 +14,7 @@ import {
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { sendJson } from '../support/browser.js';
 import { AUDIENCE, startIssuer, type TestIssuer } from '../support/issuer.js';
+import { lanes } from '../support/lanes.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
 
@@ -91,7 +92,7 @@ const parts = (token: string) => token.split('.') as [string, string, string];
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describe.each(['true', 'false'])('with the lanes %s, a bearer token', (lane) => {
-  beforeAll(() => start({ SERVICE_GRPC_LANE: lane, SERVICE_REST_LANE: lane }));
+  beforeAll(() => start(lanes(lane)));
   afterAll(() => service.stop());
 
   it('is taken over every protocol, the first time and again, beside API keys', async () => {

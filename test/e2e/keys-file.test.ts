@@ -19,6 +19,7 @@ import { createApp } from '../../src/app/app.js';
 import { readConfig } from '../../src/config/config.js';
 import { logIn, sendJson } from '../support/browser.js';
 import { createKeysFile, type KeyEntry, type TestKeysFile } from '../support/keys-file.js';
+import { lanes } from '../support/lanes.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord } from '../support/seed.js';
@@ -87,7 +88,7 @@ async function endOf(messages: AsyncIterable<unknown>): Promise<string> {
 }
 
 describe.each(LANES)('with the lanes %s, a key of the keys file', (lane) => {
-  beforeAll(() => start([ROOT], { SERVICE_GRPC_LANE: lane, SERVICE_REST_LANE: lane }));
+  beforeAll(() => start([ROOT], lanes(lane)));
   afterAll(stop);
   const knows = (key: KeyEntry) =>
     until(
@@ -341,7 +342,7 @@ it('a keys file that cannot be used at the start stops it, with the reason', asy
 });
 
 describe.each(LANES)('with the lanes %s, a key that is limited to agents', (lane) => {
-  beforeAll(() => start([ROOT, LIMITED], { SERVICE_GRPC_LANE: lane, SERVICE_REST_LANE: lane }));
+  beforeAll(() => start([ROOT, LIMITED], lanes(lane)));
   afterAll(stop);
   const evaluations = [evaluation(OWN), evaluation(OTHER)];
 

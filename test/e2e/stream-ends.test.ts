@@ -22,6 +22,7 @@ import {
 import { ErrorInfoSchema, RetryInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { Health } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import { restClient } from '../support/http.js';
+import { lanes } from '../support/lanes.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -118,8 +119,7 @@ async function endOf(messages: AsyncIterable<unknown>): Promise<ConnectError | '
 }
 
 describe.each(STREAMING)('a stream of evaluations over $name', ({ protocol, lane }) => {
-  const begin = (environment: Record<string, string> = {}) =>
-    start({ SERVICE_GRPC_LANE: lane, ...environment });
+  const begin = (environment: Record<string, string> = {}) => start({ ...lanes(lane), ...environment });
 
   it('gets a notice when the server shuts down, is answered meanwhile, and ends when it is idle', async () => {
     await begin();

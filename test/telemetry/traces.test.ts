@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { restClient } from '../support/http.js';
+import { lanes } from '../support/lanes.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -35,8 +36,7 @@ describe.concurrent('traces', () => {
         SERVICE_OTLP_SIGNALS: 'traces',
         SERVICE_OTLP_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
         SERVICE_MIN_REVISION_WAIT_SECONDS: '0.01',
-        SERVICE_GRPC_LANE: String(lane === 'lane'),
-        SERVICE_REST_LANE: String(lane === 'lane'),
+        ...lanes(lane === 'lane'),
       });
       services.set(lane, service);
       const { agent, control, link } = seeder(restClient(service.url));

@@ -9,15 +9,14 @@ import type {
   EvaluateStreamResponse,
   EvaluationService as EvaluationServiceDesc,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { mismatchWarning } from '../../core/step-schemas.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { Call } from '../call/call.js';
 import type { LongStream, LongStreams } from '../call/long-streams.js';
 import {
   type EvaluationCalls,
-  mismatchesOf,
+  reportOutcomes,
+  reportVerdict,
   STREAM_WINDOW,
-  stalenessOf,
 } from '../evaluation/evaluation-calls.js';
 import { type HeavySteps, onlyEvaluation, withHeldMessage } from '../evaluation/heavy-steps.js';
 import { StreamMessages } from '../evaluation/stream-messages.js';
@@ -46,9 +45,7 @@ export function evaluationRpcs(
   const evaluateFields = (fields: EvaluationFields, call: Call) => {
     const verdict = calls.evaluate(fields, call);
     const reply = (made: RevisedVerdict): EvaluateResponse => {
-      call.reportRevision(made.revision);
-      if (made.staleness_seconds !== null) call.reportStaleness(made.staleness_seconds);
-      if (made.schema_mismatch !== null) call.warn([mismatchWarning(made.schema_mismatch)]);
+      reportVerdict(made, call);
       return verdictMessage(made);
     };
     return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
@@ -63,9 +60,7 @@ export function evaluationRpcs(
   const evaluateAll = (evaluations: readonly EvaluationFields[], call: Call) => {
     const outcomes = calls.batch(evaluations, call);
     const reply = (made: readonly EvaluationOutcome[]): EvaluateBatchResponse => {
-      const staleness = stalenessOf(made);
-      if (staleness !== null) call.reportStaleness(staleness);
-      call.warn(mismatchesOf(made));
+      reportOutcomes(made, call);
       return batchMessage(made);
     };
     return outcomes instanceof Promise ? outcomes.then(reply) : reply(outcomes);

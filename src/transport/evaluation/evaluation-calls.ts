@@ -5,6 +5,7 @@ import type { Warning } from '../../contract/warnings/warning.js';
 import { mismatchWarning } from '../../core/step-schemas.js';
 import { evaluationCountProblem } from '../../decisions/evaluate-request.js';
 import type { EvaluationService, RevisedVerdict } from '../../decisions/evaluation-service.js';
+import type { Call } from '../call/call.js';
 import type { RpcCaller } from '../call/call-host.js';
 import type {
   EvaluationFields,
@@ -12,7 +13,7 @@ import type {
   StreamFields,
   StreamReply,
 } from '../wire/evaluation-codec.js';
-import type { RpcStatus } from '../wire/rpc-status.js';
+import { RpcStatus } from '../wire/rpc-status.js';
 import { detailOf, evaluationRequestOf } from './evaluation-input.js';
 import { inSlices } from './in-slices.js';
 
@@ -35,6 +36,9 @@ export interface EvaluationCalls {
   /** Answers one message of a stream, not one that only cancels. Rejects only with the reason of the signal. */
   message(message: StreamFields, caller: RpcCaller): StreamReply | Promise<StreamReply>;
 }
+
+/** A call, as far as its reply says more than its message. */
+export type ReportedCall = Pick<Call, 'reportRevision' | 'reportStaleness' | 'warn'>;
 
 /** `duplicates` is what happens to members that occur twice in an object of a step that is JSON text. */
 export function createEvaluationCalls(
@@ -104,25 +108,25 @@ function refusalOf(evaluations: number, caller: RpcCaller): RpcStatus | undefine
   }
 }
 
-/** The greatest staleness of the verdicts of a batch; null if none has one. */
-export function stalenessOf(outcomes: readonly EvaluationOutcome[]): number | null {
-  let stalest: number | null = null;
-  for (const outcome of outcomes) {
-    if ('staleness_seconds' in outcome && outcome.staleness_seconds !== null) {
-      stalest = Math.max(stalest ?? 0, outcome.staleness_seconds);
-    }
-  }
-  return stalest;
+/** What a reply says besides its verdict: headers over HTTP, trailers over RPCs. */
+export function reportVerdict(verdict: RevisedVerdict, call: ReportedCall): void {
+  call.reportRevision(verdict.revision);
+  if (verdict.staleness_seconds !== null) call.reportStaleness(verdict.staleness_seconds);
+  if (verdict.schema_mismatch !== null) call.warn([mismatchWarning(verdict.schema_mismatch)]);
 }
 
-/** Warnings about the steps of a batch that differ from their registered schemas. */
-export function mismatchesOf(outcomes: readonly EvaluationOutcome[]): Warning[] {
+/** The same for a batch: the greatest staleness, and warnings about the steps that differ from their schemas. */
+export function reportOutcomes(outcomes: readonly EvaluationOutcome[], call: ReportedCall): void {
+  let stalest = -1;
   const warnings: Warning[] = [];
   for (const [index, outcome] of outcomes.entries()) {
-    if (!('schema_mismatch' in outcome) || outcome.schema_mismatch === null) continue;
-    warnings.push(mismatchWarning(outcome.schema_mismatch, `evaluations[${index}].`));
+    if (outcome instanceof RpcStatus) continue;
+    stalest = Math.max(stalest, outcome.staleness_seconds ?? -1);
+    if (outcome.schema_mismatch !== null)
+      warnings.push(mismatchWarning(outcome.schema_mismatch, `evaluations[${index}].`));
   }
-  return warnings;
+  if (stalest >= 0) call.reportStaleness(stalest);
+  call.warn(warnings);
 }
 
 function idProblem(id: string): ServiceError | undefined {

@@ -1,10 +1,9 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { mismatchWarning } from '../../core/step-schemas.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { Call } from '../call/call.js';
 import { type CallMeter, rpcRoute } from '../call/call-host.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import { type EvaluationCalls, mismatchesOf, stalenessOf } from '../evaluation/evaluation-calls.js';
+import { type EvaluationCalls, reportOutcomes, reportVerdict } from '../evaluation/evaluation-calls.js';
 import {
   type EvaluationRpc,
   type HeavySteps,
@@ -72,16 +71,12 @@ export function evaluationRoute(
 }
 
 function framedVerdict(form: MessageForm, verdict: RevisedVerdict, call: Call): Buffer {
-  call.reportRevision(verdict.revision);
-  if (verdict.staleness_seconds !== null) call.reportStaleness(verdict.staleness_seconds);
-  if (verdict.schema_mismatch !== null) call.warn([mismatchWarning(verdict.schema_mismatch)]);
+  reportVerdict(verdict, call);
   return form.frameVerdict(verdict);
 }
 
 function framedBatch(form: MessageForm, outcomes: readonly EvaluationOutcome[], call: Call): Buffer {
-  const staleness = stalenessOf(outcomes);
-  if (staleness !== null) call.reportStaleness(staleness);
-  call.warn(mismatchesOf(outcomes));
+  reportOutcomes(outcomes, call);
   return form.frameBatch(outcomes);
 }
 

@@ -16,6 +16,7 @@ import {
 import type { EvaluationService, RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { Call } from '../call/call.js';
 import { type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
+import { reportVerdict } from '../evaluation/evaluation-calls.js';
 import { requestRead } from '../evaluation/evaluation-input.js';
 import {
   type EvaluationMessage,
@@ -108,9 +109,7 @@ function evaluate(
   const asked = demanding(request, demandedRevision(call));
   if (asked.namesTarget) call.tellTargetIgnored();
   const reply = (verdict: RevisedVerdict): RestReply => {
-    call.reportRevision(verdict.revision);
-    if (verdict.staleness_seconds !== null) call.reportStaleness(verdict.staleness_seconds);
-    if (verdict.schema_mismatch !== null) call.warn([mismatchWarning(verdict.schema_mismatch)]);
+    reportVerdict(verdict, call);
     return printVerdict(verdict, acceptsOutcomes(asked));
   };
   const verdict = evaluation.evaluate(asked, 'full', call);

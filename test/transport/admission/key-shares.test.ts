@@ -2,6 +2,7 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { afterEach, describe, expect, it } from 'vitest';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { exchange, restClient } from '../../support/http.js';
+import { lanes } from '../../support/lanes.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
@@ -38,10 +39,8 @@ const codeOf = async (call: Promise<unknown>) =>
   );
 
 describe.each(['true', 'false'])('with the lanes %s, a key with a rate', (lane) => {
-  const lanes = { SERVICE_GRPC_LANE: lane, SERVICE_REST_LANE: lane };
-
   it('is refused beyond it over every protocol, each evaluation of a batch counted, while others are served', async () => {
-    await start({ SERVICE_MAX_CALLS_PER_SECOND_PER_KEY: '20', ...lanes });
+    await start({ SERVICE_MAX_CALLS_PER_SECOND_PER_KEY: '20', ...lanes(lane) });
     const call = restClient(service.url, KEY);
     const batch = await call('POST', '/api/v1/evaluation/batch', {
       evaluations: Array(100).fill(evaluation),
@@ -61,7 +60,7 @@ describe.each(['true', 'false'])('with the lanes %s, a key with a rate', (lane) 
   });
 
   it('has the evaluations of a stream refused one by one, and the stream continues', async () => {
-    await start({ SERVICE_MAX_CALLS_PER_SECOND_PER_KEY: '10', ...lanes });
+    await start({ SERVICE_MAX_CALLS_PER_SECOND_PER_KEY: '10', ...lanes(lane) });
     const client = createClient(EvaluationService, rpcTransport('gRPC', service.url));
     async function* requests() {
       for (const [id, count] of [

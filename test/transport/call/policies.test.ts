@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/contract/errors/service-error.js';
 import type { CallPolicy } from '../../../src/transport/call/call-host.js';
 import { exchange, restClient } from '../../support/http.js';
+import { lanes } from '../../support/lanes.js';
 import {
   methodNamed,
   PROTOCOL_NAMES,
@@ -27,7 +28,7 @@ const CALLS: Readonly<Record<string, object>> = {
 describe.each([
   ['with the lanes', 'true'],
   ['without the lanes', 'false'],
-])('a policy added once, %s', (_name, lanes) => {
+])('a policy added once, %s', (_name, lane) => {
   const entered: string[] = [];
   const ended: string[] = [];
   const policy: CallPolicy = {
@@ -40,10 +41,7 @@ describe.each([
   };
   let service: TestService;
   beforeAll(async () => {
-    service = await startService(
-      { SERVICE_GRPC_LANE: lanes, SERVICE_REST_LANE: lanes },
-      { policies: [policy] },
-    );
+    service = await startService(lanes(lane), { policies: [policy] });
     await seeder(restClient(service.url)).agent(AGENT);
   });
   afterAll(() => service.stop());

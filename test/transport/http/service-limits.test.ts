@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { ErrorInfoSchema, RetryInfoSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import { restClient } from '../../support/http.js';
+import { lanes } from '../../support/lanes.js';
 import { metric, parseMetrics } from '../../support/prometheus.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
@@ -85,9 +86,9 @@ async function refusalOf(protocol: 'connect' | 'grpc-web') {
   };
 }
 
-describe.each(['true', 'false'])('with the hot lane %s, a key', (lane) => {
+describe.each(['true', 'false'])('with the lanes %s, a key', (lane) => {
   it('has its calls limited over every protocol, and gets its places back however a call ends', async () => {
-    await start({ SERVICE_MAX_CALLS_PER_KEY: '2', SERVICE_GRPC_LANE: lane });
+    await start({ SERVICE_MAX_CALLS_PER_KEY: '2', ...lanes(lane) });
     const [first, second] = [await runningStream(connect()), await runningStream(connect())];
     expect(await sample('counted_calls')).toBe(2);
 
@@ -122,7 +123,7 @@ describe.each(['true', 'false'])('with the hot lane %s, a key', (lane) => {
   });
 
   it('gets a place back whose request was never finished', async () => {
-    await start({ SERVICE_MAX_CALLS_PER_KEY: '2', SERVICE_GRPC_LANE: lane });
+    await start({ SERVICE_MAX_CALLS_PER_KEY: '2', ...lanes(lane) });
     const call = open(connect(), 'Evaluate', KEY);
     call.stream.write(unaryMessage('a').subarray(0, 9));
     const socket = net.connect(service.port, service.host);
