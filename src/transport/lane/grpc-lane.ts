@@ -11,6 +11,7 @@ import { REQUEST_ID_HEADER, VERSION_HEADER } from '../wire/reply-headers.js';
 import { GRPC_FRAMINGS } from './framings/grpc.js';
 import { Http2Exchange } from './http2-exchange.js';
 import type { LaneEnvironment } from './lane-environment.js';
+import { createLaneTable } from './lane-table.js';
 import { evaluationRoute, type ReplyHead, type RpcRouteOptions } from './rpc-routes.js';
 import { StreamCall } from './stream-call.js';
 import { Turns } from './turns.js';
@@ -42,13 +43,13 @@ export function createGrpcLane(options: GrpcLaneOptions): StreamTaker {
   const head = grpcHead(options.version);
   const turnsOf = turnsBySession(options.admission);
   const streams = { ...options, head };
-  const starts = new Map<string, StartCall>();
+  const starts = createLaneTable<StartCall>();
   for (const [mediaType, framing] of Object.entries(GRPC_FRAMINGS)) {
     for (const method of options.methods.values()) {
       const unary = evaluationRoute(method, framing, streams);
       if (unary === undefined && method.desc.methodKind === 'unary') continue;
       const endless = rpcRoute(options.metrics, method, method.name, 'grpc', true);
-      starts.set(`${mediaType} /${method.name}`, (stream, headers, apiKey) => {
+      starts.add(`/${method.name}`, mediaType, (stream, headers, apiKey) => {
         const exchange = new Http2Exchange(stream, headers);
         if (unary !== undefined) new UnaryCall(options, unary, exchange).start(apiKey);
         else new StreamCall(streams, endless, exchange, turnsOf(stream.session)).start(apiKey);
@@ -57,7 +58,7 @@ export function createGrpcLane(options: GrpcLaneOptions): StreamTaker {
   }
 
   return (stream, headers, rawHeaders) => {
-    const start = starts.get(`${headers['content-type']} ${headers[':path']}`);
+    const start = starts.find(headers[':path'] as string | undefined, headers);
     if (start === undefined || !isPlain(headers)) return false;
     const apiKey = apiKeyOf({ headers, rawHeaders });
     // Its verification is asynchronous.

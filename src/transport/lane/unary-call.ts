@@ -45,7 +45,8 @@ export class UnaryCall implements CallSource, StoppableCall {
   readonly #exchange: Exchange;
   readonly #call: Call;
   readonly #work: UnaryWork;
-  readonly #end: OutsideEnd;
+  /** Created for the calls that something can end from outside: most of REST end before. */
+  #outside: OutsideEnd | undefined;
   #isOver = false;
 
   constructor(env: LaneEnvironment, route: UnaryRoute, exchange: Exchange) {
@@ -56,7 +57,6 @@ export class UnaryCall implements CallSource, StoppableCall {
     this.ticket = env.admission.ticket(exchange.connection, exchange.headers['x-forwarded-for']);
     this.#call = new Call(env, route.callRoute, this);
     this.#work = route.work(exchange, this.requestId);
-    this.#end = new OutsideEnd(this, env.running);
     exchange.onClose((status) => this.#closed(status));
   }
 
@@ -65,7 +65,7 @@ export class UnaryCall implements CallSource, StoppableCall {
   }
 
   callerSignal(): AbortSignal {
-    return this.#end.signal(this.#exchange.isClosed ? this.#route.gone() : undefined);
+    return this.#ends().signal(this.#exchange.isClosed ? this.#route.gone() : undefined);
   }
 
   /** Starts the call if it is allowed. None of its body is read before. */
@@ -86,19 +86,25 @@ export class UnaryCall implements CallSource, StoppableCall {
   /** Ends the call from outside: on timeout, or when the server shuts down. */
   stop(reason: Error): void {
     this.#fail(reason);
-    this.#end.abort(reason);
+    this.#outside?.abort(reason);
+  }
+
+  #ends(): OutsideEnd {
+    this.#outside ??= new OutsideEnd(this, this.#env.running);
+    return this.#outside;
   }
 
   #limitArrival(): void {
     const { requestTimeoutMs } = this.#env;
+    const ends = this.#ends();
     const { headers } = this;
     if (headers['grpc-timeout'] !== undefined || headers['connect-timeout-ms'] !== undefined) {
       const { protocol } = this.#route.callRoute;
       const { ms, error } = callerTimeoutOf(protocol, (name) => this.#call.header(name));
       if (error !== undefined) throw error;
-      this.#end.deadline = this.#call.startedAt + ms;
+      ends.deadline = this.#call.startedAt + ms;
     }
-    this.#end.within(requestTimeoutMs, () => tooSlow(requestTimeoutMs));
+    ends.within(requestTimeoutMs, () => tooSlow(requestTimeoutMs));
   }
 
   #push(chunk: Buffer): void {
@@ -113,7 +119,7 @@ export class UnaryCall implements CallSource, StoppableCall {
   #answer(): void {
     if (this.#isOver) return;
     try {
-      this.#end.check();
+      this.#outside?.check();
       const reply = this.#work.answer(this.#call);
       if (reply instanceof Promise) this.#wait(reply);
       else this.#succeed(reply);
@@ -123,7 +129,7 @@ export class UnaryCall implements CallSource, StoppableCall {
   }
 
   #wait(reply: Promise<Reply>): void {
-    if (this.#route.isRpc) this.#end.atDeadline();
+    if (this.#route.isRpc) this.#ends().atDeadline();
     const bounded = this.#call.bound(reply) as Promise<Reply>;
     bounded
       .then((late) => this.#succeed(late))
@@ -144,7 +150,7 @@ export class UnaryCall implements CallSource, StoppableCall {
 
   #send(reply: Reply): void {
     this.#isOver = true;
-    this.#end.stopTimer();
+    this.#outside?.stopTimer();
     this.#work.clear();
     this.ticket.hold(0);
     try {
@@ -161,7 +167,7 @@ export class UnaryCall implements CallSource, StoppableCall {
   #closed(status: number): void {
     if (this.#route.isRpc) this.#call.code ??= 'canceled';
     this.#isOver = true;
-    this.#end.close(() => this.#route.gone());
+    this.#outside?.close(() => this.#route.gone());
     this.#call.end(status);
     this.#work.clear();
   }

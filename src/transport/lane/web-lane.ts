@@ -13,6 +13,7 @@ import { grpcWebFramings } from './framings/grpc-web.js';
 import { Http1Exchange } from './http1-exchange.js';
 import { Http2Exchange } from './http2-exchange.js';
 import type { LaneEnvironment } from './lane-environment.js';
+import { createLaneTable } from './lane-table.js';
 import { isByKeyAlone } from './pages.js';
 import { evaluationRoute, type ReplyHead, type RpcRouteOptions } from './rpc-routes.js';
 import { UnaryCall, type UnaryRoute } from './unary-call.js';
@@ -40,16 +41,16 @@ export interface WebLane {
  */
 export function createWebLane(options: WebLaneOptions): WebLane {
   const head = createWebHead(options);
-  const routes = new Map<string, UnaryRoute>();
+  const routes = createLaneTable<UnaryRoute>();
   const json = createJsonForm();
   for (const [mediaType, framing] of Object.entries({ ...grpcWebFramings(json), ...connectFramings(json) })) {
     for (const method of options.methods.values()) {
       const route = evaluationRoute(method, framing, { ...options, head });
-      if (route !== undefined) routes.set(`${mediaType} /${method.name}`, route);
+      if (route !== undefined) routes.add(`/${method.name}`, mediaType, route);
     }
   }
   const routeOf = (path: string | undefined, headers: IncomingHttpHeaders, maxBytes: number) => {
-    const route = routes.get(`${headers['content-type']} ${path}`);
+    const route = routes.find(path, headers);
     if (route === undefined || !isPlain(headers)) return undefined;
     if (Number(headers['content-length'] ?? 0) > maxBytes) return undefined;
     return isByKeyAlone(headers, options.hasKeys) ? route : undefined;
