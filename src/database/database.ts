@@ -1,3 +1,4 @@
+import { timeLimited } from '../contract/call/time-limited.js';
 import { type AuditOrigin, type AuditRecord, appendEntry } from './audit-log.js';
 import type { BulkDatabase } from './bulk.js';
 import { type Change, PRUNING_INTERVAL, pruneChanges, recordChange, recordedChange } from './change-log.js';
@@ -261,22 +262,11 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
 /** Aborts slow work. It continues until its drivers time out, so it is signalled not to commit. */
 async function withinLimit<T>(work: (givenUp: AbortSignal) => Promise<T>): Promise<T> {
   const giveUp = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const error = unavailable('The database took too long to make the change.');
-      giveUp.abort(error);
-      reject(error);
-    }, MUTATION_LIMIT_MS);
+  return timeLimited(work(giveUp.signal), MUTATION_LIMIT_MS, () => {
+    const error = unavailable('The database took too long to make the change.');
+    giveUp.abort(error);
+    throw error;
   });
-  try {
-    const running = work(giveUp.signal);
-    // The loser of the race still fails eventually; its error is ignored.
-    running.catch(() => {});
-    return await Promise.race([running, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Ends a transaction that wrote nothing, so that the advanced revision is not kept. */

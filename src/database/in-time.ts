@@ -1,17 +1,12 @@
+import { timeLimited } from '../contract/call/time-limited.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { unavailable } from './errors.js';
 
 /** Rejects when a promise exceeds its time limit; its later result is ignored. */
-export async function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`timeout after ${milliseconds} ms`)), milliseconds);
+export function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
+  return timeLimited(promise, milliseconds, () => {
+    throw new Error(`timeout after ${milliseconds} ms`);
   });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** How long to wait, in milliseconds: a caller may be waiting, too. */

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { timeLimited } from '../contract/call/time-limited.js';
 
 export interface BatchesOptions<Key, Value> {
   /** Loads the values of distinct keys, in their order. */
@@ -48,12 +49,7 @@ export function createBatches<Key, Value>(options: BatchesOptions<Key, Value>): 
       const value = values[index] ?? Promise.reject(new Error('a batch lacks a value'));
       value.then(resolve, reject);
     }
-    let timer: NodeJS.Timeout | undefined;
-    const slow = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, SLOW_MS);
-    });
-    await Promise.race([Promise.allSettled(values), slow]);
-    clearTimeout(timer);
+    await timeLimited(Promise.allSettled(values), SLOW_MS, () => {});
   }
 
   async function run(): Promise<void> {

@@ -1,3 +1,4 @@
+import { timeLimited } from '../contract/call/time-limited.js';
 import type { RecordedChange } from '../database/change-log.js';
 import type { Database } from '../database/database.js';
 import type { FactsLog } from '../process/repeat-log.js';
@@ -112,12 +113,7 @@ export class Keeper {
     if (!this.#started || this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#timer);
-    let limit: NodeJS.Timeout | undefined;
-    const tooLong = new Promise<void>((resolve) => {
-      limit = setTimeout(resolve, LAST_SAVE_LIMIT_MS);
-    });
-    await Promise.race([this.#saveLast(), tooLong]);
-    clearTimeout(limit);
+    await timeLimited(this.#saveLast(), LAST_SAVE_LIMIT_MS, () => {});
   }
 
   async #saveLast(): Promise<void> {

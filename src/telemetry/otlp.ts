@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { AlwaysOnSampler, type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { TelemetrySignal } from '../config/telemetry-settings.js';
+import { timeLimited } from '../contract/call/time-limited.js';
 import { createEvaluationTracer } from './evaluation-tracer.js';
 import { createMetricExport } from './metric-export.js';
 import { createSender } from './sender.js';
@@ -84,10 +84,7 @@ export function createOtlp(endpoint: string, options: TelemetryOptions): Telemet
     tracer: traces?.tracer,
     traceFacts: traces?.traceFacts,
     async close(limitMs) {
-      const limit = new AbortController();
-      const sent = Promise.all([traces?.queue.shutdown(), metrics?.close()]);
-      await Promise.race([sent, pause(limitMs, undefined, { signal: limit.signal })]);
-      limit.abort();
+      await timeLimited(Promise.all([traces?.queue.shutdown(), metrics?.close()]), limitMs, () => {});
       const lost = traces?.queue.drop() ?? 0;
       if (lost > 0) log.warn({ lost }, 'spans were lost at shutdown');
     },

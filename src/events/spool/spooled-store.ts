@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { timeLimited } from '../../contract/call/time-limited.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { unavailable } from '../../database/errors.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
@@ -157,12 +158,8 @@ function isAway(error: unknown): boolean {
 }
 
 /** Rejects with SERVICE_UNAVAILABLE when the work takes longer; it goes on then. */
-async function withinTime(work: Promise<void>, limitMs: number): Promise<void> {
-  work.catch(() => {});
-  const done = new AbortController();
-  const late = sleep(limitMs, undefined, { signal: done.signal }).then(() => {
+function withinTime(work: Promise<void>, limitMs: number): Promise<void> {
+  return timeLimited(work, limitMs, () => {
     throw unavailable('The event store takes too long.');
   });
-  late.catch(() => {});
-  await Promise.race([work, late]).finally(() => done.abort());
 }

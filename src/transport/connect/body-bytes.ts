@@ -1,4 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
+import { timeLimited } from '../../contract/call/time-limited.js';
 import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
 import { messageTooSlow } from '../call/deadline.js';
 import { toConnectError } from '../wire/connect-error.js';
@@ -34,7 +35,11 @@ export async function* countedStream(
       const isLarge = meter.arrived > FREE_BYTES;
       const started = isLarge ? performance.now() : 0;
       const next = chunks.next();
-      const chunk = isLarge ? await within(next, leftMs, () => messageTooSlow(limitMs)) : await next;
+      const chunk = isLarge
+        ? await timeLimited(next, leftMs, () => {
+            throw messageTooSlow(limitMs);
+          })
+        : await next;
       if (chunk.done === true) return;
       const { messages } = meter;
       meter.push(chunk.value);
@@ -76,18 +81,6 @@ function orRelease(ticket: CallTicket, change: () => void): void {
   } catch (error) {
     ticket.release();
     throw toConnectError(error);
-  }
-}
-
-async function within<T>(work: Promise<T>, limitMs: number, error: () => ConnectError): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(error()), limitMs);
-  });
-  try {
-    return await Promise.race([work, expired]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
