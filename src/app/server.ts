@@ -204,7 +204,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     boundBodies(scope);
     startRestCalls(scope, { host: options.host, credentials, shutdownSignal: options.shutdownSignal });
     registerRestRoutes(scope, options.restRoutes, options.host);
-    registerSessionRoutes(scope, {
+    await registerSessionRoutes(scope, {
       prefix: config.apiPrefix,
       authenticator,
       host: options.host,
