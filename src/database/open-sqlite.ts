@@ -35,6 +35,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
   const events = eventsOf(options, () => monitor);
   const client = createSqliteClient(path, files.opened, events);
   const { bulk } = client;
+  if (options.serves === true) bulk.warm();
   const close = async (): Promise<void> => {
     await client.disconnect();
     emptyLog(path, files.opened);

@@ -18,6 +18,8 @@ export interface DatabaseOptions {
   readonly onQuery?: (sql: string) => void;
   /** False leaves the structure unchanged: for a second connection to a database that is already open. */
   readonly migrate?: boolean;
+  /** Whether a service uses the database, which writes and reads at once. By default it begins with the first use. */
+  readonly serves?: boolean;
   /** By default missing migrations are applied. */
   readonly structure?: StructureSettings;
 }
