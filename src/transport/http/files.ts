@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { NO_SNIFFING } from './safe-replies.js';
 
 /** The files of one folder, sent with the headers of caches and in parts if a caller asks for them. */
 export interface Files {
@@ -22,6 +23,7 @@ export interface FilesOptions {
 const ENDINGS = { br: '.br', gzip: '.gz' } as const;
 type Encoding = keyof typeof ENDINGS;
 const ENCODINGS = Object.keys(ENDINGS) as Encoding[];
+const NOT_MODIFIED = 304;
 
 export function createFiles(files: FilesOptions): Files {
   const { folder, names, maxAgeMs, immutable = false, preCompressed = false } = files;
@@ -50,17 +52,19 @@ export function createFiles(files: FilesOptions): Files {
         reply.callNotFound();
         return reply;
       }
-      reply.code(found.statusCode).headers(found.headers);
-      if (encoding !== null) {
-        reply.header('content-encoding', encoding);
-        reply.header('content-type', typeOf(send, name));
-      }
+      reply
+        .code(found.statusCode)
+        .headers(found.headers)
+        .header(...NO_SNIFFING);
+      const isFile = found.statusCode !== NOT_MODIFIED;
+      if (isFile || encoding !== null) reply.header('content-type', typeOf(send, name));
+      if (encoding !== null) reply.header('content-encoding', encoding);
       return reply.send(found.stream);
     },
   };
 }
 
-/** The type of a file by its name, which that of its compressed file hides. */
+/** The type of a file by its own name: that of its compressed file says nothing. */
 function typeOf({ mime, isUtf8MimeType }: Pick<Send, 'mime' | 'isUtf8MimeType'>, name: string): string {
   const type = mime.getType(name) ?? 'application/octet-stream';
   return isUtf8MimeType(type) ? `${type}; charset=utf-8` : type;
