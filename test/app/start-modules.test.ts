@@ -41,7 +41,9 @@ describe('a start', () => {
   let compiled: CompiledService;
   const processes: ServiceProcess[] = [];
   beforeAll(async () => {
-    compiled = await compileService();
+    const { main, remove } = await compileService();
+    // The modules that the bundle of the service consists of.
+    compiled = { main: path.join(path.dirname(main), 'unbundled.js'), remove };
   });
   afterEach(async () => {
     for (const one of processes.splice(0)) await one.dispose();
