@@ -72,7 +72,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
   let isDraining = false;
   let noticeMs = 0;
   const state = createOperationalState(foundations, programs, () => isDraining);
-  const features = createFeatures(foundations, programs, state);
+  const features = await createFeatures(foundations, programs, state);
   const health = createHealth(foundations, programs, features, state);
   const transports = await createTransports(foundations, programs, features, { health, state });
   stack(foundations, programs, features, transports, closers);

@@ -40,8 +40,8 @@ const now = () => Date.now();
 function onEvents(
   work: (store: EventStore, config: Config, database: Database) => Promise<string>,
 ): Command['run'] {
-  return onDatabase((database, config) =>
-    work(createEventStore({ config: config.observability, database, now }), config, database),
+  return onDatabase(async (database, config) =>
+    work(await createEventStore({ config: config.observability, database, now }), config, database),
   );
 }
 

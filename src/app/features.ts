@@ -54,11 +54,11 @@ export const WITHOUT_DATABASE: ReadonlySet<string> = new Set([
   ServerService.typeName,
 ]);
 
-export function createFeatures(
+export async function createFeatures(
   foundations: Foundations,
   programs: Programs,
   operational: OperationalState,
-): Features {
+): Promise<Features> {
   const { config, log, failures, database, registry, metrics, threadEntries, now, monotonic } = foundations;
   const { library, newExecutionId, stepSchemas, feed, watch, mutate } = programs;
   const { maxStalenessMs } = config.limits;
@@ -68,14 +68,14 @@ export function createFeatures(
     referenceProblems: evaluatorReferenceProblems,
     registrationNotes: createRegistrationNotes(),
   });
-  const store = createServiceEventStore({
+  const store = await createServiceEventStore({
     config: config.observability,
     database,
     failures,
     meter: metrics.events,
     now,
   });
-  const eventSinks = createEventSinks({
+  const eventSinks = await createEventSinks({
     config: config.eventSinks,
     tail: store.tail,
     database,

@@ -74,6 +74,7 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     failures,
     isMigrated: shared?.isMigrated === true,
     isTold: shared?.isMigrated === false,
+    serves: true,
     now,
     ...(onQuery === undefined ? {} : { onQuery }),
   });

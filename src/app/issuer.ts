@@ -1,9 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { OidcSettings } from '../config/oidc-settings.js';
 import type { RepeatLog } from '../process/repeat-log.js';
-import { type BearerTokens, createBearerTokens } from '../transport/auth/bearer-tokens.js';
-import { IssuerKeys } from '../transport/auth/issuer-keys.js';
-import { createIssuerLogin, type IssuerLogin } from '../transport/session/issuer-login.js';
+import type { BearerTokens } from '../transport/auth/bearer-tokens.js';
+import type { IssuerKeys } from '../transport/auth/issuer-keys.js';
+import type { IssuerLogin } from '../transport/session/issuer-login.js';
 
 /** The issuer of bearer tokens, and the tokens of it. */
 export interface Issuer {
@@ -24,9 +24,20 @@ export interface IssuerOptions {
   readonly onSweep: () => void;
 }
 
-/** Begins to read the keys of the issuer; the start of the service does not wait for them. Undefined without issuer. */
-export function createIssuer(settings: OidcSettings | null, options: IssuerOptions): Issuer | undefined {
+/**
+ * Begins to read the keys of the issuer; the start of the service does not wait for them. Undefined without issuer; what
+ * verifies tokens is not loaded then.
+ */
+export async function createIssuer(
+  settings: OidcSettings | null,
+  options: IssuerOptions,
+): Promise<Issuer | undefined> {
   if (settings === null) return undefined;
+  const [{ createBearerTokens }, { IssuerKeys }, { createIssuerLogin }] = await Promise.all([
+    import('../transport/auth/bearer-tokens.js'),
+    import('../transport/auth/issuer-keys.js'),
+    import('../transport/session/issuer-login.js'),
+  ]);
   const { issuer } = settings;
   const { log, failures, monotonic, onSweep } = options;
   const keys = new IssuerKeys({

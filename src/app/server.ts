@@ -43,7 +43,6 @@ import { abandonUnreadBodies, isHttp2 } from '../transport/http/unread-body.js';
 import type { Listener } from '../transport/listener/listener.js';
 import { answerClientError } from '../transport/listener/wrong-protocol.js';
 import { DOCS_PATH } from '../transport/openapi/docs-page.js';
-import { openApiDocument } from '../transport/openapi/document.js';
 import { OPENAPI_PATHS, registerOpenApi } from '../transport/openapi/openapi-routes.js';
 import { startRestCalls } from '../transport/rest/rest-calls.js';
 import { type ErrorContext, registerRestErrors, sendError } from '../transport/rest/rest-errors.js';
@@ -124,6 +123,8 @@ function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
       querystringParser: (query) => Object.fromEntries(new URLSearchParams(query)),
     },
     return503OnClosing: true,
+    // Handlers read their input and print their replies. The compilers of schemas are a tenth of all modules of a start.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     frameworkErrors: (error, request, reply) => {
       // The only remaining case is an undecodable path, which is never served. Hooks do not run for it.
       request.log.debug({ err: error }, 'a path cannot be decoded');
@@ -145,6 +146,10 @@ function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   abandonUnreadBodies(app);
   return app;
+}
+
+function noSchemas(): never {
+  throw new Error('no route has a schema');
 }
 
 function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): void {
@@ -178,14 +183,15 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await registerCors(app, { cors: config.cors, ownHeaders: [VERSION_HEADER], isForeignPage });
   registerRestErrors(app, { ...options, finder, unserved });
   if (config.operations === null) registerOperations(app, options.state, options.metrics);
-  await registerOpenApi(app, () =>
-    openApiDocument({
+  registerOpenApi(app, async () => {
+    const { openApiDocument } = await import('../transport/openapi/document.js');
+    return openApiDocument({
       routes: options.restRoutes,
       version: options.state.version,
       apiPrefix: config.apiPrefix,
       methodsAt: finder.methodsAt,
-    }),
-  );
+    });
+  });
   if (dashboard !== undefined) {
     await registerDashboard(app, { apiPrefix: config.apiPrefix, folder: dashboard });
   }
@@ -198,7 +204,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     boundBodies(scope);
     startRestCalls(scope, { host: options.host, credentials, shutdownSignal: options.shutdownSignal });
     registerRestRoutes(scope, options.restRoutes, options.host);
-    registerSessionRoutes(scope, {
+    await registerSessionRoutes(scope, {
       prefix: config.apiPrefix,
       authenticator,
       host: options.host,

@@ -125,7 +125,7 @@ export async function createTransports(
   const forgetKeys = () =>
     admission.forgetKeys((fingerprint) => keyRing.byFingerprint(fingerprint) !== undefined);
   keyRing.onChange(forgetKeys);
-  const issuer = createIssuer(config.auth.oidc, { log, failures, monotonic, onSweep: forgetKeys });
+  const issuer = await createIssuer(config.auth.oidc, { log, failures, monotonic, onSweep: forgetKeys });
   // Sessions and logins have the same one. Without a configured one, they end with the process.
   const sessionSecret = config.auth.sessionSecret ?? randomBytes(RANDOM_SECRET_BYTES).toString('base64url');
   const endedSessions = createEndedSessions({

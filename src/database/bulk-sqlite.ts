@@ -21,8 +21,13 @@ const BUSY_TIMEOUT_MS = 5_000;
 const COPY_ATTEMPTS = 20;
 const COPY_PAUSE_MS = 50;
 
+/** How long the thread with a consistent view waits for its next use before it ends: a process uses it seldom. */
+const SCANNER_IDLE_MS = 5_000;
+
 /** Bulk statements of SQLite. */
 export interface SqliteBulk extends BulkDatabase {
+  /** Starts the threads that a service needs at once, while it goes on with its start. */
+  warm(): void;
   /** Copies the write-ahead log into the database. False when readers always prevented a complete copy. */
   copyLog(): Promise<boolean>;
 }
@@ -51,6 +56,7 @@ export function createSqliteBulk({ path, writing, files, onWorkerEnd }: SqliteBu
   };
   const scanner = thread(BULK_SCAN_PRAGMAS);
   const scanning = createMutex();
+  let idle: NodeJS.Timeout | undefined;
 
   return {
     read: (lane, query) =>
@@ -66,9 +72,11 @@ export function createSqliteBulk({ path, writing, files, onWorkerEnd }: SqliteBu
     readAtOnce: (work) =>
       withServiceErrors(async () => {
         const release = await scanning.acquire();
+        clearTimeout(idle);
         try {
           return await readAtOnce(scanner, work);
         } finally {
+          idle = setTimeout(() => scanner.rest(), SCANNER_IDLE_MS).unref();
           release();
         }
       }),
@@ -82,7 +90,12 @@ export function createSqliteBulk({ path, writing, files, onWorkerEnd }: SqliteBu
         }
       }),
     copyLog: () => withServiceErrors(() => copyLog(writer)),
+    warm() {
+      writer.warm();
+      readers.search.warm();
+    },
     async close() {
+      clearTimeout(idle);
       const release = await writing.acquire();
       await Promise.all([
         writer.close(),

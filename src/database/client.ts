@@ -1,15 +1,7 @@
-import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlDriverAdapterFactory, SqlQueryable } from '@prisma/driver-adapter-utils';
-import { PrismaClient as PostgresqlClient } from '../../gen/prisma/postgresql/client.js';
-import { type Prisma, PrismaClient as SqliteClient } from '../../gen/prisma/sqlite/client.js';
+import type { Prisma, PrismaClient as SqliteClient } from '../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase } from './bulk.js';
-import { createPostgresBulk } from './bulk-postgres.js';
-import { createSqliteBulk, type SqliteBulk } from './bulk-sqlite.js';
 import { failClosed } from './fail-closed-transactions.js';
-import { createMutex } from './mutex.js';
-import { createPostgresPool, MAX_BULK_CONNECTIONS, MAX_CONNECTIONS } from './postgres-pool.js';
-import { createSqliteAdapterFactory } from './sqlite-adapter.js';
-import type { OpenedFiles } from './storage-health/file-check.js';
 
 /** Client for queries, inside a transaction and outside: the models, and raw SQL valid for both databases. */
 export type DbClient = Prisma.TransactionClient;
@@ -28,61 +20,8 @@ export interface ClientEvents {
   readonly onConnectionError: (error: Error) => void;
 }
 
-/** Creates the client for a SQLite file, and no other file at its path. It connects with the first query. */
-export function createSqliteClient(
-  path: string,
-  files: OpenedFiles,
-  events: ClientEvents,
-): ConnectedClient<SqliteBulk> {
-  const writing = createMutex();
-  let isClosed = false;
-  const factory = createSqliteAdapterFactory(path, writing, files);
-  const prisma = new SqliteClient(
-    options(
-      {
-        ...factory,
-        async connect() {
-          // Prisma would reconnect for a later query.
-          if (isClosed) throw new Error('the database is closed');
-          return factory.connect();
-        },
-      },
-      events,
-    ),
-  );
-  if (events.onQuery !== undefined) prisma.$on('query', ({ query }) => events.onQuery?.(query));
-  const bulk = createSqliteBulk({ path, writing, files, onWorkerEnd: events.onConnectionError });
-  return {
-    prisma,
-    bulk,
-    async disconnect() {
-      isClosed = true;
-      await bulk.close();
-      await prisma.$disconnect();
-    },
-  };
-}
-
-/** Creates the client for a PostgreSQL database. It connects with the first query. */
-export function createPostgresClient(connectionString: string, events: ClientEvents): ConnectedClient {
-  const createPool = (max: number) => createPostgresPool(connectionString, max, events.onConnectionError);
-  const pool = createPool(MAX_CONNECTIONS);
-  const bulk = createPostgresBulk(createPool(MAX_BULK_CONNECTIONS));
-  const prisma = new PostgresqlClient(options(new PrismaPg(pool), events));
-  if (events.onQuery !== undefined) prisma.$on('query', ({ query }) => events.onQuery?.(query));
-  return {
-    // The two clients are generated from the same models and differ only in type names.
-    prisma: prisma as unknown as SqliteClient,
-    bulk,
-    async disconnect() {
-      await bulk.close();
-      await prisma.$disconnect();
-      await pool.end();
-    },
-  };
-}
-
-function options(factory: SqlDriverAdapterFactory, { onQuery, onFailure }: ClientEvents) {
+/** The options common to the clients of both databases. */
+export function clientOptions(factory: SqlDriverAdapterFactory, { onQuery, onFailure }: ClientEvents) {
   const log: [{ emit: 'event'; level: 'query' }] = [{ emit: 'event', level: 'query' }];
   return {
     adapter: failClosed(observed(factory, onFailure)),

@@ -4,12 +4,14 @@
  * in the table of Prisma's own tools, each with a note on the programs that can work with it.
  */
 import type { DatabaseLocation } from './database-url.js';
-import { inspectPostgresqlMigrations, migratePostgresql } from './migrate-postgresql.js';
-import { inspectSqliteMigrations, migrateSqlite } from './migrate-sqlite.js';
 import { type Migration, type MigrationStatus, readMigrations } from './migration-files.js';
 
 /** How long a start waits for the migrations of another process, and for tables in use. */
 const MIGRATION_WAIT_MS = 60_000;
+
+/** A process uses one of the databases, and loads its driver only. */
+const loadSqlite = () => import('./migrate-sqlite.js');
+const loadPostgresql = () => import('./migrate-postgresql.js');
 
 /** What was done. */
 export interface MigrationResult extends Pick<MigrationStatus, 'newer'> {
@@ -27,8 +29,8 @@ export async function migrate(
 ): Promise<MigrationResult> {
   const { pending, newer } =
     location.kind === 'sqlite'
-      ? await migrateSqlite(location.path, known, MIGRATION_WAIT_MS)
-      : await migratePostgresql(location.connectionString, known, MIGRATION_WAIT_MS);
+      ? await (await loadSqlite()).migrateSqlite(location.path, known, MIGRATION_WAIT_MS)
+      : await (await loadPostgresql()).migratePostgresql(location.connectionString, known, MIGRATION_WAIT_MS);
   return { applied: pending.map(({ name }) => name), newer };
 }
 
@@ -38,6 +40,6 @@ export async function inspectMigrations(
   known: readonly Migration[] = readMigrations(location.kind),
 ): Promise<MigrationStatus> {
   return location.kind === 'sqlite'
-    ? inspectSqliteMigrations(location.path, known)
-    : inspectPostgresqlMigrations(location.connectionString, known);
+    ? (await loadSqlite()).inspectSqliteMigrations(location.path, known)
+    : (await loadPostgresql()).inspectPostgresqlMigrations(location.connectionString, known);
 }

@@ -11,6 +11,10 @@ export interface SqliteThread {
    * the thread ends before it answers; the next call then starts a new thread.
    */
   run(request: Omit<Request, 'id'>): Promise<Result[]>;
+  /** Starts it before its first call, which then need not wait for that. */
+  warm(): void;
+  /** Ends the thread, which has nothing to do and no open transaction; the next call starts a new one. */
+  rest(): void;
   /** Ends the thread after all earlier requests. */
   close(): Promise<void>;
 }
@@ -26,14 +30,16 @@ const ENTRY = new URL('./sqlite-worker.js', import.meta.url);
  */
 export function createSqliteThread(options: ConnectionOptions, onEnd: (error: Error) => void): SqliteThread {
   let running: SupervisedWorker<Reply> | undefined;
+  let resting: Promise<void> = Promise.resolve();
   let closed = false;
 
   function start(): SupervisedWorker<Reply> {
     const started = new SupervisedWorker<Reply>({
       start: () => new Worker(ENTRY, { workerData: options }),
       onEnd({ error: cause }) {
+        const isExpected = closed || running !== started;
         if (running === started) running = undefined;
-        if (closed && started.unanswered.size === 0) return;
+        if (isExpected && started.unanswered.size === 0) return;
         const error = new OutcomeUnknownError('The thread of the database ended.', cause);
         for (const answered of started.unanswered.values()) answered(error);
         onEnd(error);
@@ -56,9 +62,18 @@ export function createSqliteThread(options: ConnectionOptions, onEnd: (error: Er
         });
       });
     },
+    warm() {
+      if (!closed && running === undefined) start();
+    },
+    rest() {
+      const idle = running;
+      if (closed || idle === undefined || idle.unanswered.size > 0) return;
+      running = undefined;
+      resting = Promise.all([resting, idle.close('close')]).then(() => {});
+    },
     async close() {
       closed = true;
-      await running?.close('close');
+      await Promise.all([resting, running?.close('close')]);
     },
   };
 }

@@ -1,9 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Database } from '../database/database.js';
 import type { RepeatLog } from '../process/repeat-log.js';
-import { createClickHouseEventStore } from './clickhouse/clickhouse-event-store.js';
 import type { ObservabilityMeter } from './observability-meter.js';
-import { createSpooledStore } from './spool/spooled-store.js';
 import { createSqlEventStore } from './sql/sql-event-store.js';
 import type { EventStore } from './store/event-store.js';
 
@@ -14,11 +12,19 @@ export interface EventStoreOptions {
   readonly now: () => number;
 }
 
+/** What creates the event store as configured, without a spool. ClickHouse is not loaded where it is not used. */
+export async function loadEventStore({
+  store: location,
+  takeoverDelayMs,
+}: Config['observability']): Promise<(parts: Omit<EventStoreOptions, 'config'>) => EventStore> {
+  if (location === null) return (parts) => createSqlEventStore({ ...parts, takeoverDelayMs });
+  const { createClickHouseEventStore } = await import('./clickhouse/clickhouse-event-store.js');
+  return (parts) => createClickHouseEventStore({ ...parts, location });
+}
+
 /** The event store as configured, without a spool: for commands. */
-export function createEventStore({ config, database, now }: EventStoreOptions): EventStore {
-  if (config.store === null)
-    return createSqlEventStore({ database, now, takeoverDelayMs: config.takeoverDelayMs });
-  return createClickHouseEventStore({ location: config.store, database, now });
+export async function createEventStore({ config, database, now }: EventStoreOptions): Promise<EventStore> {
+  return (await loadEventStore(config))({ database, now });
 }
 
 export interface ServiceEventStoreOptions extends EventStoreOptions {
@@ -26,11 +32,12 @@ export interface ServiceEventStoreOptions extends EventStoreOptions {
   readonly meter: Pick<ObservabilityMeter, 'spooledOctets'>;
 }
 
-/** The same for the service: what ClickHouse cannot take now waits in files. Throws when these cannot be created. */
-export function createServiceEventStore(options: ServiceEventStoreOptions): EventStore {
+/** The same for the service: what ClickHouse cannot take now waits in files. Rejects when these cannot be created. */
+export async function createServiceEventStore(options: ServiceEventStoreOptions): Promise<EventStore> {
   const { config, failures, meter } = options;
-  const store = createEventStore(options);
+  const store = await createEventStore(options);
   if (config.store === null) return store;
+  const { createSpooledStore } = await import('./spool/spooled-store.js');
   const spooled = createSpooledStore({ store, ...config.spool, failures });
   meter.spooledOctets = () => spooled.spool.octets;
   return spooled;

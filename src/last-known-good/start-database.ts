@@ -41,6 +41,8 @@ export interface StartDatabaseOptions {
   readonly isMigrated: boolean;
   /** Whether another process has already logged the problem. */
   readonly isTold: boolean;
+  /** See `DatabaseOptions.serves`. */
+  readonly serves?: boolean;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -108,7 +110,7 @@ export async function migrateDatabase(
 async function prepare(
   options: Omit<StartDatabaseOptions, 'now'>,
 ): Promise<{ attempt: () => Promise<Attempt>; file: StateFile | null; kind: Database['kind'] }> {
-  const { config, log, failures, onQuery, isMigrated, isTold } = options;
+  const { config, log, failures, onQuery, isMigrated, isTold, serves = false } = options;
   const parsed = parseDatabaseUrl(config.databaseUrl);
   const location = parsed.kind === 'sqlite' ? { ...parsed, path: resolve(parsed.path) } : parsed;
   const place = fileLocation(config.lastKnownGood, location);
@@ -128,6 +130,7 @@ async function prepare(
         variable: config.databaseVariable,
         logger: log,
         migrate: !isMigrated,
+        serves,
         structure: config.migration,
         ...(failures === undefined ? {} : { failures }),
         ...(onQuery === undefined ? {} : { onQuery }),

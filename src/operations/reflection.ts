@@ -25,12 +25,16 @@ export function registerReflection(
   spend: (context: HandlerContext, units: number) => void,
 ): void {
   const all = [...services, ServerReflectionV1, ServerReflectionV1Alpha];
-  const index = indexFiles(all);
+  // Made for the first client that asks.
+  let index: FileIndex | undefined;
   const names = all.map((service) => ({ name: service.typeName }));
-  const answer = (request: { readonly host: string; readonly messageRequest: Question }) => ({
-    validHost: request.host,
-    messageResponse: messageResponse(index, names, request.messageRequest),
-  });
+  const answer = (request: { readonly host: string; readonly messageRequest: Question }) => {
+    index ??= indexFiles(all);
+    return {
+      validHost: request.host,
+      messageResponse: messageResponse(index, names, request.messageRequest),
+    };
+  };
   // Both versions have the same messages in different packages.
   router.service(ServerReflectionV1, {
     async *serverReflectionInfo(requests, context) {

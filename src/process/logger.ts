@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
-import { prettyFactory } from 'pino-pretty';
 import type { Config } from '../config/config.js';
 import { createLogOutput } from './log-output.js';
 
@@ -35,9 +35,7 @@ export function createLogger(config: Config['log'], pid?: number): ServiceLog {
   const output = createLogOutput(stdout, (dropped) =>
     log.warn({ dropped }, 'log lines were dropped because they could not be written'),
   );
-  const print = config.json
-    ? null
-    : prettyFactory({ colorize: stdout.isTTY === true, ignore: 'hostname', singleLine: true });
+  const print = config.json ? null : loadPrinter(stdout.isTTY === true);
   const log = pino(
     {
       level: config.level,
@@ -49,6 +47,12 @@ export function createLogger(config: Config['log'], pid?: number): ServiceLog {
     { write: (line: string) => output.write(print === null ? line : print(line)) },
   );
   return { log, flushed: () => output.flushed(FLUSH_LIMIT_MS) };
+}
+
+/** Prints JSON lines as readable ones. Its packages are loaded only for them, at once: the first line waits for nothing. */
+function loadPrinter(colorize: boolean): (line: string) => string {
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
+  return prettyFactory({ colorize, ignore: 'hostname', singleLine: true });
 }
 
 /** Logs the whole chain of causes, which matter more than the texts for callers. */

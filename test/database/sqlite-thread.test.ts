@@ -45,6 +45,40 @@ describe('a thread of SQLite', () => {
     expect(second?.[1]?.rows).toEqual([[2n]]);
   });
 
+  it('starts early when it is asked to, and once', async () => {
+    thread.warm();
+    thread.warm();
+    expect(await read()).toBe(0);
+    expect(workers).toHaveLength(1);
+  });
+
+  it('ends when it rests, which is no failure, and starts again for the next call', async () => {
+    expect(await read()).toBe(0);
+    const gone = new Promise((resolve) => workers[0]?.once('exit', resolve));
+    thread.rest();
+    thread.rest();
+    expect(await gone).toBe(0);
+    expect(await read()).toBe(0);
+    expect(workers).toHaveLength(2);
+    expect(ends).toEqual([]);
+  });
+
+  it('does not rest while it has calls, and is gone after it was closed', async () => {
+    const answer = read();
+    thread.rest();
+    expect(await answer).toBe(0);
+    expect(workers).toHaveLength(1);
+    thread.rest();
+    let isGone = false;
+    workers[0]?.once('exit', () => {
+      isGone = true;
+    });
+    await thread.close();
+    expect(isGone).toBe(true);
+    thread.warm();
+    expect(workers).toHaveLength(1);
+  });
+
   it('reports errors of the driver with their code', async () => {
     await expect(
       thread.run({ transaction: '', statements: [{ sql: 'SELECT * FROM "missing"', args: [] }], end: '' }),

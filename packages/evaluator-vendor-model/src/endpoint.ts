@@ -1,13 +1,5 @@
-import {
-  BrokenCircuitError,
-  CircuitState,
-  ConsecutiveBreaker,
-  circuitBreaker,
-  DelegateBackoff,
-  handleWhen,
-  type IRetryBackoffContext,
-  retry,
-} from 'cockatiel';
+import { createRequire } from 'node:module';
+import type { IRetryBackoffContext } from 'cockatiel';
 import { CallQueue } from './call-queue.js';
 import { Cancelled, EndpointError } from './errors.js';
 import { post, type Target } from './http-call.js';
@@ -50,19 +42,23 @@ export interface Endpoint {
   readonly breaker: 'closed' | 'half_open' | 'open';
 }
 
-const STATES = {
-  [CircuitState.Closed]: 'closed',
-  [CircuitState.HalfOpen]: 'half_open',
-  [CircuitState.Open]: 'open',
-  [CircuitState.Isolated]: 'open',
-} as const;
-
 export interface EndpointOptions extends Target {
   readonly limits: EndpointLimits;
   readonly onBreaker: (state: 'closed' | 'half_open' | 'open') => void;
 }
 
+/** Most services have no endpoint, and do not need this library. */
+const loadCockatiel = () => createRequire(import.meta.url)('cockatiel') as typeof import('cockatiel');
+
 export function createEndpoint({ limits, onBreaker, ...target }: EndpointOptions): Endpoint {
+  const { BrokenCircuitError, CircuitState, ConsecutiveBreaker, ...cockatiel } = loadCockatiel();
+  const { circuitBreaker, DelegateBackoff, handleWhen, retry } = cockatiel;
+  const STATES = {
+    [CircuitState.Closed]: 'closed',
+    [CircuitState.HalfOpen]: 'half_open',
+    [CircuitState.Open]: 'open',
+    [CircuitState.Isolated]: 'open',
+  } as const;
   const queue = new CallQueue(limits.concurrent, limits.waiting);
   const breaker = circuitBreaker(handleWhen(countsForBreaker), {
     halfOpenAfter: limits.openMs,

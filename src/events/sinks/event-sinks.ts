@@ -4,9 +4,6 @@ import type { Database } from '../../database/database.js';
 import type { FactsLog, RepeatLog } from '../../process/repeat-log.js';
 import type { EventTail } from '../store/event-tail.js';
 import type { EventSink } from './event-sink.js';
-import { createKafkaSink } from './kafka-sink.js';
-import { createOtlpSink } from './otlp-sink.js';
-import { createParquetSink } from './parquet-sink.js';
 import { createSinkLease } from './sink-lease.js';
 import { figuresOf, type SinkMeter } from './sink-meter.js';
 import { createSinkRunner, type SinkRunner } from './sink-runner.js';
@@ -27,7 +24,8 @@ export interface EventSinksOptions {
 /** All configured sinks. */
 export type EventSinks = Pick<SinkRunner, 'start' | 'close'>;
 
-export function createEventSinks(options: EventSinksOptions): EventSinks {
+/** Loads and creates the sinks; what is not configured is not loaded. */
+export async function createEventSinks(options: EventSinksOptions): Promise<EventSinks> {
   const { config, tail, database, log, failures, meter, now, monotonic } = options;
   const owner = randomUUID();
 
@@ -45,14 +43,21 @@ export function createEventSinks(options: EventSinksOptions): EventSinks {
   }
 
   const runners: SinkRunner[] = [];
-  if (config.kafka !== null) runners.push(runnerOf(createKafkaSink(config.kafka), config.kafka.from));
+  if (config.kafka !== null) {
+    const { createKafkaSink } = await import('./kafka-sink.js');
+    runners.push(runnerOf(createKafkaSink(config.kafka), config.kafka.from));
+  }
   const { parquet } = config;
   if (parquet !== null) {
+    const { createParquetSink } = await import('./parquet-sink.js');
     const source = () => database.instanceId;
     runners.push(runnerOf(createParquetSink({ config: parquet, source, now }), parquet.from));
   }
   // A receiver of logs expects what happens; it keeps nothing for long.
-  if (config.otlp !== null) runners.push(runnerOf(createOtlpSink(config.otlp), 'now'));
+  if (config.otlp !== null) {
+    const { createOtlpSink } = await import('./otlp-sink.js');
+    runners.push(runnerOf(createOtlpSink(config.otlp), 'now'));
+  }
   return {
     start() {
       for (const runner of runners) runner.start();

@@ -3,11 +3,12 @@ import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { ANONYMOUS, type Principal } from '../../contract/call/handler.js';
 import { callerError, ServiceError } from '../../contract/errors/service-error.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
-import { type BearerTokens, expiredToken } from './bearer-tokens.js';
+import type { BearerTokens } from './bearer-tokens.js';
 import type { CertificateNames } from './client-certificate.js';
 import { type KeyLists, KeyRing } from './key-ring.js';
 import type { Credentials, SessionCredential } from './request-credentials.js';
 import { createSessionTokens, MAX_SESSION_SECONDS } from './session-tokens.js';
+import { expiredToken } from './token-errors.js';
 
 /** Authenticates and authorizes callers. */
 export interface Authenticator {

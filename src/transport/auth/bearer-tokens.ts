@@ -2,8 +2,9 @@ import { hash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { OidcSettings } from '../../config/oidc-settings.js';
 import type { Principal } from '../../contract/call/handler.js';
-import { callerError, ServiceError } from '../../contract/errors/service-error.js';
+import { ServiceError } from '../../contract/errors/service-error.js';
 import { type IssuerKeys, KeysUnavailableError } from './issuer-keys.js';
+import { expiredToken, ImpossibleTokenError, invalidToken, undecided } from './token-errors.js';
 import { subjectFingerprint, type TokenClaims, tokenPrincipal } from './token-rights.js';
 
 /** Algorithms of signatures; none with a shared secret, whose key a public one could be mistaken for. */
@@ -186,14 +187,6 @@ function hasAlgorithm(text: string): boolean {
   }
 }
 
-/** Why a token was refused before any signature was checked. */
-class ImpossibleTokenError extends Error {}
-
-/** Whether an error is about a token that was refused before its signature was checked: nothing was guessed. */
-export function isImpossibleToken({ cause }: ServiceError): boolean {
-  return cause instanceof ImpossibleTokenError || cause instanceof errors.JWKSNoMatchingKey;
-}
-
 /**
  * The claims of a token that may be of the issuer, or its problem: tokens of others must not make the service ask its
  * issuer for their keys.
@@ -232,29 +225,3 @@ const CLAIM_PROBLEMS: Readonly<Record<string, string>> = {
   aud: 'it is for another audience (aud)',
   nbf: 'it is not valid yet (nbf)',
 };
-
-function invalidToken(reason: string, cause?: Error): ServiceError {
-  return callerError('AUTH_INVALID_KEY', {
-    detail: `Invalid bearer token: ${reason}.`,
-    hint: 'Send an access token that the issuer of this service made for it, or an API key.',
-    ...(cause === undefined ? {} : { cause }),
-  });
-}
-
-/** The error of calls whose token is over, and of streams at that time. */
-export function expiredToken(cause?: unknown): ServiceError {
-  return callerError('AUTH_INVALID_KEY', {
-    detail: 'Invalid bearer token: it has expired.',
-    hint: 'Call again with a new token.',
-    cause,
-  });
-}
-
-function undecided(cause: unknown): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', {
-    detail: 'The bearer token cannot be verified now: the keys of its issuer are not available.',
-    hint: 'Call again later, or with an API key.',
-    retryAfterSeconds: 5,
-    cause,
-  });
-}

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
-import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import type { JWTPayload } from 'jose';
 import { createAgentLimit } from '../../contract/call/agent-limit.js';
 import type { Principal } from '../../contract/call/handler.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
@@ -51,6 +51,9 @@ export interface SessionTokenOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
+
+/** Loaded for the first session: callers with keys need none of it. */
+const loadJose = () => import('jose');
 
 interface Session {
   readonly principal: Principal & { readonly sessionId: string };
@@ -115,7 +118,8 @@ export function createSessionTokens({
   }
 
   return {
-    issue(key) {
+    async issue(key) {
+      const { SignJWT } = await loadJose();
       const issuedAt = seconds();
       return new SignJWT({ is_admin: key.principal.level === 'admin', key_id: idOf(key) })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
@@ -126,6 +130,7 @@ export function createSessionTokens({
         .sign(secret);
     },
     async issueFor({ level, keyFingerprint, name, agents }, expiresAtMs) {
+      const { SignJWT } = await loadJose();
       const rights = { level, fingerprint: keyFingerprint, name, agents: agents?.patterns ?? null };
       const issuedAt = seconds();
       const token = await new SignJWT({ ...rights, settings: issuerSettings })
@@ -179,6 +184,7 @@ async function verifiedClaims(
   secret: Uint8Array,
   { sessionSeconds, now }: { readonly sessionSeconds: number; readonly now: Date },
 ): Promise<JWTPayload | undefined> {
+  const { errors, jwtVerify } = await loadJose();
   try {
     const { payload } = await jwtVerify(token, secret, {
       algorithms: [ALGORITHM],

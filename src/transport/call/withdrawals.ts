@@ -3,8 +3,8 @@ import type { Principal } from '../../contract/call/handler.js';
 import { draining } from '../../contract/errors/draining.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
 import { endedSession, withdrawnKey } from '../auth/authenticator.js';
-import { expiredToken } from '../auth/bearer-tokens.js';
 import type { KeyRing } from '../auth/key-ring.js';
+import { expiredToken } from '../auth/token-errors.js';
 import { toConnectError } from '../wire/connect-error.js';
 import type { DueTimes } from './due-times.js';
 

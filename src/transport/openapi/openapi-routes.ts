@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import { createFiles, fileErrors } from '../http/files.js';
 import type { ServedPath } from '../routing/route-finder.js';
 import { DOCS_PAGE, DOCS_PATH, DOCS_POLICY, START_FILE, START_SCRIPT, VIEWER_FILES } from './docs-page.js';
 
@@ -19,13 +19,16 @@ export const OPENAPI_PATHS: readonly ServedPath[] = [
 
 /** A restart may bring another version: caches revalidate soon, using the ETag. */
 const CACHE_CONTROL = 'public, max-age=60';
+const VIEWER_AGE_MS = 60_000;
 
 /**
  * Serves the document and a page that shows it: public, and from this process only. The document is made for its first
  * reader: making it is a third of the work of a start.
  */
-export async function registerOpenApi(app: FastifyInstance, document: () => JsonObject): Promise<void> {
-  serveText(app, '/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(document()));
+export function registerOpenApi(app: FastifyInstance, document: () => Promise<JsonObject>): void {
+  serveText(app, '/openapi.json', 'application/json; charset=utf-8', async () =>
+    JSON.stringify(await document()),
+  );
   serveText(app, DOCS_PATH, 'text/html; charset=utf-8', () => DOCS_PAGE, {
     'content-security-policy': DOCS_POLICY,
     'referrer-policy': 'no-referrer',
@@ -37,13 +40,17 @@ export async function registerOpenApi(app: FastifyInstance, document: () => Json
     // Relative, like all URLs of the page.
     handler: (_request, reply) => reply.code(302).header('location', 'docs').send(),
   });
-  const viewer = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  await app.register(fastifyStatic, { root: viewer, serve: false, maxAge: 60_000 });
+  const files = createFiles({
+    folder: path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),
+    names: new Set(VIEWER_FILES),
+    maxAgeMs: VIEWER_AGE_MS,
+  });
   for (const file of VIEWER_FILES) {
     app.route({
       method: METHODS,
       url: `/docs/${file}`,
-      handler: (_request, reply) => secure(reply).sendFile(file),
+      errorHandler: fileErrors,
+      handler: (request, reply) => files.send(request, secure(reply), file),
     });
   }
 }
@@ -53,15 +60,15 @@ function serveText(
   app: FastifyInstance,
   url: string,
   type: string,
-  make: () => string,
+  make: () => string | Promise<string>,
   headers: Readonly<Record<string, string>> = {},
 ): void {
   let made: { readonly text: string; readonly tag: string } | undefined;
   app.route({
     method: METHODS,
     url,
-    handler: (request, reply) => {
-      made ??= tagged(make());
+    handler: async (request, reply) => {
+      made ??= tagged(await make());
       const { text, tag } = made;
       secure(reply).headers({ ...headers, 'cache-control': CACHE_CONTROL, etag: tag });
       return isKnown(request, tag) ? reply.code(304).send() : reply.type(type).send(text);

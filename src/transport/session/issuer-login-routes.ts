@@ -7,9 +7,9 @@ import { type ForeignOriginCheck, schemeOf } from '../auth/request-origin.js';
 import { cookieOf, LOGIN_COOKIE, loginCookie, sessionCookie } from '../auth/session-cookie.js';
 import type { CallHost } from '../call/call-host.js';
 import { publicRoute } from '../rest/rest-calls.js';
-import type { ServedPath } from '../routing/route-finder.js';
 import { isForHttpsOnly, isUnsafe, NEEDS_HTTPS, notStored } from './browser-request.js';
 import { type IssuerLogin, LoginError } from './issuer-login.js';
+import { callbackPath, issuerLoginPath } from './issuer-login-paths.js';
 import { FLOW_SECONDS } from './login-flow.js';
 
 export interface IssuerLoginRouteOptions {
@@ -23,20 +23,6 @@ export interface IssuerLoginRouteOptions {
   readonly isForeign: ForeignOriginCheck;
   /** Lets browsers log in over plain http from any host. */
   readonly debug: boolean;
-}
-
-/** Where the dashboard sends a browser that logs in at the issuer. */
-export function issuerLoginPath(prefix: string): string {
-  return `${prefix}/oidc/login`;
-}
-
-/** Paths of the login at the issuer, with their methods. */
-export function issuerLoginPaths(prefix: string): ServedPath[] {
-  return [issuerLoginPath(prefix), callbackPath(prefix)].map((template) => ({ template, methods: ['GET'] }));
-}
-
-function callbackPath(prefix: string): string {
-  return `${prefix}/oidc/callback`;
 }
 
 /** Pages of the dashboard that a login may return to: plain paths, which lead nowhere else. */

@@ -14,7 +14,7 @@ import { publicRoute } from '../rest/rest-calls.js';
 import type { ServedPath } from '../routing/route-finder.js';
 import { isForHttpsOnly, isUnsafe, NEEDS_HTTPS, notStored } from './browser-request.js';
 import type { IssuerLogin } from './issuer-login.js';
-import { issuerLoginPath, issuerLoginPaths, registerIssuerLogin } from './issuer-login-routes.js';
+import { issuerLoginPath, issuerLoginPaths } from './issuer-login-paths.js';
 
 /** Options of the session routes. */
 export interface SessionRouteOptions {
@@ -50,10 +50,16 @@ export function sessionPaths(prefix: string, login: IssuerLogin | null): ServedP
 }
 
 /** The routes of a web console for the authentication settings, login and logout. All are public. */
-export function registerSessionRoutes(scope: FastifyInstance, options: SessionRouteOptions): void {
+export async function registerSessionRoutes(
+  scope: FastifyInstance,
+  options: SessionRouteOptions,
+): Promise<void> {
   const { prefix, authenticator, host, entrance, credentials, isForeign, debug, login } = options;
   const signIn = login === null ? {} : { sign_in: { name: login.name, path: issuerLoginPath(prefix) } };
-  if (login !== null) registerIssuerLogin(scope, { ...options, login });
+  if (login !== null) {
+    const { registerIssuerLogin } = await import('./issuer-login-routes.js');
+    registerIssuerLogin(scope, { ...options, login });
+  }
   const refuseForeign = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     // Other origins must not log a user out, or into their account, or use up the attempts of the address.
     if (isForeign(request)) throw foreignOrigin();

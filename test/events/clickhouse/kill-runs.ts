@@ -144,7 +144,7 @@ export async function killRuns(options: KillOptions): Promise<KillReport> {
     await last.listening();
     const database = await openDatabase({ url: databaseUrl });
     const { observability } = readConfig(environment);
-    const store = createEventStore({ config: observability, database, now: () => Date.now() });
+    const store = await createEventStore({ config: observability, database, now: () => Date.now() });
     try {
       return { seed, kills: killed, ...(await compare(store, sent, acknowledged)) };
     } finally {

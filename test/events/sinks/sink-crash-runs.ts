@@ -140,7 +140,7 @@ export async function sinkCrashRuns(options: {
     const database = await openDatabase({ url: databaseUrl });
     try {
       const config = readConfig(eventStoreOf(databaseUrl)).observability;
-      const store = createEventStore({ config, database, now: () => Date.now() });
+      const store = await createEventStore({ config, database, now: () => Date.now() });
       const { head } = await store.tail.state();
       service = await spawnService(compiled, { environment });
       await until(

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import { readConfig } from '../../../src/config/config.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
-import { createEventStore } from '../../../src/events/create-event-store.js';
+import { loadEventStore } from '../../../src/events/create-event-store.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
 import { CLICKHOUSE_URL, eventStoreOf } from '../../support/clickhouse.js';
 import { describeOnEachDatabase } from '../../support/databases.js';
@@ -29,11 +29,12 @@ export function describeOnEachEventStore(
     async function open(url: string, database: Database) {
       const opened: { close(): Promise<void> }[] = [];
       const { observability } = readConfig(eventStoreOf(url));
+      const createStore = await loadEventStore(observability);
       last = {
         url,
         database,
         store(nowMs, on = database) {
-          const store = createEventStore({ config: observability, database: on, now: () => nowMs });
+          const store = createStore({ database: on, now: () => nowMs });
           opened.push(store);
           return store;
         },

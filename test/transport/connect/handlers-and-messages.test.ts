@@ -120,7 +120,7 @@ beforeAll(async () => {
     }),
     ...createObservability({
       config: observability,
-      store: createEventStore({ config: observability, database, now: options.now }),
+      store: await createEventStore({ config: observability, database, now: options.now }),
       database,
       meter: createObservabilityMeter(),
       log: { info: () => {}, warn: () => {}, error: () => {} },
