@@ -77,7 +77,7 @@ function varyByEncoding(reply: FastifyReply): void {
   reply.header('vary', before === undefined ? 'Accept-Encoding' : `${before}, Accept-Encoding`);
 }
 
-/** The error handler of routes that send files: nobody waits for a file whose reading was broken off. */
+/** The error handler of routes that send files: the client of a file whose reading was broken off is gone. */
 export function fileErrors(error: FastifyError, request: FastifyRequest): void {
   if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   request.raw.destroy();
