@@ -21,7 +21,11 @@ const common = {
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/postgres-global-setup.ts', 'test/support/packages-global-setup.ts'],
+    globalSetup: [
+      'test/support/postgres-global-setup.ts',
+      'test/support/database-templates-global-setup.ts',
+      'test/support/packages-global-setup.ts',
+    ],
     maxWorkers: 2,
     projects: [
       {
