@@ -65,8 +65,13 @@ async function createPostgresqlDatabase(content: Content): Promise<TestDatabase>
 type Suite = (freshDatabaseUrl: () => Promise<string>, kind: DatabaseKind) => void;
 
 /** Defines a suite once for each database. Every call of `freshDatabaseUrl` creates one without data; all are dropped. */
-export function describeOnEachDatabase(name: string, suite: Suite, content: Content = 'structure'): void {
-  describeOnDatabases(DATABASE_KINDS, name, suite, content);
+export function describeOnEachDatabase(name: string, suite: Suite): void {
+  describeOnDatabases(DATABASE_KINDS, name, suite, 'structure');
+}
+
+/** The same about what migrates a database: those of `freshDatabaseUrl` have nothing. */
+export function describeOnEachEmptyDatabase(name: string, suite: Suite): void {
+  describeOnDatabases(DATABASE_KINDS, name, suite, 'nothing');
 }
 
 /** Defines a suite about what does not depend on the database, with the one that is quicker to start. */
