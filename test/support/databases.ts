@@ -69,6 +69,14 @@ export function describeOnEachDatabase(name: string, suite: Suite): void {
   describeOnDatabases(DATABASE_KINDS, name, suite, 'structure');
 }
 
+/**
+ * Defines a suite with PostgreSQL about what does not depend on the database: where it is one of several suites that use
+ * the same statements, so that these are used with both.
+ */
+export function describeOnPostgresql(name: string, suite: Suite): void {
+  describeOnDatabases(DATABASE_KINDS.slice(-1), name, suite, 'structure');
+}
+
 /** The same about what migrates a database: those of `freshDatabaseUrl` have nothing. */
 export function describeOnEachEmptyDatabase(name: string, suite: Suite): void {
   describeOnDatabases(DATABASE_KINDS, name, suite, 'nothing');
