@@ -64,8 +64,8 @@ export async function startService(
     SERVICE_PORT: '0',
     DATABASE_URL: databaseUrl,
     ...eventStoreOf(databaseUrl),
-    // Not below the working directory, where the default of PostgreSQL is.
-    SERVICE_LAST_KNOWN_GOOD: path.join(directory, 'last-known-good'),
+    // No later service of a test has this folder, unless it says so.
+    SERVICE_LAST_KNOWN_GOOD: 'off',
     SERVICE_DRAIN_SECONDS: '2',
     SERVICE_LOG_LEVEL: 'debug',
     // Events of the service itself must not come into a test that takes long, unless it wants them.
