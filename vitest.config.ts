@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What watches or replaces something that all code of a process shares: timers, resources, events, modules. */
 const OF_THE_PROCESS =
@@ -11,6 +12,27 @@ const OWN_PROCESS = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((name) => path.posix.join('test', name.replaceAll(path.sep, '/')))
   .filter((file) => file.endsWith('.test.ts') && OF_THE_PROCESS.test(readFileSync(file, 'utf8')));
 
+/** Parts of the paths of the slowest files, the slowest first. */
+const SLOW = [
+  'test/e2e/every-rpc.',
+  'test/packages/installed.',
+  'test/e2e/last-known-good.',
+  'test/fleet/',
+  'test/cluster/',
+  'test/dashboard/every-page.',
+  'test/app/shutdown.',
+  'test/transport/http/body-bytes.',
+  'test/e2e/storage-faults.',
+  'test/operations/',
+  'test/packages/',
+  'test/image/',
+  'test/dashboard/',
+  'test/e2e/migrate-command.',
+  'test/evaluators/custom/',
+  'test/app/',
+  'test/bad-input/',
+];
+
 const common = {
   setupFiles: ['test/support/http2-client-setup.ts'],
   // They only end what hangs: tests wait for events, and on a busy machine everything takes its time.
@@ -19,10 +41,27 @@ const common = {
   expect: { poll: { timeout: 120_000 } },
 };
 
+/** Begins with the files that take longest: one of them that began last would keep the others waiting. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const found = SLOW.findIndex((part) => moduleId.includes(part));
+      return found === -1 ? SLOW.length : found;
+    };
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
+  }
+}
+
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/postgres-global-setup.ts', 'test/support/packages-global-setup.ts'],
-    maxWorkers: 2,
+    globalSetup: [
+      'test/support/postgres-global-setup.ts',
+      'test/support/database-templates-global-setup.ts',
+      'test/support/packages-global-setup.ts',
+    ],
+    // One more than there are cores on a small machine, and no more: many files wait for processes most of the time.
+    maxWorkers: 3,
+    sequence: { sequencer: SlowFirst },
     projects: [
       {
         test: { ...common, name: 'own-process', include: OWN_PROCESS, sequence: { groupOrder: 0 } },

@@ -23,7 +23,7 @@ import {
   wire,
 } from '../support/bad-input-rpc.js';
 import { LONE_SURROGATE } from '../support/bad-input-values.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnPostgresql } from '../support/databases.js';
 import { exchange, restClient, sendRaw } from '../support/http.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -72,7 +72,7 @@ function sorted(values: readonly unknown[]): string[] {
   return values.map((one) => JSON.stringify(one)).sort();
 }
 
-describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
+describeOnPostgresql('bad input', (freshDatabaseUrl) => {
   let service: TestService;
 
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClient } from '../../packages/client/src/node.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnPostgresql } from '../support/databases.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import {
   type CompiledService,
@@ -15,7 +15,7 @@ import { startTcpBalancer } from './tcp-balancer.js';
 
 const MORE = 300;
 
-describeOnEachDatabase('a rolling restart of two replicas', (freshDatabaseUrl) => {
+describeOnPostgresql('a rolling restart of two replicas', (freshDatabaseUrl) => {
   let compiled: CompiledService;
   const running = new Set<ServiceProcess>();
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnSqlite } from '../support/databases.js';
 import { exchange } from '../support/http.js';
 import { denyWord } from '../support/seed.js';
 import type { TestService } from '../support/service.js';
@@ -88,7 +88,7 @@ const event = (controlId: number, id: string, more: object = {}) => ({
   ...more,
 });
 
-describeOnEachDatabase('the generated TypeScript client', (freshDatabaseUrl) => {
+describeOnSqlite('the generated TypeScript client', (freshDatabaseUrl) => {
   let service: TestService;
   let client: GeneratedClient;
   let call: GeneratedClient['call'];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnSqlite } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
 import type { TestService } from '../support/service.js';
@@ -12,7 +12,7 @@ const STEPS = [
   { type: 'tool', name: 'refund', description: 'pays back', input_schema: { type: 'object' } },
 ];
 
-describeOnEachDatabase('the Python client', (freshDatabaseUrl) => {
+describeOnSqlite('the Python client', (freshDatabaseUrl) => {
   let service: TestService;
   let gateway: FlakyGateway;
   let admin: RestClient;

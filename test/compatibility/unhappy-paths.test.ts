@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnPostgresql } from '../support/databases.js';
 import { exchange, type HttpAnswer, restClient } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
 import type { TestService } from '../support/service.js';
@@ -27,7 +27,7 @@ const REASONS: Readonly<Record<number, string>> = {
   422: 'UnprocessableEntity',
 };
 
-describeOnEachDatabase('a refused call', (freshDatabaseUrl) => {
+describeOnPostgresql('a refused call', (freshDatabaseUrl) => {
   let service: TestService;
   let world: World;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnPostgresql } from '../support/databases.js';
 import { exchange, restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import type { TestService } from '../support/service.js';
@@ -9,7 +9,7 @@ import { ADMIN_KEY, CONSOLE_ORIGIN, READER_KEY, startDeployed, WORDS_TEMPLATE } 
 
 const V1 = '/api/v1';
 
-describeOnEachDatabase('the web console', (freshDatabaseUrl) => {
+describeOnPostgresql('the web console', (freshDatabaseUrl) => {
   let service: TestService;
   let admin: WebConsole;
   let seed: ReturnType<typeof seeder>;

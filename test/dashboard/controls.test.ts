@@ -5,8 +5,8 @@ import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js
 import { Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { axeViolations, overflow, settled } from '../support/dashboard-browser.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { axeViolationsInThemes, overflow, settled } from '../support/dashboard-browser.js';
+import { describeOnPostgresql } from '../support/databases.js';
 import { AGENT, adminTransport, HOSTILE, REGULAR_KEY, startDashboardService } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
 
@@ -41,7 +41,7 @@ function definition(pattern: string, description = HOSTILE.markup) {
   };
 }
 
-describeOnEachDatabase('controls in the dashboard', (freshDatabaseUrl, kind) => {
+describeOnPostgresql('controls in the dashboard', (freshDatabaseUrl) => {
   let transport: Transport;
   const controls = () => createClient(ControlService, transport);
   const policies = () => createClient(PolicyService, transport);
@@ -211,41 +211,35 @@ describeOnEachDatabase('controls in the dashboard', (freshDatabaseUrl, kind) => 
     );
   });
 
-  // What it looks like does not depend on the database.
-  if (kind === 'sqlite') {
-    it('has no barrier that axe finds in comparisons and dialogs, which fit into 360 pixels', async () => {
-      const controlId = await create('looked-at');
-      await controls().setControlData({ controlId, data: definition('version-two') });
-      const states: readonly (readonly [path: string, show: (page: Page) => Promise<void>])[] = [
-        [`/controls/${controlId}?tab=json`, (page) => page.locator('.cm-content').waitFor()],
-        [
-          `/controls/${controlId}?tab=versions&from=1&to=2`,
-          (page) => page.locator('.cm-changedText').first().waitFor(),
-        ],
-        [
-          '/controls',
-          async (page) => {
-            await page.getByLabel(/^Select all/).check();
-            await page.getByRole('button', { name: 'Delete…' }).click();
-            await dialogOf(page).getByText('Together they are used by 1 policy').waitFor();
-          },
-        ],
-      ];
-      await open('/controls', async ({ page }) => {
-        for (const [path, show] of states) {
-          await page.goto(address(path));
-          await show(page);
-          for (const colorScheme of ['dark', 'light'] as const) {
-            await page.emulateMedia({ colorScheme });
-            expect([path, colorScheme, await axeViolations(page)]).toEqual([path, colorScheme, []]);
-          }
-          await page.setViewportSize({ width: 360, height: 800 });
-          await expect.poll(() => overflow(page)).toBe(0);
-          await page.setViewportSize({ width: 1280, height: 800 });
-        }
-      });
+  it('has no barrier that axe finds in comparisons and dialogs, which fit into 360 pixels', async () => {
+    const controlId = await create('looked-at');
+    await controls().setControlData({ controlId, data: definition('version-two') });
+    const states: readonly (readonly [path: string, show: (page: Page) => Promise<void>])[] = [
+      [`/controls/${controlId}?tab=json`, (page) => page.locator('.cm-content').waitFor()],
+      [
+        `/controls/${controlId}?tab=versions&from=1&to=2`,
+        (page) => page.locator('.cm-changedText').first().waitFor(),
+      ],
+      [
+        '/controls',
+        async (page) => {
+          await page.getByLabel(/^Select all/).check();
+          await page.getByRole('button', { name: 'Delete…' }).click();
+          await dialogOf(page).getByText('Together they are used by 1 policy').waitFor();
+        },
+      ],
+    ];
+    await open('/controls', async ({ page }) => {
+      for (const [path, show] of states) {
+        await page.goto(address(path));
+        await show(page);
+        expect([path, await axeViolationsInThemes(page)]).toEqual([path, []]);
+        await page.setViewportSize({ width: 360, height: 800 });
+        await expect.poll(() => overflow(page)).toBe(0);
+        await page.setViewportSize({ width: 1280, height: 800 });
+      }
     });
-  }
+  });
 });
 
 /** Text of the element that has the focus. */

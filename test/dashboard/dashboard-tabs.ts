@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { launchBrowser } from '../../scripts/browser.mjs';
 import { inSignedInTab, type TabOptions, type WatchedPage } from '../support/dashboard-browser.js';
+import { sharedBrowser } from '../support/shared-browser.js';
 import { ADMIN_KEY } from './dashboard-service.js';
 
 /** A service that a suite of browser tests uses. */
@@ -30,10 +30,9 @@ export function useDashboardTabs<S extends Served>(start: () => Promise<S>): Das
   let service: S | undefined;
   beforeAll(async () => {
     service = await start();
-    browser = await launchBrowser();
+    browser = await sharedBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
     await service?.process.dispose();
   });
   const started = <T>(value: T | undefined): T => {

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { openWatchedPage } from '../support/dashboard-browser.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnSqlite } from '../support/databases.js';
 import { ADMIN_KEY, AGENT, HOSTILE, REGULAR_KEY, startDashboardService } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
 
-describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
+describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
   let controlId: number;
   const dashboard = useDashboardTabs(async () => startDashboardService(await freshDatabaseUrl()));
   const { open, address } = dashboard;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCaller, loadDefinitions, loadHistory, takeSteps } from '../../scripts/demo-data/load.mjs';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnPostgresql } from '../support/databases.js';
 import { compileService, type ServiceProcess, spawnService } from '../support/service-process.js';
 
-describeOnEachDatabase('the demonstration data', (freshDatabaseUrl) => {
+describeOnPostgresql('the demonstration data', (freshDatabaseUrl) => {
   let service: ServiceProcess;
   let call: ReturnType<typeof createCaller>;
   beforeAll(async () => {

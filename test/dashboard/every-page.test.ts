@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../../scripts/browser.mjs';
 import { createCaller, loadDefinitions, loadHistory } from '../../scripts/demo-data/load.mjs';
 import { PAGES } from '../../scripts/demo-data/pages.mjs';
-import { axeViolations, inSignedInTab, overflow, settled } from '../support/dashboard-browser.js';
+import { axeViolationsInThemes, inSignedInTab, overflow, settled } from '../support/dashboard-browser.js';
 import { createTestDatabase, type TestDatabase } from '../support/databases.js';
 import { compileService, type ServiceProcess, spawnService } from '../support/service-process.js';
+import { sharedBrowser } from '../support/shared-browser.js';
 
 const ADMIN_KEY = 'admin-key-of-every-page';
 const REGULAR_KEY = 'regular-key-of-every-page';
@@ -41,10 +41,9 @@ describe('every page of the dashboard, with the demonstration data', () => {
       name,
       address.replace(':trace', events[0].trace_id),
     ]);
-    browser = await launchBrowser();
+    browser = await sharedBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
     await service?.dispose();
     await database?.drop();
   });
@@ -65,11 +64,7 @@ describe('every page of the dashboard, with the demonstration data', () => {
 
   it('has no barrier that axe finds in either theme, and fits every width', async () => {
     const wrong = await onEveryPage(ADMIN_KEY, async (page) => {
-      const found: unknown[] = [];
-      for (const colorScheme of ['dark', 'light'] as const) {
-        await page.emulateMedia({ colorScheme });
-        found.push(...(await axeViolations(page)).map((violation) => [colorScheme, violation]));
-      }
+      const found: unknown[] = await axeViolationsInThemes(page);
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 800 });
         // Charts adapt after the layout.

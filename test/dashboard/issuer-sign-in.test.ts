@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { launchBrowser } from '../../scripts/browser.mjs';
 import { axeViolations, openWatchedPage } from '../support/dashboard-browser.js';
 import { startIssuer } from '../support/issuer.js';
 import { startService } from '../support/service.js';
+import { sharedBrowser } from '../support/shared-browser.js';
 
 it('the dashboard signs people in at the issuer, and returns to the page they wanted', async () => {
   const issuer = await startIssuer();
@@ -12,10 +12,10 @@ it('the dashboard signs people in at the issuer, and returns to the page they wa
     SERVICE_OIDC_CLIENT_SECRET: 'dashboard-secret',
     SERVICE_OIDC_NAME: 'Example Login',
   });
-  const browser = await launchBrowser();
+  const watched = await openWatchedPage(await sharedBrowser());
   try {
     await issuer.configure({ redirectUris: [`${service.url}/api/oidc/callback`] });
-    const { page, problems } = await openWatchedPage(browser);
+    const { page, problems } = watched;
     // The pages of the issuer have a font of another host.
     await page.route(/^https:/, (route) => route.fulfill({ contentType: 'text/css', body: '' }));
     await page.goto(`${service.url}/ui/agents`);
@@ -39,7 +39,7 @@ it('the dashboard signs people in at the issuer, and returns to the page they wa
     await page.getByRole('link', { name: 'Sign in with Example Login' }).waitFor();
     expect(problems).toEqual([]);
   } finally {
-    await browser.close();
+    await watched.page.context().close();
     await service.stop();
     await issuer.stop();
   }

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { launchBrowser } from '../../scripts/browser.mjs';
 import { openWatchedPage } from '../support/dashboard-browser.js';
 import { startService } from '../support/service.js';
+import { sharedBrowser } from '../support/shared-browser.js';
 
 it('the dashboard of a service without keys warns instead of asking for one', async () => {
   const service = await startService();
-  const browser = await launchBrowser();
+  const watched = await openWatchedPage(await sharedBrowser());
   try {
-    const { page, problems } = await openWatchedPage(browser);
+    const { page, problems } = watched;
     await page.goto(service.url);
     await page.getByText('This service requires no keys').waitFor();
     expect(page.url()).toBe(`${service.url}/ui/`);
@@ -19,7 +19,7 @@ it('the dashboard of a service without keys warns instead of asking for one', as
     await page.getByText('No controls yet').waitFor();
     expect(problems).toEqual([]);
   } finally {
-    await browser.close();
+    await watched.page.context().close();
     await service.stop();
   }
 });

@@ -5,22 +5,21 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { axeViolations, overflow, settled } from '../support/dashboard-browser.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { axeViolationsInThemes, overflow, settled } from '../support/dashboard-browser.js';
+import { describeOnPostgresql, describeOnSqlite } from '../support/databases.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { adminTransport, REGULAR_KEY } from './dashboard-service.js';
-import { useDashboardTabs } from './dashboard-tabs.js';
-import { COVERED, startFleetService, UNCOVERED } from './fleet-service.js';
+import { type DashboardTabs, useDashboardTabs } from './dashboard-tabs.js';
+import { COVERED, type FleetService, startFleetService, UNCOVERED } from './fleet-service.js';
 
-describeOnEachDatabase('Overview and the pages of agents', (freshDatabaseUrl, kind) => {
-  let proxy: TcpProxy | undefined;
+const GONE_AND_BACK = 'say in words what does not work while the database is gone, and that it is back';
+
+describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
   let databaseUrl: string;
   let controlId: number;
-  afterAll(() => proxy?.close());
   const dashboard = useDashboardTabs(async () => {
     databaseUrl = await freshDatabaseUrl();
-    if (kind === 'postgresql') proxy = await startTcpProxy(databaseUrl);
-    return startFleetService(proxy?.url ?? databaseUrl);
+    return startFleetService(databaseUrl);
   });
   const { open, address } = dashboard;
   beforeAll(async () => {
@@ -226,67 +225,85 @@ describeOnEachDatabase('Overview and the pages of agents', (freshDatabaseUrl, ki
     });
   });
 
-  // What a page looks like does not depend on the database.
-  if (kind === 'sqlite') {
-    it('have no barrier that axe finds and fit into 360 pixels with everything opened, in both themes', async () => {
-      const paths = [
-        '/?range=365d',
-        `/agents/${COVERED}?tab=steps`,
-        `/agents/${COVERED}?tab=policies`,
-        `/controls/${controlId}?tab=activity`,
-      ];
-      await open(
-        '/',
-        async ({ page }) => {
-          for (const path of paths) {
-            await page.goto(address(path));
-            await settled(page);
-            for (const summary of await page.locator('main summary').all()) await summary.click();
-            for (const colorScheme of ['light', 'dark'] as const) {
-              await page.emulateMedia({ colorScheme });
-              const found = [path, colorScheme, await axeViolations(page), await overflow(page)];
-              expect(found).toEqual([path, colorScheme, [], 0]);
-            }
-          }
-        },
-        { width: 360 },
-      );
-    });
-  }
-
-  // Last, because it takes the database away.
-  it('say in words what does not work while the database is gone, and that it is back', async () => {
-    await open('/', async ({ page, problems }) => {
-      const health = page.getByRole('banner').locator('.health');
-      await health.getByText('healthy').waitFor();
-      await page.getByText('answers and stores').waitFor();
-      await setDatabase(false);
-      await health.getByText('degraded').waitFor();
-      const words =
-        kind === 'postgresql' ? 'The database does not answer' : 'Changes and events cannot be stored';
-      await page.getByRole('status').getByText(words).waitFor();
-      expect(await health.getAttribute('title')).toContain(words);
-      await setDatabase(true);
-      await health.getByText('healthy').waitFor();
-      await page.getByRole('status').getByText(words).waitFor({ state: 'detached' });
-      // The browser itself reports replies of statistics that fail meanwhile.
-      problems.splice(
-        0,
-        problems.length,
-        ...problems.filter((text) => !text.includes('Failed to load resource')),
-      );
-    });
+  it('have no barrier that axe finds and fit into 360 pixels with everything opened, in both themes', async () => {
+    const paths = [
+      '/?range=365d',
+      `/agents/${COVERED}?tab=steps`,
+      `/agents/${COVERED}?tab=policies`,
+      `/controls/${controlId}?tab=activity`,
+    ];
+    await open(
+      '/',
+      async ({ page }) => {
+        for (const path of paths) {
+          await page.goto(address(path));
+          await settled(page);
+          for (const summary of await page.locator('main summary').all()) await summary.click();
+          const found = [path, await axeViolationsInThemes(page), await overflow(page)];
+          expect(found).toEqual([path, [], 0]);
+        }
+      },
+      { width: 360 },
+    );
   });
 
-  /** Takes the database away from the service, or gives it back. */
-  async function setDatabase(isThere: boolean): Promise<void> {
-    if (proxy !== undefined) {
-      await proxy.set(isThere ? 'clear' : 'refuse');
-      if (!isThere) proxy.cut();
-      return;
-    }
+  // Last, because it takes the database away.
+  it(GONE_AND_BACK, async () => {
     const file = databaseUrl.replace(/^file:/, '');
     const away = `${file}.away`;
-    await rename(isThere ? away : file, isThere ? file : away);
-  }
+    await tellsOutage(dashboard, 'Changes and events cannot be stored', {
+      begin: () => rename(file, away),
+      end: () => rename(away, file),
+    });
+  });
 });
+
+describeOnPostgresql('Overview', (freshDatabaseUrl) => {
+  let proxy: TcpProxy;
+  afterAll(() => proxy?.close());
+  const dashboard = useDashboardTabs(async () => {
+    proxy = await startTcpProxy(await freshDatabaseUrl());
+    return startFleetService(proxy.url);
+  });
+
+  it(GONE_AND_BACK, async () => {
+    await tellsOutage(dashboard, 'The database does not answer', {
+      async begin() {
+        await proxy.set('refuse');
+        proxy.cut();
+      },
+      end: () => proxy.set('clear'),
+    });
+  });
+});
+
+interface Outage {
+  begin(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** What the pages say when the database is taken away, and when it is given back. */
+async function tellsOutage(
+  { open }: DashboardTabs<FleetService>,
+  words: string,
+  outage: Outage,
+): Promise<void> {
+  await open('/', async ({ page, problems }) => {
+    const health = page.getByRole('banner').locator('.health');
+    await health.getByText('healthy').waitFor();
+    await page.getByText('answers and stores').waitFor();
+    await outage.begin();
+    await health.getByText('degraded').waitFor();
+    await page.getByRole('status').getByText(words).waitFor();
+    expect(await health.getAttribute('title')).toContain(words);
+    await outage.end();
+    await health.getByText('healthy').waitFor();
+    await page.getByRole('status').getByText(words).waitFor({ state: 'detached' });
+    // The browser itself reports replies of statistics that fail meanwhile.
+    problems.splice(
+      0,
+      problems.length,
+      ...problems.filter((text) => !text.includes('Failed to load resource')),
+    );
+  });
+}

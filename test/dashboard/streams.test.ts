@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchBrowser } from '../../scripts/browser.mjs';
 import { signIn, TAB_TIMEOUT_MS } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
+import { sharedBrowser } from '../support/shared-browser.js';
 import { executeSql } from '../support/sql.js';
 import { CONTROL, STREAM_KEY, type StreamService, startStreamService } from './stream-service.js';
 
@@ -13,10 +13,9 @@ describeOnSqlite('the streams of a browser', (freshDatabaseUrl) => {
   beforeAll(async () => {
     databaseUrl = await freshDatabaseUrl();
     service = await startStreamService(databaseUrl);
-    browser = await launchBrowser();
+    browser = await sharedBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
     await service?.dispose();
   });
 

@@ -5,11 +5,11 @@ import { type Database, openDatabase } from '../../src/database/database.js';
 import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { migrate } from '../../src/database/migrate.js';
 import { readMigrations } from '../../src/database/migration-files.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnEachEmptyDatabase } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';
 import { newControl, write } from './support.js';
 
-describeOnEachDatabase('Controls stored before there were versions', (freshDatabaseUrl, kind) => {
+describeOnEachEmptyDatabase('Controls stored before there were versions', (freshDatabaseUrl, kind) => {
   let database: Database;
   beforeAll(async () => {
     const url = await freshDatabaseUrl();

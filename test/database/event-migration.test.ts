@@ -11,7 +11,7 @@ import { rebuildRollups } from '../../src/events/sql/rollup-rebuild.js';
 import { createStatisticsStore } from '../../src/events/sql/statistics-store.js';
 import { timeWindow } from '../../src/events/time-range.js';
 import { storedEvent } from '../events/events.support.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnEachEmptyDatabase } from '../support/databases.js';
 import { executeSql, sqlText } from '../support/sql.js';
 
 const BEFORE = '20261125000000_event_rollups';
@@ -24,7 +24,7 @@ const oldRow = (id: string, ageMs: number, name: string, more: string) =>
   `INSERT INTO "events" VALUES (${sqlText(id)}, ${NOW - ageMs}000, 'as sent', -3047413978179217976, 'trace-a',
     'span-a', ${sqlText(AGENT)}, 4, ${sqlText(name)}, ${more}, NULL, '{}')`;
 
-describeOnEachDatabase('events that were stored before they had positions', (freshDatabaseUrl, kind) => {
+describeOnEachEmptyDatabase('events that were stored before they had positions', (freshDatabaseUrl, kind) => {
   it('are found and counted afterwards, and take in nothing any more', async () => {
     const url = await freshDatabaseUrl();
     const known = readMigrations(kind);

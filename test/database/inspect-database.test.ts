@@ -5,12 +5,12 @@ import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/database/database.js';
 import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { inspectDatabase } from '../../src/database/inspect-database.js';
-import { createTestDatabase, describeOnEachDatabase } from '../support/databases.js';
+import { createTestDatabase, describeOnEachEmptyDatabase } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-describeOnEachDatabase('a database that is looked at', (freshDatabaseUrl) => {
+describeOnEachEmptyDatabase('a database that is looked at', (freshDatabaseUrl) => {
   it('has nothing before its structure is created, and then the id it was given', async () => {
     const url = await freshDatabaseUrl();
     const location = parseDatabaseUrl(url);
@@ -51,7 +51,7 @@ describeOnEachDatabase('a database that is looked at', (freshDatabaseUrl) => {
 });
 
 it('a SQLite file that does not exist is not created by looking', async () => {
-  const { url, drop } = await createTestDatabase('sqlite');
+  const { url, drop } = await createTestDatabase('sqlite', 'nothing');
   const location = parseDatabaseUrl(url);
   if (location.kind !== 'sqlite') throw new Error('not a file');
   expect(await inspectDatabase(location)).toBe('nothing');

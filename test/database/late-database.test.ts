@@ -5,13 +5,13 @@ import { originOfService } from '../../src/database/audit-log.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { unavailable } from '../../src/database/errors.js';
 import { createLateDatabase, type LateDatabase } from '../../src/database/late-database.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnEachEmptyDatabase } from '../support/databases.js';
 import { until } from '../support/until.js';
 
 const REFUSED = { name: 'ServiceError', code: 'SERVICE_UNAVAILABLE', message: 'not mounted yet' };
 const COUNT = Prisma.sql`SELECT COUNT(*) FROM "agents"`;
 
-describeOnEachDatabase('a database that comes late', (freshDatabaseUrl, kind) => {
+describeOnEachEmptyDatabase('a database that comes late', (freshDatabaseUrl, kind) => {
   const opened: Database[] = [];
   afterEach(async () => {
     for (const one of opened.splice(0)) await one.close();

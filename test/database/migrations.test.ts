@@ -5,7 +5,7 @@ import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { migrate } from '../../src/database/migrate.js';
 import { compareMigrations, type Migration, readMigrations } from '../../src/database/migration-files.js';
 import { type CompiledService, compileDatabase } from '../support/compiled-database.js';
-import { createTestDatabase, describeOnEachDatabase } from '../support/databases.js';
+import { createTestDatabase, describeOnEachEmptyDatabase } from '../support/databases.js';
 
 describe('Migrations', () => {
   it('are the same steps for both databases', () => {
@@ -21,7 +21,7 @@ describe('Migrations', () => {
   });
 
   it('that rebuild a table of SQLite keep the rows that refer to it', async () => {
-    const file = await createTestDatabase('sqlite');
+    const file = await createTestDatabase('sqlite', 'nothing');
     const location = parseDatabaseUrl(file.url);
     const database = await openDatabase({ url: file.url });
     await database.mutate(async (tx) => {
@@ -44,7 +44,7 @@ describe('Migrations', () => {
   });
 });
 
-describeOnEachDatabase('Migrating', (freshDatabaseUrl, kind) => {
+describeOnEachEmptyDatabase('Migrating', (freshDatabaseUrl, kind) => {
   const known = readMigrations(kind);
   const names = known.map(({ name }) => name);
   const step = (name: string, sql: string): Migration => ({ name, sql, checksum: name });

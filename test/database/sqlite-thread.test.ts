@@ -18,7 +18,7 @@ describe('a thread of SQLite', () => {
   const started = (worker: Worker) => workers.push(worker);
   beforeEach(async () => {
     process.on('worker', started);
-    file = await createTestDatabase('sqlite');
+    file = await createTestDatabase('sqlite', 'nothing');
     await (await openDatabase({ url: file.url })).close();
     const location = parseDatabaseUrl(file.url);
     if (location.kind !== 'sqlite') throw new Error('not a file');

@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/database/database.js';
 import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { migrate } from '../../src/database/migrate.js';
 import { type Migration, readMigrations } from '../../src/database/migration-files.js';
-import { createTestDatabase, DATABASE_KINDS, describeOnEachDatabase } from '../support/databases.js';
+import { createTestDatabase, DATABASE_KINDS, describeOnEachEmptyDatabase } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 
@@ -14,7 +14,7 @@ const OFF = { mode: 'off', url: null } as const;
 const later = (sql: string): Migration => ({ name: '99990101000000_later', sql, checksum: 'later' });
 const ADDITIVE = later('ALTER TABLE agents ADD COLUMN later TEXT; CREATE TABLE more (x INTEGER)');
 
-describeOnEachDatabase('A database', (freshDatabaseUrl, kind) => {
+describeOnEachEmptyDatabase('A database', (freshDatabaseUrl, kind) => {
   const known = readMigrations(kind);
   let url: string;
   beforeEach(async () => {
@@ -100,7 +100,7 @@ describeOnEachDatabase('A database', (freshDatabaseUrl, kind) => {
 
 describe.runIf(DATABASE_KINDS.includes('postgresql'))('A migration of PostgreSQL', () => {
   it('lets others use a table while it waits for it', async () => {
-    const { url, drop } = await createTestDatabase('postgresql');
+    const { url, drop } = await createTestDatabase('postgresql', 'nothing');
     const known = readMigrations('postgresql');
     const location = parseDatabaseUrl(url);
     await migrate(location, known);

@@ -5,7 +5,7 @@ import { Decision } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import type { RestReply } from '../support/http.js';
 import { denyWord } from '../support/seed.js';
-import { describeService } from '../support/service-suite.js';
+import { describeServiceOnSqlite } from '../support/service-suite.js';
 import { errorOfReply, errorOfRpc } from '../support/told-errors.js';
 
 const CONTROLS = '/api/v1/controls';
@@ -38,7 +38,7 @@ const ACTION = {
   metadata: null,
 };
 
-describeService('what the REST contract was corrected to state', ({ call, seed, service }) => {
+describeServiceOnSqlite('what the REST contract was corrected to state', ({ call, seed, service }) => {
   let names = 0;
   const newName = () => {
     names += 1;

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { denyWord } from '../support/seed.js';
-import { describeService, type ServiceSuite } from '../support/service-suite.js';
+import { describeServiceOnSqlite, type ServiceSuite } from '../support/service-suite.js';
 import { errorOfReply, errorOfRpc, toldText } from '../support/told-errors.js';
 
 const CONTROLS = '/api/v1/controls';
@@ -201,7 +201,7 @@ const ROWS: Row[] = [
   },
 ];
 
-describeService('the phrases that deployed software looks for', (suite) => {
+describeServiceOnSqlite('the phrases that deployed software looks for', (suite) => {
   const { call, seed, service } = suite;
 
   beforeAll(async () => {
@@ -410,7 +410,7 @@ function everyMissingResource({ call, seed }: ServiceSuite): void {
   });
 }
 
-describeService(
+describeServiceOnSqlite(
   'the phrases of refused credentials',
   ({ call, service }) => {
     it.each<[string, string | undefined, string]>([

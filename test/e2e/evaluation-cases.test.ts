@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnSqlite } from '../support/databases.js';
 import {
   type CaseExpectation,
   type CaseVerdict,
@@ -22,7 +22,7 @@ const FORMS = [
   { form: 'gRPC, step as JSON, verdict', protocol: 'gRPC (grpc-js)', detail: 'verdict', asText: true },
 ] as const;
 
-describeOnEachDatabase('the evaluation cases', (freshDatabaseUrl) => {
+describeOnSqlite('the evaluation cases', (freshDatabaseUrl) => {
   let service: TestService;
   const clients = new Map<string, ProtocolClient>();
   beforeAll(async () => {

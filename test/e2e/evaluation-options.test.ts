@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnSqlite } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import {
   methodNamed,
@@ -55,7 +55,7 @@ const INVALID: [string, object, string][] = [
   ['a timeout of more than an hour', { timeout: '3600.1s' }, 'timeout value_error'],
 ];
 
-describeOnEachDatabase('the options of an evaluation', (freshDatabaseUrl) => {
+describeOnSqlite('the options of an evaluation', (freshDatabaseUrl) => {
   let service: TestService;
   const ids: Record<string, number> = {};
   beforeAll(async () => {

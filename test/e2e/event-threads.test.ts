@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnSqlite } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
@@ -29,7 +29,7 @@ async function* stream(messages: readonly Message[]): AsyncGenerator<Message> {
   yield* messages;
 }
 
-describeOnEachDatabase('a service whose threads end while they read events', (freshDatabaseUrl) => {
+describeOnSqlite('a service whose threads end while they read events', (freshDatabaseUrl) => {
   let service: TestService;
   let routes: ReturnType<typeof eventRoutes>;
   beforeAll(async () => {

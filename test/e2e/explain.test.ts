@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnPostgresql } from '../support/databases.js';
 import { type RestClient, type RestReply, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { denyWord, seeder } from '../support/seed.js';
@@ -23,7 +23,7 @@ const DRAFT = {
   template_values: {},
 };
 
-describeOnEachDatabase('an explanation', (freshDatabaseUrl) => {
+describeOnPostgresql('an explanation', (freshDatabaseUrl) => {
   let service: TestService;
   let call: RestClient;
   let admin: RestClient;

@@ -80,7 +80,7 @@ async function sqliteIn(folder: string): Promise<Place> {
 }
 
 async function postgresqlBehindProxy(): Promise<Place> {
-  const database = await createTestDatabase('postgresql');
+  const database = await createTestDatabase('postgresql', 'nothing');
   const proxy = await startTcpProxy(database.url);
   return {
     url: proxy.url,

@@ -184,6 +184,15 @@ describe.each(DATABASE_KINDS)('a start without a reachable database, %s', (kind)
     await kept(database.file, revision + 1);
     expect(metric(await metricsOf(url), `${PREFIX}_last_known_good_active`)).toBe(0);
   });
+});
+
+// How the database is missing changes nothing of these.
+describe.each(DATABASE_KINDS.slice(-1))('a start with the file and without a database, %s', (kind) => {
+  let database: RemovableDatabase;
+  beforeEach(async () => {
+    database = await removableDatabase(kind);
+    return () => database.drop();
+  });
 
   it('decides by what others changed meanwhile as soon as the database is back', async () => {
     const { control, revision } = await seeded(database);

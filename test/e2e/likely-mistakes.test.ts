@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
 import { denyWord } from '../support/seed.js';
-import { describeService } from '../support/service-suite.js';
+import { describeServiceOnSqlite } from '../support/service-suite.js';
 import { errorOfReply, errorOfRpc } from '../support/told-errors.js';
 
 const CONTROLS = '/api/v1/controls';
@@ -130,7 +130,7 @@ const MISTAKES: Mistake[] = [
   },
 ];
 
-describeService('newcomers are told', ({ call, service }) => {
+describeServiceOnSqlite('newcomers are told', ({ call, service }) => {
   const connectPath = (name: string) => `/enforcement.v1.${name.replace('.', '/')}`;
 
   it.each(MISTAKES)('$told of $what over REST', async ({ rest, told, field, code, message }) => {

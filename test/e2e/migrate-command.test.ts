@@ -3,7 +3,7 @@ import { openDatabase } from '../../src/database/database.js';
 import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { migrate } from '../../src/database/migrate.js';
 import { readMigrations } from '../../src/database/migration-files.js';
-import { createTestDatabase, describeOnEachDatabase } from '../support/databases.js';
+import { createTestDatabase, describeOnEachEmptyDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { evaluate, seeder } from '../support/seed.js';
 import {
@@ -39,7 +39,7 @@ async function run(environment: Record<string, string>, words: readonly string[]
   return { code, text: one.stdout().trim(), problem: one.stderr().trim() };
 }
 
-describeOnEachDatabase('The command migrate', (freshDatabaseUrl, kind) => {
+describeOnEachEmptyDatabase('The command migrate', (freshDatabaseUrl, kind) => {
   const names = readMigrations(kind).map(({ name }) => name);
 
   it('applies what is missing; with --check it names it and changes nothing', async () => {
@@ -75,7 +75,7 @@ describeOnEachDatabase('The command migrate', (freshDatabaseUrl, kind) => {
 
 describe('The command migrate', () => {
   it('names a structure that is newer; creates no database where one must exist', async () => {
-    const database = await createTestDatabase('sqlite');
+    const database = await createTestDatabase('sqlite', 'nothing');
     const settings = { DATABASE_URL: database.url, SERVICE_DATABASE_EXPECTED: 'existing' };
     expect(await run(settings, ['migrate'])).toMatchObject({
       code: 1,
@@ -102,7 +102,7 @@ describe('The command migrate', () => {
 
 describe('A PostgreSQL user without the right to change the structure', () => {
   it('runs the service; migrations are applied by another user', async () => {
-    const database = await createTestDatabase('postgresql');
+    const database = await createTestDatabase('postgresql', 'nothing');
     const roles = await createRoles(database.url);
     try {
       const asUser = { DATABASE_URL: roles.user };
@@ -148,8 +148,8 @@ describe('A PostgreSQL user without the right to change the structure', () => {
 
   it('is told when the other user has another database', async () => {
     const [database, other] = [
-      await createTestDatabase('postgresql'),
-      await createTestDatabase('postgresql'),
+      await createTestDatabase('postgresql', 'nothing'),
+      await createTestDatabase('postgresql', 'nothing'),
     ];
     await (await openDatabase({ url: other.url })).close();
     try {

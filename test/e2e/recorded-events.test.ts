@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnPostgresql } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
 import { denyWord, seeder } from '../support/seed.js';
@@ -36,7 +36,7 @@ const step = (type = 'llm') => ({
   step: { type, name: 'answer', input: { text: 'bad' } },
 });
 
-describeOnEachDatabase('what the service records itself', (freshDatabaseUrl) => {
+describeOnPostgresql('what the service records itself', (freshDatabaseUrl) => {
   const services: TestService[] = [];
   afterEach(async () => {
     for (const service of services.splice(0)) await service.stop();

@@ -7,7 +7,7 @@ import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
-import { describeService } from '../support/service-suite.js';
+import { describeServiceOnSqlite } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
 const EVALUATION = '/api/v1/evaluation';
@@ -75,7 +75,7 @@ const CASES: [string, 'off' | 'warn' | 'enforce', AskedStep, { safe: boolean; pr
   ],
 ];
 
-describeService(
+describeServiceOnSqlite(
   'steps and their registered schemas',
   ({ call, seed, service, databaseUrl }) => {
     const agentOf = (mode: string) => `schemas-${mode}-1`;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnSqlite } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
 import { seeder } from '../support/seed.js';
@@ -50,7 +50,7 @@ const other = fc.oneof(
   }),
 );
 
-describeOnEachDatabase('what a control sees', (freshDatabaseUrl) => {
+describeOnSqlite('what a control sees', (freshDatabaseUrl) => {
   let service: TestService;
   const clients = new Map<string, ProtocolClient>();
   beforeAll(async () => {

@@ -6,7 +6,7 @@ import { ControlDefinitionSchema } from '../../gen/proto/enforcement/v1/control_
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { SERVICES } from '../support/protocol-clients.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { describeService } from '../support/service-suite.js';
+import { describeServiceOnSqlite } from '../support/service-suite.js';
 
 const AGENT = 'future-agent-01';
 const WARNING = 'x-service-warning';
@@ -98,7 +98,7 @@ async function warningsOf(
   return [told, ...listed].join(' ');
 }
 
-describeService('members that the service does not know', ({ call, seed, service }) => {
+describeServiceOnSqlite('members that the service does not know', ({ call, seed, service }) => {
   let serial = 0;
   beforeAll(async () => {
     await seed.agent(AGENT);

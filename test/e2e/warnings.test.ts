@@ -8,7 +8,7 @@ import { ControlDefinitionSchema } from '../../gen/proto/enforcement/v1/control_
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnSqlite } from '../support/databases.js';
 import { type RestClient, type RestReply, restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
 import { denyWord, seeder } from '../support/seed.js';
@@ -104,7 +104,7 @@ interface Told {
 const places = (reply: RestReply | { body: { warnings?: Told[] } }) =>
   ((reply.body.warnings ?? []) as Told[]).map(({ field, code }) => `${field} ${code}`);
 
-describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
+describeOnSqlite('warnings', (freshDatabaseUrl) => {
   let service: TestService;
   let call: RestClient;
   let grpc: ProtocolClient;
@@ -706,7 +706,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
   });
 });
 
-describeOnEachDatabase('strict mode by setting', (freshDatabaseUrl) => {
+describeOnSqlite('strict mode by setting', (freshDatabaseUrl) => {
   let service: TestService;
   let call: RestClient;
   beforeAll(async () => {

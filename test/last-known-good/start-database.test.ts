@@ -15,7 +15,7 @@ import {
   startDatabase,
 } from '../../src/last-known-good/start-database.js';
 import { StateFile } from '../../src/last-known-good/state-file.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnEachEmptyDatabase } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { sample, writing } from './support.js';
@@ -160,7 +160,7 @@ describe('a start without a database that answers', () => {
   });
 });
 
-describeOnEachDatabase('a start with a file', (freshDatabaseUrl) => {
+describeOnEachEmptyDatabase('a start with a file', (freshDatabaseUrl) => {
   it('opens the database that the file is from', async () => {
     const url = await freshDatabaseUrl();
     const first = await openDatabase({ url });
@@ -272,7 +272,7 @@ describeOnEachDatabase('a start with a file', (freshDatabaseUrl) => {
   });
 });
 
-describeOnEachDatabase('a start that must not create a database', (freshDatabaseUrl, kind) => {
+describeOnEachEmptyDatabase('a start that must not create a database', (freshDatabaseUrl, kind) => {
   it('waits for one, with nothing to go by, and creates none', async () => {
     const url = await freshDatabaseUrl();
     const begun = await start({ url, expected: 'existing' });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { NOTHING_WRONG, upgradeRun } from '../events/upgrade-runs.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnEachEmptyDatabase } from '../support/databases.js';
 import { type CompiledService, compileService } from '../support/service-process.js';
 import { fuzzSeed, Random } from '../transport/wire/random.js';
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => compiled.remove());
 
-describeOnEachDatabase('a database of the last release', (freshDatabaseUrl, kind) => {
+describeOnEachEmptyDatabase('a database of the last release', (freshDatabaseUrl, kind) => {
   it(
     `with ${EVENTS} events is upgraded while events come in and steps are evaluated`,
     async () => {

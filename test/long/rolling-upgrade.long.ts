@@ -21,7 +21,7 @@ beforeAll(async () => {
   present = await compileService();
 });
 beforeEach(async () => {
-  database = await createTestDatabase('postgresql');
+  database = await createTestDatabase('postgresql', 'nothing');
 });
 afterEach(async () => {
   await fleet?.dispose();

@@ -18,7 +18,7 @@ describe(`${TEXTS} hostile texts`, () => {
     'never drop a table of %s unseen',
     { timeout: 900_000 },
     async (dialect) => {
-      const postgres = await createTestDatabase('postgresql');
+      const postgres = await createTestDatabase('postgresql', 'nothing');
       const database = dialect === 'postgres' ? await openPostgresCases(postgres.url) : openSqliteCases();
       const compiled = evaluator.compile({ blocked_operations: ['DROP'], dialect });
       const seed = Number(process.env.VERIFY_SEED ?? Math.floor(Math.random() * 2 ** 31));

@@ -12,7 +12,7 @@ let fleet: Fleet | undefined;
 beforeAll(async () => {
   present = await compileService();
   next = await nextRelease(present);
-  database = await createTestDatabase('postgresql');
+  database = await createTestDatabase('postgresql', 'nothing');
 });
 afterAll(async () => {
   await fleet?.dispose();

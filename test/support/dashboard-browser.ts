@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
+import type { AxeResults, RunOptions } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
@@ -78,16 +78,34 @@ export async function settled(page: Page): Promise<void> {
     .waitFor({ state: 'detached' });
 }
 
-/** Serious and critical violations that axe finds on a page. */
-export async function axeViolations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const results = await page.evaluate(() => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<AxeResults> } };
-    return axe.run();
-  });
+/** The rules of axe about colors, but for those that it does not apply by itself. */
+const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
+
+/** Serious and critical violations that axe finds on a page: of all rules, or of those about colors. */
+export async function axeViolations(page: Page, rules: 'all' | 'colors' = 'all'): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
+  // What holds is not told in detail.
+  const options: RunOptions = { resultTypes: ['violations'] };
+  if (rules === 'colors') options.runOnly = COLOR_RULES;
+  const results = await page.evaluate((given) => {
+    const { axe } = globalThis as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } };
+    return axe.run(given);
+  }, options);
   return results.violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+/** The violations in both themes, each with its theme. But for the colors, a page is the same in both. */
+export async function axeViolationsInThemes(page: Page): Promise<(readonly [theme: string, string])[]> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  const light = await axeViolations(page, 'colors');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await axeViolations(page);
+  return [
+    ...light.map((violation) => ['light', violation] as const),
+    ...dark.map((violation) => ['dark', violation] as const),
+  ];
 }
 
 /** By how many pixels a page is wider than its window. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { describeOnEachDatabase } from './databases.js';
+import { describeOnEachDatabase, describeOnSqlite } from './databases.js';
 import { type RestClient, restClient } from './http.js';
 import { seeder } from './seed.js';
 import { startService, type TestService } from './service.js';
@@ -13,13 +13,24 @@ export interface ServiceSuite {
   readonly databaseUrl: () => string;
 }
 
+type Define = (suite: ServiceSuite) => void;
+type Variables = Readonly<Record<string, string>>;
+
 /** Defines a suite once for each database, with one running service for all its tests. */
-export function describeService(
-  name: string,
-  define: (suite: ServiceSuite) => void,
-  variables: Readonly<Record<string, string>> = {},
-): void {
-  describeOnEachDatabase(name, (freshDatabaseUrl) => {
+export function describeService(name: string, define: Define, variables: Variables = {}): void {
+  describeOnEachDatabase(name, withService(define, variables));
+}
+
+/** The same once, about what does not depend on the database. */
+export function describeServiceOnSqlite(name: string, define: Define, variables: Variables = {}): void {
+  describeOnSqlite(name, withService(define, variables));
+}
+
+function withService(
+  define: Define,
+  variables: Variables,
+): (freshDatabaseUrl: () => Promise<string>) => void {
+  return (freshDatabaseUrl) => {
     let databaseUrl: string | undefined;
     let service: TestService | undefined;
     let client: RestClient | undefined;
@@ -36,7 +47,7 @@ export function describeService(
       service: () => started(service),
       databaseUrl: () => started(databaseUrl),
     });
-  });
+  };
 }
 
 function started<T>(value: T | undefined): T {

@@ -7,7 +7,8 @@ import { createApp } from '../../src/app/app.js';
 import { readConfig } from '../../src/config/config.js';
 import type { CallPolicy } from '../../src/transport/call/call-host.js';
 import { eventStoreOf } from './clickhouse.js';
-import { COMPILED_FOLDER } from './service-process.js';
+import { copySqliteTemplate } from './database-templates.js';
+import { bundledEntry } from './service-process.js';
 
 /** A running service of a test. */
 export interface TestService {
@@ -35,13 +36,13 @@ export interface StartOptions {
   readonly heavyStepsEntry?: URL;
 }
 
-const EVENT_READER = 'transport/event-reading/event-reader-thread.js';
-const STEP_THREAD = 'transport/heavy-steps/step-thread.js';
+const EVENT_READER = 'transport/event-reading/event-reader-thread';
+const STEP_THREAD = 'transport/heavy-steps/step-thread';
 
 /** A module for threads, which cannot load the sources: of the service that the test run has compiled. */
-function compiledEntry(file: string): URL | undefined {
-  const folder = process.env[COMPILED_FOLDER];
-  return folder === undefined ? undefined : pathToFileURL(path.join(folder, 'src', file));
+function compiledEntry(module: string): URL | undefined {
+  const file = bundledEntry(module);
+  return file === undefined ? undefined : pathToFileURL(file);
 }
 
 /** Starts the whole service in this process, on a free port; on a fresh SQLite file unless told otherwise. */
@@ -55,14 +56,16 @@ export async function startService(
   }: StartOptions = {},
 ): Promise<TestService> {
   const directory = mkdtempSync(path.join(tmpdir(), 'service-'));
-  const databaseUrl = environment.DATABASE_URL ?? `file:${path.join(directory, 'service.db')}`;
+  const ownFile = path.join(directory, 'service.db');
+  if (environment.DATABASE_URL === undefined) copySqliteTemplate(ownFile);
+  const databaseUrl = environment.DATABASE_URL ?? `file:${ownFile}`;
   const config = readConfig({
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: '0',
     DATABASE_URL: databaseUrl,
     ...eventStoreOf(databaseUrl),
-    // Not below the working directory, where the default of PostgreSQL is.
-    SERVICE_LAST_KNOWN_GOOD: path.join(directory, 'last-known-good'),
+    // No later service of a test has this folder, unless it says so.
+    SERVICE_LAST_KNOWN_GOOD: 'off',
     SERVICE_DRAIN_SECONDS: '2',
     SERVICE_LOG_LEVEL: 'debug',
     // Events of the service itself must not come into a test that takes long, unless it wants them.

@@ -34,7 +34,7 @@ let postgres: TestDatabase;
 afterAll(() => postgres.drop());
 
 describeCases('postgres', async () => {
-  postgres = await createTestDatabase('postgresql');
+  postgres = await createTestDatabase('postgresql', 'nothing');
   return openPostgresCases(postgres.url);
 });
 describeCases('sqlite', async () => openSqliteCases());

@@ -42,7 +42,7 @@ describe('a DROP that a database runs', () => {
   let postgres: TestDatabase;
   let databases: { dialect: 'postgres' | 'sqlite'; database: CaseDatabase }[];
   beforeAll(async () => {
-    postgres = await createTestDatabase('postgresql');
+    postgres = await createTestDatabase('postgresql', 'nothing');
     databases = [
       { dialect: 'postgres', database: await openPostgresCases(postgres.url) },
       { dialect: 'sqlite', database: openSqliteCases() },

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../../scripts/compose-schema.mjs';
 import { PARAMETER_EXAMPLES } from '../../../src/transport/openapi/parameter-examples.js';
-import { describeOnEachDatabase } from '../../support/databases.js';
+import { describeOnSqlite } from '../../support/databases.js';
 import { type RestClient, restClient } from '../../support/http.js';
 import {
   bodyChecker,
@@ -20,7 +20,7 @@ import { bodyExamples, exampleRequest, ORDER, replyExample, steady } from './exa
 const WITHOUT_REPLY = ['getControlSchema'];
 const FILE = path.join(PACKAGE_ROOT, 'gen', 'openapi', 'reply-examples.json');
 
-describeOnEachDatabase('the examples of the OpenAPI document', (freshDatabaseUrl) => {
+describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
   let service: TestService;
   let call: RestClient;
   let document: OpenApiDocument;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../../support/databases.js';
+import { describeOnSqlite } from '../../support/databases.js';
 import { readOpenApi } from '../../support/openapi-document.js';
 import { startService, type TestService } from '../../support/service.js';
 import { type ClientPrograms, compileClientPrograms } from './client-program.js';
@@ -9,7 +9,7 @@ const KEY = 'admin-key';
 /** Programs are checked by their own compiler run; here only their results are looked at. */
 type Program = (baseUrl: string, apiKey: string) => Promise<Record<string, unknown>>;
 
-describeOnEachDatabase(
+describeOnSqlite(
   'a TypeScript client that is generated from the document and compiled in strict mode',
   (freshDatabaseUrl) => {
     let service: TestService;

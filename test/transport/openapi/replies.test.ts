@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STEPS } from '../../e2e/every-rpc.steps.js';
 import { ADMIN_KEY, READER_KEY } from '../../e2e/every-rpc.support.js';
-import { describeOnEachDatabase } from '../../support/databases.js';
+import { describeOnSqlite } from '../../support/databases.js';
 import { type RestClient, restClient } from '../../support/http.js';
 import {
   bodyChecker,
@@ -19,7 +19,7 @@ function withoutBlanks(body: Readonly<Record<string, unknown>>): object {
   return typeof body.name === 'string' ? { ...body, name: body.name.trim() } : body;
 }
 
-describeOnEachDatabase('requests and replies of a whole session', (freshDatabaseUrl) => {
+describeOnSqlite('requests and replies of a whole session', (freshDatabaseUrl) => {
   let service: TestService;
   let document: OpenApiDocument;
   let operations: PlacedOperation[];
