@@ -78,7 +78,7 @@ describe('the service with its production packages only', () => {
 
   it('does the main job over REST and gRPC, serves its pages, and drains', async () => {
     const main = path.join(assembled, 'dist', 'src', 'main.js');
-    const service = await spawnService({ main, remove: async () => {} }, { environment: ENVIRONMENT });
+    const service = await spawnService({ ...compiled, main }, { environment: ENVIRONMENT });
     running.push(service);
     await mainJob(await service.listening());
     await drains(service, () => service.process.kill('SIGTERM'));

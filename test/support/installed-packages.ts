@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { BUNDLED_FOLDER } from './service-process.js';
+import { COMPILED_FOLDER } from './service-process.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -24,7 +24,7 @@ function packed(name: string): Promise<string> {
 
 async function pack(name: string): Promise<string> {
   // Removed with it after the test run.
-  const folder = await mkdtemp(path.join(process.env[BUNDLED_FOLDER] ?? tmpdir(), 'archives-'));
+  const folder = await mkdtemp(path.join(process.env[COMPILED_FOLDER] ?? tmpdir(), 'archives-'));
   const options = ['pack', '--silent', '--workspace', `packages/${name}`, '--pack-destination', folder];
   const { stdout } = await run('npm', options, { cwd: ROOT });
   return path.join(folder, stdout.trim().split('\n').at(-1) ?? '');

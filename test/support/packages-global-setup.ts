@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { bundleService } from './bundle-service.js';
-import { BUNDLED_FOLDER, COMPILED_FOLDER, compileInto } from './service-process.js';
+import { COMPILED_FOLDER, compileInto } from './service-process.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -17,10 +16,6 @@ export default async function setup(): Promise<() => Promise<void>> {
   await promisify(execFile)(process.execPath, [compiler, '-p', project, '--noCheck']);
   await promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts', 'build-dashboard.mjs')]);
   const folder = await compileInto();
-  const bundled = await bundleService(folder);
   process.env[COMPILED_FOLDER] = folder;
-  process.env[BUNDLED_FOLDER] = bundled;
-  return async () => {
-    for (const each of [folder, bundled]) await rm(each, { recursive: true, force: true });
-  };
+  return () => rm(folder, { recursive: true, force: true });
 }

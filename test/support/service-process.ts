@@ -11,23 +11,17 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 export interface CompiledService {
   /** Path of the main module. */
   readonly main: string;
-  /** A module that does the same and starts sooner, for processes that are started. */
-  readonly quick?: string;
   remove(): Promise<void>;
 }
 
 /** Variable with the folder of the service that the whole test run shares. */
 export const COMPILED_FOLDER = 'TEST_COMPILED_FOLDER';
 
-/** Variable with the folder of its modules in few files: see `bundleService`. */
-export const BUNDLED_FOLDER = 'TEST_BUNDLED_FOLDER';
-
 /** The service that the whole test run shares: to be run and read, not to be changed. */
 export async function compileService(): Promise<CompiledService> {
   const folder = process.env[COMPILED_FOLDER];
   if (folder === undefined) return compileOwnService();
-  const quick = bundledEntry('main');
-  return { main: mainIn(folder), ...(quick === undefined ? {} : { quick }), remove: async () => {} };
+  return { main: mainIn(folder), remove: async () => {} };
 }
 
 /** The service in a folder that the test may change. */
@@ -37,12 +31,6 @@ export async function compileOwnService(): Promise<CompiledService> {
 }
 
 const mainIn = (folder: string) => path.join(folder, 'src', 'main.js');
-
-/** A module, below `src`, of the service that the whole test run shares, as processes and threads start it. */
-export function bundledEntry(module: string): string | undefined {
-  const folder = process.env[BUNDLED_FOLDER];
-  return folder === undefined ? undefined : path.join(folder, `${module}.js`);
-}
 
 /** Compiles the service into a new folder below `dist`, from where it finds its packages. Returns the folder. */
 export async function compileInto(): Promise<string> {
@@ -102,7 +90,7 @@ export async function spawnService(
 ): Promise<ServiceProcess> {
   const directory = await mkdtemp(path.join(tmpdir(), 'service-process-'));
   await options.prepare?.(directory);
-  const words = [service.quick ?? service.main, ...(options.arguments ?? [])];
+  const words = [service.main, ...(options.arguments ?? [])];
   return spawnCommand(process.execPath, words, options.environment ?? {}, directory, options.ownGroup);
 }
 

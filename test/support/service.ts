@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config/config.js';
 import type { CallPolicy } from '../../src/transport/call/call-host.js';
 import { eventStoreOf } from './clickhouse.js';
 import { copySqliteTemplate } from './database-templates.js';
-import { bundledEntry } from './service-process.js';
+import { COMPILED_FOLDER } from './service-process.js';
 
 /** A running service of a test. */
 export interface TestService {
@@ -36,13 +36,13 @@ export interface StartOptions {
   readonly heavyStepsEntry?: URL;
 }
 
-const EVENT_READER = 'transport/event-reading/event-reader-thread';
-const STEP_THREAD = 'transport/heavy-steps/step-thread';
+const EVENT_READER = 'transport/event-reading/event-reader-thread.js';
+const STEP_THREAD = 'transport/heavy-steps/step-thread.js';
 
 /** A module for threads, which cannot load the sources: of the service that the test run has compiled. */
-function compiledEntry(module: string): URL | undefined {
-  const file = bundledEntry(module);
-  return file === undefined ? undefined : pathToFileURL(file);
+function compiledEntry(file: string): URL | undefined {
+  const folder = process.env[COMPILED_FOLDER];
+  return folder === undefined ? undefined : pathToFileURL(path.join(folder, 'src', file));
 }
 
 /** Starts the whole service in this process, on a free port; on a fresh SQLite file unless told otherwise. */
