@@ -5,6 +5,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { ServedPath } from '../routing/route-finder.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import { DOCS_PAGE, DOCS_PATH, DOCS_POLICY, START_FILE, START_SCRIPT, VIEWER_FILES } from './docs-page.js';
 
 const METHODS = ['GET', 'HEAD'];
@@ -25,7 +26,7 @@ const CACHE_CONTROL = 'public, max-age=60';
  * reader: making it is a third of the work of a start.
  */
 export async function registerOpenApi(app: FastifyInstance, document: () => JsonObject): Promise<void> {
-  serveText(app, '/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(document()));
+  serveText(app, '/openapi.json', MEDIA_TYPES.jsonInUtf8, () => JSON.stringify(document()));
   serveText(app, DOCS_PATH, 'text/html; charset=utf-8', () => DOCS_PAGE, {
     'content-security-policy': DOCS_POLICY,
     'referrer-policy': 'no-referrer',
