@@ -10,10 +10,10 @@ import { type CheckedPart, quickCheck } from './quick-check.js';
 import { createSqliteChangeSource } from './sqlite-change-source.js';
 import { emptyLog } from './sqlite-connection.js';
 import { explainedFailure, prepareSqliteFile } from './sqlite-file.js';
-import { SqliteFiles } from './storage-health/sqlite-files.js';
-import { type StorageChecks, StorageMonitor } from './storage-health/storage-monitor.js';
-import { createWriteProbe } from './storage-health/write-probe.js';
+import { SqliteFiles } from './sqlite-files.js';
+import { type StorageChecks, StorageMonitor } from './storage-monitor.js';
 import { counted, prepareStructure, type StructureSettings } from './structure.js';
+import { createWriteProbe } from './write-probe.js';
 
 /** How to open the database. */
 export interface DatabaseOptions {
