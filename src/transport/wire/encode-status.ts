@@ -153,3 +153,24 @@ function shortEncoding(message: string): string {
   }
   return encoded + ELLIPSIS;
 }
+
+/** Most characters, and most bytes, of a text in the details: names of parameters are arbitrary. */
+const MAX_TEXT_LENGTH = 500;
+const MAX_TEXT_BYTES = 502;
+
+/** Shortens a text to fit into trailers, without lone surrogates. */
+export function shortened(text: string): string {
+  return withinBytes(
+    text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text,
+    MAX_TEXT_BYTES,
+  );
+}
+
+/** Shortens a text to a size in UTF-8, without lone surrogates, which cannot be sent. */
+export function withinBytes(text: string, maxBytes: number): string {
+  // A UTF-16 code unit takes at most three bytes.
+  if (3 * text.length <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text.toWellFormed();
+  const bytes = Buffer.from(text).subarray(0, maxBytes - Buffer.byteLength('…'));
+  // A character that is cut in two is left out.
+  return `${new TextDecoder().decode(bytes, { stream: true })}…`;
+}

@@ -12,6 +12,7 @@ import { ERROR_TABLE, type ErrorCode } from '../../contract/errors/error-table.j
 import { itemMessage } from '../../contract/errors/item-message.js';
 import type { ErrorItem, ServiceError } from '../../contract/errors/service-error.js';
 import { SHAPE_HINT } from '../../contract/input/parse-input.js';
+import { shortened, withinBytes } from './encode-status.js';
 import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
 import { errorType, httpStatusOf, isServerFault, publicDetail, toServiceError } from './problem.js';
 import { connectErrorOf, RpcStatus, type StatusDetail, statusOfConnectError } from './rpc-status.js';
@@ -29,9 +30,6 @@ const MAX_VIOLATIONS = 20;
  * these are base64, next to the message once more and the notes of the call.
  */
 const MAX_STATUS_BYTES = 3_500;
-/** Most characters, and most bytes, of a text in the details: names of parameters are arbitrary. */
-const MAX_TEXT_LENGTH = 500;
-const MAX_TEXT_BYTES = 502;
 /** Bytes of a detail besides its texts, at most: the name of its type, tags and lengths. */
 const DETAIL_OVERHEAD_BYTES = 80;
 const VIOLATION_OVERHEAD_BYTES = 12;
@@ -189,21 +187,4 @@ function textBytes(value: unknown): number {
   let sum = 0;
   for (const [key, one] of Object.entries(value)) sum += key.length + textBytes(one);
   return sum;
-}
-
-/** Shortens a text to fit into trailers, without lone surrogates. */
-function shortened(text: string): string {
-  return withinBytes(
-    text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text,
-    MAX_TEXT_BYTES,
-  );
-}
-
-/** Shortens a text to a size in UTF-8, without lone surrogates, which cannot be sent. */
-function withinBytes(text: string, maxBytes: number): string {
-  // A UTF-16 code unit takes at most three bytes.
-  if (3 * text.length <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text.toWellFormed();
-  const bytes = Buffer.from(text).subarray(0, maxBytes - Buffer.byteLength('…'));
-  // A character that is cut in two is left out.
-  return `${new TextDecoder().decode(bytes, { stream: true })}…`;
 }
