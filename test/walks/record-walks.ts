@@ -77,6 +77,7 @@ async function recorded(evaluate: () => Promise<void>, take: () => Promise<Calls
   throw new Error(`${MAX_RECORDINGS} recordings differ`);
 }
 
+/** Counts waver a little: what timers do in two times of the same length differs. */
 function isPassed(functions: Counts, idle: Counts | undefined): boolean {
   return [...functions].some(([name, count]) => count - (idle?.get(name) ?? 0) > EVALUATIONS / 2);
 }
