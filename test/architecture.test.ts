@@ -5,34 +5,47 @@ import { describe, expect, it } from 'vitest';
 const ROOT = path.resolve(import.meta.dirname, '..');
 const PACKAGES = ['exact-json', 'linear-text', 'json-schema', 'sql-reader'];
 const page = readFileSync(path.join(ROOT, 'docs', 'architecture.md'), 'utf8');
+/** The section with recorded walks, and the one behind it. */
+const RECORDED = '## What an evaluation passes';
+const BEHIND_RECORDED = '## What other calls pass';
 
 /** Names in backquotes that the lines of a list begin with. */
 function listed(section: string): string[] {
   return [...section.matchAll(/^- `([^`]+)`/gm)].map(([, name = '']) => name);
 }
 
-/** Every source file with the files that it imports, types included, as paths below the repository. */
-function importsOfSources(): Map<string, readonly string[]> {
-  const folders = ['src', ...PACKAGES.map((name) => path.join('packages', name, 'src'))];
+function withoutRecorded(text: string): string {
+  return text.slice(0, text.indexOf(RECORDED)) + text.slice(text.indexOf(BEHIND_RECORDED));
+}
+
+/** The files of folders with the files of them that each imports, types included, as paths below the repository. */
+function importsIn(...folders: readonly string[]): Map<string, readonly string[]> {
   const files = folders.flatMap((folder) =>
     readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.m?ts$|\.mjs$/.test(name))
+      .filter((name) => /\.m?tsx?$|\.mjs$/.test(name))
       .map((name) => path.join(folder, name)),
   );
   const known = new Set(files);
+  const named = (file: string) => [file, file.replace(/\.js$/, '.ts'), file.replace(/\.js$/, '.tsx')];
   return new Map(
     files.map((file) => {
-      const text = readFileSync(path.join(ROOT, file), 'utf8');
-      const targets = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, target = '']) =>
-        path.join(path.dirname(file), target).replace(/\.js$/, '.ts'),
-      );
+      const targets = importedBy(file)
+        .filter((name) => name.startsWith('.'))
+        .flatMap((name) => named(path.join(path.dirname(file), name)));
       return [file, targets.filter((target) => known.has(target))];
     }),
   );
 }
 
-const imports = importsOfSources();
-const layers = listed(page.slice(page.indexOf('## Folders'), page.indexOf('## What a step')));
+/** What the imports of a file name: paths and packages. */
+function importedBy(file: string): string[] {
+  const text = readFileSync(path.join(ROOT, file), 'utf8');
+  return [...text.matchAll(/(?:from|import|import\()\s*'([^']+)'/g)].map(([, name = '']) => name);
+}
+
+const imports = importsIn('src', ...PACKAGES.map((name) => path.join('packages', name, 'src')));
+const dashboardImports = importsIn(path.join('packages', 'dashboard', 'src'));
+const layers = listed(page.slice(page.indexOf('## Folders'), page.indexOf(RECORDED)));
 
 /** The folder of a file as the page lists it; undefined for the entry point, which may import everything. */
 function layerOf(file: string): string | undefined {
@@ -72,7 +85,99 @@ describe('the folders of the architecture page', () => {
   });
 });
 
-const walks = [...page.matchAll(/^#{2,3} (.+)\n([^#]*)/gm)]
+/** A folder with what is directly in it: its subfolders, and its files as one part. */
+type Parts = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** For each folder the parts that its parts import; `.` stands for the files beside the subfolders. */
+function partsOfFolders(files: ReadonlyMap<string, readonly string[]>): Map<string, Parts> {
+  const folders = new Map<string, Map<string, Set<string>>>();
+  for (const [file, targets] of files) {
+    for (let folder = path.dirname(file); folder !== '.'; folder = path.dirname(folder)) {
+      for (const target of targets) {
+        if (!target.startsWith(folder + path.sep)) continue;
+        const [from, to] = [partOf(folder, file), partOf(folder, target)];
+        if (from === to) continue;
+        const parts = folders.get(folder) ?? new Map<string, Set<string>>();
+        folders.set(folder, parts.set(from, (parts.get(from) ?? new Set()).add(to)));
+      }
+    }
+  }
+  return folders;
+}
+
+function partOf(folder: string, file: string): string {
+  const [first = '', second] = path.relative(folder, file).split(path.sep);
+  return second === undefined ? '.' : first;
+}
+
+/** A circle of parts; undefined if there is none. */
+function circleOf(parts: Parts): string | undefined {
+  const done = new Set<string>();
+  const visit = (part: string, way: readonly string[]): string | undefined => {
+    if (way.includes(part)) return [...way.slice(way.indexOf(part)), part].join(' -> ');
+    if (done.has(part)) return undefined;
+    done.add(part);
+    for (const next of parts.get(part) ?? []) {
+      const circle = visit(next, [...way, part]);
+      if (circle !== undefined) return circle;
+    }
+    return undefined;
+  };
+  for (const part of parts.keys()) {
+    const circle = visit(part, []);
+    if (circle !== undefined) return circle;
+  }
+  return undefined;
+}
+
+describe('the parts of a folder', () => {
+  const circles = (files: ReadonlyMap<string, readonly string[]>) =>
+    [...partsOfFolders(files)].flatMap(([folder, parts]) => {
+      const circle = circleOf(parts);
+      return circle === undefined ? [] : [`in ${folder}: ${circle}`];
+    });
+
+  it('are free of circles in the service and its packages', () => {
+    expect(circles(imports)).toEqual([]);
+  });
+
+  it('are free of circles in the dashboard', () => {
+    expect(circles(dashboardImports)).toEqual([]);
+  });
+});
+
+describe('transport', () => {
+  const files = [...imports.keys()].filter((file) => file.startsWith(path.join('src', 'transport')));
+  const wire = path.join('src', 'transport', 'wire');
+
+  it('has framings that import wire and packages alone', () => {
+    const folder = path.join('src', 'transport', 'lane', 'framings');
+    const framings = files.filter((file) => path.dirname(file) === folder);
+    expect(framings.length).toBeGreaterThan(2);
+    const wrong = framings.flatMap((file) =>
+      importedBy(file)
+        .filter((name) => name.startsWith('.'))
+        .map((name) => path.join(folder, name))
+        .filter((target) => ![wire, folder].includes(path.dirname(target)))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('names media types of protocols in one file', () => {
+    // In texts and in regular expressions, where the slash is escaped; comments may name them.
+    const named = /application\\?\/[^'"`]{0,3}(?:grpc|connect|proto|json|x-ndjson)/;
+    const comment = /^\s*(?:\/\/|\/?\*)/;
+    const naming = files.filter((file) => {
+      const lines = readFileSync(path.join(ROOT, file), 'utf8').split('\n');
+      return lines.some((line) => !comment.test(line) && named.test(line));
+    });
+    expect(naming).toEqual([path.join(wire, 'media-types.ts')]);
+  });
+});
+
+/** Walks that are chosen by hand; those of evaluations are recorded, see `test/walks`. */
+const walks = [...withoutRecorded(page).matchAll(/^#{2,3} (.+)\n([^#]*)/gm)]
   .map(([, title = '', text = '']) => ({
     title,
     files: listed(text).filter((name) => name.startsWith('src/')),
@@ -98,6 +203,6 @@ describe.each(walks)('the walk $title', ({ files }) => {
   });
 });
 
-it('the page has a walk for each way in, for changes, events and large steps', () => {
-  expect(walks.length).toBe(8);
+it('the page has a walk for what the lane leaves to Connect, for changes, events and large steps', () => {
+  expect(walks.length).toBe(4);
 });

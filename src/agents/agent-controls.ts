@@ -1,7 +1,7 @@
 import type { ErrorItem } from '../contract/errors/service-error.js';
 import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
 import { controlCorrupted } from '../controls/control-errors.js';
-import { evaluatorNames, isDraft } from '../controls/definition.js';
+import { evaluatorNames, isDraft } from '../controls/definition/definition.js';
 import {
   type PresentedControl,
   readStoredDefinition,

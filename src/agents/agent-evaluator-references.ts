@@ -1,8 +1,8 @@
 import { createSchemaValidator } from '../../packages/json-schema/src/index.js';
 import { type AgentLimit, demandAgent } from '../contract/call/agent-limit.js';
 import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
-import { readAgentScopedName } from '../controls/agent-scoped-name.js';
-import type { Leaf } from '../controls/definition.js';
+import { readAgentScopedName } from '../controls/definition/agent-scoped-name.js';
+import type { Leaf } from '../controls/definition/definition.js';
 import type { ReferenceProblem } from '../controls/reference-problems.js';
 import type { DbClient } from '../database/database.js';
 import { agentCorrupted, agentNotFound } from './agent-errors.js';

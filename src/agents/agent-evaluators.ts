@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { HandlerCall } from '../contract/call/handler.js';
 import { listed, refuseMistakes } from '../contract/warnings/warning.js';
-import { readAgentScopedName } from '../controls/agent-scoped-name.js';
+import { readAgentScopedName } from '../controls/definition/agent-scoped-name.js';
 import { nothingPatched } from '../controls/patch-warnings.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';

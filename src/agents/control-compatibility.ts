@@ -2,8 +2,8 @@ import { createSchemaValidator, type SchemaValidator } from '../../packages/json
 import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
-import { readAgentScopedName } from '../controls/agent-scoped-name.js';
-import { type Leaf, leavesOf } from '../controls/definition.js';
+import { readAgentScopedName } from '../controls/definition/agent-scoped-name.js';
+import { type Leaf, leavesOf } from '../controls/definition/definition.js';
 import { readStoredDefinition } from '../controls/definition-presentation.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { AgentRegistration, EvaluatorRegistration } from './agent-registration.js';

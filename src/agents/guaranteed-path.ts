@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
-import { quoted } from '../contract/warnings/quoted.js';
+import { quoted } from '../contract/errors/quoted.js';
 import type { Warning } from '../contract/warnings/warning.js';
-import { type ControlDefinition, leavesOf } from '../controls/definition.js';
+import { type ControlDefinition, leavesOf } from '../controls/definition/definition.js';
 import type { RegisteredStep } from './steps-catalogue.js';
 
 /** Most schemas that are looked at for one control, over all its leaves. */

@@ -1,5 +1,5 @@
 import { jsonEqual } from '../../packages/exact-json/src/index.js';
-import { readAgentScopedName } from '../controls/agent-scoped-name.js';
+import { readAgentScopedName } from '../controls/definition/agent-scoped-name.js';
 import type { AgentRegistration, EvaluatorRegistration, StepDefinition } from './agent-registration.js';
 import { compareSteps, compareTexts, type StepKey, stepKey } from './steps-catalogue.js';
 

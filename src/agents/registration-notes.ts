@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RegistrationNotes } from '../controls/control-review.js';
-import { type ControlDefinition, leavesOf } from '../controls/definition.js';
+import { type ControlDefinition, leavesOf } from '../controls/definition/definition.js';
 import type { DbClient } from '../database/database.js';
 import { createAgentStore } from './agent-store.js';
 import { isBuiltInType, stepNotes } from './step-notes.js';

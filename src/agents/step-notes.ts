@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../packages/exact-json/src/index.js';
 import { compilePattern } from '../../packages/linear-text/src/index.js';
-import { quoted } from '../contract/warnings/quoted.js';
+import { quoted } from '../contract/errors/quoted.js';
 import { createSuggester, editDistance } from '../contract/warnings/suggestion.js';
 import type { Warning } from '../contract/warnings/warning.js';
-import { type ControlDefinition, leavesOf, type Scope } from '../controls/definition.js';
+import { type ControlDefinition, leavesOf, type Scope } from '../controls/definition/definition.js';
 import { guaranteeNotes } from './guaranteed-path.js';
 import type { RegisteredStep, StepCatalogue } from './steps-catalogue.js';
 

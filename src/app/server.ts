@@ -53,7 +53,7 @@ import { createRouteFinder, type ServedPath } from '../transport/routing/route-f
 import { createUnserved, type Unserved } from '../transport/routing/unserved.js';
 import type { IssuerLogin } from '../transport/session/issuer-login.js';
 import { registerSessionRoutes, sessionPaths } from '../transport/session/session-routes.js';
-import { toConnectError } from '../transport/wire/connect-error.js';
+import { toConnectError } from '../transport/wire/error-status.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../transport/wire/reply-headers.js';
 
 declare module 'fastify' {

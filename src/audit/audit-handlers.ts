@@ -1,6 +1,6 @@
 import type { AuditService as AuditServiceDesc } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { type HandlersOf, handler, streamHandler } from '../contract/call/handler.js';
-import { refuseUnknownFilters } from '../events/event-filter.js';
+import { refuseUnknownFilters } from '../events/store/event-filter.js';
 import { auditSchemas as schemas } from './audit-schemas.js';
 import type { AuditService } from './audit-service.js';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Decimal, isNumber } from '../../packages/exact-json/src/index.js';
 import { field, nullable, refuse, text, withDefault, withExample } from '../contract/input/fields.js';
 import { integer } from '../contract/input/numbers.js';
-import { readTime } from '../events/event-time.js';
+import { readTime } from '../events/store/event-time.js';
 
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 const POSITION = { min: 0, max: Number.MAX_SAFE_INTEGER } as const;

@@ -3,9 +3,9 @@ import { type IssueSink, readWith, report } from '../contract/input/fields.js';
 import { FIELD_REQUIRED } from '../contract/input/messages.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { MAX_CONDITION_COMPILE_COST, MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../core/limits.js';
-import type { Condition, EvaluatorRef } from './definition.js';
-import { evaluatorRefSchema, selectorSchema } from './definition-members.js';
-import { BRANCHES, member, readableReference } from './readable-leaves.js';
+import type { Condition, EvaluatorRef } from './definition/definition.js';
+import { evaluatorRefSchema, selectorSchema } from './definition/definition-members.js';
+import { BRANCHES, member, readableReference } from './definition/readable-leaves.js';
 
 /** A parsed condition, or the problem of the tree as a whole. */
 export interface ConditionReading {

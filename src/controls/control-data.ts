@@ -4,7 +4,7 @@ import { field, readWith, refuse } from '../contract/input/fields.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { TemplateInput } from '../templates/template.js';
 import { templateInputOf, templateInputSchema } from '../templates/template-schema.js';
-import type { ControlDefinition } from './definition.js';
+import type { ControlDefinition } from './definition/definition.js';
 import { createDefinitionSchema, isGiven } from './definition-schema.js';
 
 /** Data of a control sent by a client: a literal definition, or a template with values. */

@@ -6,7 +6,7 @@ import {
   evaluatorRefSchema,
   scopeSchema,
   selectorSchema,
-} from './definition-members.js';
+} from './definition/definition-members.js';
 
 /** The forms of a node of the condition tree, by their members. */
 const FORMS = [['selector', 'evaluator'], ['and'], ['or'], ['not']] as const;

@@ -6,7 +6,12 @@ import { type Rendering, renderTemplate } from '../templates/template-rendering.
 import { type ControlData, isTemplateInput } from './control-data.js';
 import { controlTemplateConflict } from './control-errors.js';
 import type { ControlRow } from './control-store.js';
-import { type ControlDefinition, isDraft, type StoredControl, type TemplateDraft } from './definition.js';
+import {
+  type ControlDefinition,
+  isDraft,
+  type StoredControl,
+  type TemplateDraft,
+} from './definition/definition.js';
 import { readStoredDefinition } from './definition-presentation.js';
 import { createDefinitionSchema, isGiven } from './definition-schema.js';
 

@@ -4,7 +4,7 @@ import { listed, mistakeItems, refuseMistakes, type Warning } from '../contract/
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { DbClient } from '../database/database.js';
 import type { ControlProposal } from './control-proposal.js';
-import { type ControlDefinition, isDraft, type StoredControl } from './definition.js';
+import { type ControlDefinition, isDraft, type StoredControl } from './definition/definition.js';
 import { definitionWarnings } from './definition-warnings/definition-warnings.js';
 import { withItems } from './reference-problems.js';
 

@@ -25,7 +25,7 @@ import type { Review, Reviewer } from './control-review.js';
 import { type ControlFilters, type ControlRow, createControlStore } from './control-store.js';
 import { NO_ATTACHMENTS, summariseControl } from './control-summary.js';
 import { createControlVersionStore } from './control-version-store.js';
-import { isDraft, type StoredControl } from './definition.js';
+import { isDraft, type StoredControl } from './definition/definition.js';
 import { definitionIndex } from './definition-index.js';
 import { type PresentedControl, readStoredDefinition } from './definition-presentation.js';
 import { patchWarnings } from './patch-warnings.js';

@@ -1,6 +1,6 @@
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { ControlRow } from './control-store.js';
-import { type ControlDefinition, isDraft } from './definition.js';
+import { type ControlDefinition, isDraft } from './definition/definition.js';
 import { presentAction, readStoredDefinition } from './definition-presentation.js';
 
 /** Members for unsupported features, which newer clients require. */

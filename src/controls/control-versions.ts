@@ -17,7 +17,7 @@ import {
   createControlVersionStore,
   type VersionPage,
 } from './control-version-store.js';
-import { isDraft } from './definition.js';
+import { isDraft } from './definition/definition.js';
 import { definitionIndex } from './definition-index.js';
 import { readStoredDefinition, withDataPrefix } from './definition-presentation.js';
 import { checkReferences } from './reference-problems.js';

@@ -1,4 +1,4 @@
-import { type Execution, isDraft, type StoredControl } from './definition.js';
+import { type Execution, isDraft, type StoredControl } from './definition/definition.js';
 
 /** A value by which controls can be filtered. */
 export interface DefinitionFacet {

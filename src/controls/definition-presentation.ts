@@ -15,7 +15,7 @@ import {
   type Leaf,
   type Scope,
   type StoredControl,
-} from './definition.js';
+} from './definition/definition.js';
 import { createStoredControlSchema, isStoredDraft } from './stored-control-schema.js';
 
 /** A definition in printed form: every declared member, in order; null where unset. */

@@ -3,8 +3,8 @@ import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-
 import { field, type IssueSink, readWith, refuse, report } from '../contract/input/fields.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { readCondition } from './condition-reader.js';
-import type { ControlDefinition } from './definition.js';
-import { definitionMembers } from './definition-members.js';
+import type { ControlDefinition } from './definition/definition.js';
+import { definitionMembers } from './definition/definition-members.js';
 
 /**
  * The schema of a literal control definition. It reads client input, older shapes included, and returns the

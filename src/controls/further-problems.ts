@@ -5,9 +5,9 @@ import { boolean } from '../contract/input/fields.js';
 import { listed, mistakeItems } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { DbClient } from '../database/database.js';
+import { readableLeaves } from './definition/readable-leaves.js';
 import { isGiven } from './definition-schema.js';
 import { readableWarnings } from './definition-warnings/readable-warnings.js';
-import { readableLeaves } from './readable-leaves.js';
 import type { ReferenceProblems } from './reference-problems.js';
 
 export interface FurtherProblemsOptions {

@@ -1,7 +1,7 @@
 import type { Warning } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { StoredDefinition } from './agent-control-store.js';
-import { type ControlDefinition, isDraft } from './definition.js';
+import { type ControlDefinition, isDraft } from './definition/definition.js';
 import { readStoredDefinition } from './definition-presentation.js';
 import { definitionWarnings } from './definition-warnings/definition-warnings.js';
 

@@ -2,7 +2,7 @@ import type { AgentLimit } from '../contract/call/agent-limit.js';
 import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import type { DbClient } from '../database/database.js';
-import { type ControlDefinition, leavesOf, type PlacedLeaf } from './definition.js';
+import { type ControlDefinition, leavesOf, type PlacedLeaf } from './definition/definition.js';
 
 /** A reference of a definition to the registration of an agent that is missing or does not match. */
 export interface ReferenceProblem {

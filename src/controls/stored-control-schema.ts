@@ -3,7 +3,7 @@ import { isObject, type JsonValue } from '../../packages/exact-json/src/index.js
 import { field, readWith, refuse } from '../contract/input/fields.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { storedTemplateSchema } from '../templates/template-schema.js';
-import type { StoredControl } from './definition.js';
+import type { StoredControl } from './definition/definition.js';
 import { createDefinitionSchema, isGiven } from './definition-schema.js';
 
 /** Reads a stored control: a definition, one made from a template, or a draft. */

@@ -3,8 +3,8 @@ import type { ConnectedClient } from './client.js';
 import { createPostgresClient } from './client-postgres.js';
 import { type DatabaseLocation, databasePlace } from './database-url.js';
 import { createPostgresChangeSource } from './postgres-change-source.js';
-import { type StorageChecks, StorageMonitor } from './storage-health/storage-monitor.js';
-import { createWriteProbe } from './storage-health/write-probe.js';
+import { type StorageChecks, StorageMonitor } from './storage-monitor.js';
+import { createWriteProbe } from './write-probe.js';
 import {
   broughtUpToDate,
   type DatabaseOptions,

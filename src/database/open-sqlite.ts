@@ -4,9 +4,9 @@ import { type CheckedPart, quickCheck } from './quick-check.js';
 import { createSqliteChangeSource } from './sqlite-change-source.js';
 import { emptyLog } from './sqlite-connection.js';
 import { prepareSqliteFile } from './sqlite-file.js';
-import { SqliteFiles } from './storage-health/sqlite-files.js';
-import { type StorageChecks, StorageMonitor } from './storage-health/storage-monitor.js';
-import { createWriteProbe } from './storage-health/write-probe.js';
+import { SqliteFiles } from './sqlite-files.js';
+import { type StorageChecks, StorageMonitor } from './storage-monitor.js';
+import { createWriteProbe } from './write-probe.js';
 import {
   broughtUpToDate,
   type DatabaseOptions,

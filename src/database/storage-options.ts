@@ -2,7 +2,7 @@ import type { RepeatLog } from '../process/repeat-log.js';
 import type { ChangeSource } from './change-source.js';
 import type { ConnectedClient } from './client.js';
 import type { DatabaseLocation } from './database-url.js';
-import type { StorageMonitor } from './storage-health/storage-monitor.js';
+import type { StorageMonitor } from './storage-monitor.js';
 import { counted, prepareStructure, type StructureSettings } from './structure.js';
 
 /** How to open the database. */

@@ -1,7 +1,7 @@
 import { Decimal, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { textOf } from '../core/data-texts.js';
 import type { CompiledEvaluator, Evaluator } from '../core/evaluator.js';
-import { type ConfigProblem, configSchemaOf } from './config-members.js';
+import { type ConfigProblem, configSchemaOf } from './config/config-members.js';
 
 /** Packages that register an evaluator when installed. */
 const PACKAGES = ['@control-enforcement/evaluator-vendor-model'] as const;

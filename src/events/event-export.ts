@@ -1,7 +1,7 @@
 import { unavailable } from '../database/errors.js';
-import { shownEvent } from './event.js';
-import { filterOf } from './event-filter.js';
 import type { ObservabilityInputs } from './event-schemas.js';
+import { shownEvent } from './store/event.js';
+import { filterOf } from './store/event-filter.js';
 import type { EventSearch } from './store/event-search.js';
 
 /** Concurrent exports. Each holds about a megabyte of events, however slowly it is read. */

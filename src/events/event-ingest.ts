@@ -1,8 +1,8 @@
 import { ServiceError } from '../contract/errors/service-error.js';
 import { asServiceError, isRefusedData, unavailable } from '../database/errors.js';
 import { type RepeatLog, reasonOf } from '../process/repeat-log.js';
-import { shownEvent } from './event.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
+import { shownEvent } from './store/event.js';
 import type { EncodedEvent, EventStore } from './store/event-store.js';
 
 /** Most queued events: a few seconds of work. More would only wait until their senders timed out. */

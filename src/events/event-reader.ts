@@ -6,8 +6,13 @@ import {
   type JsonValue,
   MAX_JSON_DEPTH,
 } from '../../packages/exact-json/src/index.js';
-import { type ControlEvent, type EventStep, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from './event.js';
-import { readTime, utcTimeOfMs } from './event-time.js';
+import {
+  type ControlEvent,
+  type EventStep,
+  MAX_STEP_NAME_LENGTH,
+  MAX_STEP_TEXT_LENGTH,
+} from './store/event.js';
+import { readTime, utcTimeOfMs } from './store/event-time.js';
 
 /** An agent name that is already normalised. */
 const NORMAL_AGENT_NAME = /^[a-z0-9:_-]{10,255}$/;

@@ -21,13 +21,13 @@ import {
 import { normaliseAgentName } from '../contract/input/names.js';
 import { integer, number } from '../contract/input/numbers.js';
 import type { Decision } from '../core/types.js';
-import { type ControlEvent, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from './event.js';
 import { readCursor } from './event-cursor.js';
 import { readWellFormedEvent } from './event-reader.js';
-import { type EventTime, readTime, utcTimeOfMs } from './event-time.js';
 import { TOTAL_KINDS } from './event-total.js';
+import { type ControlEvent, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from './store/event.js';
 import type { EventCursor } from './store/event-search.js';
-import { TIME_RANGES } from './time-range.js';
+import { type EventTime, readTime, utcTimeOfMs } from './store/event-time.js';
+import { TIME_RANGES } from './store/time-range.js';
 
 /** Events of one request. */
 export const MAX_EVENTS = 1_000;

@@ -1,4 +1,4 @@
-import type { EventFilter } from './event-filter.js';
+import type { EventFilter } from './store/event-filter.js';
 import type { EventSearch } from './store/event-search.js';
 
 /** How the events of a search are counted, or were: see TotalKind of the proto files. */

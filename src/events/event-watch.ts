@@ -3,9 +3,9 @@ import { createPause, HEARTBEAT_MS } from '../contract/call/news-pause.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { createMutex } from '../database/mutex.js';
 import type { EventFeed } from './event-feed.js';
-import { eventTest, filterKey, filterOf } from './event-filter.js';
 import type { ObservabilityInputs } from './event-schemas.js';
 import { eventMessage, type LiveEvents } from './live-events.js';
+import { eventTest, filterKey, filterOf } from './store/event-filter.js';
 import type { EventTail } from './store/event-tail.js';
 import { lower } from './store/position-order.js';
 

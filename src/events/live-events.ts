@@ -1,6 +1,6 @@
 import { createWakeTurns } from '../contract/call/wake-turns.js';
-import { type ControlEvent, shownEvent } from './event.js';
 import { RecentEvents, type RecentLimits } from './recent-events.js';
+import { type ControlEvent, shownEvent } from './store/event.js';
 import { type EventLogState, MESSAGE_LIMITS, type TailEvent, type TailPart } from './store/event-tail.js';
 
 /** Messages cached for streams with the same filters and position; nearly all that keep up share one. */

@@ -13,7 +13,6 @@ import {
 } from '../contract/call/handler.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import type { ExportEvents } from './event-export.js';
-import { refuseUnknownFilters } from './event-filter.js';
 import { createEventSchemas } from './event-schemas.js';
 import type { WatchEvents } from './event-watch.js';
 import type { IngestStream } from './ingest-stream.js';
@@ -21,6 +20,7 @@ import type { ObservabilityService } from './observability-service.js';
 import type { PublishStream } from './publish-stream.js';
 import { type EventMessage, encodedEvents, type ReadEvents } from './read-events.js';
 import type { ReportedControls } from './reported-controls.js';
+import { refuseUnknownFilters } from './store/event-filter.js';
 import type { EventCodec } from './store/event-store.js';
 
 type Handlers = HandlersOf<typeof ObservabilityServiceDesc>;

@@ -2,9 +2,7 @@ import { ServiceError } from '../contract/errors/service-error.js';
 import { readAgentName } from '../contract/input/names.js';
 import { controlNotFound } from '../controls/control-errors.js';
 import type { RepeatLog } from '../process/repeat-log.js';
-import { shownEvent } from './event.js';
 import { printCursor } from './event-cursor.js';
-import { filterOf } from './event-filter.js';
 import { type Ingest, logRefusedEvents } from './event-ingest.js';
 import type { ObservabilityInputs } from './event-schemas.js';
 import { totalOf } from './event-total.js';
@@ -12,8 +10,10 @@ import type { ObservabilityMeter } from './observability-meter.js';
 import type { ReadEvents } from './read-events.js';
 import type { Recorder } from './recorder.js';
 import { agentStats, controlStats, totals } from './statistics.js';
+import { shownEvent } from './store/event.js';
+import { filterOf } from './store/event-filter.js';
 import type { EventStore } from './store/event-store.js';
-import { timeWindow } from './time-range.js';
+import { timeWindow } from './store/time-range.js';
 
 /** Most controls in a reply about an agent. Their names are chosen by clients, so the number is unbounded. */
 const MAX_LISTED_CONTROLS = 10_000;

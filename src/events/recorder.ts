@@ -8,10 +8,15 @@ import { unavailable } from '../database/errors.js';
 import type { EvaluationCaller } from '../decisions/evaluation-caller.js';
 import type { EvaluationRequest, RevisedVerdict, VerdictRecorder } from '../decisions/evaluation-service.js';
 import type { RepeatLog } from '../process/repeat-log.js';
-import { type ControlEvent, type EventStep, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from './event.js';
-import { utcTimeOfMs } from './event-time.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
 import { createRepeatedTexts } from './repeated-texts.js';
+import {
+  type ControlEvent,
+  type EventStep,
+  MAX_STEP_NAME_LENGTH,
+  MAX_STEP_TEXT_LENGTH,
+} from './store/event.js';
+import { utcTimeOfMs } from './store/event-time.js';
 import { type TraceIds, traceIdsOf } from './trace-ids.js';
 
 /** Most events waiting in memory; further ones are lost while the database does not keep up. */

@@ -1,6 +1,6 @@
-import { addCounts } from './count.js';
+import { addCounts } from './store/count.js';
 import type { NamedSums, Statistics, Sums } from './store/event-statistics.js';
-import { bucketStart, type TimeWindow } from './time-range.js';
+import { bucketStart, type TimeWindow } from './store/time-range.js';
 
 const NOTHING: Sums = {
   executions: 0,

@@ -7,7 +7,7 @@ import type { Warning } from '../contract/warnings/warning.js';
 import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
 import type { ControlData } from '../controls/control-data.js';
 import { proposeControl } from '../controls/control-proposal.js';
-import { isDraft } from '../controls/definition.js';
+import { isDraft } from '../controls/definition/definition.js';
 import { checkReferences, type ReferenceProblems } from '../controls/reference-problems.js';
 import type { DbClient } from '../database/database.js';
 import { revisionNotReached } from '../decisions/revision-gate.js';

@@ -3,7 +3,7 @@ import { type JsonValue, parseStoredJson, stringifyJson } from '../../packages/e
 import type { AgentRow } from '../agents/agent-store.js';
 import { listed, type Warning } from '../contract/warnings/warning.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
-import { isDraft, type StoredControl } from '../controls/definition.js';
+import { isDraft, type StoredControl } from '../controls/definition/definition.js';
 import { readStoredDefinition } from '../controls/definition-presentation.js';
 import { definitionWarnings } from '../controls/definition-warnings/definition-warnings.js';
 import { isStoredDraft } from '../controls/stored-control-schema.js';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import { createRegistrationNotes, MAX_COMPARED_AGENTS } from '../../src/agents/registration-notes.js';
 import { stepNotes } from '../../src/agents/step-notes.js';
 import { addSteps, emptyCatalogue, type StepCatalogue } from '../../src/agents/steps-catalogue.js';
-import type { ControlDefinition, Scope } from '../../src/controls/definition.js';
+import type { ControlDefinition, Scope } from '../../src/controls/definition/definition.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
 
 import { describeOnEachDatabase } from '../support/databases.js';

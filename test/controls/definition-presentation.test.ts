@@ -8,8 +8,8 @@ import {
   stringifyJson,
 } from '../../packages/exact-json/src/index.js';
 import { parseInput } from '../../src/contract/input/parse-input.js';
-import type { ControlDefinition } from '../../src/controls/definition.js';
-import { evaluatorNames } from '../../src/controls/definition.js';
+import type { ControlDefinition } from '../../src/controls/definition/definition.js';
+import { evaluatorNames } from '../../src/controls/definition/definition.js';
 import { definitionIndex } from '../../src/controls/definition-index.js';
 import {
   presentDefinition,

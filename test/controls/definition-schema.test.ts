@@ -7,7 +7,7 @@ import {
   parseJson,
 } from '../../packages/exact-json/src/index.js';
 import { inputItems } from '../../src/contract/input/parse-input.js';
-import type { ControlDefinition } from '../../src/controls/definition.js';
+import type { ControlDefinition } from '../../src/controls/definition/definition.js';
 import { createDefinitionSchema } from '../../src/controls/definition-schema.js';
 import { definitionWarnings } from '../../src/controls/definition-warnings/definition-warnings.js';
 import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../../src/core/limits.js';

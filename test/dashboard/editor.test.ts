@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { Decision, Execution, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
-import { definitionValue } from '../../packages/dashboard/src/controls/definition-json.js';
+import { definitionValue } from '../../packages/dashboard/src/control-parts/definition-json.js';
 import { axeViolationsInThemes, overflow, settled } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
 import { ADMIN_KEY, AGENT, REGULAR_KEY, startDashboardService } from './dashboard-service.js';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.js';
-import type { ControlEvent } from '../../src/events/event.js';
-import { type EventFilter, eventTest } from '../../src/events/event-filter.js';
-import { utcTimeOfMs } from '../../src/events/event-time.js';
 import { createEventEstimate } from '../../src/events/sql/event-estimate.js';
 import { createSqlEventStore } from '../../src/events/sql/sql-event-store.js';
+import type { ControlEvent } from '../../src/events/store/event.js';
+import { type EventFilter, eventTest } from '../../src/events/store/event-filter.js';
+import { utcTimeOfMs } from '../../src/events/store/event-time.js';
 import { eventArbitrary, storedEvent } from '../events/events.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { ConfigUse } from '../../src/core/evaluator.js';
-import { configPath, undeclaredMembers } from '../../src/evaluators/config-members.js';
+import { configPath, undeclaredMembers } from '../../src/evaluators/config/config-members.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import { FULL_CALL } from '../support/check-call.js';
 

@@ -6,7 +6,7 @@ import { createEventPruner } from '../../src/events/event-pruner.js';
 import { createSqlRetention } from '../../src/events/sql/event-pruning.js';
 import { rebuildRollups } from '../../src/events/sql/rollup-rebuild.js';
 import { createStatisticsStore } from '../../src/events/sql/statistics-store.js';
-import { timeWindow } from '../../src/events/time-range.js';
+import { timeWindow } from '../../src/events/store/time-range.js';
 import { NO_FAILURES } from '../support/failures.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';

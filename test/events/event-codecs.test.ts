@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ORIGINS } from '../../src/events/event.js';
 import { codecOf } from '../../src/events/event-codecs.js';
 import { packEvents, readEvents, unpackEvents } from '../../src/events/read-events.js';
+import { ORIGINS } from '../../src/events/store/event.js';
 import { eventArbitrary } from './events.support.js';
 
 const NOW_MS = Date.UTC(2026, 0, 5);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.js';
-import type { ControlEvent } from '../../src/events/event.js';
-import { eventTest, filterKey } from '../../src/events/event-filter.js';
 import { encodeEvent } from '../../src/events/sql/event-row.js';
 import { createEventSearch } from '../../src/events/sql/event-search.js';
 import { createEventWriter } from '../../src/events/sql/event-writer.js';
+import type { ControlEvent } from '../../src/events/store/event.js';
+import { eventTest, filterKey } from '../../src/events/store/event-filter.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { eventArbitrary } from './events.support.js';
 import { filterArbitrary } from './filters.support.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ControlEvent } from '../../src/events/event.js';
-import { mergeEvents } from '../../src/events/event-merge.js';
+import type { ControlEvent } from '../../src/events/store/event.js';
+import { mergeEvents } from '../../src/events/store/event-merge.js';
 import { eventArbitrary, storedEvent } from './events.support.js';
 
 const own = storedEvent({

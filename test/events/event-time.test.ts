@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../packages/exact-json/src/index.js';
-import { readTime, utcTimeOfMs } from '../../src/events/event-time.js';
+import { readTime, utcTimeOfMs } from '../../src/events/store/event-time.js';
 
 const us = (iso: string) => BigInt(Date.parse(iso)) * 1_000n;
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { Database } from '../../src/database/database.js';
-import type { ControlEvent, EventOrigin } from '../../src/events/event.js';
-import { utcTime, utcTimeOfMs } from '../../src/events/event-time.js';
 import { createEventSearch } from '../../src/events/sql/event-search.js';
+import type { ControlEvent, EventOrigin } from '../../src/events/store/event.js';
+import { utcTime, utcTimeOfMs } from '../../src/events/store/event-time.js';
 
 /** An event with every member, except as given. */
 export function storedEvent(more: Partial<ControlEvent> = {}): ControlEvent {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventStore } from '../../src/events/store/event-store.js';
-import { timeWindow } from '../../src/events/time-range.js';
+import { timeWindow } from '../../src/events/store/time-range.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import type { Random } from '../transport/wire/random.js';

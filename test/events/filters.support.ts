@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { EventFilter } from '../../src/events/event-filter.js';
+import type { EventFilter } from '../../src/events/store/event-filter.js';
 
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const some = <T>(...values: T[]) => fc.subarray(values);

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ControlResult } from '../../src/core/types.js';
 import { unavailable } from '../../src/database/errors.js';
 import type { RevisedVerdict } from '../../src/decisions/evaluation-service.js';
-import type { ControlEvent } from '../../src/events/event.js';
 import { createObservabilityMeter } from '../../src/events/observability-meter.js';
 import { createRecorder } from '../../src/events/recorder.js';
+import type { ControlEvent } from '../../src/events/store/event.js';
 import { keptFailures } from '../support/failures.js';
 
 const REQUEST = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { segmentsOf, TIME_RANGES, timeWindow } from '../../src/events/time-range.js';
+import { segmentsOf, TIME_RANGES, timeWindow } from '../../src/events/store/time-range.js';
 
 const range = fc.constantFrom(...TIME_RANGES);
 const nowMs = fc.integer({ min: 1_700_000_000_000, max: 1_800_000_000_000 });

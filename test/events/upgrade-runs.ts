@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { createSqlEventStore } from '../../src/events/sql/sql-event-store.js';
 import type { EventStore } from '../../src/events/store/event-store.js';
-import { timeWindow } from '../../src/events/time-range.js';
+import { timeWindow } from '../../src/events/store/time-range.js';
 import type { DatabaseKind } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { seeder } from '../support/seed.js';

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import { maskCredentials } from '../secrets/mask-credentials.js';
 import { isSecretMember } from '../secrets/secret-names.js';
-import { quoted } from '../warnings/quoted.js';
 import type { ErrorCode } from './error-table.js';
+import { quoted } from './quoted.js';
 import type { ErrorItem, ServiceError } from './service-error.js';
 
 /** Errors about what the caller itself has sent. Others may be about data that were stored by someone else. */

@@ -1,8 +1,8 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { list_wrapper, only_for_type } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { pathPart, quoted } from '../errors/quoted.js';
 import { optionOf } from '../proto-option.js';
-import { pathPart, quoted } from './quoted.js';
 import { createSuggester, type Suggester } from './suggestion.js';
 import type { Warning } from './warning.js';
 

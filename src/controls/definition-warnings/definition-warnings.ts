@@ -1,12 +1,12 @@
 import { ControlDefinitionSchema } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import { endsAtTextOnly, neverMatches } from '../../../packages/linear-text/src/index.js';
-import { quoted } from '../../contract/warnings/quoted.js';
+import { quoted } from '../../contract/errors/quoted.js';
 import { unknownMembers } from '../../contract/warnings/unknown-members.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
 import { isPlaceholder } from '../../templates/bindings.js';
 import { missingParameters } from '../../templates/template-values.js';
-import { isDraft, leavesOf, type Scope, type StoredControl } from '../definition.js';
+import { isDraft, leavesOf, type Scope, type StoredControl } from '../definition/definition.js';
 import { evaluatorWarnings } from './evaluator-warnings.js';
 import { textWarnings } from './text-warnings.js';
 

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
-import { configPath, undeclaredMembers } from '../../evaluators/config-members.js';
-import { scopeSchema } from '../definition-members.js';
-import { readableLeaves } from '../readable-leaves.js';
+import { configPath, undeclaredMembers } from '../../evaluators/config/config-members.js';
+import { scopeSchema } from '../definition/definition-members.js';
+import { readableLeaves } from '../definition/readable-leaves.js';
 import { scopeWarnings, selectorWarnings } from './definition-warnings.js';
 import { evaluatorWarnings } from './evaluator-warnings.js';
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
-import { quoted } from '../../contract/warnings/quoted.js';
+import { quoted } from '../../contract/errors/quoted.js';
 import { memberPath } from '../../contract/warnings/unknown-members.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 

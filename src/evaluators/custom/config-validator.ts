@@ -9,7 +9,7 @@ import {
   type SchemaProblem,
 } from '../../../packages/json-schema/src/index.js';
 import { FIELD_REQUIRED } from '../../contract/input/messages.js';
-import type { ConfigProblem } from '../config-members.js';
+import type { ConfigProblem } from '../config/config-members.js';
 
 /** Longest configuration, as JSON text, in characters: it is sent to a worker with every check. */
 export const MAX_CONFIG_LENGTH = 64 * 1024;

@@ -1,6 +1,6 @@
 import type { Evaluator } from '../../core/evaluator.js';
 import { ProcessWorker } from '../../process/process-worker.js';
-import { configSchemaOf } from '../config-members.js';
+import { configSchemaOf } from '../config/config-members.js';
 import { type CheckLimits, CheckPool, type CheckWorker } from './check-pool.js';
 import { createConfigValidator } from './config-validator.js';
 import type { LogLine, WorkerInput } from './worker-messages.js';

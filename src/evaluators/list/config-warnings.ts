@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { isWordUnit, normalizeText } from '../../../packages/linear-text/src/index.js';
-import { quoted } from '../../contract/warnings/quoted.js';
+import { quoted } from '../../contract/errors/quoted.js';
 import type { ConfigUse, ConfigWarning } from '../../core/evaluator.js';
 
 /** Warnings about a `list` configuration. */

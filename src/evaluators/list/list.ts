@@ -19,7 +19,7 @@ import { boolean, field, list, oneOf, refuse, report, withDefault } from '../../
 import { type DataTexts, textOf } from '../../core/data-texts.js';
 import type { CheckCall, CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import { normalization } from '../config-members.js';
+import { normalization } from '../config/config-members.js';
 import { listWarnings } from './config-warnings.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { neverMatches } from '../../../packages/linear-text/src/index.js';
-import { quoted } from '../../contract/warnings/quoted.js';
+import { quoted } from '../../contract/errors/quoted.js';
 import { didYouMean } from '../../contract/warnings/suggestion.js';
 import type { ConfigWarning } from '../../core/evaluator.js';
 

@@ -14,7 +14,7 @@ import { nullable, report, text } from '../../contract/input/fields.js';
 import { textOf } from '../../core/data-texts.js';
 import type { CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import { normalization } from '../config-members.js';
+import { normalization } from '../config/config-members.js';
 import { ignoresCase, regexWarnings } from './config-warnings.js';
 
 /** Longest quotation of a pattern in a message, in characters; the metadata have all of it. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import { quoted } from '../../contract/warnings/quoted.js';
+import { quoted } from '../../contract/errors/quoted.js';
 import { createSuggester, type Suggester } from '../../contract/warnings/suggestion.js';
 import type { ConfigUse, ConfigWarning } from '../../core/evaluator.js';
 import { isAnythingChecked, readSqlConfig, sqlConfigSchema } from './config.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { Detail, EvaluatorResult } from '../../core/types.js';
-import type { Violation } from './checks/check.js';
+import type { Violation } from './check.js';
 
 /** Longest query quoted whole in metadata, in characters; of a longer one both ends are quoted. */
 const SNIPPET_LENGTH = 200;

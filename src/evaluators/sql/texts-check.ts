@@ -3,10 +3,10 @@ import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { NotCertain, NotParsed, type ParsedQuery } from '../../../packages/sql-reader/src/index.js';
 import type { CheckCall } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import { type Violation, violation } from './checks/check.js';
-import { runChecks } from './checks/run-checks.js';
+import { type Violation, violation } from './check.js';
 import type { SqlConfig } from './config.js';
 import { PASSED, violated } from './result.js';
+import { runChecks } from './run-checks.js';
 import {
   firstStatement,
   MAX_STATEMENT_LEAVES,

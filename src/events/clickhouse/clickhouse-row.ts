@@ -1,6 +1,6 @@
 import { type JsonObject, parseStoredJson, stringifyJson } from '../../../packages/exact-json/src/index.js';
-import { type ControlEvent, ORIGINS, STEP_MEMBERS } from '../event.js';
-import { facetsOf, readFacets } from '../event-facets.js';
+import { type ControlEvent, ORIGINS, STEP_MEMBERS } from '../store/event.js';
+import { facetsOf, readFacets } from '../store/event-facets.js';
 import type { EncodedEvent } from '../store/event-store.js';
 
 /** A value as the server prints it: integers of 64 bits as text. */

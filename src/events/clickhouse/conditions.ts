@@ -1,5 +1,5 @@
 import { isStorable } from '../../database/text.js';
-import { type EventFilter, wantedFacets } from '../event-filter.js';
+import { type EventFilter, wantedFacets } from '../store/event-filter.js';
 import type { ClickHouseQuery } from './clickhouse-connection.js';
 
 /** Conditions of a query, and the values of their parameters. */

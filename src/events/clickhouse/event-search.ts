@@ -1,5 +1,5 @@
 import { createMutex } from '../../database/mutex.js';
-import type { EventFilter } from '../event-filter.js';
+import type { EventFilter } from '../store/event-filter.js';
 import type { EventCursor, EventSearch } from '../store/event-search.js';
 import { PART_LIMITS, type PartLimits } from '../store/event-tail.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';

@@ -1,4 +1,4 @@
-import { eventTest } from '../event-filter.js';
+import { eventTest } from '../store/event-filter.js';
 import { type EventTail, MESSAGE_LIMITS, type PartLimits } from '../store/event-tail.js';
 import { lower } from '../store/position-order.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';

@@ -1,5 +1,5 @@
-import type { ControlEvent } from '../event.js';
-import { mergeEvents } from '../event-merge.js';
+import type { ControlEvent } from '../store/event.js';
+import { mergeEvents } from '../store/event-merge.js';
 import type { EncodedEvent, WriteEvents } from '../store/event-store.js';
 import { appliedChanges, keptChanges, newEvents } from './batch-statements.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';

@@ -1,5 +1,5 @@
-import { ROLLUP_LEVELS } from '../rollup-levels.js';
 import type { RebuildResult } from '../store/event-store.js';
+import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { existsAt } from './event-search.js';
 import type { Leases } from './lease.js';

@@ -1,5 +1,5 @@
-import { ROLLUP_LEVELS, type RollupLevel } from '../rollup-levels.js';
 import { SUMS } from '../sql/rollups.js';
+import { ROLLUP_LEVELS, type RollupLevel } from '../store/rollup-levels.js';
 
 type Sum = (typeof SUMS)[number];
 

@@ -1,7 +1,7 @@
-import { type Count, countOf } from '../count.js';
 import { SUMS } from '../sql/rollups.js';
+import { type Count, countOf } from '../store/count.js';
 import type { ControlSums, NamedSums, StatisticsStore, Sums } from '../store/event-statistics.js';
-import { type RollupSegment, segmentsOf, type TimeWindow } from '../time-range.js';
+import { type RollupSegment, segmentsOf, type TimeWindow } from '../store/time-range.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import type { ClickHouseRow } from './clickhouse-row.js';
 

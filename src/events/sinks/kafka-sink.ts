@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { KafkaConfig } from '../../config/config-sinks.js';
-import { shownEvent } from '../event.js';
+import { shownEvent } from '../store/event.js';
 import type { TailEvent } from '../store/event-tail.js';
 import type { EventSink } from './event-sink.js';
 import { openForwarding } from './forwarding-session.js';

@@ -1,6 +1,6 @@
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { EVENT_NAMES } from '../../contract/telemetry/attribute-names.js';
-import { type ControlEvent, shownEvent } from '../event.js';
+import { type ControlEvent, shownEvent } from '../store/event.js';
 import type { TailEvent } from '../store/event-tail.js';
 import type { OtlpRecord } from './otlp-worker.js';
 

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../../packages/exact-json/src/index.js';
-import type { ControlEvent } from '../event.js';
+import type { ControlEvent } from '../store/event.js';
 import type { TailEvent } from '../store/event-tail.js';
 import { COLUMNS } from './parquet-columns.js';
 

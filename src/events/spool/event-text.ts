@@ -1,5 +1,5 @@
 import { type JsonObject, parseStoredJson, stringifyJson } from '../../../packages/exact-json/src/index.js';
-import type { ControlEvent } from '../event.js';
+import type { ControlEvent } from '../store/event.js';
 
 /** An event as text, without loss. */
 export function printEvent({ timestamp, metadata, ...event }: ControlEvent): string {

@@ -1,7 +1,7 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { allOf, FALSE, isStorable } from '../../database/text.js';
-import { readFacets } from '../event-facets.js';
-import { type EventFilter, wantedFacets } from '../event-filter.js';
+import { readFacets } from '../store/event-facets.js';
+import { type EventFilter, wantedFacets } from '../store/event-filter.js';
 import { idKey } from './event-row.js';
 import { IS_DENIAL } from './segment-tables.js';
 

@@ -2,7 +2,7 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { Database } from '../../database/database.js';
 import { jsonElements } from '../../database/json-elements.js';
 import { allOf } from '../../database/text.js';
-import type { EventFilter } from '../event-filter.js';
+import type { EventFilter } from '../store/event-filter.js';
 import { type EventCount, type EventSearch, EXACT_ESTIMATES } from '../store/event-search.js';
 import { conditionOf, conditionsOf } from './event-conditions.js';
 import { type RolledFilter, rolledFilter, walkedFilter } from './rolled-filter.js';

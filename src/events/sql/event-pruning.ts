@@ -1,8 +1,8 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkRow, BulkTransaction } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
-import { ROLLUP_LEVELS } from '../rollup-levels.js';
 import type { EventRetention, Oldest, PruningCounts, PruningLimits } from '../store/event-retention.js';
+import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
 import { ALL_EVENTS, OPEN_TABLE, type Segment, tableOf } from './segment-tables.js';
 import { dropSegment, readSegments, SELECT_SEGMENTS } from './segments.js';
 

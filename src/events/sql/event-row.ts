@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { type JsonObject, parseStoredJson, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { BulkRow } from '../../database/bulk.js';
-import { type ControlEvent, ORIGINS, STEP_MEMBERS } from '../event.js';
-import { facetsOf, readFacets } from '../event-facets.js';
+import { type ControlEvent, ORIGINS, STEP_MEMBERS } from '../store/event.js';
+import { facetsOf, readFacets } from '../store/event-facets.js';
 import type { EncodedEvent } from '../store/event-store.js';
 import type { StoredEvent } from '../store/event-tail.js';
 

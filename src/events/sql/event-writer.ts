@@ -3,8 +3,8 @@ import type { BulkDatabase, BulkTransaction } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
 import { type JsonElements, jsonElements } from '../../database/json-elements.js';
 import { TRUE } from '../../database/text.js';
-import type { ControlEvent } from '../event.js';
-import { mergeEvents } from '../event-merge.js';
+import type { ControlEvent } from '../store/event.js';
+import { mergeEvents } from '../store/event-merge.js';
 import type { EncodedEvent, WriteEvents } from '../store/event-store.js';
 import type { StoredEvent } from '../store/event-tail.js';
 import {

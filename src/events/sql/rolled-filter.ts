@@ -1,5 +1,5 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import { type EventFilter, filterKey } from '../event-filter.js';
+import { type EventFilter, filterKey } from '../store/event-filter.js';
 
 /** The part of a filter that rollups can count. */
 export interface RolledFilter {

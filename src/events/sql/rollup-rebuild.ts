@@ -2,8 +2,8 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkRow } from '../../database/bulk.js';
 import type { Database } from '../../database/database.js';
 import { jsonElements } from '../../database/json-elements.js';
-import { ROLLUP_LEVELS } from '../rollup-levels.js';
 import type { RebuildResult } from '../store/event-store.js';
+import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
 import {
   ADD_TO_ROLLUP,
   levelTable,

@@ -1,5 +1,5 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import { ROLLUP_LEVELS, type RollupLevel } from '../rollup-levels.js';
+import { ROLLUP_LEVELS, type RollupLevel } from '../store/rollup-levels.js';
 
 /** Events before this were in no level when they arrived. */
 const LONGEST_KEPT_S = Math.max(...ROLLUP_LEVELS.map(({ keptS }) => keptS));

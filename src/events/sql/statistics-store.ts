@@ -3,9 +3,9 @@ import type { BulkDatabase, BulkRow } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
 import { jsonElements } from '../../database/json-elements.js';
 import { allOf } from '../../database/text.js';
-import { type Count, countOf } from '../count.js';
+import { type Count, countOf } from '../store/count.js';
 import type { ControlSums, NamedSums, Statistics, StatisticsStore, Sums } from '../store/event-statistics.js';
-import { segmentsOf } from '../time-range.js';
+import { segmentsOf } from '../store/time-range.js';
 import { SUMS } from './rollups.js';
 
 export function createStatisticsStore(database: {

@@ -1,4 +1,4 @@
-import { ROLLUP_LEVELS, type RollupLevel } from '../rollup-levels.js';
+import { ROLLUP_LEVELS, type RollupLevel } from './rollup-levels.js';
 
 /**
  * Additional retention of rollups, in seconds. Clocks of several processes differ, and a rebuild uses the

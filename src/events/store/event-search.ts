@@ -1,5 +1,5 @@
-import type { ControlEvent } from '../event.js';
-import type { EventFilter } from '../event-filter.js';
+import type { ControlEvent } from './event.js';
+import type { EventFilter } from './event-filter.js';
 
 /** A position between two events of a search: after the one with this time and position. */
 export interface EventCursor {

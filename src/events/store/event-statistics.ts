@@ -1,5 +1,5 @@
-import type { Count } from '../count.js';
-import type { TimeWindow } from '../time-range.js';
+import type { Count } from './count.js';
+import type { TimeWindow } from './time-range.js';
 
 /** Counts of events. */
 export interface Sums {

@@ -1,5 +1,5 @@
 import type { RepeatLog } from '../../process/repeat-log.js';
-import type { ControlEvent } from '../event.js';
+import type { ControlEvent } from './event.js';
 import type { EventRetention } from './event-retention.js';
 import type { EventSearch } from './event-search.js';
 import type { StatisticsStore } from './event-statistics.js';

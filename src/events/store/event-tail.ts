@@ -1,5 +1,5 @@
-import type { ControlEvent } from '../event.js';
-import type { EventFilter } from '../event-filter.js';
+import type { ControlEvent } from './event.js';
+import type { EventFilter } from './event-filter.js';
 
 /** Queue of a read: short ones must not wait behind long ones. */
 export type ReadLane = 'statistics' | 'search';

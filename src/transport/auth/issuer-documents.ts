@@ -1,4 +1,5 @@
 import { isSafeUrl } from '../../config/oidc-settings.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 
 /** Largest document of an issuer, in bytes. */
 const MAX_BYTES = 1024 * 1024;
@@ -30,7 +31,7 @@ export async function readMetadata(issuer: string, timeoutMs: number): Promise<I
 /** Reads a JSON object over HTTP. Redirects are not followed: they could lead to an address without TLS. */
 export async function readJson(url: string, timeoutMs: number): Promise<Record<string, unknown>> {
   const reply = await fetch(url, {
-    headers: { accept: 'application/json' },
+    headers: { accept: MEDIA_TYPES.json },
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
   });

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { protocolOf } from '../wire/rpc-status.js';
+import { mediaTypeOf } from '../wire/media-types.js';
 import type { ForeignOriginCheck } from './request-origin.js';
 import { sessionTokenOf } from './session-cookie.js';
 
@@ -53,7 +53,7 @@ export function createCredentialReader(isForeign: ForeignOriginCheck): Credentia
   return {
     ofRest: (request) => read(request, request.method !== 'GET'),
     ofRpc(request) {
-      if (protocolOf(request.headers['content-type'] ?? '') !== 'grpc') return read(request, true);
+      if (mediaTypeOf(request.headers['content-type']).protocol !== 'grpc') return read(request, true);
       return keyOnly(request);
     },
   };

@@ -9,9 +9,9 @@ import type { Warning } from '../../contract/warnings/warning.js';
 import { callClassOf } from '../admission/call-class.js';
 import type { CallTicket } from '../admission/call-ticket.js';
 import type { Credentials } from '../auth/request-credentials.js';
-import { isUnexpected, toItemStatus, toRpcStatus } from '../wire/connect-error.js';
+import { toItemStatus, toRpcStatus } from '../wire/error-status.js';
 import { REVISION_HEADER, STALENESS_HEADER, WARNING_HEADER, warningHeader } from '../wire/reply-headers.js';
-import { codeWord, type RpcStatus } from '../wire/rpc-status.js';
+import { codeWord, isUnexpected, type RpcStatus } from '../wire/rpc-status.js';
 import type { CallHost, CallRoute, RpcCaller } from './call-host.js';
 import { type CallTime, createCallTime } from './call-time.js';
 

@@ -1,6 +1,6 @@
 import type { ConnectError } from '@connectrpc/connect';
 import { draining } from '../../contract/errors/draining.js';
-import { toConnectError } from '../wire/connect-error.js';
+import { toConnectError } from '../wire/error-status.js';
 import type { DueTimes } from './due-times.js';
 
 /** How long a stream must have been idle after its notice before it is ended, in milliseconds. */

@@ -5,7 +5,7 @@ import type { EndedSessions } from '../../sessions/ended-sessions.js';
 import { endedSession, withdrawnKey } from '../auth/authenticator.js';
 import type { KeyRing } from '../auth/key-ring.js';
 import { expiredToken } from '../auth/token-errors.js';
-import { toConnectError } from '../wire/connect-error.js';
+import { toConnectError } from '../wire/error-status.js';
 import type { DueTimes } from './due-times.js';
 
 /** The running calls that end when their key is withdrawn, or their token expires. */

@@ -2,10 +2,8 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { timeLimited } from '../../contract/call/time-limited.js';
 import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
 import { messageTooSlow } from '../call/deadline.js';
-import { toConnectError } from '../wire/connect-error.js';
-
-/** Bytes before each message of a stream: flags and length. Same in gRPC, gRPC-Web and Connect. */
-const PREFIX_LENGTH = 5;
+import { PREFIX_LENGTH } from '../wire/envelope.js';
+import { toConnectError } from '../wire/error-status.js';
 
 /** Passes the body of a call with one message on. Fails with a ConnectError when its bytes are too many. */
 export async function* countedBody(

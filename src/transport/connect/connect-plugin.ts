@@ -19,12 +19,12 @@ import { type CallHost, type CallRoute, closedStatus, rpcRoute } from '../call/c
 import type { LongStreams } from '../call/long-streams.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { isHttp2 } from '../http/unread-body.js';
-import { toConnectError } from '../wire/connect-error.js';
+import { toConnectError } from '../wire/error-status.js';
 import { MIN_GZIP_BYTES } from '../wire/gzip.js';
 import { jsonCopyFor } from '../wire/json-copy.js';
+import { mediaTypeOf } from '../wire/media-types.js';
 import { maxReplyBytes } from '../wire/message-limits.js';
 import { MESSAGE_OPTIONS } from '../wire/message-options.js';
-import { protocolOf } from '../wire/rpc-status.js';
 import { compressingReplies, replyCompression } from './compressed-replies.js';
 import { jsonOfQuery } from './get-request.js';
 import { guardHandler } from './guard.js';
@@ -159,8 +159,8 @@ function startCalls(
     return route;
   };
   scope.addHook('onRequest', (request, reply, done) => {
-    const contentType = request.headers['content-type'] ?? '';
-    const protocol = protocolOf(contentType);
+    const contentType = request.headers['content-type'];
+    const { protocol } = mediaTypeOf(contentType);
     if (protocol === 'grpc') withoutCors(reply);
     repairAuthority(request);
     const rpc: RpcCall = {

@@ -1,5 +1,6 @@
 import { type DescMessage, toBinary, toJsonString } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
+import { ENVELOPE_FLAGS, PREFIX_LENGTH, writePrefix } from '../wire/envelope.js';
 import { gzipped, MIN_GZIP_BYTES } from '../wire/gzip.js';
 import { MESSAGE_OPTIONS } from '../wire/message-options.js';
 import { messageMapper } from './message-mapper.js';
@@ -13,10 +14,6 @@ export interface ReplyForm {
   readonly isCompressed: boolean;
 }
 
-/** The flag of a compressed message in the first byte of an envelope. */
-export const COMPRESSED = 1;
-/** Bytes before each message: flags and length. */
-export const PREFIX_LENGTH = 5;
 /** Members from this size on, in bytes, are sent from the memory of their encoding; smaller ones are copied. */
 const SHARED_BYTES = 16_384;
 
@@ -52,7 +49,7 @@ export class EncodedReplies {
     if (length > this.#maxBytes) throw tooLarge(length, this.#maxBytes);
     const encoded =
       isCompressed && length >= MIN_GZIP_BYTES
-        ? gzipped(Buffer.concat(parts)).then((bytes) => inEnvelope([bytes], COMPRESSED))
+        ? gzipped(Buffer.concat(parts)).then((bytes) => inEnvelope([bytes], ENVELOPE_FLAGS.compressed))
         : inEnvelope(parts, 0);
     known.set(form, encoded);
     return encoded;
@@ -118,8 +115,7 @@ function encodedOnce(
 /** Joins small parts with those before them, so that a small message is one chunk. */
 function inEnvelope(parts: readonly Uint8Array[], flags: number): EncodedReply {
   const prefix = Buffer.alloc(PREFIX_LENGTH);
-  prefix[0] = flags;
-  prefix.writeUInt32BE(lengthOf(parts), 1);
+  writePrefix(prefix, 0, flags, lengthOf(parts));
   const chunks: Uint8Array[] = [];
   let small: Uint8Array[] = [prefix];
   for (const part of parts) {

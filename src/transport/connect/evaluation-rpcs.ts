@@ -20,7 +20,7 @@ import {
 } from '../evaluation/evaluation-calls.js';
 import { type HeavySteps, onlyEvaluation, withHeldMessage } from '../evaluation/heavy-steps.js';
 import { StreamMessages } from '../evaluation/stream-messages.js';
-import { toConnectError } from '../wire/connect-error.js';
+import { toConnectError } from '../wire/error-status.js';
 import type { EvaluationFields, EvaluationOutcome } from '../wire/evaluation-codec.js';
 import {
   batchMessage,

@@ -4,6 +4,7 @@ import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/conn
 import { codeToHttpStatus, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
 import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
 import { JsonCopy } from '../wire/json-copy.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 
 /**
  * RPCs without side effects may be called with GET: the message is in the query, and there is no body
@@ -55,7 +56,7 @@ export function jsonOfQuery(url: string): JsonCopy | null {
 export function refusedGet(status: ConnectError): UniversalServerResponse {
   const body = errorToJsonBytes(status, undefined);
   const header = new Headers(status.metadata);
-  const own = { 'content-type': 'application/json', 'content-length': String(body.byteLength), ...UNCACHED };
+  const own = { 'content-type': MEDIA_TYPES.json, 'content-length': String(body.byteLength), ...UNCACHED };
   for (const [name, value] of Object.entries(own)) header.set(name, value);
   return { status: codeToHttpStatus(status.code), header, body: only(body) };
 }

@@ -7,20 +7,21 @@ import type {
 } from '@connectrpc/connect/protocol';
 import { errorFromJsonBytes, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
 import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
-import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
+import { trailerParse, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
 import type { MessageReader } from '../../contract/call/handler.js';
 import { callClassOf } from '../admission/call-class.js';
 import { arrivalExpiry, callerTimeoutOf, withinTime } from '../call/deadline.js';
 import type { LongStream, LongStreams } from '../call/long-streams.js';
-import { toConnectError } from '../wire/connect-error.js';
-import { withMinimalMessage } from '../wire/grpc-message.js';
+import { ENVELOPE_FLAGS, inEnvelope, PREFIX_LENGTH } from '../wire/envelope.js';
+import { toConnectError } from '../wire/error-status.js';
+import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
 import { correctedStatus } from '../wire/message-errors.js';
 import { codeWord, PUSHBACK_TRAILER } from '../wire/rpc-status.js';
 import { countedBody, countedStream, smallMessages } from './body-bytes.js';
 import { isGetCall, METHOD_NOT_ALLOWED, queryProblem, refusedGet, UNCACHED } from './get-request.js';
 import { withReplies } from './replaced-replies.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
-import { trailersOnly } from './trailers-only.js';
+import { trailersOnly, withMinimalMessage } from './trailers-only.js';
 import { UnreadMessages } from './unread-messages.js';
 
 export interface GuardOptions {
@@ -150,8 +151,7 @@ function unreadMessagesOf(
   { call, json }: RpcCall,
   { reader, maxMessageBytes }: GuardOptions,
 ): UnreadMessages | undefined {
-  const isText = call.header('content-type')?.startsWith('application/grpc-web-text') === true;
-  if (reader === undefined || isText) return undefined;
+  if (reader === undefined || mediaTypeOf(call.header('content-type')).isBase64) return undefined;
   return new UnreadMessages(reader, json === null ? 'binary' : 'json', maxMessageBytes);
 }
 
@@ -162,8 +162,7 @@ function withoutUnread(
   { call, unread }: RpcCall,
 ): AsyncIterable<Uint8Array> {
   if (unread === undefined) return body;
-  const isWhole = /^application\/(?:json|proto)\b/i.test(call.header('content-type') ?? '');
-  if (!isWhole) return unread.fromEnvelopes(body);
+  if (!mediaTypeOf(call.header('content-type')).isWhole) return unread.fromEnvelopes(body);
   if (!unread.takesWhole(header.get(LENGTH_HEADER))) return body;
   header.delete(LENGTH_HEADER);
   return unread.fromWhole(body);
@@ -232,7 +231,7 @@ async function correctBody(
   rpc: RpcCall,
 ): Promise<Partial<UniversalServerResponse>> {
   const contentType = response.header?.get('content-type') ?? '';
-  if (contentType === 'application/json' && response.status >= 400) {
+  if (contentType === MEDIA_TYPES.json && response.status >= 400) {
     const sent = await collect(body);
     const isCompressed = response.header?.get('content-encoding') === 'gzip';
     const bytes = isCompressed ? gunzipSync(sent) : sent;
@@ -245,18 +244,18 @@ async function correctBody(
     response.header?.set('content-length', String(json.byteLength));
     return { status: 400, body: once(json) };
   }
-  if (contentType.startsWith('application/grpc-web') && !contentType.includes('text')) {
+  if (mediaTypeOf(contentType).protocol === 'grpc-web') {
     return { body: correctWebTrailer(body, rpc) };
   }
   return {};
 }
 
 /** The flags of trailers that are compressed. */
-const COMPRESSED_TRAILER = trailerFlag | 1;
+const COMPRESSED_TRAILER = ENVELOPE_FLAGS.trailers | ENVELOPE_FLAGS.compressed;
 
 async function* correctWebTrailer(body: AsyncIterable<Uint8Array>, rpc: RpcCall): AsyncIterable<Uint8Array> {
   for await (const chunk of body) {
-    yield chunk[0] === trailerFlag || chunk[0] === COMPRESSED_TRAILER
+    yield chunk[0] === ENVELOPE_FLAGS.trailers || chunk[0] === COMPRESSED_TRAILER
       ? correctedTrailerFrame(chunk, rpc)
       : chunk;
   }
@@ -264,7 +263,7 @@ async function* correctWebTrailer(body: AsyncIterable<Uint8Array>, rpc: RpcCall)
 
 function correctedTrailerFrame(frame: Uint8Array, { call, json }: RpcCall): Uint8Array {
   if (call.code !== null) return frame;
-  const content = frame.subarray(5);
+  const content = frame.subarray(PREFIX_LENGTH);
   const trailer = trailerParse(frame[0] === COMPRESSED_TRAILER ? gunzipSync(content) : content);
   const code = Number(trailer.get('grpc-status') ?? '0') as Code | 0;
   if (code === 0) return frame;
@@ -272,12 +271,7 @@ function correctedTrailerFrame(frame: Uint8Array, { call, json }: RpcCall): Uint
   call.code = codeWord(corrected?.code ?? code);
   if (corrected === undefined) return frame;
   setTrailerStatus(trailer, corrected);
-  const data = trailerSerialize(trailer);
-  const out = new Uint8Array(5 + data.byteLength);
-  out[0] = trailerFlag;
-  new DataView(out.buffer).setUint32(1, data.byteLength);
-  out.set(data, 5);
-  return out;
+  return inEnvelope(ENVELOPE_FLAGS.trailers, trailerSerialize(trailer));
 }
 
 function messageOf(trailer: Headers): string {

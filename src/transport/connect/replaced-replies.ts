@@ -1,8 +1,11 @@
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
-import { COMPRESSED, type EncodedReply, lengthOf, PREFIX_LENGTH } from './encoded-replies.js';
+import { ENVELOPE_FLAGS, PREFIX_LENGTH } from '../wire/envelope.js';
+import { mediaTypeOf } from '../wire/media-types.js';
+import { chunksOf } from './body-chunks.js';
+import { type EncodedReply, lengthOf } from './encoded-replies.js';
 
 /** Flags of envelopes that hold no message: trailers of gRPC-Web, and the end of a stream of Connect. */
-const NO_MESSAGE = 0x80 | 0x02;
+const NO_MESSAGE = ENVELOPE_FLAGS.trailers | ENVELOPE_FLAGS.endOfStream;
 
 /**
  * A response in which each message of Connect, an empty one, is replaced by the next of `replies`, if there are some.
@@ -15,16 +18,15 @@ export function withReplies(
 ): UniversalServerResponse {
   const { body, header } = response;
   if (body === undefined || !(Symbol.asyncIterator in body)) return response;
-  if (replies.length > 0 && response.status === 200 && isWhole(header)) {
+  if (replies.length > 0 && response.status === 200 && header !== undefined && isWhole(header)) {
     const [reply = []] = replies.splice(0);
-    return { ...response, body: whole(reply, header as Headers, sends) };
+    return { ...response, body: whole(reply, header, sends) };
   }
   return { ...response, body: replaced(body as AsyncIterable<Uint8Array>, replies, sends) };
 }
 
-/** Whether the body is one message of Connect, without an envelope. */
-function isWhole(header: Headers | undefined): boolean {
-  return /^application\/(?:json|proto)$/.test(header?.get('content-type') ?? '');
+function isWhole(header: Headers): boolean {
+  return mediaTypeOf(header.get('content-type') ?? undefined).isWhole;
 }
 
 async function* whole(
@@ -37,7 +39,7 @@ async function* whole(
   const length = lengthOf(chunks);
   // Headers are sent after the first chunk was asked for.
   header.set('content-length', String(length));
-  if (first[0] === COMPRESSED) header.set('content-encoding', 'gzip');
+  if (first[0] === ENVELOPE_FLAGS.compressed) header.set('content-encoding', 'gzip');
   sends(length);
   for (const chunk of chunks) if (chunk.length > 0) yield chunk;
 }
@@ -54,23 +56,17 @@ function replaced(
       let chunks: EncodedReply = [];
       let sent = 0;
       const next = (): IteratorResult<Uint8Array> => ({ done: false, value: chunks[sent++] as Uint8Array });
-      const outer: AsyncIterator<Uint8Array> = {
-        async next() {
-          if (sent < chunks.length) return next();
-          const result = await inner.next();
-          if (result.done !== true) sends(lengthOf(replies[0] ?? [result.value]));
-          if (result.done === true || ((result.value[0] ?? 0) & NO_MESSAGE) !== 0) return result;
-          const reply = replies.shift();
-          if (reply === undefined) return result;
-          chunks = reply;
-          sent = 0;
-          return next();
-        },
-      };
-      if (inner.return !== undefined)
-        outer.return = (value) => inner.return?.(value) ?? Promise.resolve({ done: true, value });
-      if (inner.throw !== undefined) outer.throw = (error) => inner.throw?.(error) ?? Promise.reject(error);
-      return outer;
+      return chunksOf(inner, async () => {
+        if (sent < chunks.length) return next();
+        const result = await inner.next();
+        if (result.done !== true) sends(lengthOf(replies[0] ?? [result.value]));
+        if (result.done === true || ((result.value[0] ?? 0) & NO_MESSAGE) !== 0) return result;
+        const reply = replies.shift();
+        if (reply === undefined) return result;
+        chunks = reply;
+        sent = 0;
+        return next();
+      });
     },
   };
 }

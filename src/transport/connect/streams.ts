@@ -2,7 +2,7 @@ import { create, type DescMessage, type Message } from '@bufbuild/protobuf';
 import type { ConnectError, HandlerContext } from '@connectrpc/connect';
 import { untilAborted } from '../../contract/call/until-aborted.js';
 import type { Call } from '../call/call.js';
-import { toConnectError } from '../wire/connect-error.js';
+import { toConnectError } from '../wire/error-status.js';
 import { correctedDecodeError } from '../wire/message-errors.js';
 import type { EncodedReply, ReplyForm } from './encoded-replies.js';
 import { type RpcCall, replyForm, rpcCallOf, writeTrailers } from './rpc-call.js';

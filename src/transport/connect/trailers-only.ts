@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { abandonSoon } from '../http/unread-body.js';
+import { encodeGrpcMessage } from '../wire/encode-status.js';
+import { chunksOf } from './body-chunks.js';
 
 /** A response whose headers are sent with its end, so that an empty one is a single frame. */
 type HoldHeaders = () => void;
@@ -35,17 +37,40 @@ function continued(
   rest: AsyncIterator<Uint8Array>,
 ): AsyncIterable<Uint8Array> {
   let isFirst = first !== undefined;
-  const iterator: AsyncIterator<Uint8Array> = {
-    next() {
-      if (!isFirst) return rest.next();
-      isFirst = false;
-      return Promise.resolve({ done: false, value: first as Uint8Array });
+  const iterator = chunksOf(rest, () => {
+    if (!isFirst) return rest.next();
+    isFirst = false;
+    return Promise.resolve({ done: false, value: first as Uint8Array });
+  });
+  return { [Symbol.asyncIterator]: () => iterator };
+}
+
+const GRPC_MESSAGE = 'grpc-message';
+
+/** Encodes the status message in the trailers of a gRPC response minimally once the body has ended. */
+export function withMinimalMessage(response: UniversalServerResponse): UniversalServerResponse {
+  const { body, trailer } = response;
+  if (trailer === undefined || body === undefined || !(Symbol.asyncIterator in body)) return response;
+  const source = body as AsyncIterable<Uint8Array>;
+  return {
+    ...response,
+    body: {
+      // Not a generator: streams are iterated once per message.
+      [Symbol.asyncIterator]() {
+        const inner = source[Symbol.asyncIterator]();
+        return chunksOf(inner, async () => {
+          const result = await inner.next();
+          if (result.done === true) rewrite(trailer);
+          return result;
+        });
+      },
     },
   };
-  if (rest.return !== undefined)
-    iterator.return = (value) => rest.return?.(value) ?? Promise.resolve({ done: true, value });
-  if (rest.throw !== undefined) iterator.throw = (error) => rest.throw?.(error) ?? Promise.reject(error);
-  return { [Symbol.asyncIterator]: () => iterator };
+}
+
+function rewrite(trailer: Headers): void {
+  const message = trailer.get(GRPC_MESSAGE);
+  if (message !== null) trailer.set(GRPC_MESSAGE, encodeGrpcMessage(decodeURIComponent(message)));
 }
 
 /** Makes the next `writeHead` of a response wait for its end, which must follow at once. */

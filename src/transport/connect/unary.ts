@@ -1,7 +1,7 @@
 import type { Message } from '@bufbuild/protobuf';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { Call } from '../call/call.js';
-import { toConnectError } from '../wire/connect-error.js';
+import { toConnectError } from '../wire/error-status.js';
 import { type RpcCall, rpcCallOf, writeTrailers } from './rpc-call.js';
 
 /** A unary RPC as a Connect implementation. */

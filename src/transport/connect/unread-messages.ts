@@ -1,7 +1,6 @@
 import type { MessageReader, UnreadMessage } from '../../contract/call/handler.js';
+import { inEnvelope, PREFIX_LENGTH } from '../wire/envelope.js';
 
-/** Bytes before each message of an envelope: flags and length. Same in gRPC, gRPC-Web and Connect. */
-const PREFIX_LENGTH = 5;
 const NOTHING = Buffer.alloc(0);
 
 /** A message that is being taken out. */
@@ -125,5 +124,5 @@ export class UnreadMessages {
 }
 
 const EMPTY_JSON = Buffer.from('{}');
-const EMPTY_BINARY_ENVELOPE = Buffer.alloc(PREFIX_LENGTH);
-const EMPTY_JSON_ENVELOPE = Buffer.concat([Buffer.from([0, 0, 0, 0, EMPTY_JSON.length]), EMPTY_JSON]);
+const EMPTY_BINARY_ENVELOPE = inEnvelope(0, NOTHING);
+const EMPTY_JSON_ENVELOPE = inEnvelope(0, EMPTY_JSON);

@@ -11,6 +11,7 @@ import type { EventCodec } from '../../events/store/event-store.js';
 import { messageMapper } from '../connect/message-mapper.js';
 import { type RpcMethod, rpcMethods } from '../descriptors/rpc-methods.js';
 import { readInput } from '../rest/read-input.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import { createMessageParser } from '../wire/message-parser.js';
 import { withoutSurplus } from './surplus-events.js';
 
@@ -64,7 +65,7 @@ function formsOf(
   };
 }
 
-const JSON_HEADERS = { 'content-type': 'application/json' };
+const JSON_HEADERS = { 'content-type': MEDIA_TYPES.json };
 
 /** Reads the plain value of a message; `isBinary` for protobuf. */
 function messageReader(desc: DescMethod): (bytes: Uint8Array, isBinary: boolean) => object {

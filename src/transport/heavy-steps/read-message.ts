@@ -19,6 +19,7 @@ import { readBody } from '../rest/rest-body.js';
 import { directCodec } from '../wire/direct-codec.js';
 import type { EvaluationFields, StreamFields } from '../wire/evaluation-codec.js';
 import { evaluationFieldsOf, streamFieldsOf } from '../wire/evaluation-messages.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import { undecodableMessage } from '../wire/message-errors.js';
 import { createMessageParser } from '../wire/message-parser.js';
 
@@ -64,7 +65,7 @@ function readRest({ rpc, bytes }: EvaluationMessage, duplicates: DuplicateMember
   };
 }
 
-const JSON_HEADERS = { 'content-type': 'application/json' };
+const JSON_HEADERS = { 'content-type': MEDIA_TYPES.json };
 const NO_STREAM = { id: '', cancel: false };
 
 /** As the fast path of gRPC. */

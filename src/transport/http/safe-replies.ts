@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { sessionTokenOf } from '../auth/session-cookie.js';
-import { protocolOf } from '../wire/rpc-status.js';
+import { mediaTypeOf } from '../wire/media-types.js';
 
 /** Header of every reply that a browser could read: its type is the declared one. */
 export const NO_SNIFFING = ['x-content-type-options', 'nosniff'] as const;
@@ -11,7 +11,7 @@ export const NO_SNIFFING = ['x-content-type-options', 'nosniff'] as const;
  */
 export function protectReplies(app: FastifyInstance): void {
   app.addHook('onRequest', ({ headers }, reply, done) => {
-    if (protocolOf(headers['content-type'] ?? '') === 'grpc') return done();
+    if (mediaTypeOf(headers['content-type']).protocol === 'grpc') return done();
     reply.header(...NO_SNIFFING);
     if (headers.cookie !== undefined && sessionTokenOf(headers.cookie) !== undefined)
       reply.header('cache-control', 'private, no-store');

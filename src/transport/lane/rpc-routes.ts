@@ -11,6 +11,7 @@ import {
   onlyEvaluation,
   withHeldMessage,
 } from '../evaluation/heavy-steps.js';
+import { PREFIX_LENGTH } from '../wire/envelope.js';
 import type { EvaluationFields, EvaluationOutcome, MessageForm } from '../wire/evaluation-codec.js';
 import { undecodableMessage } from '../wire/message-errors.js';
 import { maxReplyBytes } from '../wire/message-limits.js';
@@ -206,7 +207,7 @@ export function checkSize(framed: Buffer, limit: number): void {
       const text = `message size ${size} is larger than configured writeMaxBytes ${limit}`;
       throw new ConnectError(text, Code.ResourceExhausted);
     }
-    at += 5 + size;
+    at += PREFIX_LENGTH + size;
   }
 }
 

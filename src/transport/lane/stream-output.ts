@@ -1,10 +1,10 @@
 import type { Call } from '../call/call.js';
 import type { LongStreams } from '../call/long-streams.js';
+import { OK_TRAILERS } from '../wire/encode-status.js';
 import type { EvaluationCodec, StreamReply } from '../wire/evaluation-codec.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import { maxReplyBytes } from '../wire/message-limits.js';
 import { addNotes, type ReplyFields } from '../wire/reply.js';
-import { OK_TRAILERS } from '../wire/trailers.js';
-import { GRPC_REPLY_TYPE } from './framings/grpc.js';
 import type { Http2Exchange } from './http2-exchange.js';
 import type { LaneEnvironment } from './lane-environment.js';
 import { checkSize, type RpcRouteOptions } from './rpc-routes.js';
@@ -115,7 +115,7 @@ export class StreamOutput {
 
   #head(): ReplyFields {
     const headers = this.#env.head(this.#exchange, this.#call.requestId);
-    headers['content-type'] = GRPC_REPLY_TYPE;
+    headers['content-type'] = MEDIA_TYPES.grpcProto;
     return headers;
   }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Peer } from '../admission/peer.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import type { ListenerLimits } from './limits.js';
 import type { Connection } from './open-connections.js';
 import type { PipelinedRequests } from './pipelined-requests.js';
@@ -168,7 +169,7 @@ export function refuseTooManyHeaders(response: ServerResponse): void {
     statusCode: 431,
   });
   response.shouldKeepAlive = false;
-  response.writeHead(431, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  response.writeHead(431, { 'content-type': MEDIA_TYPES.json, 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }
 

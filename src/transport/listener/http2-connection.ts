@@ -6,12 +6,11 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Peer } from '../admission/peer.js';
+import { mediaTypeOf } from '../wire/media-types.js';
 import type { ListenerLimits } from './limits.js';
 import type { Connection } from './open-connections.js';
 import type { ConnectionProblemKind, ProblemListener } from './problem.js';
 
-/** Content types whose request body may stay open without a limit. */
-const ENDLESS_BODY = /^application\/(?:grpc|connect\+)/;
 /** How long a client has to read that its connection closes. */
 const RETIRE_MS = 1_000;
 /** In a GOAWAY that takes all streams on the way (RFC 9113, section 6.8). */
@@ -130,7 +129,7 @@ export class Http2Connection implements Connection {
 
   /** Limits the time for a finite request body to arrive. Returns a function that removes the limit. */
   #boundReceiving(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): (() => void) | undefined {
-    if (stream.endAfterHeaders || ENDLESS_BODY.test(headers['content-type'] ?? '')) return undefined;
+    if (stream.endAfterHeaders || mediaTypeOf(headers['content-type']).isStream) return undefined;
     const isOver = () => stream.readableEnded || stream.destroyed;
     const limit = setTimeout(() => {
       // Input that arrived while the process was busy is read first.

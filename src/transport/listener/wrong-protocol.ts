@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { callerError } from '../../contract/errors/service-error.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import { problemBody } from '../wire/problem.js';
 import type { Opening } from './protocol-peek.js';
 
@@ -53,7 +54,7 @@ function http1Refusal(received: Buffer): string {
   const body = stringifyJson(problem);
   const headers = [
     'HTTP/1.1 400 Bad Request',
-    'Content-Type: application/json',
+    `Content-Type: ${MEDIA_TYPES.json}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ];
@@ -84,7 +85,8 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   const [status, message] = answerTo(error.code);
   const label = STATUS_CODES[status];
   const body = JSON.stringify({ error: label, message, statusCode: status });
-  const head = `HTTP/1.1 ${status} ${label}\r\nContent-Length: ${body.length}\r\nContent-Type: application/json`;
+  const type = `Content-Type: ${MEDIA_TYPES.json}`;
+  const head = `HTTP/1.1 ${status} ${label}\r\nContent-Length: ${body.length}\r\n${type}`;
   socket.write(`${head}\r\n\r\n${body}`);
   socket.destroySoon();
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { STORAGE_STATES } from '../../database/storage-health/storage-state.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import { failure, response } from './problem-schemas.js';
 import { withReplyExample } from './reply-examples.js';
 import type { SchemaPool } from './schema-pool.js';
@@ -119,7 +120,7 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
       requestBody: {
         required: true,
         content: {
-          'application/json': {
+          [MEDIA_TYPES.json]: {
             schema: { ...object({ api_key: TEXT }), examples: [{ api_key: 'a-key-of-the-service' }] },
           },
         },

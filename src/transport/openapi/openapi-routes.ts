@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { createFiles, fileErrors } from '../http/files.js';
 import type { ServedPath } from '../routing/route-finder.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import { DOCS_PAGE, DOCS_PATH, DOCS_POLICY, START_FILE, START_SCRIPT, VIEWER_FILES } from './docs-page.js';
 
 const METHODS = ['GET', 'HEAD'];
@@ -26,9 +27,7 @@ const VIEWER_AGE_MS = 60_000;
  * reader: making it is a third of the work of a start.
  */
 export function registerOpenApi(app: FastifyInstance, document: () => Promise<JsonObject>): void {
-  serveText(app, '/openapi.json', 'application/json; charset=utf-8', async () =>
-    JSON.stringify(await document()),
-  );
+  serveText(app, '/openapi.json', MEDIA_TYPES.jsonInUtf8, async () => JSON.stringify(await document()));
   serveText(app, DOCS_PATH, 'text/html; charset=utf-8', () => DOCS_PAGE, {
     'content-security-policy': DOCS_POLICY,
     'referrer-policy': 'no-referrer',

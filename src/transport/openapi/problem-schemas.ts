@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { ERROR_TABLE } from '../../contract/errors/error-table.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import { ERROR_TYPE_BASE } from '../wire/problem.js';
 import type { SchemaPool } from './schema-pool.js';
 
@@ -142,5 +143,5 @@ export function failure(name: FailureName): JsonObject {
 
 /** A JSON response. */
 export function response(description: string, schema: JsonObject): JsonObject {
-  return { description, content: { 'application/json': { schema } } };
+  return { description, content: { [MEDIA_TYPES.json]: { schema } } };
 }

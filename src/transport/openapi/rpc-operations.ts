@@ -5,7 +5,7 @@ import { Access, evaluation, header, scopes } from '../../../gen/proto/enforceme
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { optionOf } from '../../contract/proto-option.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
-import { LINES_MEDIA_TYPE } from '../rest/line-stream.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import { ETAG_HEADER, NEXT_PAGE_HEADER, REVISION_HEADER } from '../wire/reply-headers.js';
 import { type Form, fieldSchema, messageSchema } from './message-schemas.js';
 import { withParameterExamples } from './parameter-examples.js';
@@ -53,7 +53,7 @@ export function rpcOperation({ method, binding, input }: DescribedRoute, pool: S
     ...(parameters.length === 0 ? {} : { parameters: withParameterExamples(id, parameters) }),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+      : { requestBody: { required: true, content: { [MEDIA_TYPES.json]: { schema: body } } } }),
     responses: {
       [method.successStatus]: withReplyExample(id, success(method, binding, pool)),
       ...failures(method, binding, body !== undefined),
@@ -117,7 +117,7 @@ function success(method: RpcMethod, binding: HttpBinding, pool: SchemaPool): Jso
   const schema = member === undefined ? messageSchema(output, form, pool) : fieldSchema(member, form, pool);
   const description = commentOf(output.typeName) ?? 'Success.';
   if (method.desc.methodKind === 'server_streaming') {
-    return { description, content: { [LINES_MEDIA_TYPE]: { schema } } };
+    return { description, content: { [MEDIA_TYPES.lines]: { schema } } };
   }
   const reply = response(description, schema);
   const headers = output.fields.flatMap((field): [string, JsonObject][] => {

@@ -2,9 +2,6 @@ import { constants } from 'node:http2';
 import { Readable } from 'node:stream';
 import { untilAborted } from '../../contract/call/until-aborted.js';
 
-/** Newline-delimited JSON: one value per line. */
-export const LINES_MEDIA_TYPE = 'application/x-ndjson';
-
 /**
  * A body made of lines. The first line is awaited, so that earlier errors get an ordinary error reply. Later
  * errors abort the reply, so that the client sees that it is incomplete.

@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { FrontGateOptions, RefusedCall } from '../admission/front-gate.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../wire/reply-headers.js';
 import { type RpcErrorReply, rpcErrorReply } from '../wire/rpc-reply.js';
 import { errorAnswer, type FailedRequest } from './rest-errors.js';
@@ -28,7 +29,7 @@ export function createRefusedCalls(options: RefusedCallOptions): FrontGateOption
       return { ...reply, headers: { ...common, ...reply.headers } };
     }
     const answer = errorAnswer(error, { url: path, id, log, headers }, { now, failures: UNLOGGED });
-    const more: OutgoingHttpHeaders = { 'content-type': 'application/json' };
+    const more: OutgoingHttpHeaders = { 'content-type': MEDIA_TYPES.json };
     for (let at = 0; at + 1 < answer.headers.length; at += 2)
       more[answer.headers[at] as string] = answer.headers[at + 1];
     return { status: answer.status, headers: { ...common, ...more }, body: answer.body };

@@ -14,11 +14,10 @@ import {
 import type { ServiceError } from '../../contract/errors/service-error.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import { pathText } from '../../contract/warnings/request-warnings.js';
+import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
 
 /** The body cannot be decoded: answered 400 with `{"detail": …}` alone, as expected by deployed clients. */
 export class UndecodableBodyError extends Error {}
-
-const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
 
 /** A request with its complete body. */
 export interface ArrivedBody {
@@ -32,7 +31,7 @@ export function jsonBytes({ body, headers }: ArrivedBody): Buffer | undefined {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') return undefined;
   if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
-  return JSON_MEDIA_TYPE.test(headers['content-type'] ?? '') ? body : undefined;
+  return mediaTypeOf(headers['content-type']).isJson ? body : undefined;
 }
 
 /**
@@ -50,8 +49,10 @@ export function readBody(
   }
   if (!Buffer.isBuffer(bytes) || bytes.length === 0)
     return { problem: problem('missing', 'Field required: the request needs a JSON body') };
-  if (!JSON_MEDIA_TYPE.test(request.headers['content-type'] ?? '')) {
-    return { problem: problem('model_attributes_type', 'the body must be JSON, sent as application/json') };
+  if (!mediaTypeOf(request.headers['content-type']).isJson) {
+    return {
+      problem: problem('model_attributes_type', `the body must be JSON, sent as ${MEDIA_TYPES.json}`),
+    };
   }
   return parseBody(bytes, duplicates);
 }

@@ -6,6 +6,7 @@ import type { RepeatLog } from '../../process/repeat-log.js';
 import type { TraceFacts } from '../call/call-host.js';
 import type { RouteFinder } from '../routing/route-finder.js';
 import type { Unserved } from '../routing/unserved.js';
+import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
 import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../wire/problem.js';
 import { ETAG_HEADER } from '../wire/reply-headers.js';
 import { rpcErrorReply } from '../wire/rpc-reply.js';
@@ -63,7 +64,7 @@ export function sendError(
 ): FastifyReply {
   const { status, headers, body } = errorAnswer(error, request, context);
   for (let at = 0; at + 1 < headers.length; at += 2) reply.header(headers[at] as string, headers[at + 1]);
-  return reply.code(status).type('application/json').send(body);
+  return reply.code(status).type(MEDIA_TYPES.json).send(body);
 }
 
 /** The reply to a request that failed with `error`, which is logged if it is a failure of the server. */
@@ -142,9 +143,9 @@ function fastifyError(error: unknown): ServiceError | { status: number; detail: 
 
 function answerUnserved(served: ServedContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { finder, unserved } = served;
-  const contentType = request.headers['content-type'] ?? '';
   const path = rawPathOf(request);
-  if (contentType.startsWith('application/grpc')) return unknownRpc(unserved.rpc(path), request, reply);
+  if (mediaTypeOf(request.headers['content-type']).protocol !== 'connect')
+    return unknownRpc(unserved.rpc(path), request, reply);
   const methods = finder.methodsAt(path);
   if (methods !== undefined) {
     reply.header('allow', methods.join(', '));

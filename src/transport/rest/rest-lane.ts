@@ -13,11 +13,11 @@ import { isByKeyAlone } from '../lane/pages.js';
 import { UnaryCall, type UnaryRoute, type UnaryWork } from '../lane/unary-call.js';
 import type { RequestTaker } from '../listener/listener.js';
 import { BodyReader } from '../wire/body-reader.js';
+import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
 import { addNotes, type Reply, type ReplyFields } from '../wire/reply.js';
 import { REQUEST_ID_HEADER, VERSION_HEADER } from '../wire/reply-headers.js';
 import { ClientGoneError, type ErrorContext, errorAnswer } from './rest-errors.js';
 import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
-import { JSON_TYPE } from './rest-routes.js';
 
 export interface RestLaneOptions extends ErrorContext {
   /** Routes of the lane: POST with a body, without path parameters. */
@@ -58,11 +58,9 @@ export function createRestLane(options: RestLaneOptions): RequestTaker {
   };
 }
 
-const JSON_CONTENT = /^application\/json(?:; ?charset=utf-8)?$/i;
-
 function isOrdinary({ method, httpVersion, headers }: IncomingMessage, maxBodyBytes: number): boolean {
   if (method !== 'POST' || httpVersion !== '1.1') return false;
-  if (!JSON_CONTENT.test(headers['content-type'] ?? '')) return false;
+  if (!mediaTypeOf(headers['content-type']).isPlainJson) return false;
   const length = Number(headers['content-length'] ?? 0);
   if (!(length > 0 && length <= maxBodyBytes)) return false;
   return (
@@ -163,7 +161,7 @@ class RestWork implements UnaryWork, RestRequest {
 }
 
 function reply(status: number, headers: ReplyFields, body: Buffer): Reply {
-  headers['content-type'] = JSON_TYPE;
+  headers['content-type'] = MEDIA_TYPES.jsonInUtf8;
   headers['content-length'] = String(body.length);
   return { status, headers, body };
 }

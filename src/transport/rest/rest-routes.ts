@@ -12,8 +12,9 @@ import type { Call } from '../call/call.js';
 import { type CallHost, restRoute } from '../call/call-host.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import { compressedText } from './compressed-text.js';
-import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
+import { breakOffWithBody, lineStream } from './line-stream.js';
 import { readInput, sentMembers } from './read-input.js';
 import { headerTeller } from './reply-members.js';
 import { headerMembers } from './request-headers.js';
@@ -21,9 +22,6 @@ import { jsonBytes } from './rest-body.js';
 import { callOf } from './rest-calls.js';
 import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
 import { checkQuery, receivedRequest, unreadBody } from './unread-parts.js';
-
-/** Media type of JSON replies. */
-export const JSON_TYPE = 'application/json; charset=utf-8';
 
 export interface HandlerRouteOptions {
   /** Prefix of the paths, for example `/api/v1`. */
@@ -185,14 +183,14 @@ async function answer(route: RestRoute, request: FastifyRequest, reply: FastifyR
       const body = await lineStream(counted(result, call), call.signal, (first) => call.bound(first));
       breakOffWithBody(body, reply.raw);
       tell();
-      return reply.type(LINES_MEDIA_TYPE).send(body);
+      return reply.type(MEDIA_TYPES.lines).send(body);
     }
     const text = await call.bound(result);
     call.sends(Buffer.byteLength(text));
     tell();
     // Verdicts are small and urgent.
     const body = route.method.isEvaluation ? text : await compressedText(text, request, reply);
-    return reply.type(JSON_TYPE).send(body);
+    return reply.type(MEDIA_TYPES.jsonInUtf8).send(body);
   } catch (error) {
     tell();
     throw error;

@@ -1,8 +1,8 @@
 import { header, in_query } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { decodeJsonText, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { pathPart } from '../../contract/errors/quoted.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import { optionOf } from '../../contract/proto-option.js';
-import { pathPart } from '../../contract/warnings/quoted.js';
 import type { ReceivedRequest } from '../../contract/warnings/request-warnings.js';
 import { didYouMean } from '../../contract/warnings/suggestion.js';
 import { unknownMembers } from '../../contract/warnings/unknown-members.js';

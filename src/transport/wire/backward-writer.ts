@@ -1,3 +1,5 @@
+import { PREFIX_LENGTH, writePrefix } from './envelope.js';
+
 const INITIAL_BYTES = 64 * 1024;
 /** A larger buffer is released after its message. */
 const LARGEST_KEPT_BYTES = 1024 * 1024;
@@ -5,8 +7,6 @@ const LARGEST_KEPT_BYTES = 1024 * 1024;
 const SHORT = 64;
 /** Maximum size of a tag and varint written by this writer. */
 const TAG_AND_VARINT_BYTES = 9;
-/** Bytes before each gRPC message: a flag and the length. */
-const PREFIX_BYTES = 5;
 
 /** A text that writes its UTF-8 form, of `length` bytes. */
 interface WritableText {
@@ -90,11 +90,10 @@ export class BackwardWriter {
 
   /** The same for a gRPC message: not compressed, with its length as a big-endian integer of four bytes. */
   frame(before: number): void {
-    this.#need(PREFIX_BYTES);
+    this.#need(PREFIX_LENGTH);
     const size = this.length - before;
-    this.#position -= PREFIX_BYTES;
-    this.#buffer[this.#position] = 0;
-    this.#buffer.writeUInt32BE(size, this.#position + 1);
+    this.#position -= PREFIX_LENGTH;
+    writePrefix(this.#buffer, this.#position, 0, size);
   }
 
   /** There must be enough space. */

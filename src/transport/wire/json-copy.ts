@@ -1,7 +1,5 @@
-import { protocolOf } from './rpc-status.js';
-
-/** Bytes before a message in an envelope: flags and length. */
-const PREFIX_LENGTH = 5;
+import { PREFIX_LENGTH } from './envelope.js';
+import { mediaTypeOf } from './media-types.js';
 
 /** Keeps the bytes of a request with one JSON message, of which Connect returns only the declared fields. */
 export class JsonCopy {
@@ -33,9 +31,7 @@ export class JsonCopy {
 }
 
 /** A copy for a request of a content type; null if it is not JSON. */
-export function jsonCopyFor(contentType: string): JsonCopy | null {
-  const isConnectUnary = /^application\/json\s*(?:;|$)/i.test(contentType);
-  if (!isConnectUnary && !/^application\/[\w-]+\+json\s*(?:;|$)/i.test(contentType)) return null;
-  // gRPC-Web as base64 text has no JSON form.
-  return new JsonCopy(!isConnectUnary || protocolOf(contentType) !== 'connect');
+export function jsonCopyFor(contentType: string | undefined): JsonCopy | null {
+  const { isJson, isWhole } = mediaTypeOf(contentType);
+  return isJson ? new JsonCopy(!isWhole) : null;
 }

@@ -6,13 +6,11 @@ import {
   EvaluateResponseSchema,
   EvaluationService,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { textInEnvelope } from './envelope.js';
 import type { MessageForm } from './evaluation-codec.js';
 import { batchMessage, evaluationFieldsOf, verdictMessage } from './evaluation-messages.js';
 import { MESSAGE_OPTIONS } from './message-options.js';
 import { createMessageParser } from './message-parser.js';
-
-/** Bytes before each message: a flag and the length. */
-const PREFIX_LENGTH = 5;
 
 /** The JSON form of the messages of the evaluation, as protobuf-es reads and writes it. */
 export function createJsonForm(): MessageForm {
@@ -30,11 +28,5 @@ export function createJsonForm(): MessageForm {
 }
 
 function frame(desc: DescMessage, message: Message): Buffer {
-  const text = toJsonString(desc, message, MESSAGE_OPTIONS.jsonOptions);
-  const length = Buffer.byteLength(text);
-  const framed = Buffer.allocUnsafe(PREFIX_LENGTH + length);
-  framed[0] = 0;
-  framed.writeUInt32BE(length, 1);
-  framed.write(text, PREFIX_LENGTH, 'utf8');
-  return framed;
+  return textInEnvelope(0, toJsonString(desc, message, MESSAGE_OPTIONS.jsonOptions));
 }

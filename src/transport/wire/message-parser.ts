@@ -1,6 +1,6 @@
 import type { DescMethod, DescMethodStreaming, DescMethodUnary, Message } from '@bufbuild/protobuf';
 import { createMethodSerializationLookup } from '@connectrpc/connect/protocol';
-import { toConnectError } from './connect-error.js';
+import { toConnectError } from './error-status.js';
 import { correctedStatus } from './message-errors.js';
 import { MESSAGE_OPTIONS } from './message-options.js';
 

@@ -1,10 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
+import { ENVELOPE_FLAGS, PREFIX_LENGTH } from './envelope.js';
 import { unexpectedCompression } from './message-errors.js';
-
-/** Bytes before each message: flags and length (gRPC over HTTP2, "Length-Prefixed-Message"). */
-const PREFIX_LENGTH = 5;
-/** The flag of a compressed message. The other bits have no meaning and are ignored. */
-const COMPRESSED = 1;
 
 const NOTHING = Buffer.alloc(0);
 
@@ -83,7 +79,8 @@ export class MessageReader implements MessageSource {
       if (this.#end < from + size) return undefined;
       const flags = this.#buffer[this.#start] ?? 0;
       this.#start = from + size;
-      if ((flags & COMPRESSED) !== 0) throw unexpectedCompression();
+      // The other bits have no meaning and are ignored.
+      if ((flags & ENVELOPE_FLAGS.compressed) !== 0) throw unexpectedCompression();
       if ((flags & this.#ignoredFlag) === 0) return this.#buffer.subarray(from, this.#start);
     }
     return undefined;

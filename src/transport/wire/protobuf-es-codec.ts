@@ -7,6 +7,7 @@ import {
   EvaluateStreamRequestSchema,
   EvaluateStreamResponseSchema,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { inEnvelope } from './envelope.js';
 import type { EvaluationCodec } from './evaluation-codec.js';
 import {
   batchMessage,
@@ -17,9 +18,6 @@ import {
   verdictMessage,
 } from './evaluation-messages.js';
 import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
-
-/** Bytes before each gRPC message: a flag and the length. */
-const PREFIX_LENGTH = 5;
 
 /** The codec based on protobuf-es messages: the reference for tests and benchmarks of other codecs. */
 export const protobufEsCodec: EvaluationCodec = {
@@ -42,10 +40,5 @@ function read<Desc extends DescMessage>(desc: Desc, bytes: Uint8Array): MessageS
 }
 
 function frame(desc: DescMessage, message: Message): Buffer {
-  const bytes = toBinary(desc, message);
-  const framed = Buffer.allocUnsafe(PREFIX_LENGTH + bytes.length);
-  framed[0] = 0;
-  framed.writeUInt32BE(bytes.length, 1);
-  framed.set(bytes, PREFIX_LENGTH);
-  return framed;
+  return inEnvelope(0, toBinary(desc, message));
 }

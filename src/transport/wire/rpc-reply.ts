@@ -1,13 +1,10 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import {
-  codeToHttpStatus,
-  endStreamFlag,
-  endStreamToJson,
-  errorToJsonBytes,
-} from '@connectrpc/connect/protocol-connect';
-import { toConnectError, toRpcStatus } from './connect-error.js';
+import { codeToHttpStatus, endStreamToJson, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
+import { statusTrailers } from './encode-status.js';
+import { ENVELOPE_FLAGS, textInEnvelope } from './envelope.js';
+import { toConnectError, toRpcStatus } from './error-status.js';
+import { MEDIA_TYPES, mediaTypeOf } from './media-types.js';
 import { toServiceError } from './problem.js';
-import { statusTrailers } from './trailers.js';
 
 /** A complete reply to a gRPC, gRPC-Web or Connect call that failed before reaching a handler. */
 export interface RpcErrorReply {
@@ -22,25 +19,24 @@ const knownTrailers = new WeakMap<object, OutgoingHttpHeaders>();
 
 /** The reply to a failed call, in the format of its content type; Connect's for unknown ones. */
 export function rpcErrorReply(headers: IncomingHttpHeaders, error: unknown): RpcErrorReply {
-  const contentType = headers['content-type'] ?? '';
-  if (contentType.startsWith('application/grpc')) {
+  const contentType = headers['content-type'];
+  const { protocol, isStream } = mediaTypeOf(contentType);
+  if (protocol !== 'connect') {
     // A reply without messages has the status in its headers (gRPC over HTTP2, "Trailers-Only").
     const trailers = trailersOf(toServiceError(error));
     return { status: 200, headers: { 'content-type': contentType, ...trailers }, body: '' };
   }
   const status = toConnectError(error);
-  if (contentType.startsWith('application/connect+')) {
-    const json = Buffer.from(JSON.stringify(endStreamToJson(new Headers(), status, undefined)));
-    const prefix = Buffer.alloc(5);
-    prefix[0] = endStreamFlag;
-    prefix.writeUInt32BE(json.length, 1);
-    return { status: 200, headers: { 'content-type': contentType }, body: Buffer.concat([prefix, json]) };
+  if (isStream) {
+    const json = JSON.stringify(endStreamToJson(new Headers(), status, undefined));
+    const body = textInEnvelope(ENVELOPE_FLAGS.endOfStream, json);
+    return { status: 200, headers: { 'content-type': contentType }, body };
   }
   const { retryAfterSeconds } = toServiceError(error).options;
   return {
     status: codeToHttpStatus(status.code),
     headers: {
-      'content-type': 'application/json',
+      'content-type': MEDIA_TYPES.json,
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
     },
     body: errorToJsonBytes(status, undefined),

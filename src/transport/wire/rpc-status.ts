@@ -59,8 +59,7 @@ export function codeWord(code: Code): string {
   return WORDS.get(code) ?? 'unknown';
 }
 
-/** The protocol a content type belongs to. */
-export function protocolOf(contentType: string): 'grpc' | 'grpc-web' | 'connect' {
-  if (contentType.startsWith('application/grpc-web')) return 'grpc-web';
-  return contentType.startsWith('application/grpc') ? 'grpc' : 'connect';
+/** Whether a status is a server fault, which is logged. */
+export function isUnexpected({ code }: { readonly code: Code }): boolean {
+  return code === Code.Internal || code === Code.Unknown || code === Code.DataLoss;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memberChanges } from '../../../packages/dashboard/src/controls/definition-changes.js';
+import { memberChanges } from '../../../packages/dashboard/src/control-parts/definition-changes.js';
 
 const leaf = (pattern: string) => ({ evaluator: { name: 'regex', config: { pattern } } });
 

@@ -1,8 +1,11 @@
 import { create, type JsonObject } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { ConditionSchema, ScopeSchema, Stage } from '../../../gen/proto/enforcement/v1/control_pb.js';
-import { conditionWords, scopeWords } from '../../../packages/dashboard/src/controls/definition-words.js';
-import { leafWords, type Words } from '../../../packages/dashboard/src/controls/leaf-words.js';
+import {
+  conditionWords,
+  scopeWords,
+} from '../../../packages/dashboard/src/control-parts/definition-words.js';
+import { leafWords, type Words } from '../../../packages/dashboard/src/control-parts/leaf-words.js';
 
 /** A sentence as text, with the pieces of the definition in backticks. */
 const textOf = (words: readonly Words[]) =>

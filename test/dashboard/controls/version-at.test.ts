@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { versionAt } from '../../../packages/dashboard/src/controls/versions/version-at.js';
+import { versionAt } from '../../../packages/dashboard/src/control-parts/version-at.js';
 
 describe('the version that was current at a time', () => {
   it('is the last one that is not later, found with few questions', async () => {

@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConditionExplanationSchema } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { definitionValue } from '../../../packages/dashboard/src/controls/definition-json.js';
+import { definitionValue } from '../../../packages/dashboard/src/control-parts/definition-json.js';
 import {
   definitionText,
   readDefinitionText,

@@ -7,7 +7,7 @@ import { readConfig } from '../../../src/config/config.js';
 import { openDatabase } from '../../../src/database/database.js';
 import { createEventStore } from '../../../src/events/create-event-store.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
-import { timeWindow } from '../../../src/events/time-range.js';
+import { timeWindow } from '../../../src/events/store/time-range.js';
 import { startClickHouse } from '../../support/clickhouse-process.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../../support/service-process.js';
 import { until } from '../../support/until.js';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { ControlEvent } from '../../../src/events/event.js';
+import type { ControlEvent } from '../../../src/events/store/event.js';
 import type { Statistics, Sums } from '../../../src/events/store/event-statistics.js';
-import type { TimeWindow } from '../../../src/events/time-range.js';
+import type { TimeWindow } from '../../../src/events/store/time-range.js';
 
 const near = (value: number) => expect.closeTo(value, 5);
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { utcTimeOfMs } from '../../../src/events/event-time.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
+import { utcTimeOfMs } from '../../../src/events/store/event-time.js';
 import { storedEvent } from '../events.support.js';
 import { describeOnEachEventStore } from './event-stores.support.js';
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { ControlEvent } from '../../../src/events/event.js';
 import { createEventPruner } from '../../../src/events/event-pruner.js';
-import { utcTime } from '../../../src/events/event-time.js';
+import type { ControlEvent } from '../../../src/events/store/event.js';
 import { pruningLimits } from '../../../src/events/store/event-retention.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
-import { type TimeRange, timeWindow } from '../../../src/events/time-range.js';
+import { utcTime } from '../../../src/events/store/event-time.js';
+import { type TimeRange, timeWindow } from '../../../src/events/store/time-range.js';
 import { storedEvent } from '../events.support.js';
 import { describeOnEachEventStore } from './event-stores.support.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import type { ControlEvent } from '../../../src/events/event.js';
-import { eventTest } from '../../../src/events/event-filter.js';
+import type { ControlEvent } from '../../../src/events/store/event.js';
+import { eventTest } from '../../../src/events/store/event-filter.js';
 import type { EventCursor } from '../../../src/events/store/event-search.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
 import { eventArbitrary } from '../events.support.js';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type ControlEvent, ORIGINS, shownEvent } from '../../../src/events/event.js';
-import { mergeEvents } from '../../../src/events/event-merge.js';
+import { type ControlEvent, ORIGINS, shownEvent } from '../../../src/events/store/event.js';
+import { mergeEvents } from '../../../src/events/store/event-merge.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
-import { TIME_RANGES, type TimeWindow, timeWindow } from '../../../src/events/time-range.js';
+import { TIME_RANGES, type TimeWindow, timeWindow } from '../../../src/events/store/time-range.js';
 import { eventArbitrary, storedEvent } from '../events.support.js';
 import { describeOnEachEventStore } from './event-stores.support.js';
 import { naive, shown } from './naive-statistics.js';

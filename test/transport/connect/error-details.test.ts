@@ -18,8 +18,8 @@ import {
 import { StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
 import { ERROR_TABLE, type ErrorCode } from '../../../src/contract/errors/error-table.js';
 import { ServiceError } from '../../../src/contract/errors/service-error.js';
-import { toRpcStatus } from '../../../src/transport/wire/connect-error.js';
-import { statusTrailers } from '../../../src/transport/wire/trailers.js';
+import { statusTrailers } from '../../../src/transport/wire/encode-status.js';
+import { toRpcStatus } from '../../../src/transport/wire/error-status.js';
 import { rawGrpcCall } from '../../support/grpc-js-client.js';
 import { exchange, restClient } from '../../support/http.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../../support/rpc-transports.js';

@@ -4,7 +4,7 @@ import { ControlService } from '../../../gen/proto/enforcement/v1/control_servic
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { BadRequestSchema, ErrorInfoSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import { ServiceError } from '../../../src/contract/errors/service-error.js';
-import { toConnectError } from '../../../src/transport/wire/connect-error.js';
+import { toConnectError } from '../../../src/transport/wire/error-status.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
 import { startService, type TestService } from '../../support/service.js';
 

@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { type AgentControl, AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { scopeText } from '../controls/scope-text.js';
+import { scopeText } from '../control-parts/scope-text.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
 import { Empty, ErrorState, Loading } from '../shared/states.js';

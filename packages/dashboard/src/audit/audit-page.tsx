@@ -18,7 +18,7 @@ import { EntryDetails } from './entry-details.js';
 import { actorText, resourceText } from './entry-texts.js';
 import { ExportAudit } from './export-audit.js';
 import { VerifyButton } from './verify-button.js';
-import '../controls/controls.css';
+import '../control-parts/controls.css';
 import '../events/events.css';
 import './audit.css';
 

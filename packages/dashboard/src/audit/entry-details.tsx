@@ -2,7 +2,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Link } from 'wouter';
 import { type AuditEntry, AuditService } from '../../../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { JsonDifference } from '../code/json-difference.js';
-import { memberChanges } from '../controls/definition-changes.js';
+import { memberChanges } from '../control-parts/definition-changes.js';
 import { ChangeList } from '../controls/versions/change-list.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { TimeText } from '../shared/time-text.js';

@@ -6,6 +6,8 @@ import {
   type GetControlResponse,
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { JsonView } from '../code/json-view.js';
+import { definitionJson } from '../control-parts/definition-json.js';
+import { DefinitionView } from '../control-parts/definition-view.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { Page } from '../shared/page.js';
 import { Empty, QueryState } from '../shared/states.js';
@@ -15,8 +17,6 @@ import { UserText } from '../shared/user-text.js';
 import { ControlActivity } from './control-activity.js';
 import { ControlSwitch } from './control-switch.js';
 import { ControlUsage } from './control-usage.js';
-import { definitionJson } from './definition-json.js';
-import { DefinitionView } from './definition-view.js';
 import { DeleteControl } from './delete-control.js';
 import { ControlVersions } from './versions/control-versions.js';
 

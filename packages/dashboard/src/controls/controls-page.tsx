@@ -17,7 +17,7 @@ import { useDebounced } from '../shared/use-debounced.js';
 import { BulkBar } from './bulk/bulk-bar.js';
 import { ControlFilters, controlFilter } from './control-filters.js';
 import { CONTROL_COLUMNS, ControlRow } from './control-row.js';
-import './controls.css';
+import '../control-parts/controls.css';
 
 const PAGE_SIZE = 50;
 

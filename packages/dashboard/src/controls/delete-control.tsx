@@ -5,8 +5,8 @@ import {
   ControlService,
   type GetControlResponse,
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { useUsageText } from '../control-parts/use-control-usage.js';
 import { ConfirmButton } from '../shared/confirm-button.js';
-import { useUsageText } from './use-control-usage.js';
 
 /** Deletes a control, after a confirmation that says who uses it. */
 export function DeleteControl({ control }: { readonly control: GetControlResponse }) {

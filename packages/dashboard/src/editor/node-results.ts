@@ -1,5 +1,5 @@
 import type { ConditionExplanation } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { skipText } from '../playground/skip-text.js';
+import { skipText } from '../control-parts/skip-text.js';
 import { type ConditionNode, childrenOf, type NodePath } from './condition-tree.js';
 import { rowKey } from './tree-rows.js';
 

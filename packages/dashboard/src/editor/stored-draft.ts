@@ -1,5 +1,5 @@
 import type { ControlDefinition } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { definitionValue } from '../controls/definition-json.js';
+import { definitionValue } from '../control-parts/definition-json.js';
 import type { JsonObject } from './json.js';
 
 /** A stored definition as a draft. Null if it could not be read. */

@@ -3,7 +3,7 @@ import {
   type ControlExplanation,
   type ExplainResponse,
 } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { ConditionWalk } from '../playground/condition-walk.js';
+import { ConditionWalk } from '../control-parts/condition-walk.js';
 import { DecisionBadge, type Sign, signOfDecision } from '../shared/decision-badge.js';
 import { ErrorState } from '../shared/states.js';
 import type { TrialOutcome } from './use-trial.js';

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Stage } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import type { EvaluatorInfo } from '../../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
-import { ConditionWalk } from '../playground/condition-walk.js';
+import { ConditionWalk } from '../control-parts/condition-walk.js';
 import { StepField } from '../playground/step-field.js';
 import { SchemaForm } from '../schema-form/schema-form.js';
 import { SelectorField } from '../selector/selector-field.js';

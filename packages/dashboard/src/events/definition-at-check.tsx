@@ -7,9 +7,9 @@ import {
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { transport } from '../api/transport.js';
-import { DefinitionView } from '../controls/definition-view.js';
-import { comparisonAddress } from '../controls/versions/comparison-address.js';
-import { versionAt } from '../controls/versions/version-at.js';
+import { comparisonAddress } from '../control-parts/comparison-address.js';
+import { DefinitionView } from '../control-parts/definition-view.js';
+import { versionAt } from '../control-parts/version-at.js';
 import { QueryState } from '../shared/states.js';
 import { TimeText } from '../shared/time-text.js';
 

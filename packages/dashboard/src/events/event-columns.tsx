@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { stageText } from '../controls/scope-text.js';
+import { stageText } from '../control-parts/scope-text.js';
 import { DecisionBadge, type Sign, signOfDecision } from '../shared/decision-badge.js';
 import { TimeText } from '../shared/time-text.js';
 import { UserText } from '../shared/user-text.js';

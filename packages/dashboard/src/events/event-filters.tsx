@@ -1,6 +1,6 @@
 import { useId } from 'react';
-import { AgentField } from '../agents/agent-field.js';
-import { ControlIdField } from '../controls/control-id-field.js';
+import { AgentField } from '../shared/agent-field.js';
+import { ControlIdField } from '../shared/control-id-field.js';
 import { SelectField, TextField } from '../shared/select-field.js';
 import {
   ACTION_OPTIONS,

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { ConditionWalk } from '../playground/condition-walk.js';
+import { ConditionWalk } from '../control-parts/condition-walk.js';
 import { DecisionBadge } from '../shared/decision-badge.js';
 import { UserText } from '../shared/user-text.js';
 import { DefinitionAtCheck } from './definition-at-check.js';

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Decision } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { stageText } from '../controls/scope-text.js';
+import { stageText } from '../control-parts/scope-text.js';
 import { DecisionBadge, type Sign } from '../shared/decision-badge.js';
 import { TimeText } from '../shared/time-text.js';
 import { UserText } from '../shared/user-text.js';

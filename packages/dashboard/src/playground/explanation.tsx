@@ -6,9 +6,9 @@ import type {
   ExplainResponse,
 } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { Outcome } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { ConditionWalk } from '../control-parts/condition-walk.js';
 import { DecisionBadge, type Sign, signOfDecision } from '../shared/decision-badge.js';
 import { UserText } from '../shared/user-text.js';
-import { ConditionWalk } from './condition-walk.js';
 
 /** The verdict of an explained step, and what each control did. */
 export function Explanation({ explained }: { readonly explained: ExplainResponse }) {

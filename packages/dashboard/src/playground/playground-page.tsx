@@ -5,7 +5,7 @@ import {
   EvaluationService,
   type ExplainResponse,
 } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { AgentField } from '../agents/agent-field.js';
+import { AgentField } from '../shared/agent-field.js';
 import { Page } from '../shared/page.js';
 import { SelectField } from '../shared/select-field.js';
 import { ErrorState } from '../shared/states.js';

@@ -1,7 +1,7 @@
 import type { ControlDefinition } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import { JsonView } from '../code/json-view.js';
-import { definitionJson } from '../controls/definition-json.js';
-import { DefinitionView } from '../controls/definition-view.js';
+import { definitionJson } from '../control-parts/definition-json.js';
+import { DefinitionView } from '../control-parts/definition-view.js';
 import { Disclosure } from '../shared/disclosure.js';
 import type { FieldViolation } from '../shared/field-violations.js';
 import { ErrorState } from '../shared/states.js';

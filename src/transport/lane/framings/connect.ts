@@ -1,13 +1,14 @@
 import { codeToHttpStatus, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
 import { BodyReader } from '../../wire/body-reader.js';
 import { directCodec } from '../../wire/direct-codec.js';
+import { PREFIX_LENGTH } from '../../wire/envelope.js';
 import type { MessageForm } from '../../wire/evaluation-codec.js';
+import { MEDIA_TYPES } from '../../wire/media-types.js';
 import { MESSAGE_OPTIONS } from '../../wire/message-options.js';
 import { addNotes, type Reply, type ReplyFields } from '../../wire/reply.js';
 import { connectErrorOf, pushbackOf, type RpcStatus } from '../../wire/rpc-status.js';
-import { type Framing, PREFIX_LENGTH } from './framing.js';
+import type { Framing } from './framing.js';
 
-const JSON_TYPE = 'application/json';
 /** Headers that stand for trailers (Connect protocol, "Unary response"). */
 const TRAILER_PREFIX = 'trailer-';
 
@@ -23,7 +24,7 @@ function createFraming(form: MessageForm, replyType: string): Framing {
     },
     failure(headers, status, call) {
       const pushback = pushbackOf(status);
-      headers['content-type'] = JSON_TYPE;
+      headers['content-type'] = MEDIA_TYPES.json;
       // Connect has no trailer for the time after which a retry is useful; HTTP has a header.
       if (pushback !== undefined) headers['retry-after'] = String(Math.ceil(Number(pushback) / 1_000));
       const body = errorBody(status);
@@ -43,11 +44,11 @@ function whole(status: number, headers: ReplyFields, body: Buffer): Reply {
 
 /** The framings of unary calls of Connect by the media types of their requests. */
 export function connectFramings(json: MessageForm): Record<string, Framing> {
-  const text = createFraming(json, JSON_TYPE);
+  const text = createFraming(json, MEDIA_TYPES.json);
   return {
-    'application/proto': createFraming(directCodec, 'application/proto'),
-    [JSON_TYPE]: text,
-    'application/json; charset=utf-8': text,
-    'application/json;charset=utf-8': text,
+    [MEDIA_TYPES.proto]: createFraming(directCodec, MEDIA_TYPES.proto),
+    [MEDIA_TYPES.json]: text,
+    [MEDIA_TYPES.jsonInUtf8]: text,
+    [MEDIA_TYPES.jsonInUtf8Tight]: text,
   };
 }

@@ -1,11 +1,12 @@
 import type { MessageForm } from '../../wire/evaluation-codec.js';
+import type { RpcProtocol } from '../../wire/media-types.js';
 import type { MessageSource } from '../../wire/message-reader.js';
 import type { Noted, Reply, ReplyFields } from '../../wire/reply.js';
 import type { RpcStatus } from '../../wire/rpc-status.js';
 
 /** How unary calls of one protocol and media type are framed: where messages, statuses and notes are in their bytes. */
 export interface Framing {
-  readonly protocol: 'grpc' | 'grpc-web' | 'connect';
+  readonly protocol: RpcProtocol;
   readonly form: MessageForm;
   /** Splits the body of a request, whose messages have at most `maxBytes`. */
   source(maxBytes: number): MessageSource;
@@ -17,6 +18,3 @@ export interface Framing {
   /** The reply of a call that failed. */
   failure(head: ReplyFields, status: RpcStatus, call: Noted): Reply;
 }
-
-/** Bytes before each message in an envelope: flags and length, the same in every protocol that has envelopes. */
-export const PREFIX_LENGTH = 5;

@@ -5,12 +5,12 @@ import {
   ControlService,
   type GetControlResponse,
 } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { comparisonAddress } from '../../control-parts/comparison-address.js';
 import { BY_CURSOR } from '../../shared/by-cursor.js';
 import { LoadMore } from '../../shared/load-more.js';
 import { Empty, QueryState } from '../../shared/states.js';
 import { useAddressFilter } from '../../shared/use-address-filter.js';
 import { Warnings } from '../../shared/warnings.js';
-import { comparisonAddress } from './comparison-address.js';
 import type { Restored } from './restore-version.js';
 import { VersionComparison } from './version-comparison.js';
 import { VersionEntry } from './version-entry.js';

@@ -6,11 +6,11 @@ import {
   type ControlSnapshot,
   type GetControlResponse,
 } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { memberChanges } from '../../control-parts/definition-changes.js';
+import { useUsageText } from '../../control-parts/use-control-usage.js';
 import { useIsAdmin } from '../../session/session-context.js';
 import { ConfirmButton } from '../../shared/confirm-button.js';
 import { numberOf } from '../../shared/numbers.js';
-import { memberChanges } from '../definition-changes.js';
-import { useUsageText } from '../use-control-usage.js';
 import { versionValue } from './version-value.js';
 
 const MAX_PATHS = 8;

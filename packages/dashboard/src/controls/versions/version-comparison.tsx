@@ -6,10 +6,10 @@ import {
   type GetControlVersionResponse,
 } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { JsonDifference } from '../../code/json-difference.js';
+import { memberChanges } from '../../control-parts/definition-changes.js';
 import { numberOf } from '../../shared/numbers.js';
 import { SelectField } from '../../shared/select-field.js';
 import { QueryState } from '../../shared/states.js';
-import { memberChanges } from '../definition-changes.js';
 import { ChangeList } from './change-list.js';
 import { type Restored, RestoreVersion } from './restore-version.js';
 import { versionJson, versionValue } from './version-value.js';

@@ -7,10 +7,10 @@ import {
   type GetControlResponse,
 } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { JsonView } from '../../code/json-view.js';
+import { comparisonAddress } from '../../control-parts/comparison-address.js';
 import { QueryState } from '../../shared/states.js';
 import { TimeText } from '../../shared/time-text.js';
 import { UserText } from '../../shared/user-text.js';
-import { comparisonAddress } from './comparison-address.js';
 import { type Restored, RestoreVersion } from './restore-version.js';
 import { versionJson } from './version-value.js';
 

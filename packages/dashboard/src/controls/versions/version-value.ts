@@ -1,5 +1,5 @@
 import type { ControlDefinition } from '../../../../../gen/proto/enforcement/v1/control_pb.js';
-import { definitionValue } from '../definition-json.js';
+import { definitionValue } from '../../control-parts/definition-json.js';
 
 /** What versions of a control are compared by. */
 interface VersionContent {

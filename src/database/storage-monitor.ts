@@ -1,7 +1,7 @@
-import { type RepeatLevel, type RepeatLog, reasonOf } from '../../process/repeat-log.js';
-import { OutcomeUnknownError, unavailable } from '../errors.js';
-import { Rescue } from './rescue.js';
-import { storageStateOf } from './storage-failure.js';
+import { type RepeatLevel, type RepeatLog, reasonOf } from '../process/repeat-log.js';
+import { OutcomeUnknownError, unavailable } from './errors.js';
+import { Rescue } from './storage-health/rescue.js';
+import { storageStateOf } from './storage-health/storage-failure.js';
 import {
   adviceOn,
   meaningOf,
@@ -12,7 +12,7 @@ import {
   type StorageProblem,
   type StorageReport,
   type StorageState,
-} from './storage-state.js';
+} from './storage-health/storage-state.js';
 
 /** Interval of checks, in milliseconds. With the limit of a probe, a problem is reported within 5 s. */
 const INTERVAL_MS = 1_500;

@@ -1,7 +1,7 @@
-import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import type { BulkDatabase, BulkValue } from '../bulk.js';
-import { errorChain, textCodesOf } from './storage-failure.js';
-import { StorageError } from './storage-state.js';
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { BulkDatabase, BulkValue } from './bulk.js';
+import { errorChain, textCodesOf } from './storage-health/storage-failure.js';
+import { StorageError } from './storage-health/storage-state.js';
 
 const WRITE = Prisma.sql`UPDATE "storage_probe" SET "writes" = "writes" + 1 WHERE "id" = 1`;
 const READ = Prisma.sql`

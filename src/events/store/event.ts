@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../packages/exact-json/src/index.js';
-import type { Decision, Stage } from '../core/types.js';
-import { isStorable } from '../database/text.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import type { Decision, Stage } from '../../core/types.js';
+import { isStorable } from '../../database/text.js';
 import type { EventTime } from './event-time.js';
 
 /** The kind of step of an event. */

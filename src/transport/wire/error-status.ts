@@ -1,4 +1,4 @@
-import { Code } from '@connectrpc/connect';
+import { Code, ConnectError } from '@connectrpc/connect';
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -8,15 +8,17 @@ import {
   ResourceInfoSchema,
   RetryInfoSchema,
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
-import type { ErrorCode } from '../../contract/errors/error-table.js';
+import { ERROR_TABLE, type ErrorCode } from '../../contract/errors/error-table.js';
 import { itemMessage } from '../../contract/errors/item-message.js';
 import type { ErrorItem, ServiceError } from '../../contract/errors/service-error.js';
 import { SHAPE_HINT } from '../../contract/input/parse-input.js';
-import { errorType, httpStatusOf, isServerFault, publicDetail } from './problem.js';
-import type { StatusDetail } from './rpc-status.js';
+import { shortened, withinBytes } from './encode-status.js';
+import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
+import { errorType, httpStatusOf, isServerFault, publicDetail, toServiceError } from './problem.js';
+import { connectErrorOf, RpcStatus, type StatusDetail, statusOfConnectError } from './rpc-status.js';
 
 /** Domain of the reasons in `google.rpc.ErrorInfo`. */
-export const ERROR_DOMAIN = 'control-enforcement';
+const ERROR_DOMAIN = 'control-enforcement';
 
 /** Where every reason is explained, relative to the repository. */
 const REASONS_PAGE = 'docs/api-guide.md#errors';
@@ -28,15 +30,63 @@ const MAX_VIOLATIONS = 20;
  * these are base64, next to the message once more and the notes of the call.
  */
 const MAX_STATUS_BYTES = 3_500;
-/** Most characters, and most bytes, of a text in the details: names of parameters are arbitrary. */
-const MAX_TEXT_LENGTH = 500;
-const MAX_TEXT_BYTES = 502;
 /** Bytes of a detail besides its texts, at most: the name of its type, tags and lengths. */
 const DETAIL_OVERHEAD_BYTES = 80;
 const VIOLATION_OVERHEAD_BYTES = 12;
+/** Most bytes of a message: two texts of ASCII at their limits fit. */
+const MAX_MESSAGE_BYTES = 1_050;
+
+/**
+ * Converts an error to the status of a call. Its details: `google.rpc.ErrorInfo` (reason: the service's error
+ * code; metadata: name, kind, hint and facts), what was wrong with which member or resource, when to retry, and
+ * where the error is explained.
+ */
+export function toRpcStatus(error: unknown): RpcStatus {
+  return statusWith(error, statusDetails);
+}
+
+/**
+ * The same for one item of a reply. The JSON form of a status inside a message can only be read by clients that
+ * know the types of its details, so they are the three of the first version: ErrorInfo, BadRequest, RetryInfo.
+ */
+export function toItemStatus(error: unknown): RpcStatus {
+  return statusWith(error, itemDetails);
+}
+
+function statusWith(error: unknown, detailsOf: typeof statusDetails): RpcStatus {
+  // Protocol errors (deadline, cancellation, size limits) already have a status.
+  if (error instanceof ConnectError) return statusOfConnectError(error);
+  const serviceError = toServiceError(
+    error instanceof MappingError ? mappingErrorToServiceError(error) : error,
+  );
+  const code: Code = serviceError.options.grpcCode ?? ERROR_TABLE[serviceError.code].grpcCode;
+  const message = withinBytes(statusText(serviceError), MAX_MESSAGE_BYTES);
+  return new RpcStatus(code, message, detailsOf(serviceError, code, Buffer.byteLength(message)));
+}
+
+/** The same as `toRpcStatus`, as a ConnectError. */
+export function toConnectError(error: unknown): ConnectError {
+  return error instanceof ConnectError ? error : connectErrorOf(toRpcStatus(error));
+}
+
+/** Text of a status: the detail, the first invalid member and, if there are several, their number. */
+export function statusText(error: ServiceError): string {
+  const { items, requestValidation } = error.options;
+  const first = isServerFault(error) ? undefined : items?.[0];
+  if (items === undefined || first === undefined) return publicDetail(error);
+  const place = first.field === undefined ? '' : `${first.field}: `;
+  const count = countOf(items.length, requestValidation === true);
+  return `${publicDetail(error)} (${count}${shortened(place + itemMessage(error, first))})`;
+}
+
+/** For failed validation the detail already states the number; it may exceed the number of items. */
+function countOf(items: number, isStated: boolean): string {
+  if (items === 1) return '';
+  return isStated ? 'first: ' : `${items} problems; first: `;
+}
 
 /** The details of the status of a call. */
-export function statusDetails(error: ServiceError, code: Code, messageBytes: number): StatusDetail[] {
+function statusDetails(error: ServiceError, code: Code, messageBytes: number): StatusDetail[] {
   const { name, kind, quota } = error.options;
   const info = infoOf(error);
   const more: StatusDetail[] = [];
@@ -54,7 +104,7 @@ export function statusDetails(error: ServiceError, code: Code, messageBytes: num
 }
 
 /** The details of the status of one item of a reply: those of the first version of the API. */
-export function itemDetails(error: ServiceError, _code: Code, messageBytes: number): StatusDetail[] {
+function itemDetails(error: ServiceError, _code: Code, messageBytes: number): StatusDetail[] {
   const info = infoOf(error);
   const left = MAX_STATUS_BYTES - messageBytes - bytesOf(info);
   return [info, ...problemsOf(error, false, left), ...retryOf(error)];
@@ -137,21 +187,4 @@ function textBytes(value: unknown): number {
   let sum = 0;
   for (const [key, one] of Object.entries(value)) sum += key.length + textBytes(one);
   return sum;
-}
-
-/** Shortens a text to fit into trailers, without lone surrogates. */
-export function shortened(text: string): string {
-  return withinBytes(
-    text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text,
-    MAX_TEXT_BYTES,
-  );
-}
-
-/** Shortens a text to a size in UTF-8, without lone surrogates, which cannot be sent. */
-export function withinBytes(text: string, maxBytes: number): string {
-  // A UTF-16 code unit takes at most three bytes.
-  if (3 * text.length <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text.toWellFormed();
-  const bytes = Buffer.from(text).subarray(0, maxBytes - Buffer.byteLength('…'));
-  // A character that is cut in two is left out.
-  return `${new TextDecoder().decode(bytes, { stream: true })}…`;
 }

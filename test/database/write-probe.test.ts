@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import { type Database, openDatabase } from '../../../src/database/database.js';
-import { createWriteProbe } from '../../../src/database/storage-health/write-probe.js';
-import { describeOnEachDatabase } from '../../support/databases.js';
-import { executeSql } from '../../support/sql.js';
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { type Database, openDatabase } from '../../src/database/database.js';
+import { createWriteProbe } from '../../src/database/write-probe.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { executeSql } from '../support/sql.js';
 
 describeOnEachDatabase('the probe of writing', (freshDatabaseUrl) => {
   let url: string;

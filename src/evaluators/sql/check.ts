@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../../packages/exact-json/src/index.js';
-import type { ParsedQuery } from '../../../../packages/sql-reader/src/index.js';
-import type { SqlConfig } from '../config.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import type { ParsedQuery } from '../../../packages/sql-reader/src/index.js';
+import type { SqlConfig } from './config.js';
 
 /** Violation found by a check. Metadata are created only on request. */
 export interface Violation {

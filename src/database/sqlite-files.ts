@@ -1,10 +1,10 @@
 import { constants, realpathSync, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openSqliteConnection, type SqliteConnection } from '../sqlite-connection.js';
-import { createFileCheck, type Finding, identityAt, type OpenedFiles } from './file-check.js';
-import { type FileUse, useFile } from './open-files.js';
-import { StorageError } from './storage-state.js';
+import { openSqliteConnection, type SqliteConnection } from './sqlite-connection.js';
+import { createFileCheck, type Finding, identityAt, type OpenedFiles } from './storage-health/file-check.js';
+import { type FileUse, useFile } from './storage-health/open-files.js';
+import { StorageError } from './storage-health/storage-state.js';
 
 /** Checks of files that seem damaged: another process may be writing them. */
 const ATTEMPTS = 5;

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../packages/exact-json/src/index.js';
+import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 
 /** The time of an event. */
 export interface EventTime {

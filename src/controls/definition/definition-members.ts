@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isObject } from '../../packages/exact-json/src/index.js';
-import { compilePattern } from '../../packages/linear-text/src/index.js';
+import { isObject } from '../../../packages/exact-json/src/index.js';
+import { compilePattern } from '../../../packages/linear-text/src/index.js';
 import {
   boolean,
   field,
@@ -14,9 +14,9 @@ import {
   refuseTyped,
   text,
   withDefault,
-} from '../contract/input/fields.js';
-import { withoutUndefined } from '../contract/input/parse-input.js';
-import { isSelectorPath, SELECTOR_PATH_PATTERN } from '../core/selector.js';
+} from '../../contract/input/fields.js';
+import { withoutUndefined } from '../../contract/input/parse-input.js';
+import { isSelectorPath, SELECTOR_PATH_PATTERN } from '../../core/selector.js';
 import type { Action, ControlDefinition, EvaluatorRef, Scope, Selector } from './definition.js';
 
 /** An object with declared members. Inside a definition other values are a `model_type`. */

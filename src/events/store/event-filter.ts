@@ -1,6 +1,6 @@
-import { invalidRequest } from '../contract/input/parse-input.js';
-import type { Warning } from '../contract/warnings/warning.js';
-import type { Decision, Stage } from '../core/types.js';
+import { invalidRequest } from '../../contract/input/parse-input.js';
+import type { Warning } from '../../contract/warnings/warning.js';
+import type { Decision, Stage } from '../../core/types.js';
 import type { AppliesTo, ControlEvent } from './event.js';
 import { facetsWhere } from './event-facets.js';
 import type { EventTime } from './event-time.js';

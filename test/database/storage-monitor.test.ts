@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type StorageChecks, StorageMonitor } from '../../../src/database/storage-health/storage-monitor.js';
-import { StorageError, type StorageState } from '../../../src/database/storage-health/storage-state.js';
+import { StorageError, type StorageState } from '../../src/database/storage-health/storage-state.js';
+import { type StorageChecks, StorageMonitor } from '../../src/database/storage-monitor.js';
 
 /** Every problem is told within this time. */
 const TOLD_WITHIN_MS = 5_000;

@@ -4,10 +4,10 @@ import type {
   SelectBlock,
   Statement,
   TableReference,
-} from '../../../../packages/sql-reader/src/index.js';
-import type { SqlConfig } from '../config.js';
+} from '../../../packages/sql-reader/src/index.js';
 import { type Check, type Violation, violation } from './check.js';
 import { checkColumnValues } from './column-values.js';
+import type { SqlConfig } from './config.js';
 
 /** Whether the required columns occur where they must; all statements are checked together. */
 const checkColumns: Check = ({ statements }, config) => {

@@ -1,7 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { SuggestField } from '../shared/suggest-field.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { SuggestField } from './suggest-field.js';
+import { useDebounced } from './use-debounced.js';
 
 const MAX_SUGGESTIONS = 20;
 

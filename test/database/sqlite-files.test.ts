@@ -14,10 +14,10 @@ import {
 import path from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSqliteConnection, type SqliteConnection } from '../../../src/database/sqlite-connection.js';
-import { createSqliteThread } from '../../../src/database/sqlite-thread.js';
-import { SqliteFiles } from '../../../src/database/storage-health/sqlite-files.js';
-import { quickFolder } from '../../support/faulty-disks.js';
+import { openSqliteConnection, type SqliteConnection } from '../../src/database/sqlite-connection.js';
+import { SqliteFiles } from '../../src/database/sqlite-files.js';
+import { createSqliteThread } from '../../src/database/sqlite-thread.js';
+import { quickFolder } from '../support/faulty-disks.js';
 
 const REPLACED = { state: 'REPLACED', code: 'SERVICE_UNAVAILABLE' };
 const CORRUPT = { state: 'CORRUPT', code: 'SERVICE_UNAVAILABLE' };

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../packages/exact-json/src/index.js';
-import type { Decision, Stage } from '../core/types.js';
-import type { ControlTemplate, TemplateInput, TemplateValues } from '../templates/template.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import type { Decision, Stage } from '../../core/types.js';
+import type { ControlTemplate, TemplateInput, TemplateValues } from '../../templates/template.js';
 
 /**
  * A control definition as stored: the client's input, without nulls and unknown members, in the order in

@@ -4,8 +4,8 @@ import {
   type JsonObject,
   type JsonValue,
   MAX_JSON_DEPTH,
-} from '../../packages/exact-json/src/index.js';
-import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../core/limits.js';
+} from '../../../packages/exact-json/src/index.js';
+import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../../core/limits.js';
 import type { EvaluatorRef, PlacedLeaf } from './definition.js';
 import { selectorSchema } from './definition-members.js';
 

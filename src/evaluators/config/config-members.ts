@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
-import { field, nullable, oneOf, refuse, report } from '../contract/input/fields.js';
-import { pathPart } from '../contract/warnings/quoted.js';
-import { createSuggester, type Suggester } from '../contract/warnings/suggestion.js';
-import type { ConfigWarning } from '../core/evaluator.js';
+import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { pathPart } from '../../contract/errors/quoted.js';
+import { field, nullable, oneOf, refuse, report } from '../../contract/input/fields.js';
+import { createSuggester, type Suggester } from '../../contract/warnings/suggestion.js';
+import type { ConfigWarning } from '../../core/evaluator.js';
 
 /** Keywords that make the members of an object unknowable from `properties` alone. */
 const OPEN_KEYWORDS = [
