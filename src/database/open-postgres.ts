@@ -4,7 +4,6 @@ import { createPostgresClient } from './client-postgres.js';
 import { type DatabaseLocation, databasePlace } from './database-url.js';
 import { createPostgresChangeSource } from './postgres-change-source.js';
 import { type StorageChecks, StorageMonitor } from './storage-monitor.js';
-import { createWriteProbe } from './write-probe.js';
 import {
   broughtUpToDate,
   type DatabaseOptions,
@@ -12,6 +11,7 @@ import {
   eventsOf,
   type OpenedStorage,
 } from './storage-options.js';
+import { createWriteProbe } from './write-probe.js';
 
 export async function openPostgres(
   location: Extract<DatabaseLocation, { kind: 'postgresql' }>,

@@ -6,7 +6,6 @@ import { emptyLog } from './sqlite-connection.js';
 import { prepareSqliteFile } from './sqlite-file.js';
 import { SqliteFiles } from './sqlite-files.js';
 import { type StorageChecks, StorageMonitor } from './storage-monitor.js';
-import { createWriteProbe } from './write-probe.js';
 import {
   broughtUpToDate,
   type DatabaseOptions,
@@ -15,6 +14,7 @@ import {
   type OpenedStorage,
   structureOf,
 } from './storage-options.js';
+import { createWriteProbe } from './write-probe.js';
 
 export async function openSqlite(path: string, options: DatabaseOptions): Promise<OpenedStorage> {
   const location: DatabaseLocation = { kind: 'sqlite', path };
