@@ -43,8 +43,13 @@ function textOf(file) {
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
-/** The script that calls the RPC most often. */
-function scriptOf(rpc) {
+/** The file that is named like a stream, or the script that calls the RPC most often. */
+function testOf(rpc, { name, methodKind }) {
+  const own = `${EVERY_RPC}/${rpc
+    .split('.')[1]
+    .replace(/(?<=[a-z])(?=[A-Z])/g, '-')
+    .toLowerCase()}.test.ts`;
+  if (existsSync(join(PACKAGE_ROOT, own))) return `\`${own}\``;
   const calls = ({ text }) => text.split(`rpc: '${rpc}'`).length + text.split(`= '${rpc}'`).length - 2;
   const [most] = scripts.toSorted((a, b) => calls(b) - calls(a));
   return most === undefined || calls(most) === 0 ? NO_TEST : `\`${most.file}\``;
@@ -75,7 +80,15 @@ function rpcRows({ services, registry }) {
         const route = one === undefined ? null : `\`${one.pattern.case.toUpperCase()} ${one.pattern.value}\``;
         const name = `${rpc}${method.deprecated ? ' (deprecated)' : ''}`;
         const scope = getOption(method, scopes).join(', ') || '–';
-        return [name, route ?? '–', level, agents, scope, protocolsOf(method, route !== null), scriptOf(rpc)];
+        return [
+          name,
+          route ?? '–',
+          level,
+          agents,
+          scope,
+          protocolsOf(method, route !== null),
+          testOf(rpc, method),
+        ];
       });
     }),
   );

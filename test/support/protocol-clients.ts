@@ -317,17 +317,7 @@ export const PROTO_LOADER_OPTIONS = {
 };
 
 const LOADED = loadSync(
-  [
-    'agent_service',
-    'control_service',
-    'policy_service',
-    'server_service',
-    'template_service',
-    'evaluator_service',
-    'evaluation_service',
-    'observability_service',
-    'audit_service',
-  ].map((name) => `enforcement/v1/${name}.proto`),
+  SERVICES.map(({ file }) => `${file.name}.proto`),
   PROTO_LOADER_OPTIONS,
 );
 
