@@ -45,11 +45,8 @@ function textOf(file) {
 
 /** The file that is named like a stream, or the script that calls the RPC most often. */
 function testOf(rpc, { name, methodKind }) {
-  const own = `${EVERY_RPC}/${rpc
-    .split('.')[1]
-    .replace(/(?<=[a-z])(?=[A-Z])/g, '-')
-    .toLowerCase()}.test.ts`;
-  if (existsSync(join(PACKAGE_ROOT, own))) return `\`${own}\``;
+  const own = `${EVERY_RPC}/${name.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.test.ts`;
+  if (methodKind !== 'unary' && existsSync(join(PACKAGE_ROOT, own))) return `\`${own}\``;
   const calls = ({ text }) => text.split(`rpc: '${rpc}'`).length + text.split(`= '${rpc}'`).length - 2;
   const [most] = scripts.toSorted((a, b) => calls(b) - calls(a));
   return most === undefined || calls(most) === 0 ? NO_TEST : `\`${most.file}\``;
