@@ -25,6 +25,9 @@ const HOST_ROUTES = [
   ['GET, HEAD', '/redoc', 'test/transport/openapi/docs-page.test.ts'],
 ];
 
+/** What keys that are limited to agents may do, by the value of the option. */
+const AGENTS = { FREE: 'any', BY_AGENT: 'own', BEYOND: 'none' };
+
 const UNARY = 'REST, gRPC, gRPC-Web, Connect';
 const UNARY_WITHOUT_REST = 'gRPC, gRPC-Web, Connect';
 const BOTH_WAYS = 'gRPC, gRPC-Web and Connect over HTTP/2';
@@ -40,8 +43,10 @@ function textOf(file) {
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
-/** The script that calls the RPC most often. */
-function scriptOf(rpc) {
+/** The file that is named like a stream, or the script that calls the RPC most often. */
+function testOf(rpc, { name, methodKind }) {
+  const own = `${EVERY_RPC}/${name.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.test.ts`;
+  if (methodKind !== 'unary' && existsSync(join(PACKAGE_ROOT, own))) return `\`${own}\``;
   const calls = ({ text }) => text.split(`rpc: '${rpc}'`).length + text.split(`= '${rpc}'`).length - 2;
   const [most] = scripts.toSorted((a, b) => calls(b) - calls(a));
   return most === undefined || calls(most) === 0 ? NO_TEST : `\`${most.file}\``;
@@ -60,17 +65,27 @@ function rpcRows({ services, registry }) {
   const http = registry.getExtension('google.api.http');
   const access = registry.getExtension('enforcement.v1.access');
   const scopes = registry.getExtension('enforcement.v1.scopes');
+  const agentScope = registry.getExtension('enforcement.v1.agent_scope');
   return services.flatMap((service) =>
     service.methods.flatMap((method) => {
       const rpc = `${service.name}.${method.name}`;
       const level = access.enum.value[getOption(method, access)].localName.toLowerCase();
+      const agents = AGENTS[agentScope.enum.value[getOption(method, agentScope)].localName];
       const rule = hasOption(method, http) ? getOption(method, http) : undefined;
       const rules = rule === undefined ? [undefined] : [rule, ...rule.additionalBindings];
       return rules.map((one) => {
         const route = one === undefined ? null : `\`${one.pattern.case.toUpperCase()} ${one.pattern.value}\``;
         const name = `${rpc}${method.deprecated ? ' (deprecated)' : ''}`;
         const scope = getOption(method, scopes).join(', ') || '–';
-        return [name, route ?? '–', level, scope, protocolsOf(method, route !== null), scriptOf(rpc)];
+        return [
+          name,
+          route ?? '–',
+          level,
+          agents,
+          scope,
+          protocolsOf(method, route !== null),
+          testOf(rpc, method),
+        ];
       });
     }),
   );
@@ -80,14 +95,14 @@ function hostRows() {
   return HOST_ROUTES.flatMap(([methods, path, file]) =>
     methods
       .split(', ')
-      .map((method) => ['–', `\`${method} ${path}\``, 'public', '–', 'HTTP', hostTest(path, file)]),
+      .map((method) => ['–', `\`${method} ${path}\``, 'public', '–', '–', 'HTTP', hostTest(path, file)]),
   );
 }
 
 const rows = [...hostRows(), ...rpcRows(readProto())];
 const table = [
-  ['RPC', 'Method and path', 'Access', 'Scope', 'Protocols', 'Test'],
-  Array(6).fill('---'),
+  ['RPC', 'Method and path', 'Access', 'Agents', 'Scope', 'Protocols', 'Test'],
+  Array(7).fill('---'),
   ...rows,
 ]
   .map((cells) => `| ${cells.join(' | ')} |`)
@@ -96,9 +111,11 @@ const current = `# The API
 
 Made from the proto files by \`node scripts/api-table.mjs\`; do not edit. RPC names have \`enforcement.v1.\` in front.
 \`key\` is a regular or an admin key, \`admin\` an admin key; a browser session counts as the key it was made with. Access
-is checked only when keys are enabled. The scope is what a key will need once keys have scopes; nothing checks it yet.
-\`GET /openapi.json\` (committed as [openapi.json](openapi.json)) describes requests and replies, \`/docs\` shows them. The
-files \`every-rpc.*\` are steps that \`test/e2e/every-rpc.test.ts\` plays over every protocol, on both databases.
+is checked only when keys are enabled. Agents: a key that is limited to agents may make every call (\`any\`), calls that
+name its agents only (\`own\`), or no call (\`none\`). The scope is what a key will need once keys have scopes; nothing
+checks it yet. \`GET /openapi.json\` (committed as [openapi.json](openapi.json)) describes requests and replies, \`/docs\`
+shows them. The files \`every-rpc.*\` are steps that \`test/e2e/every-rpc.test.ts\` plays over every protocol, on both
+databases.
 
 ${table}
 `;

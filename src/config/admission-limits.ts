@@ -1,3 +1,5 @@
+import type { SettingValues } from './config-variables.js';
+
 /** Limits for callers of one process. Each is a separate setting; see `config-variables.ts`. */
 export interface AdmissionLimits {
   /** Open connections, in total and per address. */
@@ -19,4 +21,25 @@ export interface AdmissionLimits {
   readonly addressBytes: number;
   readonly keyBytes: number;
   readonly totalBytes: number;
+}
+
+/** The limits as configured. */
+export function admissionLimits(values: SettingValues): AdmissionLimits {
+  // The largest message must fit along with the data received after it.
+  const bytes = (setting: number): number => Math.max(setting, 2 * values.maxBodyBytes);
+  return {
+    connections: values.maxConnections,
+    connectionsPerAddress: values.maxConnectionsPerAddress,
+    publicCalls: values.maxPublicCalls,
+    publicCallsPerAddress: values.maxPublicCallsPerAddress,
+    publicCallsPerConnection: values.maxPublicCallsPerConnection,
+    publicCallsPerSecond: values.publicCallsPerSecond,
+    publicCallsPerSecondPerAddress: values.publicCallsPerSecondPerAddress,
+    callsPerKey: values.maxCallsPerKey,
+    callsPerSecondPerKey: values.maxCallsPerSecondPerKey,
+    connectionBytes: bytes(values.maxConnectionBufferBytes),
+    addressBytes: bytes(values.maxAddressBufferBytes),
+    keyBytes: bytes(values.maxKeyBufferBytes),
+    totalBytes: bytes(values.maxBufferBytes),
+  };
 }

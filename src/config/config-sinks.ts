@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { VARIABLES } from './config-variables.js';
+import type { SettingValues } from './config-variables.js';
 import type { NamedValues } from './telemetry-settings.js';
 
 /** Destinations outside of the database that every stored event is copied to; null for none. */
@@ -56,10 +56,8 @@ export interface S3Config {
   readonly sessionToken: string | null;
 }
 
-type SinkValues = { [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]['fallback'] };
-
 /** The sinks as configured. Adds to `problems` what makes them unusable. */
-export function sinksConfig(values: SinkValues, problems: string[]): SinksConfig {
+export function sinksConfig(values: SettingValues, problems: string[]): SinksConfig {
   const sinks = {
     kafka: kafkaConfig(values, problems),
     parquet: parquetConfig(values, problems),
@@ -74,18 +72,18 @@ export function sinksConfig(values: SinkValues, problems: string[]): SinksConfig
 }
 
 /** The address without a slash at its end, as paths follow it. */
-export function otlpEndpoint({ otlpEndpoint: given }: Pick<SinkValues, 'otlpEndpoint'>): string | null {
+export function otlpEndpoint({ otlpEndpoint: given }: Pick<SettingValues, 'otlpEndpoint'>): string | null {
   return given?.replace(/\/+$/, '') ?? null;
 }
 
-function otlpConfig(values: SinkValues): OtlpSinkConfig | null {
+function otlpConfig(values: SettingValues): OtlpSinkConfig | null {
   const endpoint = otlpEndpoint(values);
   if (endpoint === null || !values.otlpSignals.includes('events')) return null;
   const { otlpHeaders: headers, otlpServiceName: serviceName, otlpResource: resource } = values;
   return { endpoint, headers, serviceName, resource };
 }
 
-function kafkaConfig(values: SinkValues, problems: string[]): KafkaConfig | null {
+function kafkaConfig(values: SettingValues, problems: string[]): KafkaConfig | null {
   if (values.kafkaBrokers.length === 0) return null;
   const { kafkaSaslMechanism: mechanism, kafkaUsername: username, kafkaPassword: password } = values;
   if (mechanism !== null && (username === null || password === null)) {
@@ -118,7 +116,7 @@ const SASL_NAMES = {
   'scram-sha-512': 'SCRAM-SHA-512',
 } as const;
 
-function parquetConfig(values: SinkValues, problems: string[]): ParquetConfig | null {
+function parquetConfig(values: SettingValues, problems: string[]): ParquetConfig | null {
   if (values.parquet === null) return null;
   return {
     place: values.parquet.startsWith('s3://')
@@ -131,7 +129,7 @@ function parquetConfig(values: SinkValues, problems: string[]): ParquetConfig | 
   };
 }
 
-function s3Config(values: SinkValues, address: string, problems: string[]): S3Config {
+function s3Config(values: SettingValues, address: string, problems: string[]): S3Config {
   const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey, s3Region: region } = values;
   if (accessKeyId === null || secretAccessKey === null) {
     const missing =

@@ -822,3 +822,6 @@ export const VARIABLES = {
     '',
   ),
 } as const satisfies Record<string, Variable<never> | Variable>;
+
+/** What the variables are set to, by their keys. */
+export type SettingValues = { readonly [Key in keyof typeof VARIABLES]: (typeof VARIABLES)[Key]['fallback'] };

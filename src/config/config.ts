@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parse as parseDotenv } from 'dotenv';
-import type { AdmissionLimits } from './admission-limits.js';
+import { admissionLimits } from './admission-limits.js';
 import { databaseUrl, databaseVariable, type Environment, migrationUrl } from './config-database.js';
-import { otlpEndpoint, type SinksConfig, sinksConfig } from './config-sinks.js';
-import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
+import { otlpEndpoint, sinksConfig } from './config-sinks.js';
+import { type LOG_LEVELS, type SettingValues, VARIABLES, type Variable } from './config-variables.js';
 import {
   foreignVariables,
   isBlank,
@@ -13,141 +13,18 @@ import {
   REFUSED,
   unknownVariables,
 } from './environment.js';
-import type { ClickHouseLocation } from './event-store-location.js';
-import { type OidcSettings, oidcSettings } from './oidc-settings.js';
+import { oidcSettings } from './oidc-settings.js';
 import { withSecretFiles } from './secret-files.js';
-import type { TelemetryConfig } from './telemetry-settings.js';
-import { type TlsSettings, tlsSettings } from './tls-settings.js';
+import { tlsSettings } from './tls-settings.js';
 
-/** Configuration of the service. Read once at start, then frozen. */
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  readonly debug: boolean;
-  /** Separate address for health, readiness and metrics; null for the public port. */
-  readonly operations: { readonly host: string; readonly port: number } | null;
-  readonly reflection: 'public' | 'operations' | 'off';
-  /** Whether the dashboard is served. */
-  readonly uiEnabled: boolean;
-  /** Proxies whose X-Forwarded-For is trusted: addresses, networks, and names of networks. */
-  readonly trustedProxies: readonly string[];
-  /** Null without TLS. */
-  readonly tls: TlsSettings | null;
-  /** First part of the path of the JSON routes, for example `/api`; the only prefix of the session routes. */
-  readonly apiPrefix: string;
-  /** Prefix of all other JSON routes, for example `/api/v1`. */
-  readonly apiBase: string;
-  readonly databaseUrl: string;
-  /** The variable that sets it, for errors about the database. */
-  readonly databaseVariable: string;
-  /** Whether a missing database may be created. */
-  readonly databaseExpected: 'any' | 'existing';
-  /** What happens to missing migrations, and the address that they are applied with; null for `databaseUrl`. */
-  readonly migration: { readonly mode: 'auto' | 'check' | 'off'; readonly url: string | null };
-  /** Path of the file with the last known good state; `off` for none, null for the default path. */
-  readonly lastKnownGood: string | null;
-  readonly auth: {
-    readonly enabled: boolean;
-    readonly keys: readonly string[];
-    readonly adminKeys: readonly string[];
-    /** File with more keys, which may change; null for none. */
-    readonly keysFile: string | null;
-    readonly sessionSecret: string | null;
-    /** How long a browser session lasts, in seconds. */
-    readonly sessionSeconds: number;
-    /** Bearer tokens; null without an issuer. */
-    readonly oidc: OidcSettings | null;
-  };
-  readonly cors: {
-    readonly origins: readonly string[] | '*';
-    readonly methods: readonly string[] | '*';
-    readonly headers: readonly string[] | '*';
-  };
-  /** Number of processes that serve the port. */
-  readonly workers: number;
-  /** Whether definitions with warnings, and unknown query parameters, are refused. */
-  readonly strictDefinitions: boolean;
-  /** JSON requests with a member that occurs twice in an object are refused, or the last one counts. */
-  readonly duplicateMembers: 'refuse' | 'last';
-  readonly agentsWithoutControls: 'warn' | 'deny';
-  readonly stepSchemas: 'off' | 'warn' | 'enforce';
-  /** Whether plain gRPC evaluations are served without Connect. */
-  readonly grpcLane: boolean;
-  /** Whether REST evaluations over HTTP/1.1 are served without Fastify. */
-  readonly restLane: boolean;
-  /** Whether unary evaluations over gRPC-Web and Connect are served without Connect. */
-  readonly webLane: boolean;
-  readonly metricsPrefix: string;
-  readonly log: {
-    readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
-    readonly json: boolean;
-  };
-  readonly limits: {
-    /** Largest request body and gRPC message, in bytes. */
-    readonly bodyBytes: number;
-    /** Streams on one HTTP/2 connection. */
-    readonly streamsPerConnection: number;
-    /** Limits for connections, addresses, keys and callers without a key. */
-    readonly admission: AdmissionLimits;
-    /** Delay of the event loop above which new calls are refused, in milliseconds; 0 for never. */
-    readonly shedDelayMs: number;
-    /** Time limit of a request, in milliseconds. */
-    readonly requestTimeoutMs: number;
-    /** Time limit for running requests at shutdown, in milliseconds. */
-    readonly drainMs: number;
-    /** Age at which a connection is closed, in milliseconds; infinite for never. */
-    readonly maxConnectionAgeMs: number;
-    /** Time limit for streams to end at a maximum age, in milliseconds. */
-    readonly maxAgeGraceMs: number;
-    /** Age at which a stream is ended, in milliseconds; infinite for never. */
-    readonly maxStreamAgeMs: number;
-    /** Most agents whose compiled controls are kept in memory. */
-    readonly snapshotAgents: number;
-    /** Agents used last that are loaded at the start. */
-    readonly preloadAgents: number;
-    /** Longest time an evaluation waits for the revision required by its caller, in milliseconds. */
-    readonly minRevisionWaitMs: number;
-    /** Age of controls beyond which evaluation is refused, in milliseconds; null for never. */
-    readonly maxStalenessMs: number | null;
-    /** Approximate memory limit for compiled controls, in bytes. */
-    readonly snapshotBytes: number;
-  };
-  readonly evaluators: {
-    /** Default time limit of an evaluator, in milliseconds. */
-    readonly timeoutMs: number;
-    /** Names of packages and paths of modules. */
-    readonly modules: readonly string[];
-    /** Workers of one custom evaluator. */
-    readonly workers: number;
-    /** The environment without the variables of the service, whose secrets evaluators must not see. */
-    readonly environment: Readonly<Record<string, string>>;
-    /** Compiled evaluators that are kept although no loaded agent uses them. */
-    readonly cacheSize: number;
-    readonly vendorApiKey: string | null;
-    readonly vendorApiUrl: string | null;
-  };
-  readonly observability: {
-    readonly enabled: boolean;
-    /** How long the table of events of an earlier version is left as it is, in milliseconds. */
-    readonly takeoverDelayMs: number;
-    /** Null stands for the database of the controls. */
-    readonly store: ClickHouseLocation | null;
-    /** Where events are kept while ClickHouse is away. */
-    readonly spool: { readonly directory: string; readonly maxOctets: number };
-    readonly stdout: boolean;
-    readonly record: 'none' | 'matches' | 'all';
-    readonly flushIntervalSeconds: number;
-    readonly readerThreads: number;
-    /** 0 keeps events forever. */
-    readonly retentionDays: number;
-  };
-  readonly eventSinks: SinksConfig;
-  /** 0 days keep entries of the audit log forever. */
-  readonly audit: { readonly retentionDays: number };
-  readonly telemetry: TelemetryConfig;
-  /** Unknown variables with the prefix of the service: probably misspelt. */
-  readonly unknownVariables: readonly string[];
-}
+/** Configuration of the service. Read once at start, then frozen. Its members are those of `assemble`. */
+export type Config = Frozen<ReturnType<typeof assemble>>;
+
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Member in keyof T]: Frozen<T[Member]> }
+    : T;
 
 /** Most processes per custom evaluator: each has its own memory. */
 const MAX_WORKERS = 64;
@@ -159,8 +36,6 @@ export class ConfigError extends Error {
     this.name = 'ConfigError';
   }
 }
-
-type Values = { [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]['fallback'] };
 
 /** Reads the environment, and the files of secrets it names. Throws a ConfigError that lists all problems. */
 export function readConfig(given: Environment): Config {
@@ -175,7 +50,7 @@ export function readConfig(given: Environment): Config {
   }
   problems.push(...misspelledVariables(given));
   const url = databaseUrl(environment, problems);
-  const config = assemble(values as Values, url, environment, problems);
+  const config = assemble(values as SettingValues, url, environment, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return deepFreeze(config);
 }
@@ -209,7 +84,8 @@ function readVariable(definition: Variable, environment: Environment, problems: 
   return definition.fallback;
 }
 
-function assemble(values: Values, url: string, environment: Environment, problems: string[]): Config {
+/** The configuration, by place: a setting is added here once, its type follows from its variable. */
+function assemble(values: SettingValues, url: string, environment: Environment, problems: string[]) {
   const tls = tlsSettings(values, problems);
   const oidc = oidcSettings(values, problems);
   const hasKeys = values.keysFile !== null || values.keys.length + values.adminKeys.length > 0;
@@ -235,109 +111,136 @@ function assemble(values: Values, url: string, environment: Environment, problem
     host: values.host,
     port: values.port,
     debug: values.debug,
+    /** Separate address for health, readiness and metrics; null for the public port. */
     operations:
       values.operationsPort === null
         ? null
         : { host: values.operationsHost ?? values.host, port: values.operationsPort },
     reflection: values.reflection,
+    /** Whether the dashboard is served. */
     uiEnabled: values.uiEnabled,
+    /** Proxies whose X-Forwarded-For is trusted: addresses, networks, and names of networks. */
     trustedProxies: values.trustProxy,
+    /** Null without TLS. */
     tls,
+    /** First part of the path of the JSON routes, for example `/api`; the only prefix of the session routes. */
     apiPrefix: values.apiPrefix,
+    /** Prefix of all other JSON routes, for example `/api/v1`. */
     apiBase: `${values.apiPrefix}/${values.apiVersion}`,
     databaseUrl: url,
+    /** The variable that sets it, for errors about the database. */
     databaseVariable: databaseVariable(environment),
+    /** Whether a missing database may be created. */
     databaseExpected: values.databaseExpected,
+    /** What happens to missing migrations, and the address that they are applied with; null for `databaseUrl`. */
     migration: { mode: values.migrate, url: migrationUrl(values.migrateDatabaseUrl, url, problems) },
+    /** Path of the file with the last known good state; `off` for none, null for the default path. */
     lastKnownGood: fileSetting(values.lastKnownGood),
     auth: {
       enabled: values.authEnabled,
       keys: values.keys,
       adminKeys: values.adminKeys,
+      /** File with more keys, which may change; null for none. */
       keysFile: values.keysFile,
       sessionSecret: values.sessionSecret,
+      /** How long a browser session lasts, in seconds. */
       sessionSeconds: values.sessionHours * 60 * 60,
+      /** Bearer tokens; null without an issuer. */
       oidc,
     },
     cors: { origins: values.corsOrigins, methods: values.corsMethods, headers: values.corsHeaders },
+    /** Number of processes that serve the port. */
     workers: values.workers === 'auto' ? availableParallelism() : values.workers,
+    /** Whether definitions with warnings, and unknown query parameters, are refused. */
     strictDefinitions: values.strictDefinitions,
+    /** JSON requests with a member that occurs twice in an object are refused, or the last one counts. */
     duplicateMembers: values.duplicateMembers,
     agentsWithoutControls: values.agentsWithoutControls,
     stepSchemas: values.stepSchemas,
+    /** Whether plain gRPC evaluations are served without Connect. */
     grpcLane: values.grpcLane,
+    /** Whether REST evaluations over HTTP/1.1 are served without Fastify. */
     restLane: values.restLane,
+    /** Whether unary evaluations over gRPC-Web and Connect are served without Connect. */
     webLane: values.webLane,
     metricsPrefix: values.metricsPrefix.replace(/_+$/, ''),
     log: { level: logLevel(values.logLevel ?? (values.debug ? 'debug' : 'info')), json: values.logJson },
     limits: {
+      /** Largest request body and gRPC message, in bytes. */
       bodyBytes: values.maxBodyBytes,
+      /** Streams on one HTTP/2 connection. */
       streamsPerConnection: values.maxStreamsPerConnection,
+      /** Limits for connections, addresses, keys and callers without a key. */
       admission: admissionLimits(values),
+      /** Delay of the event loop above which new calls are refused, in milliseconds; 0 for never. */
       shedDelayMs: values.shedEventLoopDelayMs,
+      /** Time limit of a request, in milliseconds. */
       requestTimeoutMs: values.requestTimeoutSeconds * 1000,
+      /** Time limit for running requests at shutdown, in milliseconds. */
       drainMs: values.drainSeconds * 1000,
+      /** Age at which a connection is closed, in milliseconds; infinite for never. */
       maxConnectionAgeMs: ageMs(values.maxConnectionAgeSeconds),
+      /** Time limit for streams to end at a maximum age, in milliseconds. */
       maxAgeGraceMs: values.maxConnectionAgeGraceSeconds * 1000,
+      /** Age at which a stream is ended, in milliseconds; infinite for never. */
       maxStreamAgeMs: ageMs(values.maxStreamAgeSeconds),
+      /** Most agents whose compiled controls are kept in memory. */
       snapshotAgents: values.snapshotAgents,
+      /** Agents used last that are loaded at the start. */
       preloadAgents: values.preloadAgents,
+      /** Longest time an evaluation waits for the revision required by its caller, in milliseconds. */
       minRevisionWaitMs: values.minRevisionWaitSeconds * 1000,
+      /** Age of controls beyond which evaluation is refused, in milliseconds; null for never. */
       maxStalenessMs: values.maxStalenessSeconds === null ? null : values.maxStalenessSeconds * 1000,
+      /** Approximate memory limit for compiled controls, in bytes. */
       snapshotBytes: values.snapshotMemoryMb * 1024 * 1024,
     },
     evaluators: {
+      /** Default time limit of an evaluator, in milliseconds. */
       timeoutMs: values.evaluatorTimeoutSeconds * 1000,
+      /** Names of packages and paths of modules. */
       modules: values.evaluators,
+      /** Workers of one custom evaluator. */
       workers: Math.min(values.maxConcurrentEvaluations, MAX_WORKERS),
+      /** The environment without the variables of the service, whose secrets evaluators must not see. */
       environment: foreignVariables(environment),
+      /** Compiled evaluators that are kept although no loaded agent uses them. */
       cacheSize: values.evaluatorCacheSize,
       vendorApiKey: values.vendorApiKey,
       vendorApiUrl: values.vendorApiUrl,
     },
     observability: {
       enabled: values.observabilityEnabled,
+      /** Null stands for the database of the controls. */
       store: values.eventStore,
+      /** Where events are kept while ClickHouse is away. */
       spool: { directory: values.eventSpoolDirectory, maxOctets: values.eventSpoolOctets },
+      /** How long the table of events of an earlier version is left as it is, in milliseconds. */
       takeoverDelayMs: values.eventTakeoverSeconds * 1000,
       stdout: values.observabilityStdout,
       record: values.observabilityRecord,
       flushIntervalSeconds: values.flushIntervalSeconds,
       readerThreads: values.eventReaderThreads,
+      /** 0 keeps events forever. */
       retentionDays: values.eventRetentionDays,
     },
     eventSinks: sinksConfig(values, problems),
+    /** 0 days keep entries of the audit log forever. */
     audit: { retentionDays: values.auditRetentionDays },
     telemetry: {
+      /** Null when nothing is sent. */
       endpoint: otlpEndpoint(values),
+      /** May contain secrets. */
       headers: values.otlpHeaders,
       signals: values.otlpSignals,
+      /** Part of the evaluations without a parent that have a span, 0 to 1. */
       sampleRatio: values.otlpSampleRatio,
       metricIntervalMs: values.otlpMetricSeconds * 1000,
       serviceName: values.otlpServiceName,
       resource: values.otlpResource,
     },
+    /** Unknown variables with the prefix of the service: probably misspelt. */
     unknownVariables: unknownVariables(environment),
-  };
-}
-
-function admissionLimits(values: Values): AdmissionLimits {
-  // The largest message must fit along with the data received after it.
-  const bytes = (setting: number): number => Math.max(setting, 2 * values.maxBodyBytes);
-  return {
-    connections: values.maxConnections,
-    connectionsPerAddress: values.maxConnectionsPerAddress,
-    publicCalls: values.maxPublicCalls,
-    publicCallsPerAddress: values.maxPublicCallsPerAddress,
-    publicCallsPerConnection: values.maxPublicCallsPerConnection,
-    publicCallsPerSecond: values.publicCallsPerSecond,
-    publicCallsPerSecondPerAddress: values.publicCallsPerSecondPerAddress,
-    callsPerKey: values.maxCallsPerKey,
-    callsPerSecondPerKey: values.maxCallsPerSecondPerKey,
-    connectionBytes: bytes(values.maxConnectionBufferBytes),
-    addressBytes: bytes(values.maxAddressBufferBytes),
-    keyBytes: bytes(values.maxKeyBufferBytes),
-    totalBytes: bytes(values.maxBufferBytes),
   };
 }
 
@@ -345,7 +248,7 @@ function fileSetting(value: string | null): string | null {
   return value?.toLowerCase() === 'off' ? 'off' : value;
 }
 
-function logLevel(word: (typeof LOG_LEVELS)[number]): Config['log']['level'] {
+function logLevel(word: (typeof LOG_LEVELS)[number]): 'debug' | 'info' | 'warn' | 'error' | 'fatal' {
   if (word === 'warning') return 'warn';
   return word === 'critical' ? 'fatal' : word;
 }

@@ -12,20 +12,6 @@ export type OtlpSignal = (typeof OTLP_SIGNALS)[number];
 /** Names and values, as the headers and the resource of OpenTelemetry are configured. */
 export type NamedValues = Readonly<Record<string, string>>;
 
-/** Telemetry as configured; nothing is traced or sent without an endpoint. */
-export interface TelemetryConfig {
-  /** Without a slash at the end; null when nothing is sent. */
-  readonly endpoint: string | null;
-  /** May contain secrets. */
-  readonly headers: NamedValues;
-  readonly signals: readonly OtlpSignal[];
-  /** Part of the evaluations without a parent that have a span, 0 to 1. */
-  readonly sampleRatio: number;
-  readonly metricIntervalMs: number;
-  readonly serviceName: string;
-  readonly resource: NamedValues;
-}
-
 /** An address without a name and password, which would be in log lines: they belong into the headers. */
 export const OTLP_ENDPOINT = /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/;
 

@@ -228,6 +228,11 @@ const PROTO_JSON: Encoding = {
   time: (text) => text,
 };
 
+/** An input, members in snake_case, as the JSON of protobuf. */
+export function protoJson(desc: DescMessage, input: object): { [member: string]: JsonValue } {
+  return toWire(desc, input, PROTO_JSON) as { [member: string]: JsonValue };
+}
+
 function transportClient(
   url: string,
   connect: (options: { sessionManager: Http2SessionManager }) => Transport,
@@ -235,8 +240,7 @@ function transportClient(
   const sessionManager = new Http2SessionManager(url);
   const transport = connect({ sessionManager });
   const headers = (key: string | undefined) => (key === undefined ? {} : { 'x-api-key': key });
-  const message = (desc: DescMessage, plain: object): Message =>
-    fromJson(desc, toWire(desc, plain, PROTO_JSON) as JsonValue);
+  const message = (desc: DescMessage, plain: object): Message => fromJson(desc, protoJson(desc, plain));
   const plain = (desc: DescMessage, received: Message) =>
     comparable(
       desc,
@@ -317,17 +321,7 @@ export const PROTO_LOADER_OPTIONS = {
 };
 
 const LOADED = loadSync(
-  [
-    'agent_service',
-    'control_service',
-    'policy_service',
-    'server_service',
-    'template_service',
-    'evaluator_service',
-    'evaluation_service',
-    'observability_service',
-    'audit_service',
-  ].map((name) => `enforcement/v1/${name}.proto`),
+  SERVICES.map(({ file }) => `${file.name}.proto`),
   PROTO_LOADER_OPTIONS,
 );
 

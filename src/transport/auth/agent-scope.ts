@@ -1,43 +1,52 @@
+import { AgentScope } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { beyondAgents, demandAgent } from '../../contract/call/agent-limit.js';
 import type { AnyHandler, CallContext } from '../../contract/call/handler.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 
-/** RPCs that tell nothing about any agent or control. */
-const FREE: ReadonlySet<string> = new Set([
-  'ServerService/GetServerInfo',
-  'EvaluatorService/ListEvaluators',
-  'ControlService/GetControlSchema',
-  'TemplateService/RenderTemplate',
-  'ObservabilityService/GetObservabilityStatus',
-]);
+/** The agents that a request names, by the member that names them. Each of them has to be one of the caller's. */
+const NAMED_AGENTS: Readonly<Record<string, (input: unknown) => readonly unknown[]>> = {
+  agent_name: (input) => [member(input, 'agent_name')],
+  agent: (input) => [member(member(input, 'agent'), 'agent_name')],
+  // Links of a policy concern its agents only; the policy itself is shared.
+  agent_names: (input) => listed(input, 'agent_names'),
+  events: (input) => eventsOf(input).map((event) => member(event, 'agent_name')),
+};
 
 /**
- * The agents that a request concerns, from its message: each has to be one of the caller's. `any` for a request that
- * concerns none, `beyond` for one that concerns others or all. An RPC without a rule here is `beyond`, and so is a
- * request that leaves an optional agent out.
+ * The function that reads the agents of a request; undefined for an RPC that is not by agent. Throws if an RPC declares
+ * a scope that its request message contradicts, so that the service does not start with it: one by agent whose message
+ * names none could not be checked, and a free one whose message names some would not be.
  */
-export type AgentScope = 'any' | 'beyond' | ((input: unknown) => readonly unknown[]);
-
-export function agentScopeOf({ name, desc }: Pick<RpcMethod, 'name' | 'desc'>): AgentScope {
-  if (FREE.has(name.slice(name.lastIndexOf('.') + 1))) return 'any';
+export function agentsOfRequests({
+  name,
+  desc,
+  agentScope,
+}: Pick<RpcMethod, 'name' | 'desc' | 'agentScope'>): ((input: unknown) => readonly unknown[]) | undefined {
   const members = new Set(desc.input.fields.map((field) => field.name));
-  if (members.has('agent_name')) return (input) => [member(input, 'agent_name')];
-  if (members.has('agent')) return (input) => [member(member(input, 'agent'), 'agent_name')];
-  // Links of a policy concern its agents only; the policy itself is shared.
-  if (members.has('agent_names')) return (input) => listed(input, 'agent_names');
-  if (members.has('events')) {
-    return (input) => eventsOf(input).map((event) => member(event, 'agent_name'));
+  const naming = Object.keys(NAMED_AGENTS).find((one) => members.has(one));
+  if (agentScope === AgentScope.BY_AGENT && naming === undefined) {
+    throw new Error(`${name} has the scope BY_AGENT, but ${desc.input.typeName} names no agent`);
   }
-  return 'beyond';
+  if (agentScope === AgentScope.FREE && naming !== undefined) {
+    throw new Error(`${name} has the scope FREE, but ${desc.input.typeName} names agents in ${naming}`);
+  }
+  return agentScope === AgentScope.BY_AGENT && naming !== undefined ? NAMED_AGENTS[naming] : undefined;
 }
 
-/** A handler that refuses requests beyond the agents of a caller whose key is limited to some. */
-export function limitedToAgents(method: Pick<RpcMethod, 'name' | 'desc'>, handler: AnyHandler): AnyHandler {
-  const scope = agentScopeOf(method);
+/**
+ * A handler that refuses requests beyond the agents of a caller whose key is limited to some: those to an RPC beyond
+ * agents, and those by agent that leave an optional agent out. Throws as `agentsOfRequests` does.
+ */
+export function limitedToAgents(
+  method: Pick<RpcMethod, 'name' | 'desc' | 'agentScope'>,
+  handler: AnyHandler,
+): AnyHandler {
+  const agentsOf = agentsOfRequests(method);
+  if (method.agentScope === AgentScope.FREE) return handler;
   const check = (input: unknown, { principal: { agents } }: CallContext): void => {
-    if (agents === null || scope === 'any') return;
-    if (scope === 'beyond') throw beyondAgents();
-    const named = scope(input);
+    if (agents === null) return;
+    if (agentsOf === undefined) throw beyondAgents();
+    const named = agentsOf(input);
     if (named.length === 0) throw beyondAgents();
     for (const agent of named) demandAgent(agents, agent);
   };

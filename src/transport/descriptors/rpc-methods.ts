@@ -1,7 +1,9 @@
 import { type DescMethod, type DescService, hasOption } from '@bufbuild/protobuf';
 import {
   Access,
+  AgentScope,
   access,
+  agent_scope,
   evaluation,
   NullRule,
   nulls,
@@ -30,6 +32,8 @@ export interface RpcMethod {
   /** `package.Service/Method`, as on the wire. */
   readonly name: string;
   readonly access: Access;
+  /** What a key that is limited to agents may do with it. */
+  readonly agentScope: AgentScope;
   /** Whether it evaluates steps: under overload it is refused last. */
   readonly isEvaluation: boolean;
   readonly successStatus: number;
@@ -40,16 +44,19 @@ export interface RpcMethod {
 /** Prefix of HTTP paths in the proto; a setting may replace it. */
 export const PROTO_API_BASE = '/api/v1';
 
-/** Reads the options of every method of a service. Throws if a method does not declare its access level. */
+/** Reads the options of every method of a service. Throws if a method does not declare who may call it. */
 export function rpcMethods(service: DescService): RpcMethod[] {
   return service.methods.map((desc) => {
     const level = optionOf(desc, access);
     const name = `${service.typeName}/${desc.name}`;
     if (level === Access.UNSPECIFIED) throw new Error(`${name} states no access level`);
+    const agentScope = optionOf(desc, agent_scope);
+    if (agentScope === AgentScope.UNSPECIFIED) throw new Error(`${name} states no agent scope`);
     return {
       desc,
       name,
       access: level,
+      agentScope,
       isEvaluation: optionOf(desc, evaluation),
       successStatus: hasOption(desc, success_status) ? optionOf(desc, success_status) : 200,
       omitNulls: optionOf(desc, nulls) === NullRule.OMIT,

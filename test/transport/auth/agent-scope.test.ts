@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { AgentService } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { AuditService } from '../../../gen/proto/enforcement/v1/audit_service_pb.js';
-import { ControlService } from '../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { EvaluatorService } from '../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
-import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { PolicyService } from '../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { AgentScope } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { ServerService } from '../../../gen/proto/enforcement/v1/server_service_pb.js';
-import { TemplateService } from '../../../gen/proto/enforcement/v1/template_service_pb.js';
+import { feature } from '../../../src/app/feature.js';
 import { createAgentLimit } from '../../../src/contract/call/agent-limit.js';
 import {
   ANONYMOUS,
@@ -22,88 +16,8 @@ import {
 } from '../../../src/contract/call/handler.js';
 import { limitedToAgents } from '../../../src/transport/auth/agent-scope.js';
 import { type RpcMethod, rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
-
-const SERVICES = [
-  AuditService,
-  AgentService,
-  ControlService,
-  EvaluationService,
-  EvaluatorService,
-  ObservabilityService,
-  PolicyService,
-  ServerService,
-  TemplateService,
-];
-
-/** What a key that is limited to agents may call. Evaluations are limited by the evaluation itself. */
-const FREE = [
-  'GetControlSchema',
-  'GetObservabilityStatus',
-  'GetServerInfo',
-  'ListEvaluators',
-  'RenderTemplate',
-];
-const BY_AGENT = [
-  'AddAgentControl',
-  'AddAgentPolicy',
-  'AddPolicyAgents',
-  'CreateEvents',
-  'DeleteAgent',
-  'DeleteAgentPolicy',
-  'ExportEvents',
-  'GetAgent',
-  'GetAgentEvaluator',
-  'GetAgentPolicy',
-  'GetControlStats',
-  'GetStats',
-  'IngestEvents',
-  'InitAgent',
-  'ListAgentControls',
-  'ListAgentEvaluators',
-  'ListAgentPolicies',
-  'PublishEvents',
-  'QueryEvents',
-  'RemoveAgentControl',
-  'RemoveAgentPolicy',
-  'RemoveAllAgentPolicies',
-  'RemovePolicyAgents',
-  'SetAgentPolicy',
-  'UpdateAgent',
-  'WatchControls',
-  'WatchEvents',
-  'Explain',
-];
-const BEYOND = [
-  'ExportAuditEntries',
-  'ListAuditEntries',
-  'VerifyAudit',
-  'CreateControl',
-  'CreatePolicy',
-  'AddPolicyControl',
-  'DeleteControl',
-  'DeletePolicy',
-  'FlushEvents',
-  'GetControl',
-  'GetControlData',
-  'GetControlVersion',
-  'GetPolicy',
-  'GetStatsOverview',
-  'ListAgents',
-  'ListControlAgents',
-  'ListControlPolicies',
-  'ListControls',
-  'ListControlVersions',
-  'ListPolicies',
-  'ListPolicyAgents',
-  'ListPolicyControls',
-  'RemovePolicyControl',
-  'RestoreControlVersion',
-  'SetControlData',
-  'UpdateControl',
-  'UpdatePolicy',
-  'ValidateControl',
-];
-const EVALUATIONS = ['Evaluate', 'EvaluateBatch', 'EvaluateStream'];
+import { SERVICES } from '../../support/protocol-clients.js';
+import { decisionOf } from '../../support/rpc-decisions.js';
 
 const OWN = 'support-bot-1';
 const OTHER = 'billing-bot-1';
@@ -158,25 +72,51 @@ async function outcome(method: RpcMethod, input: object, principal: Principal): 
 }
 
 const REFUSED = 'AUTH_INSUFFICIENT_PRIVILEGES';
-const METHODS = SERVICES.flatMap(rpcMethods).filter(({ desc }) => !EVALUATIONS.includes(desc.name));
+/** Evaluations are limited by the evaluation itself: `e2e/keys-file.test.ts`. */
+const METHODS = SERVICES.flatMap(rpcMethods).filter(({ isEvaluation }) => !isEvaluation);
+/** Members with several agents. */
+const SEVERAL = ['agent_names', 'events'];
+
+const scopeOf = ({ desc }: RpcMethod) => decisionOf(`${desc.parent.name}.${desc.name}`).agents;
 
 describe('a key that is limited to agents', () => {
-  it('has a rule for every RPC', () => {
-    const names = METHODS.map(({ desc }) => desc.name).sort();
-    expect([...FREE, ...BY_AGENT, ...BEYOND].sort()).toEqual(names);
-  });
-
-  it.each(METHODS.map((method) => [method.desc.name, method] as const))('calls %s', async (name, method) => {
-    const isFree = FREE.includes(name);
-    const own = isFree || BY_AGENT.includes(name) ? 'ok' : REFUSED;
-    const none = isFree ? 'ok' : REFUSED;
+  it.each(METHODS.map((method) => [method.desc.name, method] as const))('calls %s', async (_name, method) => {
+    const scope = scopeOf(method);
+    const own = scope === 'beyond' ? REFUSED : 'ok';
+    const none = scope === 'free' ? 'ok' : REFUSED;
     expect(await outcome(method, naming(OWN), LIMITED)).toBe(own);
     expect(await outcome(method, naming(), LIMITED)).toBe(none);
     expect(await outcome(method, naming(OTHER), LIMITED)).toBe(none);
     // One name of several that is not allowed refuses the whole request.
-    if (/PolicyAgents$|Events$/.test(name) && !/^(Query|Export|Watch)/.test(name))
+    if (method.desc.input.fields.some(({ name }) => SEVERAL.includes(name)))
       expect(await outcome(method, naming(OWN, OTHER), LIMITED)).toBe(none);
     // Other keys are not limited.
     expect(await outcome(method, naming(OTHER), { ...LIMITED, agents: null })).toBe('ok');
+  });
+});
+
+describe('the agent scope of an RPC', () => {
+  const named = (name: string) => METHODS.find(({ desc }) => desc.name === name) as RpcMethod;
+  const served = (method: RpcMethod, agentScope: AgentScope) => () =>
+    limitedToAgents({ ...method, agentScope }, handlerOf(method));
+
+  it('is refused at the start if the request names no agent that could be checked', () => {
+    expect(served(named('GetServerInfo'), AgentScope.BY_AGENT)).toThrow(
+      /GetServerInfoRequest names no agent/,
+    );
+  });
+  it('is refused at the start if the request names agents that would not be checked', () => {
+    expect(served(named('GetAgent'), AgentScope.FREE)).toThrow(/names agents in agent_name/);
+  });
+  it('may be narrower than what the request names', async () => {
+    const narrow = { ...named('GetAgent'), agentScope: AgentScope.BEYOND };
+    expect(await outcome(narrow, naming(OWN), LIMITED)).toBe(REFUSED);
+  });
+  it('is by agent for evaluations, which are limited one by one', () => {
+    const evaluations = SERVICES.flatMap(rpcMethods).filter(({ isEvaluation }) => isEvaluation);
+    expect(evaluations.map(scopeOf)).toEqual(evaluations.map(() => 'by_agent'));
+  });
+  it('is refused at the start for an RPC without a handler that is no evaluation', () => {
+    expect(() => feature(ServerService, {})).toThrow(/has no handler/);
   });
 });

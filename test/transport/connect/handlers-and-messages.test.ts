@@ -10,16 +10,7 @@ import {
 } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { AgentService } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { AuditService } from '../../../gen/proto/enforcement/v1/audit_service_pb.js';
-import { ControlService } from '../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { EvaluatorService } from '../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
-import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import { PolicyService } from '../../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { ServerService } from '../../../gen/proto/enforcement/v1/server_service_pb.js';
-import { TemplateService } from '../../../gen/proto/enforcement/v1/template_service_pb.js';
+import { evaluation, list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { FieldBehavior, field_behavior } from '../../../gen/proto/google/api/field_behavior_pb.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { evaluatorReferenceProblems } from '../../../src/agents/agent-evaluator-references.js';
@@ -56,7 +47,9 @@ import { createServerInfo } from '../../../src/server-info/server-info.js';
 import { isFreeForm } from '../../../src/transport/descriptors/reply-shape.js';
 import { rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
 import { isTextType } from '../../../src/transport/descriptors/text-types.js';
+import { STEPS } from '../../e2e/every-rpc.steps.js';
 import { NO_FAILURES } from '../../support/failures.js';
+import { methodNamed, SERVICES } from '../../support/protocol-clients.js';
 import { compileProto } from '../../support/scratch-api.js';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'handlers-'));
@@ -162,22 +155,10 @@ afterAll(async () => {
 });
 
 /** Those are no handlers. */
-const isEvaluation = ({ name }: DescMethod) => ['Evaluate', 'EvaluateBatch', 'EvaluateStream'].includes(name);
-const METHODS = [
-  AgentService,
-  ControlService,
-  EvaluatorService,
-  PolicyService,
-  ServerService,
-  TemplateService,
-  ObservabilityService,
-  EvaluationService,
-  AuditService,
-].flatMap((service) =>
-  rpcMethods(service)
-    .filter(({ desc }) => !isEvaluation(desc))
-    .map((method): [string, typeof method] => [method.desc.name, method]),
-);
+const isEvaluation = (method: DescMethod) => getOption(method, evaluation);
+const METHODS = SERVICES.flatMap(rpcMethods)
+  .filter(({ desc }) => !isEvaluation(desc))
+  .map((method): [string, typeof method] => [method.desc.name, method]);
 
 const handlerOf = (method: DescMethod): Handler => handlers[method.localName] as Handler;
 const schemaOf = (method: DescMethod): z.ZodObject => {
@@ -300,168 +281,10 @@ describe.each(METHODS)('the input of %s', (_name, method) => {
   });
 });
 
-/** A definition with every member that a definition can have. */
-const DEFINITION: JsonObject = {
-  description: 'everything',
-  enabled: true,
-  execution: 'server',
-  scope: { step_types: ['tool'], step_names: ['refund'], step_name_regex: '^re', stages: ['pre', 'post'] },
-  condition: {
-    and: [
-      {
-        or: [
-          {
-            selector: { path: 'input' },
-            evaluator: { name: 'regex', config: { pattern: 'x' }, metadata: { a: 1 } },
-          },
-        ],
-      },
-      { not: { selector: {}, evaluator: { name: 'list', config: { values: ['a'] } } } },
-    ],
-  },
-  action: {
-    decision: 'steer',
-    steering_context: { message: 'ask first', required_actions: ['ask'] },
-    metadata: { b: [null] },
-  },
-  tags: ['money'],
-};
-
-/** A template with every member that a template can have. */
-const TEMPLATE: JsonObject = {
-  template: {
-    description: 'words that are denied',
-    parameters: {
-      words: {
-        type: 'string_list',
-        label: 'Words',
-        description: 'one of them is enough',
-        required: true,
-        ui_hint: 'tags',
-        default: ['a'],
-        placeholder: ['b'],
-      },
-      decision: { type: 'enum', label: 'Decision', allowed_values: ['deny', 'observe'] },
-    },
-    definition_template: {
-      execution: 'server',
-      condition: { selector: {}, evaluator: { name: 'list', config: { values: { $param: 'words' } } } },
-      action: { decision: { $param: 'decision' } },
-    },
-  },
-  template_values: { decision: 'deny' },
-};
-
-const AGENT = { agent_name: 'handler-agent-1', agent_metadata: { team: 'x' }, agent_version: '1' };
-const STEPS = [
-  { type: 'tool', name: 'refund', description: 'd', input_schema: { type: 'object' }, metadata: { m: 1 } },
-];
-
-const EVENT: JsonObject = {
-  trace_id: 't',
-  span_id: 's',
-  agent_name: AGENT.agent_name,
-  control_id: 1,
-  control_name: 'one',
-  check_stage: 'pre',
-  applies_to: 'llm_call',
-  action: 'deny',
-  matched: true,
-  confidence: 1,
-};
-
-/** An order of calls in which each one has what it needs, with input that leads to every member of the reply. */
-const CALLS: [string, JsonObject][] = [
-  ['listEvaluators', {}],
-  ['getServerInfo', {}],
-  ['renderTemplate', TEMPLATE],
-  [
-    'initAgent',
-    { agent: AGENT, steps: STEPS, evaluators: [{ name: 'own', config_schema: {}, description: 'e' }] },
-  ],
-  ['createControl', { name: 'one', data: DEFINITION }],
-  [
-    'createControl',
-    {
-      name: 'two',
-      data: { ...DEFINITION, condition: { selector: {}, evaluator: { name: 'unknown', config: {} } } },
-    },
-  ],
-  [
-    'validateControl',
-    { data: { ...DEFINITION, condition: { selector: {}, evaluator: { name: 'unknown', config: {} } } } },
-  ],
-  ['addAgentControl', { agent_name: AGENT.agent_name, control_id: 1 }],
-  ['getAgent', { agent_name: AGENT.agent_name }],
-  ['listAgents', { limit: 1 }],
-  ['listAgentControls', { agent_name: AGENT.agent_name }],
-  ['listControls', { limit: 1 }],
-  ['getControl', { control_id: 1 }],
-  ['getControlData', { control_id: 1 }],
-  ['getControlSchema', {}],
-  ['listAgentEvaluators', { agent_name: AGENT.agent_name }],
-  ['getAgentEvaluator', { agent_name: AGENT.agent_name, evaluator_name: 'own' }],
-  ['initAgent', { agent: { ...AGENT, agent_version: '2' }, conflict_mode: 'overwrite' }],
-  ['initAgent', { agent: AGENT, steps: STEPS, evaluators: [{ name: 'own' }] }],
-  [
-    'updateAgent',
-    {
-      agent_name: AGENT.agent_name,
-      remove_steps: [{ type: 'tool', name: 'refund' }],
-      remove_evaluators: ['own'],
-    },
-  ],
-  ['setControlData', { control_id: 2, data: DEFINITION }],
-  ['updateControl', { control_id: 2, name: 'three', enabled: false }],
-  ['listControlVersions', { control_id: 2, limit: 1 }],
-  ['getControlVersion', { control_id: 2, version_num: 1 }],
-  ['restoreControlVersion', { control_id: 2, version_num: 1 }],
-  ['removeAgentControl', { agent_name: AGENT.agent_name, control_id: 1 }],
-  ['addAgentControl', { agent_name: AGENT.agent_name, control_id: 1 }],
-  ['createPolicy', { name: 'policy' }],
-  ['addPolicyControl', { policy_id: 1, control_id: 1 }],
-  ['listPolicyControls', { policy_id: 1 }],
-  ['createPolicy', { name: 'other' }],
-  ['listPolicies', { limit: 1 }],
-  ['getPolicy', { policy_id: 1 }],
-  ['updatePolicy', { policy_id: 1, name: 'renamed', if_version: 2 }],
-  ['listControlPolicies', { control_id: 1, limit: 1 }],
-  ['setAgentPolicy', { agent_name: AGENT.agent_name, policy_id: 1 }],
-  ['listAgentPolicies', { agent_name: AGENT.agent_name }],
-  ['getAgentPolicy', { agent_name: AGENT.agent_name }],
-  ['deleteAgentPolicy', { agent_name: AGENT.agent_name }],
-  [
-    'explain',
-    {
-      agent_name: AGENT.agent_name,
-      stage: 'pre',
-      step: { type: 'llm', name: 'n', input: 'x', output: 'y', context: { a: 1 } },
-      data: DEFINITION,
-    },
-  ],
-  ['addAgentPolicy', { agent_name: AGENT.agent_name, policy_id: 1 }],
-  ['removeAgentPolicy', { agent_name: AGENT.agent_name, policy_id: 1 }],
-  ['removeAllAgentPolicies', { agent_name: AGENT.agent_name }],
-  ['addPolicyAgents', { policy_id: 1, agent_names: [AGENT.agent_name] }],
-  ['listPolicyAgents', { policy_id: 1, limit: 1 }],
-  ['listControlAgents', { control_id: 1, limit: 1 }],
-  ['listAgentControls', { agent_name: AGENT.agent_name, page_size: 1 }],
-  ['removePolicyAgents', { policy_id: 1, agent_names: [AGENT.agent_name] }],
-  ['removePolicyControl', { policy_id: 1, control_id: 1 }],
-  ['deleteControl', { control_id: 1, force: true }],
-  ['addPolicyAgents', { policy_id: 1, agent_names: [AGENT.agent_name] }],
-  ['deletePolicy', { policy_id: 1, force: true }],
-  ['createEvents', { events: [EVENT, { ...EVENT, error_message: 'broken', execution_duration_ms: 1 }] }],
-  ['queryEvents', { agent_name: AGENT.agent_name, limit: 1 }],
-  ['getStats', { agent_name: AGENT.agent_name, include_timeseries: true }],
-  ['getControlStats', { control_id: 1, agent_name: AGENT.agent_name, include_timeseries: true }],
-  ['getStatsOverview', { include_timeseries: true }],
-  ['getObservabilityStatus', {}],
-  ['flushEvents', {}],
-  ['deleteAgent', { agent_name: AGENT.agent_name }],
-  ['listAuditEntries', { limit: 1 }],
-  ['verifyAudit', {}],
-];
+/** The calls of the script that every protocol plays, but for evaluations, which have no handler. */
+const CALLS = STEPS.filter(({ expected }) => 'reply' in expected)
+  .map(({ rpc, what, input }) => ({ method: methodNamed(rpc), what, input }))
+  .filter(({ method }) => !isEvaluation(method));
 
 describe('the replies of the handlers', () => {
   it('hold nothing that their messages lack, and each member of the messages occurs', async () => {
@@ -480,19 +303,17 @@ describe('the replies of the handlers', () => {
     const unknown: string[] = [];
     const seen = new Set<string>();
     const wanted = new Set<string>();
-    for (const [name, input] of CALLS) {
-      const method = METHODS.find(([, one]) => one.desc.localName === name)?.[1].desc as DescMethod;
+    for (const { method, what, input } of CALLS) {
       const { input: schema, handle } = handlerOf(method);
       const reply = await handle(parseInput(schema, input), context);
-      compare(method.output, reply, name, unknown, seen);
+      compare(method.output, reply, `${method.name} ${what}`, unknown, seen);
       for (const field of method.output.fields) wanted.add(`${method.output.typeName}.${field.name}`);
     }
     expect(unknown).toEqual([]);
     expect([...wanted].filter((member) => !seen.has(member))).toEqual([]);
-    const driven = new Set(CALLS.map(([name]) => name));
     // What a stream tells is for its own tests.
     const unary = METHODS.filter(([, one]) => one.desc.methodKind === 'unary');
-    expect(unary.filter(([, one]) => !driven.has(one.desc.localName))).toEqual([]);
+    expect(unary.filter(([, one]) => !CALLS.some(({ method }) => method === one.desc))).toEqual([]);
   });
 });
 

@@ -33,7 +33,7 @@ describe('docs/api.md', () => {
   });
 
   it('names a test that exists in every row', () => {
-    for (const [, , , , , test = ''] of ROWS) {
+    for (const [, , , , , , test = ''] of ROWS) {
       expect(existsSync(path.join(PACKAGE_ROOT, test.replaceAll('`', ''))), test).toBe(true);
     }
   });
@@ -41,8 +41,9 @@ describe('docs/api.md', () => {
   it('states that an RPC with a path is served over every protocol, and a scope of every RPC', () => {
     const rpcs = ROWS.filter(([rpc]) => rpc !== '–');
     expect(rpcs.length).toBeGreaterThanOrEqual(40);
-    for (const [rpc, route, , scope, protocols] of rpcs) {
+    for (const [rpc, route, , agents, scope, protocols] of rpcs) {
       expect([rpc, scope]).toEqual([rpc, expect.stringMatching(/^[a-z]+(?:\.[a-z]+)?$/)]);
+      expect([rpc, agents]).toEqual([rpc, expect.stringMatching(/^(?:any|own|none)$/)]);
       if (route !== '–') expect([rpc, protocols]).toEqual([rpc, 'REST, gRPC, gRPC-Web, Connect']);
     }
   });

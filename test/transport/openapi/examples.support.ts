@@ -1,23 +1,40 @@
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
+import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { OpenApiDocument, PlacedOperation } from '../../support/openapi-document.js';
+import { SERVICES } from '../../support/protocol-clients.js';
 import type { Json } from '../../support/wire-shape.js';
 
-/** Every operation, in an order in which the example of each works. */
-export const ORDER = [
-  ...['getHealth', 'getReadiness', 'getConfig', 'getServerInfo', 'login', 'logout'],
-  ...['listEvaluators', 'getControlSchema', 'renderTemplate', 'validateControl'],
-  ...['initAgent', 'createControl', 'createPolicy', 'addAgentControl', 'addPolicyControl', 'addPolicyAgents'],
-  ...['listAgents', 'getAgent', 'listAgentEvaluators', 'getAgentEvaluator', 'listAgentControls'],
-  ...['listControls', 'getControl', 'getControlData', 'listControlAgents', 'listControlPolicies'],
-  ...['listControlVersions', 'getControlVersion'],
-  ...['listPolicies', 'getPolicy', 'listPolicyAgents', 'listPolicyControls', 'listAgentPolicies'],
-  ...['createEvents', 'queryEvents', 'exportEvents', 'getStats', 'getControlStats', 'getStatsOverview'],
-  ...['evaluate', 'evaluateBatch', 'explain', 'flushEvents', 'getObservabilityStatus'],
-  ...['updatePolicy', 'setControlData', 'restoreControlVersion', 'updateControl', 'updateAgent'],
-  ...['removeAgentPolicy', 'addAgentPolicy', 'removePolicyAgents'],
-  ...['setAgentPolicy', 'getAgentPolicy', 'deleteAgentPolicy', 'removeAllAgentPolicies'],
-  ...['removeAgentControl', 'removePolicyControl', 'deleteControl', 'deletePolicy', 'deleteAgent'],
-  ...['listAuditEntries', 'exportAuditEntries', 'verifyAudit'],
-];
+const RPCS = new Map(SERVICES.flatMap(({ methods }) => methods).map((method) => [method.localName, method]));
+/** Parts of the path of a resource itself, such as `/api/v1/agents/{agent_name}`. */
+const RESOURCE = 5;
+/** Turns of operations that make and link what the examples of others name. */
+const MAKES = 1;
+const LINKS = 2;
+
+/** The turn of an operation in an order in which the example of each works; operations of the host come first. */
+function turnOf({ operationId, method, path, ...operation }: PlacedOperation): number {
+  const rpc = RPCS.get(operationId);
+  const parts = path.split('/').length;
+  if (rpc === undefined) return 0;
+  // Links, before what they link.
+  if (method === 'DELETE') return parts > RESOURCE ? 5 : 6;
+  const isRead = rpc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+  // What admins read is what was done before.
+  if (isRead && operation['x-access'] === 'admin') return 7;
+  if (isRead || rpc.parent === EvaluationService) return 3;
+  if (!path.includes('{')) return MAKES;
+  return method === 'POST' && path.endsWith('}') ? LINKS : 4;
+}
+
+/** The operations in the order of their turns; those of one turn as the proto declares them. */
+export function inOrder(operations: readonly PlacedOperation[]): PlacedOperation[] {
+  return operations.toSorted((a, b) => turnOf(a) - turnOf(b));
+}
+
+/** Those that bring back what an operation before has taken away. */
+export function preparations(operations: readonly PlacedOperation[]): PlacedOperation[] {
+  return inOrder(operations).filter((one) => [MAKES, LINKS].includes(turnOf(one)));
+}
 
 interface Parameter {
   readonly name: string;

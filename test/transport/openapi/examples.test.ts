@@ -14,7 +14,14 @@ import {
 } from '../../support/openapi-document.js';
 import { startService, type TestService } from '../../support/service.js';
 import type { Json } from '../../support/wire-shape.js';
-import { bodyExamples, exampleRequest, ORDER, replyExample, steady } from './examples.support.js';
+import {
+  bodyExamples,
+  exampleRequest,
+  inOrder,
+  preparations,
+  replyExample,
+  steady,
+} from './examples.support.js';
 
 /** Its reply is a JSON Schema: tools would resolve the references in it as ones of the document. */
 const WITHOUT_REPLY = ['getControlSchema'];
@@ -40,7 +47,6 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
   afterAll(() => service.stop());
 
   it('are of every operation: parameters that are required, bodies and replies', () => {
-    expect([...ORDER].sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
     const missing = operations.flatMap((operation) => {
       const parameters = (operation.parameters ?? [])
         .filter((parameter) => parameter.required && !('example' in parameter))
@@ -74,11 +80,19 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
     const bodyProblemsOf = bodyChecker(document);
     const problemsOf = replyChecker(document);
     const replies: Record<string, Json> = {};
-    for (const id of ORDER) {
-      const operation = operations.find(({ operationId }) => operationId === id) as PlacedOperation;
+    const play = (operation: PlacedOperation) => {
       const { path: target, headers, body } = exampleRequest(document, operation);
+      return call(operation.method, target, body, { 'x-api-key': 'an-admin-key', ...headers });
+    };
+    for (const operation of inOrder(operations)) {
+      const { operationId: id } = operation;
+      const { body } = exampleRequest(document, operation);
       if (body !== undefined) expect(bodyProblemsOf(operation, body), id).toEqual([]);
-      const reply = await call(operation.method, target, body, { 'x-api-key': 'an-admin-key', ...headers });
+      let reply = await play(operation);
+      if (reply.status === 404) {
+        for (const preparation of preparations(operations)) await play(preparation);
+        reply = await play(operation);
+      }
       const [success] = Object.keys(operation.responses);
       expect({ id, status: String(reply.status), body: reply.body }).toMatchObject({ id, status: success });
       expect(reply.headers.get('x-service-warning'), id).toBeNull();

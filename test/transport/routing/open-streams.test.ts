@@ -14,13 +14,16 @@ service PathService {
   rpc Step(Nothing) returns (Nothing) {
     option (google.api.http) = {get: "/api/v1/step"};
     option (enforcement.v1.access) = ACCESS_KEY;
+    option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
   }
   rpc Walk(Nothing) returns (stream Nothing) {
     option (google.api.http) = {get: "/api/v1/walk"};
     option (enforcement.v1.access) = ACCESS_KEY;
+    option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
   }
   rpc Carry(stream Nothing) returns (Nothing) {
     option (enforcement.v1.access) = ACCESS_KEY;
+    option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
   }
 }
 message Nothing {}

@@ -14,7 +14,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file enforcement/v1/options.proto.
  */
 export const file_enforcement_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypOCghOdWxsUnVsZRIZChVOVUxMX1JVTEVfVU5TUEVDSUZJRUQQABITCg9OVUxMX1JVTEVfUFJJTlQQARISCg5OVUxMX1JVTEVfT01JVBACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yFi5lbmZvcmNlbWVudC52MS5BY2Nlc3NSBmFjY2VzczpHCg5zdWNjZXNzX3N0YXR1cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLaHAyABKAVSDXN1Y2Nlc3NTdGF0dXM6UAoFbnVsbHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgOMhguZW5mb3JjZW1lbnQudjEuTnVsbFJ1bGVSBW51bGxzOkAKCmV2YWx1YXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgIUgpldmFsdWF0aW9uOjgKBnNjb3BlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL6HAyADKAlSBnNjb3BlczpECgxsaXN0X3dyYXBwZXISHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYtYcDIAEoCFILbGlzdFdyYXBwZXI6OwoHdmFyaWFudBIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi2hwMgASgIUgd2YXJpYW50OjcKBmhlYWRlchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYtYcDIAEoCVIGaGVhZGVyOjoKCGluX3F1ZXJ5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi2hwMgASgIUgdpblF1ZXJ5Oj4KCm9taXRfZW1wdHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLeHAyABKAhSCW9taXRFbXB0eTpNChJvbWl0X2VtcHR5X21lbWJlcnMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGMuHAyADKAlSEG9taXRFbXB0eU1lbWJlcnM6QwoNb25seV9mb3JfdHlwZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYuIcDIAMoCVILb25seUZvclR5cGU6OgoIcnBjX29ubHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLmHAyABKAhSB3JwY09ubHk6PgoKb25fcmVxdWVzdBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyYcDIAEoCVIJb25SZXF1ZXN0Oj0KCXNhdHVyYXRlcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyocDIAEoCFIJc2F0dXJhdGVzQoABChhpby5jb250cm9sZW5mb3JjZW1lbnQudjFQAVpKZ2l0aHViLmNvbS9jb250cm9sLWVuZm9yY2VtZW50L3NlcnZpY2UvZ2VuL2dvL2VuZm9yY2VtZW50L3YxO2VuZm9yY2VtZW50djGqAhVDb250cm9sRW5mb3JjZW1lbnQuVjFiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypxCgpBZ2VudFNjb3BlEhsKF0FHRU5UX1NDT1BFX1VOU1BFQ0lGSUVEEAASFAoQQUdFTlRfU0NPUEVfRlJFRRABEhgKFEFHRU5UX1NDT1BFX0JZX0FHRU5UEAISFgoSQUdFTlRfU0NPUEVfQkVZT05EEAMqTgoITnVsbFJ1bGUSGQoVTlVMTF9SVUxFX1VOU1BFQ0lGSUVEEAASEwoPTlVMTF9SVUxFX1BSSU5UEAESEgoOTlVMTF9SVUxFX09NSVQQAjpQCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMhYuZW5mb3JjZW1lbnQudjEuQWNjZXNzUgZhY2Nlc3M6RwoOc3VjY2Vzc19zdGF0dXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgFUg1zdWNjZXNzU3RhdHVzOlAKBW51bGxzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIYLmVuZm9yY2VtZW50LnYxLk51bGxSdWxlUgVudWxsczpACgpldmFsdWF0aW9uEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuIcDIAEoCFIKZXZhbHVhdGlvbjo4CgZzY29wZXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi+hwMgAygJUgZzY29wZXM6XQoLYWdlbnRfc2NvcGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi/hwMgASgOMhouZW5mb3JjZW1lbnQudjEuQWdlbnRTY29wZVIKYWdlbnRTY29wZTpECgxsaXN0X3dyYXBwZXISHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYtYcDIAEoCFILbGlzdFdyYXBwZXI6OwoHdmFyaWFudBIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi2hwMgASgIUgd2YXJpYW50OjcKBmhlYWRlchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYtYcDIAEoCVIGaGVhZGVyOjoKCGluX3F1ZXJ5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi2hwMgASgIUgdpblF1ZXJ5Oj4KCm9taXRfZW1wdHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLeHAyABKAhSCW9taXRFbXB0eTpNChJvbWl0X2VtcHR5X21lbWJlcnMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGMuHAyADKAlSEG9taXRFbXB0eU1lbWJlcnM6QwoNb25seV9mb3JfdHlwZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYuIcDIAMoCVILb25seUZvclR5cGU6OgoIcnBjX29ubHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLmHAyABKAhSB3JwY09ubHk6PgoKb25fcmVxdWVzdBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyYcDIAEoCVIJb25SZXF1ZXN0Oj0KCXNhdHVyYXRlcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyocDIAEoCFIJc2F0dXJhdGVzQoABChhpby5jb250cm9sZW5mb3JjZW1lbnQudjFQAVpKZ2l0aHViLmNvbS9jb250cm9sLWVuZm9yY2VtZW50L3NlcnZpY2UvZ2VuL2dvL2VuZm9yY2VtZW50L3YxO2VuZm9yY2VtZW50djGqAhVDb250cm9sRW5mb3JjZW1lbnQuVjFiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Access level that an RPC requires if API keys are enabled.
@@ -58,6 +58,49 @@ export const AccessSchema: GenEnum<Access> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_options, 0);
 
 /**
+ * What a key that is limited to agents may do with an RPC. Keys without such a limit are not affected.
+ *
+ * @generated from enum enforcement.v1.AgentScope
+ */
+export enum AgentScope {
+  /**
+   * Not specified. The service does not start if an RPC specifies no agent scope.
+   *
+   * @generated from enum value: AGENT_SCOPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Every call is allowed: the RPC tells nothing about any agent or control.
+   *
+   * @generated from enum value: AGENT_SCOPE_FREE = 1;
+   */
+  FREE = 1,
+
+  /**
+   * A call is allowed if the request names agents, and all of them are agents of the key. The request message must have
+   * one of the members agent_name, agent, agent_names and events, from which the service takes them. Each evaluation of
+   * a batch or a stream is allowed or rejected on its own.
+   *
+   * @generated from enum value: AGENT_SCOPE_BY_AGENT = 2;
+   */
+  BY_AGENT = 2,
+
+  /**
+   * No call is allowed: the RPC concerns agents beyond those of the key, or what is shared by all agents.
+   *
+   * @generated from enum value: AGENT_SCOPE_BEYOND = 3;
+   */
+  BEYOND = 3,
+}
+
+/**
+ * Describes the enum enforcement.v1.AgentScope.
+ */
+export const AgentScopeSchema: GenEnum<AgentScope> = /*@__PURE__*/
+  enumDesc(file_enforcement_v1_options, 1);
+
+/**
  * How the JSON route serializes members without a value. Free-form objects are never changed.
  *
  * @generated from enum enforcement.v1.NullRule
@@ -89,7 +132,7 @@ export enum NullRule {
  * Describes the enum enforcement.v1.NullRule.
  */
 export const NullRuleSchema: GenEnum<NullRule> = /*@__PURE__*/
-  enumDesc(file_enforcement_v1_options, 1);
+  enumDesc(file_enforcement_v1_options, 2);
 
 /**
  * Access level of the RPC and of its JSON route. Required on every RPC.
@@ -134,13 +177,21 @@ export const scopes: GenExtension<MethodOptions, string[]> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 4);
 
 /**
+ * Agent scope of the RPC and of its JSON route. Required on every RPC.
+ *
+ * @generated from extension: enforcement.v1.AgentScope agent_scope = 50111;
+ */
+export const agent_scope: GenExtension<MethodOptions, AgentScope> = /*@__PURE__*/
+  extDesc(file_enforcement_v1_options, 5);
+
+/**
  * Whether the message represents a plain JSON array: its single repeated field is the array itself. This
  * distinguishes an empty list from an absent one.
  *
  * @generated from extension: bool list_wrapper = 50101;
  */
 export const list_wrapper: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 5);
+  extDesc(file_enforcement_v1_options, 6);
 
 /**
  * Whether the message has several forms with different members. In JSON, a member that does not belong to the
@@ -149,7 +200,7 @@ export const list_wrapper: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
  * @generated from extension: bool variant = 50102;
  */
 export const variant: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 6);
+  extDesc(file_enforcement_v1_options, 7);
 
 /**
  * HTTP header that carries the member on the JSON route. In a response, the member is not part of the body, for
@@ -158,7 +209,7 @@ export const variant: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
  * @generated from extension: string header = 50101;
  */
 export const header: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 7);
+  extDesc(file_enforcement_v1_options, 8);
 
 /**
  * Whether a JSON route with a body also accepts the request member as a query parameter. The query parameter takes
@@ -167,7 +218,7 @@ export const header: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: bool in_query = 50102;
  */
 export const in_query: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 8);
+  extDesc(file_enforcement_v1_options, 9);
 
 /**
  * Whether JSON omits the member of a response if it is absent or an empty list, for compatibility with deployed
@@ -176,7 +227,7 @@ export const in_query: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: bool omit_empty = 50103;
  */
 export const omit_empty: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 9);
+  extDesc(file_enforcement_v1_options, 10);
 
 /**
  * Names of members of the message in this member that JSON omits here if they are absent or empty lists, for
@@ -185,7 +236,7 @@ export const omit_empty: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: repeated string omit_empty_members = 50123;
  */
 export const omit_empty_members: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 10);
+  extDesc(file_enforcement_v1_options, 11);
 
 /**
  * Values of the member `type` of the same message for which this member has a meaning. Empty: all values.
@@ -193,7 +244,7 @@ export const omit_empty_members: GenExtension<FieldOptions, string[]> = /*@__PUR
  * @generated from extension: repeated string only_for_type = 50104;
  */
 export const only_for_type: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 11);
+  extDesc(file_enforcement_v1_options, 12);
 
 /**
  * Whether the member is shown by RPCs only: JSON routes neither print nor document it, for compatibility with
@@ -202,7 +253,7 @@ export const only_for_type: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
  * @generated from extension: bool rpc_only = 50105;
  */
 export const rpc_only: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 12);
+  extDesc(file_enforcement_v1_options, 13);
 
 /**
  * Name of a member of the request. The JSON route prints the member of a response only if the request sets that one,
@@ -211,7 +262,7 @@ export const rpc_only: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: string on_request = 50121;
  */
 export const on_request: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 13);
+  extDesc(file_enforcement_v1_options, 14);
 
 /**
  * Whether an integer of a response beyond the range of int32 is sent over RPCs as the nearest int32. JSON routes
@@ -220,5 +271,5 @@ export const on_request: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: bool saturates = 50122;
  */
 export const saturates: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 14);
+  extDesc(file_enforcement_v1_options, 15);
 

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKeysFile, type TestKeysFile } from '../support/keys-file.js';
+import { methodNamed, PROTOCOLS, SERVICES } from '../support/protocol-clients.js';
+import { decisionOf } from '../support/rpc-decisions.js';
+import { startService, type TestService } from '../support/service.js';
+import { STEPS } from './every-rpc.steps.js';
+
+/** Of an admin, so that nothing is refused but for the agents. */
+const LIMITED = {
+  name: 'limited',
+  key: 'limited-key',
+  role: 'admin',
+  agents: ['agent-of-nobody-*'],
+} as const;
+const REFUSAL = 'AUTH_INSUFFICIENT_PRIVILEGES';
+const RPCS = SERVICES.flatMap(({ name, methods }) =>
+  methods.filter(({ methodKind }) => methodKind === 'unary').map((method) => `${name}.${method.name}`),
+);
+
+let keys: TestKeysFile;
+let service: TestService;
+beforeAll(async () => {
+  keys = createKeysFile([LIMITED]);
+  service = await startService(keys.environment);
+});
+afterAll(async () => {
+  await service.stop();
+  keys.remove();
+});
+
+/** The service itself, with all that is between a caller and a handler; `auth/agent-scope.test.ts` has the rules. */
+describe.each(['REST over h1', 'gRPC (grpc-js)'] as const)('a key for other agents, over %s', (protocol) => {
+  it.each(RPCS)('calls %s as decided', async (rpc) => {
+    const step = STEPS.find((one) => one.rpc === rpc && 'reply' in one.expected);
+    const client = PROTOCOLS[protocol](service.url);
+    const outcome = await client.call(methodNamed(rpc), step?.input ?? {}, LIMITED.key);
+    client.close();
+    const told = JSON.stringify(outcome);
+    if (decisionOf(rpc).agents === 'free') expect(told).not.toContain(REFUSAL);
+    // A batch has a reply whose results are refused.
+    else expect(told).toContain(outcome.ok ? 'google.rpc.ErrorInfo' : REFUSAL);
+  });
+});
