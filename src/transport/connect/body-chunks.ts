@@ -1,3 +1,14 @@
+/** The body of a request or response of Connect, if it is a stream of bytes. */
+export function bytesOf({ body }: { readonly body?: unknown }): AsyncIterable<Uint8Array> | undefined {
+  if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return undefined;
+  return body as AsyncIterable<Uint8Array>;
+}
+
+/** A body of one chunk. */
+export async function* only(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes;
+}
+
 /** An iterator that gets its chunks from `next`, and is ended as `inner` is. */
 export function chunksOf(
   inner: AsyncIterator<Uint8Array>,

@@ -5,6 +5,7 @@ import { codeToHttpStatus, errorToJsonBytes } from '@connectrpc/connect/protocol
 import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
 import { JsonCopy } from '../wire/json-copy.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
+import { only } from './body-chunks.js';
 
 /**
  * RPCs without side effects may be called with GET: the message is in the query, and there is no body
@@ -63,10 +64,6 @@ export function refusedGet(status: ConnectError): UniversalServerResponse {
 
 /** Replies depend on the key of the caller, and change with every revision. */
 export const UNCACHED = { 'cache-control': 'private, no-store' } as const;
-
-async function* only(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes;
-}
 
 function queryOf(url: string): URLSearchParams {
   const start = url.indexOf('?');

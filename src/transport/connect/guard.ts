@@ -18,6 +18,7 @@ import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
 import { correctedStatus } from '../wire/message-errors.js';
 import { codeWord, PUSHBACK_TRAILER } from '../wire/rpc-status.js';
 import { countedBody, countedStream, smallMessages } from './body-bytes.js';
+import { bytesOf, only } from './body-chunks.js';
 import { isGetCall, METHOD_NOT_ALLOWED, queryProblem, refusedGet, UNCACHED } from './get-request.js';
 import { withReplies } from './replaced-replies.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
@@ -189,12 +190,6 @@ function withBodyTime(
   return { ...request, body: withinTime(body, arrivalExpiry(limitMs, ms)) };
 }
 
-/** The body of a request, if it is a stream of bytes. */
-function bytesOf({ body }: UniversalServerRequest): AsyncIterable<Uint8Array> | undefined {
-  if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return undefined;
-  return body as AsyncIterable<Uint8Array>;
-}
-
 /** Connect treats times beyond the range of timers as expired. It refuses invalid ones. */
 function dropEndlessTimeout({ header }: UniversalServerRequest, protocol: string): void {
   const { header: name, ms, error } = callerTimeoutOf(protocol, (key) => header.get(key));
@@ -211,7 +206,8 @@ async function correctDecodeError(
   response: UniversalServerResponse,
   rpc: RpcCall,
 ): Promise<UniversalServerResponse> {
-  const { trailer, body } = response;
+  const { trailer } = response;
+  const body = bytesOf(response);
   const status = trailer?.get('grpc-status');
   if (trailer !== undefined && status !== undefined && status !== null && status !== '0') {
     const code = Number(status) as Code;
@@ -220,9 +216,9 @@ async function correctDecodeError(
     if (corrected !== undefined) setTrailerStatus(trailer, corrected);
     return response;
   }
-  if (body === undefined || Symbol.asyncIterator in body === false) return response;
+  if (body === undefined) return response;
   // Streams read their body lazily, so only the first chunk is inspected.
-  return { ...response, ...(await correctBody(response, body as AsyncIterable<Uint8Array>, rpc)) };
+  return { ...response, ...(await correctBody(response, body, rpc)) };
 }
 
 async function correctBody(
@@ -238,11 +234,11 @@ async function correctBody(
     const error = errorFromJsonBytes(bytes, undefined, new ConnectError('', Code.Internal));
     const corrected = correctedStatus(error.code, error.rawMessage, rpc.json);
     rpc.call.code = codeWord(corrected?.code ?? error.code);
-    if (corrected === undefined) return { body: once(sent) };
+    if (corrected === undefined) return { body: only(sent) };
     const json = errorToJsonBytes(corrected, undefined);
     response.header?.delete('content-encoding');
     response.header?.set('content-length', String(json.byteLength));
-    return { status: 400, body: once(json) };
+    return { status: 400, body: only(json) };
   }
   if (mediaTypeOf(contentType).protocol === 'grpc-web') {
     return { body: correctWebTrailer(body, rpc) };
@@ -282,8 +278,4 @@ async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);
-}
-
-async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes;
 }

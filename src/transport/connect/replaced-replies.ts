@@ -1,7 +1,7 @@
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { ENVELOPE_FLAGS, PREFIX_LENGTH } from '../wire/envelope.js';
 import { mediaTypeOf } from '../wire/media-types.js';
-import { chunksOf } from './body-chunks.js';
+import { bytesOf, chunksOf } from './body-chunks.js';
 import { type EncodedReply, lengthOf } from './encoded-replies.js';
 
 /** Flags of envelopes that hold no message: trailers of gRPC-Web, and the end of a stream of Connect. */
@@ -16,13 +16,14 @@ export function withReplies(
   replies: EncodedReply[],
   sends: (bytes: number) => void,
 ): UniversalServerResponse {
-  const { body, header } = response;
-  if (body === undefined || !(Symbol.asyncIterator in body)) return response;
+  const { header } = response;
+  const body = bytesOf(response);
+  if (body === undefined) return response;
   if (replies.length > 0 && response.status === 200 && header !== undefined && isWhole(header)) {
     const [reply = []] = replies.splice(0);
     return { ...response, body: whole(reply, header, sends) };
   }
-  return { ...response, body: replaced(body as AsyncIterable<Uint8Array>, replies, sends) };
+  return { ...response, body: replaced(body, replies, sends) };
 }
 
 function isWhole(header: Headers): boolean {

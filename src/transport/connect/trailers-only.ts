@@ -3,7 +3,7 @@ import type { Http2ServerResponse } from 'node:http2';
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { abandonSoon } from '../http/unread-body.js';
 import { encodeGrpcMessage } from '../wire/encode-status.js';
-import { chunksOf } from './body-chunks.js';
+import { bytesOf, chunksOf } from './body-chunks.js';
 
 /** A response whose headers are sent with its end, so that an empty one is a single frame. */
 type HoldHeaders = () => void;
@@ -17,10 +17,10 @@ export async function trailersOnly(
   response: UniversalServerResponse,
   holdHeaders: HoldHeaders,
 ): Promise<UniversalServerResponse> {
-  const { body, header, trailer } = response;
+  const { header, trailer } = response;
+  const body = bytesOf(response);
   if (body === undefined || header === undefined || trailer === undefined) return response;
-  if (!(Symbol.asyncIterator in body)) return response;
-  const rest = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  const rest = body[Symbol.asyncIterator]();
   const first = await rest.next();
   if (first.done !== true) return { ...response, body: continued(first.value, rest) };
   const status = trailer.get('grpc-status');
@@ -49,9 +49,9 @@ const GRPC_MESSAGE = 'grpc-message';
 
 /** Encodes the status message in the trailers of a gRPC response minimally once the body has ended. */
 export function withMinimalMessage(response: UniversalServerResponse): UniversalServerResponse {
-  const { body, trailer } = response;
-  if (trailer === undefined || body === undefined || !(Symbol.asyncIterator in body)) return response;
-  const source = body as AsyncIterable<Uint8Array>;
+  const { trailer } = response;
+  const source = bytesOf(response);
+  if (trailer === undefined || source === undefined) return response;
   return {
     ...response,
     body: {
