@@ -312,6 +312,18 @@ export const POLICY_STEPS: readonly Step[] = [
     expected: SUCCESS,
   },
   {
+    rpc: 'PolicyService.AddAgentPolicy',
+    what: 'gives a policy to an agent that has none any more',
+    input: { agent_name: AGENT, policy_id: 1 },
+    expected: SUCCESS,
+  },
+  {
+    rpc: 'PolicyService.RemoveAllAgentPolicies',
+    what: 'takes all policies from an agent',
+    input: { agent_name: AGENT },
+    expected: SUCCESS,
+  },
+  {
     rpc: 'PolicyService.ListAgentPolicies',
     what: 'lists none any more',
     input: { agent_name: AGENT },
