@@ -41,9 +41,7 @@ describe('a start', () => {
   let compiled: CompiledService;
   const processes: ServiceProcess[] = [];
   beforeAll(async () => {
-    const { main, remove } = await compileService();
-    // The modules that the bundle of the service consists of.
-    compiled = { main: path.join(path.dirname(main), 'unbundled.js'), remove };
+    compiled = await compileService();
   });
   afterEach(async () => {
     for (const one of processes.splice(0)) await one.dispose();

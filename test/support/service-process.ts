@@ -46,8 +46,6 @@ export async function compileInto(): Promise<string> {
     folder,
     '--noCheck',
   ]);
-  // As `npm run build` does.
-  await promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts', 'bundle-service.mjs'), folder]);
   return folder;
 }
 
