@@ -28,9 +28,7 @@ export async function recordWalks(compiled: CompiledService): Promise<Walks> {
     SERVICE_API_KEY_ENABLED: 'true',
     SERVICE_ADMIN_API_KEYS: key,
   };
-  // In a bundle, functions have no files of their own.
-  const main = path.join(path.dirname(compiled.main), 'unbundled.js');
-  const words = ['--import', preload, main];
+  const words = ['--import', preload, compiled.main];
   const service = spawnCommand(process.execPath, words, environment, directory);
   try {
     const evaluation = await seeded(service, key);

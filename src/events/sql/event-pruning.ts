@@ -105,7 +105,7 @@ async function findOldest(bulk: Pick<BulkDatabase, 'read'>): Promise<Oldest> {
     ({ unitS }) => Prisma.sql`
       SELECT CAST(${unitS} AS INTEGER), MIN("start_s") FROM "event_rollups" WHERE "unit_s" = ${unitS}`,
   );
-  // Nobody waits for it, and on SQLite the thread of the other queue starts with the first statistics.
+  // Nothing waits for it, and on SQLite the thread of the other queue starts with the first statistics.
   const rows = await bulk.read(
     'search',
     Prisma.sql`
