@@ -16,8 +16,8 @@ type MutationWork<T> = (tx: DbClient) => Promise<MutationOutcome<T>>;
 /** Runs a mutation. Once the promise is fulfilled, evaluations of this process use its change. */
 export type Mutator = <T>(caller: MutationCaller, work: MutationWork<T>) => Promise<T>;
 
-/** Called with each committed change, before its caller resumes. */
-export type CommitListener = (change: RecordedChange) => void;
+/** Called with each committed change, before its caller resumes; the caller waits for its promise. */
+export type CommitListener = (change: RecordedChange) => void | Promise<void>;
 
 export interface MutatorOptions {
   readonly database: Pick<Database, 'mutate'>;
@@ -36,7 +36,7 @@ export function createMutator({ database, now, onCommit }: MutatorOptions): Muta
         return { value, changed: true, change: value.change, audit };
       },
     );
-    if (done.change !== null) onCommit(recordedChange(revision, done.change));
+    if (done.change !== null) await onCommit(recordedChange(revision, done.change));
     caller.reportRevision(revision);
     return done.value;
   };

@@ -69,6 +69,8 @@ export class RevisionWatch {
   #lastPollAtMs = Number.NEGATIVE_INFINITY;
   #lastCatchUpAtMs = Number.NEGATIVE_INFINITY;
   #stopped = false;
+  /** Committed by this process, but not known yet. */
+  readonly #own = new Set<number>();
 
   constructor(options: RevisionWatchOptions) {
     this.#options = options;
@@ -156,14 +158,19 @@ export class RevisionWatch {
     this.#pollSoon();
   }
 
-  /** Records a committed change of this process. */
-  committed(change: RecordedChange): void {
+  /**
+   * Records a committed change of this process. A promise if others committed changes before it that are not known yet:
+   * together with them it may concern more agents. Fulfilled when its revision is known, or does not become known in time.
+   */
+  committed(change: RecordedChange): Promise<void> | undefined {
     const { snapshot } = this.#options;
     snapshot.changedHere(change);
     this.#tellChanged([change]);
     if (change.revision === this.revision + 1) this.#follow([change]);
-    // Changes committed by others in between have to be known before this revision counts as known.
-    else if (change.revision > this.revision) this.#pollSoon();
+    if (change.revision <= this.revision) return undefined;
+    this.#own.add(change.revision);
+    // It is committed, whatever becomes of the wait.
+    return this.#gate.reach(change.revision).catch(() => {});
   }
 
   /**
@@ -207,6 +214,7 @@ export class RevisionWatch {
       if (revision < known || this.#isReplaced) {
         this.#isReplaced = false;
         this.#outrun.add(known);
+        this.#own.clear();
         snapshot.startOver(revision);
         for (const follower of followers) follower.startOver(known);
       } else if (this.#isBlind) {
@@ -235,8 +243,11 @@ export class RevisionWatch {
   #refreshAll(revision: number): void {
     const { snapshot } = this.#options;
     this.#tellChanged([anyChange(revision)]);
-    snapshot.refreshAll(revision);
-    this.#gate.advanced();
+    snapshot.refreshAll(
+      revision,
+      [...this.#own].some((own) => own <= revision),
+    );
+    this.#reached();
   }
 
   #catchUp(): void {
@@ -250,7 +261,12 @@ export class RevisionWatch {
 
   #follow(changes: readonly RecordedChange[]): void {
     this.#tellChanged(changes);
-    this.#options.snapshot.follow(changes);
+    this.#options.snapshot.follow(changes, this.#own);
+    this.#reached();
+  }
+
+  #reached(): void {
+    for (const own of this.#own) if (own <= this.revision) this.#own.delete(own);
     this.#gate.advanced();
   }
 

@@ -27,6 +27,8 @@ export interface SnapshotOptions {
 /** Outdated agents that are loaded at the same time, without an evaluation that waits for them. */
 const MAX_CATCHING_UP = 1_000;
 
+const NONE: ReadonlySet<number> = new Set();
+
 /**
  * The compiled controls that each agent has now. Agents with the same links share a set of controls, and its
  * program. A change made through this process applies to the next evaluation; a change made elsewhere applies once
@@ -104,18 +106,24 @@ export class Snapshot {
     this.catchUp();
   }
 
-  /** Applies the next changes, in order, without gaps. Older programs decide until new ones are loaded. */
-  follow(changes: readonly RecordedChange[]): void {
+  /**
+   * Applies the next changes, in order, without gaps. Older programs decide until new ones are loaded, but for those that
+   * are affected by one of the revisions `here`, which this process made.
+   */
+  follow(changes: readonly RecordedChange[], here: ReadonlySet<number> = NONE): void {
     for (const change of changes) {
-      this.#invalidate(change, false);
+      this.#invalidate(change, here.has(change.revision));
       this.#progress = { ...this.#progress, revision: change.revision };
     }
     this.catchUp();
   }
 
-  /** Anything may have changed up to a revision: reloads everything, the older programs decide until then. */
-  refreshAll(revision: number): void {
-    this.follow([anyChange(revision)]);
+  /**
+   * Anything may have changed up to a revision: reloads everything. The older programs decide until then, unless a change
+   * of this process is among them.
+   */
+  refreshAll(revision: number, isHere = false): void {
+    this.follow([anyChange(revision)], isHere ? new Set([revision]) : NONE);
   }
 
   /** The database was replaced by an earlier revision: it was restored. All known state is invalid. */

@@ -67,6 +67,38 @@ describe('a revision watch', () => {
     await watch.stop();
   });
 
+  it('is waited for by an own change that others committed changes before, which it then applies with', async () => {
+    const { store, loaded, decidesBy, watch, commit } = await watched();
+    store.store('agent', 1);
+    commit({ agents: ['agent'] });
+    await watch.poll();
+    await loaded('agent');
+    // Elsewhere, the agent gets a control that is changed here next.
+    store.store('agent', 2);
+    commit({ agents: ['agent'] });
+    const revision = commit({ controls: [2] });
+    store.revision = revision;
+    const known = watch.committed(change(revision, { controls: [2] }));
+    expect(known).toBeInstanceOf(Promise);
+    await known;
+    expect(watch.revision).toBe(revision);
+    // The older program does not decide any more: the caller of the change may evaluate at once.
+    expect(decidesBy('agent')).toBe('loading');
+    await store.settle();
+    expect(decidesBy('agent')).toEqual({ controls: [2], revision });
+    await watch.stop();
+  });
+
+  it('does not hold up an own change when the others do not become known', async () => {
+    const { watch, commit, state } = await watched(1);
+    state.hold = new Promise(() => {});
+    commit({ agents: ['theirs'] });
+    const revision = commit({ agents: ['ours'] });
+    await watch.committed(change(revision, { agents: ['ours'] }));
+    expect(watch.revision).toBe(0);
+    await watch.stop();
+  });
+
   it('follows own changes that overtake a read', async () => {
     const { watch, commit, state } = await watched();
     commit({});

@@ -73,6 +73,7 @@ describe('the packages for users, packed and installed in an empty folder', () =
       'contract',
       'core',
       'evaluators',
+      'evaluators/config',
       'evaluators/json',
       'evaluators/list',
       'evaluators/regex',

@@ -13,12 +13,12 @@ export class OutsideEnd {
   /** The caller's deadline in the time of `performance.now`; infinite without one. */
   deadline = Number.POSITIVE_INFINITY;
   readonly #call: StoppableCall;
-  readonly #running: Set<StoppableCall>;
+  readonly #running: Set<StoppableCall> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #cancel: AbortController | undefined;
 
-  /** `running` are the calls that the server stops. */
-  constructor(call: StoppableCall, running: Set<StoppableCall>) {
+  /** `running` are the calls that the server stops, if this is one of them. */
+  constructor(call: StoppableCall, running: Set<StoppableCall> | undefined) {
     this.#call = call;
     this.#running = running;
   }
@@ -47,7 +47,7 @@ export class OutsideEnd {
     if (this.#cancel === undefined) {
       this.#cancel = new AbortController();
       if (gone !== undefined) this.#cancel.abort(gone);
-      else this.#running.add(this.#call);
+      else this.#running?.add(this.#call);
     }
     return this.#cancel.signal;
   }
@@ -67,7 +67,7 @@ export class OutsideEnd {
     clearTimeout(this.#timer);
     if (this.#cancel === undefined) return;
     this.#cancel.abort(gone());
-    this.#running.delete(this.#call);
+    this.#running?.delete(this.#call);
   }
 }
 

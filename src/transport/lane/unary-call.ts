@@ -90,7 +90,8 @@ export class UnaryCall implements CallSource, StoppableCall {
   }
 
   #ends(): OutsideEnd {
-    this.#outside ??= new OutsideEnd(this, this.#env.running);
+    // Requests of REST are given the time that the service has to end.
+    this.#outside ??= new OutsideEnd(this, this.#route.isRpc ? this.#env.running : undefined);
     return this.#outside;
   }
 
@@ -140,21 +141,19 @@ export class UnaryCall implements CallSource, StoppableCall {
   #succeed(reply: Reply): void {
     if (this.#isOver) return;
     if (this.#route.isRpc) this.#call.code = 'ok';
-    this.#send(reply);
+    this.#send(() => reply);
   }
 
   /** Ends the call with an error. The work sets the status of an RPC. */
   #fail(error: unknown): void {
-    if (!this.#isOver) this.#send(this.#work.failed(error, this.#call));
+    if (!this.#isOver) this.#send(() => this.#work.failed(error, this.#call));
   }
 
-  #send(reply: Reply): void {
+  #send(make: () => Reply): void {
     this.#isOver = true;
     this.#outside?.stopTimer();
-    this.#work.clear();
-    this.ticket.hold(0);
     try {
-      this.#exchange.reply(reply);
+      this.#exchange.reply(make());
     } catch (error) {
       // Node.js may refuse a reply. Callers could not handle the error.
       const { requestId } = this;
@@ -162,6 +161,8 @@ export class UnaryCall implements CallSource, StoppableCall {
       this.#env.log.error({ err: error, requestId, rpc, ...this.#call.traceFacts() }, 'a reply failed');
       this.#exchange.abort();
     }
+    this.#work.clear();
+    this.ticket.hold(0);
   }
 
   #closed(status: number): void {
