@@ -110,6 +110,19 @@ describe('streams shared by tabs', () => {
     await poll(() => [reading.received.at(-1), resumed.received.at(-1)]).toEqual(['5', '5']);
   });
 
+  it('go on in a tab that leads when it hears late that another one led before', async () => {
+    const server = new EventServer();
+    const browser = browserOf(server);
+    const before = browser.openTab().watch(0);
+    await new Promise(setImmediate);
+    const page = browser.openTab().watch(1);
+    await new Promise(setImmediate);
+    before.end();
+    await connected(page);
+    server.store(1);
+    await poll(() => page.received).toEqual(['1']);
+  });
+
   it('drop a tab that does not read, which continues by position', async () => {
     const server = new EventServer();
     const browser = browserOf(server, { ...LIMITS, maxUnprocessed: 2 });

@@ -148,6 +148,8 @@ export class StreamTab {
         if (this.#leader !== undefined) this.#serve(this.#leader, letter);
         return;
       case 'lead':
+        // There is one leader at a time, so this one led before: its letter is late.
+        if (this.#leader !== undefined) return;
         this.#leaderId = letter.leader;
         if (this.#subscriptions.size > 0) this.#tellWants();
         return;
