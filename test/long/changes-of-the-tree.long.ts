@@ -71,7 +71,7 @@ interface Report {
   }[];
 }
 
-describe('an RPC, a metric, a setting and an option of an evaluator', () => {
+describe('an RPC, a metric, a setting and an option of an evaluator', { timeout: 600_000 }, () => {
   let tree: TreeCopy;
   let original: Readonly<Record<string, string>>;
   const generate = async (): Promise<void> => {
