@@ -236,8 +236,8 @@ export async function createTransports(
     admission,
     gate,
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
-    takeStream: firstOf(config.grpcLane && grpcLane, config.webLane && webLane.takeStream),
-    takeRequest: firstOf(config.restLane && restLane, config.webLane && webLane.takeRequest),
+    takeStream: eitherOf(config.grpcLane && grpcLane, config.webLane && webLane.takeStream),
+    takeRequest: eitherOf(config.restLane && restLane, config.webLane && webLane.takeRequest),
     ages: {
       due,
       maxAgeMs: config.limits.maxConnectionAgeMs,
@@ -304,12 +304,13 @@ export async function createTransports(
   };
 }
 
-/** Takes what the first of these takes; those that are switched off are false. */
-function firstOf<Parameters extends unknown[]>(
-  ...takers: (false | ((...parameters: Parameters) => boolean))[]
-): (...parameters: Parameters) => boolean {
-  const active = takers.filter((taker) => taker !== false);
-  return (...parameters) => active.some((take) => take(...parameters));
+/** Takes what one of these takes, the first one first; one that is switched off is false. */
+function eitherOf<Parameters extends unknown[]>(
+  first: false | ((...parameters: Parameters) => boolean),
+  second: false | ((...parameters: Parameters) => boolean),
+): ((...parameters: Parameters) => boolean) | undefined {
+  if (first === false || second === false) return first || second || undefined;
+  return (...parameters) => first(...parameters) || second(...parameters);
 }
 
 /** The readers of the handlers, by the name of their RPC. */

@@ -16,7 +16,7 @@ export interface Exchange {
   abort(): void;
   /**
    * Calls `closed` once, when the reply is complete or the client disconnects. `status` is the status of HTTP of the
-   * reply; 499 if there was none.
+   * reply; 499 if there was none. Before that, `failed` is called if the end of the reply is refused by Node.js.
    */
-  onClose(closed: (status: number) => void): void;
+  onClose(closed: (status: number) => void, failed: (error: unknown) => void): void;
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Http2Session, ServerHttp2Stream } from 'node:http2';
+import type { Http2Session } from 'node:http2';
 import type { Admission } from '../admission/admission.js';
 import { apiKeyOf } from '../auth/request-credentials.js';
 import { rpcRoute } from '../call/call-host.js';
@@ -7,15 +7,15 @@ import type { LongStreams } from '../call/long-streams.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { StreamTaker } from '../listener/http2-server.js';
 import type { EvaluationCodec } from '../wire/evaluation-codec.js';
-import { REQUEST_ID_HEADER, VERSION_HEADER } from '../wire/reply-headers.js';
 import { GRPC_FRAMINGS } from './framings/grpc.js';
 import { Http2Exchange } from './http2-exchange.js';
 import type { LaneEnvironment } from './lane-environment.js';
 import { createLaneTable } from './lane-table.js';
-import { evaluationRoute, type ReplyHead, type RpcRouteOptions } from './rpc-routes.js';
+import { createGrpcHead } from './reply-head.js';
+import { evaluationRoute, type RpcRouteOptions } from './rpc-routes.js';
 import { StreamCall } from './stream-call.js';
 import { Turns } from './turns.js';
-import { UnaryCall } from './unary-call.js';
+import { UnaryCall, type UnaryRoute } from './unary-call.js';
 
 export interface GrpcLaneOptions extends LaneEnvironment, Omit<RpcRouteOptions, 'head' | 'metrics'> {
   /** The methods that evaluate, by name. */
@@ -27,11 +27,7 @@ export interface GrpcLaneOptions extends LaneEnvironment, Omit<RpcRouteOptions, 
   readonly version: string;
 }
 
-type StartCall = (
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
-  apiKey: string | undefined,
-) => void;
+type StartCall = (exchange: Http2Exchange, apiKey: string | undefined) => void;
 
 /**
  * Fast path for the calls that agents make for every step: plain gRPC over HTTP/2 without compression is
@@ -40,21 +36,24 @@ type StartCall = (
  * test/transport/lane checks that.
  */
 export function createGrpcLane(options: GrpcLaneOptions): StreamTaker {
-  const head = grpcHead(options.version);
+  const head = createGrpcHead(options.version);
   const turnsOf = turnsBySession(options.admission);
   const streams = { ...options, head };
   const starts = createLaneTable<StartCall>();
   for (const [mediaType, framing] of Object.entries(GRPC_FRAMINGS)) {
     for (const method of options.methods.values()) {
-      const unary = evaluationRoute(method, framing, streams);
-      if (unary === undefined && method.desc.methodKind === 'unary') continue;
-      const endless = rpcRoute(options.metrics, method, method.name, 'grpc', true);
-      starts.add(`/${method.name}`, mediaType, (stream, headers, apiKey) => {
-        const exchange = new Http2Exchange(stream, headers);
-        if (unary !== undefined) new UnaryCall(options, unary, exchange).start(apiKey);
-        else new StreamCall(streams, endless, exchange, turnsOf(stream.session)).start(apiKey);
-      });
+      const start = startOf(method, evaluationRoute(method, framing, streams));
+      if (start !== undefined) starts.add(`/${method.name}`, mediaType, start);
     }
+  }
+
+  function startOf(method: RpcMethod, unary: UnaryRoute | undefined): StartCall | undefined {
+    if (unary !== undefined)
+      return (exchange, apiKey) => new UnaryCall(options, unary, exchange).start(apiKey);
+    if (method.desc.methodKind === 'unary') return undefined;
+    const route = rpcRoute(options.metrics, method, method.name, 'grpc', true);
+    return (exchange, apiKey) =>
+      new StreamCall(streams, route, exchange, turnsOf(exchange.stream.session)).start(apiKey);
   }
 
   return (stream, headers, rawHeaders) => {
@@ -63,14 +62,9 @@ export function createGrpcLane(options: GrpcLaneOptions): StreamTaker {
     const apiKey = apiKeyOf({ headers, rawHeaders });
     // Its verification is asynchronous.
     if (options.entrance.isUnverified(apiKey)) return false;
-    start(stream, headers, apiKey);
+    start(new Http2Exchange(stream, headers), apiKey);
     return true;
   };
-}
-
-function grpcHead(version: string): ReplyHead {
-  const name = VERSION_HEADER.toLowerCase();
-  return (_exchange, requestId) => ({ [name]: version, [REQUEST_ID_HEADER]: requestId });
 }
 
 function isPlain(headers: IncomingHttpHeaders): boolean {

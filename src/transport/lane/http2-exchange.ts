@@ -11,6 +11,7 @@ export class Http2Exchange implements Exchange {
   readonly stream: ServerHttp2Stream;
   #status = 0;
   #trailers: () => ReplyFields = NO_TRAILERS;
+  #failed: (error: unknown) => void = () => {};
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
     this.stream = stream;
@@ -33,12 +34,10 @@ export class Http2Exchange implements Exchange {
   reply({ status, headers, body, trailers }: Reply): void {
     if (!this.isClosed) {
       if (body === undefined) this.#respond(status, headers, { endStream: true });
-      else {
-        if (trailers === undefined && !this.#isUnread) this.#respond(status, headers, {});
-        else this.open(status, headers, () => trailers ?? {});
-        this.stream.end(body);
-      }
-      if (body === undefined && this.#isUnread) abandonSoon(this.stream);
+      else if (trailers === undefined && !this.#isUnread) this.#respond(status, headers, {});
+      else this.open(status, headers, trailers === undefined ? NO_TRAILERS : () => trailers);
+      if (body !== undefined) this.stream.end(body);
+      else if (this.#isUnread) abandonSoon(this.stream);
     }
     this.#discard();
   }
@@ -66,8 +65,9 @@ export class Http2Exchange implements Exchange {
     setImmediate(() => this.stream.close(constants.NGHTTP2_INTERNAL_ERROR));
   }
 
-  onClose(closed: (status: number) => void): void {
+  onClose(closed: (status: number) => void, failed: (error: unknown) => void): void {
     const { stream } = this;
+    this.#failed = failed;
     stream.once('close', () =>
       closed(closedStatus({ writableEnded: stream.writableEnded, statusCode: this.#status })),
     );
@@ -90,11 +90,11 @@ export class Http2Exchange implements Exchange {
 
   #end(): void {
     if (this.isClosed) return;
-    // Node.js may refuse trailers; an error of an event handler would end the process.
+    // An error of an event handler would end the process.
     try {
       this.stream.sendTrailers(this.#trailers());
-    } catch {
-      this.abort();
+    } catch (error) {
+      this.#failed(error);
       return;
     }
     // RFC 9113, section 8.1.

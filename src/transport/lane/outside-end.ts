@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Code, ConnectError } from '@connectrpc/connect';
+import type { Call } from '../call/call.js';
 import { LONGEST_TIMER_MS } from '../call/call-time.js';
-import { deadlinePassed } from '../call/deadline.js';
+import { callerTimeoutOf, deadlinePassed } from '../call/deadline.js';
 
 /** A call that can be ended from outside. */
 export interface StoppableCall {
@@ -11,7 +13,7 @@ export interface StoppableCall {
 /** What ends a call from outside: its deadline, a time limit, its caller, and the server. */
 export class OutsideEnd {
   /** The caller's deadline in the time of `performance.now`; infinite without one. */
-  deadline = Number.POSITIVE_INFINITY;
+  #deadline = Number.POSITIVE_INFINITY;
   readonly #call: StoppableCall;
   readonly #running: Set<StoppableCall> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -23,10 +25,18 @@ export class OutsideEnd {
     this.#running = running;
   }
 
+  /** Takes the deadline from the headers of an RPC. Throws if it is none. */
+  readDeadline({ protocol, startedAt }: Call, headers: IncomingHttpHeaders): void {
+    if (headers['grpc-timeout'] === undefined && headers['connect-timeout-ms'] === undefined) return;
+    const { ms, error } = callerTimeoutOf(protocol, (name) => headers[name]?.toString());
+    if (error !== undefined) throw error;
+    this.#deadline = startedAt + ms;
+  }
+
   /** Ends the call at its deadline, or after `limitMs` if that is sooner. Replaces the previous limit. */
   within(limitMs: number, onLimit: () => ConnectError): void {
     clearTimeout(this.#timer);
-    const leftMs = this.deadline - performance.now();
+    const leftMs = this.#deadline - performance.now();
     const [waitMs, reason] = leftMs < limitMs ? [leftMs, deadlinePassed] : [limitMs, onLimit];
     if (waitMs <= LONGEST_TIMER_MS) this.#timer = setTimeout(() => this.#call.stop(reason()), waitMs);
   }
@@ -38,7 +48,7 @@ export class OutsideEnd {
 
   /** Throws if the deadline has passed. Needed because a timer may be late. */
   check(): void {
-    if (this.deadline !== Number.POSITIVE_INFINITY && performance.now() >= this.deadline)
+    if (this.#deadline !== Number.POSITIVE_INFINITY && performance.now() >= this.#deadline)
       throw deadlinePassed();
   }
 

@@ -21,10 +21,8 @@ import { codeWord } from '../wire/rpc-status.js';
 import type { Exchange } from './exchange.js';
 import type { Framing } from './framings/framing.js';
 import { callCanceled } from './outside-end.js';
+import type { ReplyHead } from './reply-head.js';
 import type { UnaryRoute, UnaryWork } from './unary-call.js';
-
-/** Makes the headers of every reply. */
-export type ReplyHead = (exchange: Exchange, requestId: string) => ReplyFields;
 
 export interface RpcRouteOptions {
   readonly calls: EvaluationCalls;
@@ -194,7 +192,7 @@ class RpcCallWork<Message> implements UnaryWork {
   }
 
   #head(): ReplyFields {
-    return this.#options.head(this.#exchange, this.#requestId);
+    return this.#options.head(this.#exchange.headers, this.#requestId);
   }
 }
 

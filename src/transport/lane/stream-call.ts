@@ -4,7 +4,7 @@ import { MAX_EVALUATIONS } from '../../decisions/evaluate-request.js';
 import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
 import { Call, type CallSource } from '../call/call.js';
 import type { CallRoute } from '../call/call-host.js';
-import { callerTimeoutOf, messageTooSlow } from '../call/deadline.js';
+import { messageTooSlow } from '../call/deadline.js';
 import type { LongStream } from '../call/long-streams.js';
 import { STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
 import { withHeldMessage } from '../evaluation/heavy-steps.js';
@@ -17,6 +17,7 @@ import type { ReplyFields } from '../wire/reply.js';
 import { requestIdOf } from '../wire/reply-headers.js';
 import { codeWord } from '../wire/rpc-status.js';
 import { trailersOf } from './framings/grpc.js';
+import { giveUp } from './give-up.js';
 import type { Http2Exchange } from './http2-exchange.js';
 import { callCanceled, OutsideEnd, type StoppableCall } from './outside-end.js';
 import { type StreamEnvironment, StreamOutput } from './stream-output.js';
@@ -65,7 +66,10 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
     this.#messages = new StreamMessages(env.calls, this.#call);
     this.#turns = turns;
     this.#output = new StreamOutput(env, exchange, this.#call, turns, this);
-    exchange.onClose(() => this.#closed());
+    exchange.onClose(
+      () => this.#closed(),
+      (error) => giveUp(error, this.#call, exchange, env),
+    );
   }
 
   callerSignal(): AbortSignal {
@@ -76,11 +80,7 @@ export class StreamCall implements CallSource, StoppableCall, TurnTaker, LongStr
   start(apiKey: string | undefined): void {
     this.#guarded(() => {
       this.#call.enterWithKey(apiKey);
-      if (this.headers['grpc-timeout'] !== undefined) {
-        const { ms, error } = callerTimeoutOf('grpc', (name) => this.#call.header(name));
-        if (error !== undefined) throw error;
-        this.#outside.deadline = this.#call.startedAt + ms;
-      }
+      this.#outside.readDeadline(this.#call, this.headers);
       this.#outside.atDeadline();
       // Users of the signal are notified of a shutdown.
       void this.#call.signal;

@@ -5,6 +5,7 @@ import type { EvaluationCodec, StreamReply } from '../wire/evaluation-codec.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
 import { maxReplyBytes } from '../wire/message-limits.js';
 import { addNotes, type ReplyFields } from '../wire/reply.js';
+import { giveUp } from './give-up.js';
 import type { Http2Exchange } from './http2-exchange.js';
 import type { LaneEnvironment } from './lane-environment.js';
 import { checkSize, type RpcRouteOptions } from './rpc-routes.js';
@@ -114,20 +115,16 @@ export class StreamOutput {
   }
 
   #head(): ReplyFields {
-    const headers = this.#env.head(this.#exchange, this.#call.requestId);
+    const headers = this.#env.head(this.#exchange.headers, this.#call.requestId);
     headers['content-type'] = MEDIA_TYPES.grpcProto;
     return headers;
   }
 
-  /** Runs a step that Node.js may refuse for unknown reasons. Callers could not handle the error. */
   #orGiveUp(step: () => void): void {
     try {
       step();
     } catch (error) {
-      const { requestId } = this.#call;
-      const rpc = this.#call.route.path.slice(1);
-      this.#env.log.error({ err: error, requestId, rpc, ...this.#call.traceFacts() }, 'a reply failed');
-      this.#exchange.abort();
+      giveUp(error, this.#call, this.#exchange, this.#env);
     }
   }
 }

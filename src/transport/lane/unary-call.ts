@@ -1,11 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallTicket } from '../admission/call-ticket.js';
+import { apiKeyOf, type KeyHeaders } from '../auth/request-credentials.js';
 import { Call, type CallSource } from '../call/call.js';
 import type { CallRoute } from '../call/call-host.js';
-import { callerTimeoutOf, tooSlow } from '../call/deadline.js';
+import { tooSlow } from '../call/deadline.js';
 import type { Reply } from '../wire/reply.js';
 import { requestIdOf } from '../wire/reply-headers.js';
 import type { Exchange } from './exchange.js';
+import { giveUp } from './give-up.js';
 import type { LaneEnvironment } from './lane-environment.js';
 import { OutsideEnd, type StoppableCall } from './outside-end.js';
 
@@ -57,7 +59,10 @@ export class UnaryCall implements CallSource, StoppableCall {
     this.ticket = env.admission.ticket(exchange.connection, exchange.headers['x-forwarded-for']);
     this.#call = new Call(env, route.callRoute, this);
     this.#work = route.work(exchange, this.requestId);
-    exchange.onClose((status) => this.#closed(status));
+    exchange.onClose(
+      (status) => this.#closed(status),
+      (error) => this.#giveUp(error),
+    );
   }
 
   get headers(): IncomingHttpHeaders {
@@ -98,13 +103,7 @@ export class UnaryCall implements CallSource, StoppableCall {
   #limitArrival(): void {
     const { requestTimeoutMs } = this.#env;
     const ends = this.#ends();
-    const { headers } = this;
-    if (headers['grpc-timeout'] !== undefined || headers['connect-timeout-ms'] !== undefined) {
-      const { protocol } = this.#route.callRoute;
-      const { ms, error } = callerTimeoutOf(protocol, (name) => this.#call.header(name));
-      if (error !== undefined) throw error;
-      ends.deadline = this.#call.startedAt + ms;
-    }
+    ends.readDeadline(this.#call, this.headers);
     ends.within(requestTimeoutMs, () => tooSlow(requestTimeoutMs));
   }
 
@@ -155,14 +154,14 @@ export class UnaryCall implements CallSource, StoppableCall {
     try {
       this.#exchange.reply(make());
     } catch (error) {
-      // Node.js may refuse a reply. Callers could not handle the error.
-      const { requestId } = this;
-      const rpc = this.#route.callRoute.path.slice(1);
-      this.#env.log.error({ err: error, requestId, rpc, ...this.#call.traceFacts() }, 'a reply failed');
-      this.#exchange.abort();
+      this.#giveUp(error);
     }
     this.#work.clear();
     this.ticket.hold(0);
+  }
+
+  #giveUp(error: unknown): void {
+    giveUp(error, this.#call, this.#exchange, this.#env);
   }
 
   #closed(status: number): void {
@@ -172,4 +171,17 @@ export class UnaryCall implements CallSource, StoppableCall {
     this.#call.end(status);
     this.#work.clear();
   }
+}
+
+/** Starts a call, unless its key has to be verified first, which is asynchronous. Returns whether it did. */
+export function startUnary(
+  env: LaneEnvironment,
+  route: UnaryRoute,
+  exchange: Exchange,
+  request: KeyHeaders,
+): boolean {
+  const apiKey = apiKeyOf(request);
+  if (env.entrance.isUnverified(apiKey)) return false;
+  new UnaryCall(env, route, exchange).start(apiKey);
+  return true;
 }

@@ -1,13 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { FREE_BYTES } from '../admission/call-ticket.js';
-import { apiKeyOf } from '../auth/request-credentials.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { CorsHeaders } from '../http/cors.js';
-import { NO_SNIFFING } from '../http/safe-replies.js';
 import type { StreamTaker } from '../listener/http2-server.js';
 import type { RequestTaker } from '../listener/listener.js';
 import { createJsonForm } from '../wire/json-form.js';
-import { REQUEST_ID_HEADER, VERSION_HEADER } from '../wire/reply-headers.js';
 import { connectFramings } from './framings/connect.js';
 import { grpcWebFramings } from './framings/grpc-web.js';
 import { Http1Exchange } from './http1-exchange.js';
@@ -15,8 +12,9 @@ import { Http2Exchange } from './http2-exchange.js';
 import type { LaneEnvironment } from './lane-environment.js';
 import { createLaneTable } from './lane-table.js';
 import { isByKeyAlone } from './pages.js';
-import { evaluationRoute, type ReplyHead, type RpcRouteOptions } from './rpc-routes.js';
-import { UnaryCall, type UnaryRoute } from './unary-call.js';
+import { createWebHead } from './reply-head.js';
+import { evaluationRoute, type RpcRouteOptions } from './rpc-routes.js';
+import { startUnary, type UnaryRoute } from './unary-call.js';
 
 export interface WebLaneOptions extends LaneEnvironment, Omit<RpcRouteOptions, 'head' | 'metrics'> {
   /** The methods that evaluate, by name. */
@@ -40,7 +38,7 @@ export interface WebLane {
  * them. Clients see no difference but a `content-length`; test/transport/lane checks that.
  */
 export function createWebLane(options: WebLaneOptions): WebLane {
-  const head = createWebHead(options);
+  const head = createWebHead(options.version, options.corsHeaders);
   const routes = createLaneTable<UnaryRoute>();
   const json = createJsonForm();
   for (const [mediaType, framing] of Object.entries({ ...grpcWebFramings(json), ...connectFramings(json) })) {
@@ -63,20 +61,13 @@ export function createWebLane(options: WebLaneOptions): WebLane {
       if (request.method !== 'POST' || !hasLength(request)) return false;
       const route = routeOf(request.url, request.headers, maxHttp1Bytes);
       if (route === undefined) return false;
-      const apiKey = apiKeyOf(request);
-      // Its verification is asynchronous.
-      if (options.entrance.isUnverified(apiKey)) return false;
-      new UnaryCall(options, route, new Http1Exchange(request, response)).start(apiKey);
-      return true;
+      return startUnary(options, route, new Http1Exchange(request, response), request);
     },
     takeStream(stream, headers, rawHeaders) {
       if (headers[':method'] !== 'POST') return false;
       const route = routeOf(headers[':path'] as string | undefined, headers, options.maxMessageBytes);
       if (route === undefined) return false;
-      const apiKey = apiKeyOf({ headers, rawHeaders });
-      if (options.entrance.isUnverified(apiKey)) return false;
-      new UnaryCall(options, route, new Http2Exchange(stream, headers)).start(apiKey);
-      return true;
+      return startUnary(options, route, new Http2Exchange(stream, headers), { headers, rawHeaders });
     },
   };
 }
@@ -94,17 +85,9 @@ function isPlain(headers: IncomingHttpHeaders): boolean {
   if (headers.expect !== undefined) return false;
   const version = headers['connect-protocol-version'];
   if (version !== undefined && version !== '1') return false;
-  const encoding = headers['grpc-encoding'] ?? headers['content-encoding'];
-  return encoding === undefined || encoding === 'identity';
+  return isIdentity(headers['grpc-encoding']) && isIdentity(headers['content-encoding']);
 }
 
-function createWebHead({ version, corsHeaders }: WebLaneOptions): ReplyHead {
-  const versionName = VERSION_HEADER.toLowerCase();
-  const [sniffing, nosniff] = NO_SNIFFING;
-  return ({ headers }, requestId) => ({
-    [versionName]: version,
-    [REQUEST_ID_HEADER]: requestId,
-    [sniffing]: nosniff,
-    ...corsHeaders(headers.origin),
-  });
+function isIdentity(encoding: string | string[] | undefined): boolean {
+  return encoding === undefined || encoding === 'identity';
 }

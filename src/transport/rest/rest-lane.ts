@@ -1,21 +1,19 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import { FREE_BYTES } from '../admission/call-ticket.js';
-import { apiKeyOf } from '../auth/request-credentials.js';
 import type { Call } from '../call/call.js';
 import { restRoute } from '../call/call-host.js';
 import type { CorsHeaders } from '../http/cors.js';
-import { NO_SNIFFING } from '../http/safe-replies.js';
 import type { Exchange } from '../lane/exchange.js';
 import { Http1Exchange } from '../lane/http1-exchange.js';
 import type { LaneEnvironment } from '../lane/lane-environment.js';
 import { isByKeyAlone } from '../lane/pages.js';
-import { UnaryCall, type UnaryRoute, type UnaryWork } from '../lane/unary-call.js';
+import { createWebHead, type ReplyHead } from '../lane/reply-head.js';
+import { startUnary, type UnaryRoute, type UnaryWork } from '../lane/unary-call.js';
 import type { RequestTaker } from '../listener/listener.js';
 import { BodyReader } from '../wire/body-reader.js';
 import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
 import { addNotes, type Reply, type ReplyFields } from '../wire/reply.js';
-import { REQUEST_ID_HEADER, VERSION_HEADER } from '../wire/reply-headers.js';
 import { ClientGoneError, type ErrorContext, errorAnswer } from './rest-errors.js';
 import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
 
@@ -41,7 +39,8 @@ export interface RestLaneOptions extends ErrorContext {
  */
 export function createRestLane(options: RestLaneOptions): RequestTaker {
   const routes = new Map<string | undefined, UnaryRoute>();
-  for (const route of options.routes) routes.set(route.template, laneRoute(route, options));
+  const head = createWebHead(options.version, options.corsHeaders);
+  for (const route of options.routes) routes.set(route.template, laneRoute(route, options, head));
   // The total size of larger bodies is limited where Fastify reads them.
   const maxBodyBytes = Math.min(options.maxBodyBytes, FREE_BYTES);
 
@@ -50,11 +49,7 @@ export function createRestLane(options: RestLaneOptions): RequestTaker {
     const route = routes.get(request.url);
     if (route === undefined || !isOrdinary(request, maxBodyBytes)) return false;
     if (!isByKeyAlone(request.headers, options.hasKeys)) return false;
-    const apiKey = apiKeyOf(request);
-    // Its verification is asynchronous.
-    if (options.host.entrance.isUnverified(apiKey)) return false;
-    new UnaryCall(options.host, route, new Http1Exchange(request, response)).start(apiKey);
-    return true;
+    return startUnary(options.host, route, new Http1Exchange(request, response), request);
   };
 }
 
@@ -71,7 +66,7 @@ function isOrdinary({ method, httpVersion, headers }: IncomingMessage, maxBodyBy
   );
 }
 
-function laneRoute(route: RestRoute, options: RestLaneOptions): UnaryRoute {
+function laneRoute(route: RestRoute, options: RestLaneOptions, head: ReplyHead): UnaryRoute {
   const { binding, method, template } = route;
   const fits = binding.verb === 'POST' && binding.body === '*' && binding.pathMembers.length === 0;
   if (!fits || method.desc.methodKind !== 'unary') throw new Error(`${method.name} has no place in the lane`);
@@ -79,14 +74,11 @@ function laneRoute(route: RestRoute, options: RestLaneOptions): UnaryRoute {
     callRoute: restRoute(options.host.metrics, method, binding.verb, template),
     isRpc: false,
     gone: () => new ClientGoneError(),
-    work: (exchange, requestId) => new RestWork(options, route, exchange, requestId),
+    work: (exchange, requestId) => new RestWork(options, route, head, exchange, requestId),
   };
 }
 
 const NONE = {};
-/** In lower case, as sent by Fastify. */
-const VERSION_LINE = VERSION_HEADER.toLowerCase();
-const [SNIFFING, NO_SNIFF] = NO_SNIFFING;
 
 /** One request of the lane; also the input of its route. */
 class RestWork implements UnaryWork, RestRequest {
@@ -98,12 +90,20 @@ class RestWork implements UnaryWork, RestRequest {
   body: Buffer | undefined;
   readonly #options: RestLaneOptions;
   readonly #route: RestRoute;
+  readonly #makeHead: ReplyHead;
   readonly #reader: BodyReader;
   #log: FastifyBaseLogger | undefined;
 
-  constructor(options: RestLaneOptions, route: RestRoute, { headers }: Exchange, requestId: string) {
+  constructor(
+    options: RestLaneOptions,
+    route: RestRoute,
+    makeHead: ReplyHead,
+    { headers }: Exchange,
+    requestId: string,
+  ) {
     this.#options = options;
     this.#route = route;
+    this.#makeHead = makeHead;
     this.#reader = new BodyReader(options.maxBodyBytes);
     this.id = requestId;
     this.url = route.template;
@@ -150,13 +150,7 @@ class RestWork implements UnaryWork, RestRequest {
   }
 
   #head(): ReplyFields {
-    const { version, corsHeaders } = this.#options;
-    return {
-      [VERSION_LINE]: version,
-      [REQUEST_ID_HEADER]: this.id,
-      [SNIFFING]: NO_SNIFF,
-      ...corsHeaders(this.headers.origin),
-    };
+    return this.#makeHead(this.headers, this.id);
   }
 }
 

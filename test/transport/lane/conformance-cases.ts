@@ -33,21 +33,21 @@ export interface Case {
   readonly expected: { readonly grpc: number } | { readonly http: number } | 'reset';
 }
 
-type EvaluateInit = Omit<
+export type EvaluateInit = Omit<
   Exclude<MessageInitShape<typeof EvaluateRequestSchema>, EvaluateRequest>,
   '$typeName'
 >;
 
 const step = (input: unknown, more: object = {}) =>
   Buffer.from(JSON.stringify({ type: 'llm', name: 'answer', input, ...more }));
-const request = (input: unknown, more: EvaluateInit = {}): EvaluateInit => ({
+export const request = (input: unknown, more: EvaluateInit = {}): EvaluateInit => ({
   agentName: AGENT,
   stage: Stage.PRE,
   stepForm: { case: 'stepJson', value: step(input) },
   ...more,
 });
-const GOOD = request('hello');
-const BAD = request('a bad word');
+export const GOOD = request('hello');
+export const BAD = request('a bad word');
 const UNKNOWN_AGENT = request('hello', { agentName: 'nobody-at-all' });
 
 interface Rpc {

@@ -1,15 +1,23 @@
 import { gzipSync } from 'node:zlib';
-import { create, type DescMessage, type MessageInitShape, toBinary, toJsonString } from '@bufbuild/protobuf';
+import { create, type DescMessage, toBinary, toJsonString } from '@bufbuild/protobuf';
 import { Stage } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import {
   Detail,
   EvaluateBatchRequestSchema,
   EvaluateBatchResponseSchema,
-  type EvaluateRequest,
   EvaluateRequestSchema,
   EvaluateResponseSchema,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { AGENT, KEY, MAX_BYTES, OTHER_AGENT } from './conformance-cases.js';
+import {
+  AGENT,
+  request as asking,
+  BAD,
+  GOOD,
+  type EvaluateInit as Init,
+  KEY,
+  MAX_BYTES,
+  OTHER_AGENT,
+} from './conformance-cases.js';
 import { framed } from './exchange.js';
 import type { Headers, WebRequest } from './web-exchange.js';
 
@@ -19,18 +27,6 @@ export interface WebCase {
   readonly request: WebRequest;
   readonly code: number;
 }
-
-type Init = Omit<Exclude<MessageInitShape<typeof EvaluateRequestSchema>, EvaluateRequest>, '$typeName'>;
-
-const step = (input: unknown) => Buffer.from(JSON.stringify({ type: 'llm', name: 'answer', input }));
-const asking = (input: unknown, more: Init = {}): Init => ({
-  agentName: AGENT,
-  stage: Stage.PRE,
-  stepForm: { case: 'stepJson', value: step(input) },
-  ...more,
-});
-const GOOD = asking('hello');
-const BAD = asking('a bad word');
 
 /** A media type of requests. */
 interface Media {
@@ -250,6 +246,10 @@ function casesOf(media: Media, rpc: Rpc): WebCase[] {
     cases.push(
       one('a compressed body', UNIMPLEMENTED, {
         headers: { 'content-encoding': 'gzip' },
+        body: [gzipSync(good)],
+      }),
+      one('a compressed body, and the identity of gRPC', UNIMPLEMENTED, {
+        headers: { 'content-encoding': 'gzip', 'grpc-encoding': 'identity' },
         body: [gzipSync(good)],
       }),
       one('a timeout of gRPC', OK, { headers: { 'grpc-timeout': 'nonsense' } }),

@@ -4,7 +4,7 @@ import net from 'node:net';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { EvaluationService as EvaluationServiceDesc } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import type { EvaluationService, RevisedVerdict } from '../../../../src/decisions/evaluation-service.js';
+import type { EvaluationService } from '../../../../src/decisions/evaluation-service.js';
 import { createAuthenticator } from '../../../../src/transport/auth/authenticator.js';
 import type { CallMeter } from '../../../../src/transport/call/call-host.js';
 import { restTemplate, rpcMethods } from '../../../../src/transport/descriptors/rpc-methods.js';
@@ -18,6 +18,7 @@ import { NO_WITHDRAWALS } from '../../../support/long-streams.js';
 import { NO_HEAVY_STEPS } from '../../../support/no-heavy-steps.js';
 import { openAdmission } from '../../../support/open-admission.js';
 import { until } from '../../../support/until.js';
+import { SAFE } from '../../lane/lane-harness.js';
 
 const ERRORS = { failures: NO_FAILURES, now: () => new Date(0), duplicates: 'refuse' as const };
 
@@ -30,21 +31,7 @@ const BODY = JSON.stringify({
   stage: 'pre',
   step: { type: 'llm', name: 'answer', input: 'x' },
 });
-const VERDICT: RevisedVerdict = {
-  is_safe: true,
-  confidence: 1,
-  reason: null,
-  matches: [],
-  errors: [],
-  non_matches: [],
-  selected_controls: 0,
-  evaluated_controls: 0,
-  revision: 7,
-  staleness_seconds: null,
-  schema_mismatch: null,
-  outcome: 'allow',
-  decision_id: '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f',
-};
+const VERDICT = { ...SAFE, revision: 7 };
 
 interface Harness {
   readonly url: string;
