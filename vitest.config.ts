@@ -34,7 +34,7 @@ const SLOW = [
 ];
 
 const common = {
-  setupFiles: ['test/support/http2-client-setup.ts'],
+  setupFiles: ['test/support/http2-client-setup.ts', 'test/support/property-seed.ts'],
   // They only end what hangs: tests wait for events, and on a busy machine everything takes its time.
   testTimeout: 600_000,
   hookTimeout: 600_000,

@@ -235,10 +235,15 @@ function dialect2020(keyword: 'contains' | 'unevaluatedItems'): Omit<Variant, 'n
       if (Object.hasOwn(schema, 'if')) adjusted.then = { minLength: 0 };
       return adjusted;
     },
-    // It takes inherited names for evaluated, and what matches a pattern in a schema that does not hold.
+    // It takes inherited names for evaluated, what matches a pattern in a schema that does not hold, and whatever an
+    // `if` that does not hold evaluates.
     isComparable: (schema, data) =>
       !schema.includes('unevaluatedProperties') ||
-      !(/constructor|toString/.test(data) || (schema.includes('patternProperties') && CHOICE.test(schema))),
+      !(
+        /constructor|toString/.test(data) ||
+        schema.includes('"if"') ||
+        (schema.includes('patternProperties') && CHOICE.test(schema))
+      ),
   };
 }
 
