@@ -14,7 +14,7 @@ export {
   type Statement,
   type TableReference,
 } from './model.js';
-export { parsePostgres } from './postgres-parser.js';
+export { loadPostgres, parsePostgres } from './postgres-parser.js';
 
 /** The worker of the general parser; the messages are described there. */
 export const PARSER_WORKER = new URL('./parser-worker.mjs', import.meta.url);

@@ -22,17 +22,26 @@ const SIGN_RUN = /[~!@#^&|`?+\-*/%<>=]+/g;
 /** Largest sum of squared lengths of runs that open comments: some 15 ms. 100 signs in a line are 10,000. */
 const MAX_SIGN_WORK = 20_000_000;
 
-const parse = await load();
+type TreeParser = (text: string) => unknown;
 
-/** Runs at start-up, never in the first evaluation. A parser that cannot be loaded fails the start. */
-async function load(): Promise<(text: string) => unknown> {
-  try {
-    const { loadModule, parseSync } = await import('libpg-query');
-    await loadModule();
-    return parseSync;
-  } catch (error) {
-    throw new Error('the PostgreSQL parser (package libpg-query) cannot be loaded', { cause: error });
-  }
+let parse: TreeParser | undefined;
+let loading: Promise<TreeParser> | undefined;
+
+/** Loads the parser, some 50 ms and 15 MB: with the first control that needs it, before its first evaluation. */
+export function loadPostgres(): Promise<TreeParser> {
+  loading ??= load().catch((cause: unknown) => {
+    // The next text tries again.
+    loading = undefined;
+    throw new Error('the PostgreSQL parser (package libpg-query) cannot be loaded', { cause });
+  });
+  return loading;
+}
+
+async function load(): Promise<TreeParser> {
+  const { loadModule, parseSync } = await import('libpg-query');
+  await loadModule();
+  parse = parseSync;
+  return parseSync;
 }
 
 /** Number of cached texts, and their total length, in UTF-16 code units. */
@@ -43,11 +52,19 @@ const MAX_KEPT_LENGTH = 200_000;
 const kept = new Map<string, ParsedQuery | NotParsed>();
 let keptLength = 0;
 
-/** Parses a text as PostgreSQL does. Throws NotParsed for text that is invalid or too large. */
-export function parsePostgres(text: string): ParsedQuery {
+/**
+ * Parses a text as PostgreSQL does; later, if the parser is still being loaded. Throws, or rejects with, NotParsed for
+ * text that is invalid or too large.
+ */
+export function parsePostgres(text: string): ParsedQuery | Promise<ParsedQuery> {
+  if (parse !== undefined) return parseOnce(text, parse);
+  return loadPostgres().then((loaded) => parseOnce(text, loaded));
+}
+
+function parseOnce(text: string, parser: TreeParser): ParsedQuery {
   let outcome = kept.get(text);
   if (outcome === undefined) {
-    outcome = outcomeOf(text);
+    outcome = outcomeOf(text, parser);
     keep(text, outcome);
   }
   if (outcome instanceof NotParsed) throw outcome;
@@ -65,16 +82,16 @@ function keep(text: string, outcome: ParsedQuery | NotParsed): void {
   keptLength += text.length;
 }
 
-function outcomeOf(text: string): ParsedQuery | NotParsed {
+function outcomeOf(text: string, parser: TreeParser): ParsedQuery | NotParsed {
   try {
-    return parseAnew(text);
+    return parseAnew(text, parser);
   } catch (error) {
     if (error instanceof NotParsed) return error;
     throw error;
   }
 }
 
-function parseAnew(text: string): ParsedQuery {
+function parseAnew(text: string, parser: TreeParser): ParsedQuery {
   if (text.length > BOUNDS.maxLength) throw new NotCertain('the query is too long');
   refuseSignRuns(text);
   const bounds = createBoundsCheck(BOUNDS);
@@ -94,7 +111,7 @@ function parseAnew(text: string): ParsedQuery {
     tokens = !separator;
     commentAfterLast = false;
   });
-  const statements = parseTrees(text);
+  const statements = parseTrees(text, parser);
   if (statements.length === 0) throw new NotParsed('there is no statement');
   const literals = createLiteralReader(text);
   return {
@@ -111,10 +128,10 @@ function refuseSignRuns(text: string): void {
   }
 }
 
-function parseTrees(text: string): Node[] {
+function parseTrees(text: string, parser: TreeParser): Node[] {
   let result: { stmts?: { stmt?: unknown }[] };
   try {
-    result = parse(text) as { stmts?: { stmt?: unknown }[] };
+    result = parser(text) as { stmts?: { stmt?: unknown }[] };
   } catch (error) {
     throw new NotParsed(error instanceof Error ? error.message : 'the parser failed');
   }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
-import { parseGeneral, parsePostgres } from '../../../packages/sql-reader/src/index.js';
+import { loadPostgres, parseGeneral, parsePostgres } from '../../../packages/sql-reader/src/index.js';
 import { jsonSchemaOf } from '../../contract/input/fields.js';
 import { textOf } from '../../core/data-texts.js';
 import type { CheckCall, CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
@@ -34,6 +34,8 @@ export function createSqlEvaluator(pool: ParserPool = createParserPool()): Evalu
         return { evaluate: (data, call) => (isBlank(inputOf(data, call)) ? NO_QUERY : NOTHING_CHECKED) };
       }
       if (dialect !== 'postgres') pool.warm();
+      // A failure is that of the first text, which tries again.
+      else loadPostgres().catch(() => {});
       const parse: Parse =
         dialect === 'postgres'
           ? parsePostgres
