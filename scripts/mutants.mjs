@@ -166,17 +166,29 @@ const vitest = await createVitest('test', {
   sequence: { sequencer: AsGiven },
 });
 
-/** Whether all tests pass; the fastest files first. */
-async function passes(specifications) {
+/** Runs the files in this order until one fails; `outcome` is `incomplete` if the end of the run before reached into it. */
+async function run(specifications) {
   const ending = AbortSignal.timeout(LIMIT_MS);
-  const run = vitest.runTestSpecifications(specifications);
+  const running = vitest.runTestSpecifications(specifications);
   const onEnd = () => void vitest.cancelCurrentRun('keyboard-input');
   ending.addEventListener('abort', onEnd);
-  const { testModules, unhandledErrors } = await run.finally(() =>
+  const { testModules, unhandledErrors } = await running.finally(() =>
     ending.removeEventListener('abort', onEnd),
   );
-  const isGreen = testModules.every((module) => module.ok());
-  return { isGreen: isGreen && unhandledErrors.length === 0 && !ending.aborted, testModules };
+  const states = testModules.map((module) => module.state());
+  if (ending.aborted || unhandledErrors.length > 0 || states.includes('failed')) {
+    return { outcome: 'failed', testModules };
+  }
+  const isWhole = states.length === specifications.length && states.every((state) => state === 'passed');
+  return { outcome: isWhole ? 'passed' : 'incomplete', testModules };
+}
+
+async function runWhole(specifications) {
+  for (let tries = 0; tries < 5; tries += 1) {
+    const result = await run(specifications);
+    if (result.outcome !== 'incomplete') return result;
+  }
+  throw new Error('the tests do not run to their end');
 }
 
 let isIncomplete = false;
@@ -185,8 +197,8 @@ for (const [area, some] of mutants) {
   const specifications = (await vitest.globTestSpecifications(AREAS[area].tests)).filter(
     ({ moduleId }) => !/process|crash|kill/.test(path.basename(moduleId)),
   );
-  const first = await passes(specifications);
-  if (!first.isGreen) {
+  const first = await runWhole(specifications);
+  if (first.outcome !== 'passed') {
     console.log(`${area}: its tests fail without any change`);
     isIncomplete = true;
     continue;
@@ -198,10 +210,10 @@ for (const [area, some] of mutants) {
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.slice(0, start) + replacement + text.slice(end));
     vitest.invalidateFile(path.resolve(file));
-    const { isGreen } = await passes(specifications);
+    const { outcome } = await runWhole(specifications);
     writeFileSync(file, text);
     vitest.invalidateFile(path.resolve(file));
-    if (!isGreen) continue;
+    if (outcome === 'failed') continue;
     survivors += 1;
     console.log(`survived ${place}  ${original.split('\n')[0]}  ->  ${replacement.split('\n')[0]}`);
   }
