@@ -8,6 +8,7 @@ export const EVENTS = {
     enabled: setting(['SERVICE_OBSERVABILITY_ENABLED', 'OBSERVABILITY_ENABLED'], true, BOOLEAN).help(
       'Event store on or off.',
     ),
+    /** Null for the database of the controls. */
     store: setting('SERVICE_EVENT_STORE', 'database', secret(EVENT_STORE)).help(
       'Where events are stored: `database`, with the controls, or `clickhouse://user:password@host:8123/database`.',
     ),

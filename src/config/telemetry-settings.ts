@@ -79,7 +79,7 @@ const SIGNALS: Reader<readonly OtlpSignal[]> = {
 /** What is sent to a receiver of OpenTelemetry. */
 export const TELEMETRY = {
   telemetry: {
-    // Without a slash at its end, as paths follow it.
+    /** Without a slash at its end, as paths follow it. */
     endpoint: setting(
       'SERVICE_OTLP_ENDPOINT',
       null,

@@ -21,21 +21,13 @@ interface Case {
   readonly with?: Record<string, string>;
 }
 
-const BOOLEAN_WORDS = [
-  ['true', true],
-  ['1', true],
-  ['YES', true],
-  ['on', true],
-  ['t', true],
-  ['y', true],
-  ['false', false],
-  ['0', false],
-  ['No', false],
-  ['off', false],
-  ['f', false],
-  ['n', false],
-] as const;
-const NOT_BOOLEAN = ['maybe', '2', 'truely'];
+const BOOLEAN = {
+  accepts: [
+    ...['true', '1', 'YES', 'on', 't', 'y'].map((word) => [word, true] as const),
+    ...['false', '0', 'No', 'off', 'f', 'n'].map((word) => [word, false] as const),
+  ],
+  refuses: ['maybe', '2', 'truely'],
+};
 const KEY = { SERVICE_API_KEYS: 'a-key' };
 /** Keys without the switch are refused. */
 const SWITCH = { SERVICE_API_KEY_ENABLED: 'false' };
@@ -90,14 +82,12 @@ const CASES: Record<SettingName, Case> = {
     aliases: ['DEBUG'],
     value: (config) => config.debug,
     fallback: false,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
   SERVICE_UI_ENABLED: {
     value: (config) => config.uiEnabled,
     fallback: true,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
   SERVICE_TLS_CERT_FILE: {
     value: (config) => config.tls?.certFile ?? null,
@@ -161,8 +151,7 @@ const CASES: Record<SettingName, Case> = {
   SERVICE_API_KEY_ENABLED: {
     value: (config) => config.auth.enabled,
     fallback: false,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
     with: KEY,
   },
   SERVICE_API_KEYS: {
@@ -355,8 +344,7 @@ const CASES: Record<SettingName, Case> = {
   SERVICE_LOG_JSON: {
     value: (config) => config.log.json,
     fallback: false,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
   SERVICE_WORKERS: {
     value: (config) => config.workers,
@@ -371,21 +359,18 @@ const CASES: Record<SettingName, Case> = {
   SERVICE_REST_LANE: {
     value: (config) => config.restLane,
     fallback: true,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
   SERVICE_WEB_LANE: {
     value: (config) => config.webLane,
     fallback: true,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
   SERVICE_GRPC_LANE: {
     aliases: ['SERVICE_GRPC_HOT_LANE'],
     value: (config) => config.grpcLane,
     fallback: true,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
   SERVICE_MAX_STREAMS_PER_CONNECTION: {
     value: (config) => config.limits.streamsPerConnection,
@@ -694,14 +679,12 @@ const CASES: Record<SettingName, Case> = {
     aliases: ['OBSERVABILITY_ENABLED'],
     value: (config) => config.observability.enabled,
     fallback: true,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
   SERVICE_STRICT_DEFINITIONS: {
     value: (config) => config.strictDefinitions,
     fallback: false,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
   SERVICE_AGENTS_WITHOUT_CONTROLS: {
     value: (config) => config.agentsWithoutControls,
@@ -727,8 +710,7 @@ const CASES: Record<SettingName, Case> = {
   SERVICE_OBSERVABILITY_STDOUT: {
     value: (config) => config.observability.stdout,
     fallback: false,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
   SERVICE_EVENT_STORE: {
     value: (config) => config.observability.store,
@@ -853,8 +835,7 @@ const CASES: Record<SettingName, Case> = {
   SERVICE_EVENT_KAFKA_TLS: {
     value: ({ eventSinks: { kafka } }) => (kafka === null ? undefined : kafka.tls !== null),
     fallback: undefined,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
     with: KAFKA,
   },
   SERVICE_EVENT_KAFKA_CA_FILE: {
@@ -956,8 +937,7 @@ const CASES: Record<SettingName, Case> = {
   SERVICE_EVENT_S3_PATH_STYLE: {
     value: (config) => s3Of(config)?.pathStyle,
     fallback: undefined,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
     with: S3,
   },
   SERVICE_EVENT_S3_ACCESS_KEY_ID: {

@@ -140,8 +140,7 @@ const SETTING: SampleChange = {
       text: `  SERVICE_SAMPLE: {
     value: (config) => config.sample,
     fallback: false,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
 `,
     },
