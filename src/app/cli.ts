@@ -4,13 +4,12 @@ import {
   DATABASE_URL_NAMES,
   DEFAULT_DATABASE_URL,
 } from '../config/config-database.js';
-import { VARIABLES, type Variable } from '../config/config-variables.js';
 import { fileVariableOf } from '../config/secret-files.js';
+import { SETTINGS } from '../config/settings.js';
 
 /** The variables as a Markdown table, for docs/configuration.md. */
 export function configurationTable(): string {
-  const rows = Object.values(VARIABLES).map((definition) => {
-    const { names, help, shownDefault, isSecret } = definition as Variable;
+  const rows = SETTINGS.map(({ names, help, shownDefault, reader: { isSecret } }) => {
     const fallback = shownDefault === '' ? 'not set' : `\`${shownDefault}\``;
     const file = isSecret === true ? ` Or in a file: \`${fileVariableOf(names[0])}\`.` : '';
     return `| ${names.map((name) => `\`${name}\``).join(', ')} | ${fallback} | ${help}${file} |`;
@@ -20,8 +19,7 @@ export function configurationTable(): string {
 
 /** Text of `--help`: usage and every variable. */
 export function helpText(): string {
-  const rows = Object.values(VARIABLES).map((definition) => {
-    const { names, help, shownDefault, isSecret } = definition as Variable;
+  const rows = SETTINGS.map(({ names, help, shownDefault, reader: { isSecret } }) => {
     const fallback = shownDefault === '' ? 'not set' : shownDefault;
     const file = isSecret === true ? ` Or in a file: ${fileVariableOf(names[0])}.` : '';
     return `  ${names.join(', ')}\n      ${help}${file} Default: ${fallback}.`;

@@ -1,4 +1,34 @@
 import { existsSync } from 'node:fs';
+import { type Reader, secret, TEXT, wordOf } from './config-readers.js';
+import { setting } from './setting.js';
+
+/** The path of a file; `off`, also for a blank one, stands for none. */
+const FILE_OR_OFF: Reader<string> = {
+  ...TEXT,
+  read: (text) => (/^(?:off)?$/i.test(text) ? 'off' : text),
+  readsBlank: true,
+};
+
+/** How the service starts with its database, whose address has variables of its own, and without it. */
+export const DATABASE = {
+  /** Null for the default path. */
+  lastKnownGood: setting('SERVICE_LAST_KNOWN_GOOD', null, FILE_OR_OFF).help(
+    'File with the last known controls of all agents, for times without the database. Empty or off: none.',
+    'beside the SQLite file; for PostgreSQL in ./data',
+  ),
+  databaseExpected: setting('SERVICE_DATABASE_EXPECTED', 'any', wordOf('any', 'existing')).help(
+    'existing: never create a database. Until there is one, evaluate by the last known controls or refuse.',
+  ),
+  migration: {
+    mode: setting('SERVICE_MIGRATE', 'auto', wordOf('auto', 'check', 'off')).help(
+      'At the start, auto applies missing migrations, check refuses a database that lacks any, off does not look.',
+    ),
+    /** Null for that of the service. */
+    url: setting('SERVICE_MIGRATE_DB_URL', null, secret(TEXT)).help(
+      'Address of the PostgreSQL database with the user that may change its structure; only migrations use it.',
+    ),
+  },
+};
 
 /** Environment variables, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;

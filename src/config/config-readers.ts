@@ -1,21 +1,46 @@
-import { z } from 'zod';
-
-/** Converts the text of a variable to a value, and describes the expected form. */
+/** Converts the text of a variable, without spaces around it, to a value. */
 export interface Reader<T> {
-  readonly schema: z.ZodType<T, string>;
-  /** Completes "VARIABLE: …". */
+  /** Undefined for a text that is not of the expected form. */
+  read(text: string): T | undefined;
+  /** Completes "VARIABLE: must be …". */
   readonly expected: string;
-  readonly example: string;
+  /** By default, what the setting has by default. */
+  readonly example?: string | undefined;
+  /** Whether a blank text is read too; otherwise blank is the same as not set. */
+  readonly readsBlank?: boolean;
+  /** Whether the value is a secret, which can then also come from a file; see `secret-files.ts`. */
+  readonly isSecret?: boolean;
+}
+
+/** Reads the same texts, as other values: seconds as milliseconds, for example. */
+export function converted<T, U>(reader: Reader<T>, convert: (value: T) => U): Reader<U> {
+  const read = (text: string) => {
+    const value = reader.read(text);
+    return value === undefined ? undefined : convert(value);
+  };
+  return { ...reader, read };
+}
+
+/** Reads the same texts, which are secrets. */
+export function secret<T>(reader: Reader<T>): Reader<T> {
+  return { ...reader, isSecret: true };
 }
 
 /** Any text. */
-export function textSetting(): Reader<string> {
-  return { schema: z.string(), expected: 'must be a text', example: 'text' };
+export const TEXT: Reader<string> = { read: (text) => text, expected: 'a text' };
+
+/** A text for which a check holds. */
+export function textWhere(
+  isOne: (text: string) => boolean,
+  expected: string,
+  example?: string,
+): Reader<string> {
+  return { read: (text) => (isOne(text) ? text : undefined), expected, example };
 }
 
 /** Text that matches a pattern. */
-export function textLike(pattern: RegExp, form: string, example: string): Reader<string> {
-  return { schema: z.string().regex(pattern), expected: `must be ${form}`, example };
+export function textLike(pattern: RegExp, expected: string, example?: string): Reader<string> {
+  return textWhere((text) => pattern.test(text), expected, example);
 }
 
 const WORDS = new Map<string, boolean>([
@@ -25,91 +50,69 @@ const WORDS = new Map<string, boolean>([
 
 /** true or false, or a common synonym. */
 export const BOOLEAN: Reader<boolean> = {
-  schema: z.string().transform((value, context) => {
-    const read = WORDS.get(value.toLowerCase());
-    if (read === undefined) context.addIssue('not a boolean');
-    return read ?? z.NEVER;
-  }),
-  expected: 'must be true or false',
+  read: (text) => WORDS.get(text.toLowerCase()),
+  expected: 'true or false',
   example: 'true',
 };
 
-/** A number within bounds, both inclusive. */
-export function numberIn(min: number, max: number, example: string): Reader<number> {
-  return {
-    schema: z
-      .string()
-      .regex(/^\d+(\.\d+)?$/)
-      .transform(Number)
-      .pipe(z.number().min(min).max(max)),
-    expected: `must be a number from ${min} to ${max}`,
+function numberLike(pattern: RegExp, kind: string) {
+  return (min: number, max: number, example?: string): Reader<number> => ({
+    read: (text) => {
+      const value = Number(text);
+      return pattern.test(text) && value >= min && value <= max ? value : undefined;
+    },
+    expected: `${kind} from ${min} to ${max}`,
     example,
-  };
+  });
 }
+
+/** A number within bounds, both inclusive. */
+export const numberIn = numberLike(/^\d+(\.\d+)?$/, 'a number');
 
 /** A whole number within bounds, both inclusive. */
-export function integerIn(min: number, max: number, example: string): Reader<number> {
-  return {
-    schema: z.string().regex(/^\d+$/).transform(Number).pipe(z.number().min(min).max(max)),
-    expected: `must be a whole number from ${min} to ${max}`,
-    example,
-  };
+export const integerIn = numberLike(/^\d+$/, 'a whole number');
+
+/** Reads seconds as milliseconds. */
+export function inMs(seconds: Reader<number>): Reader<number> {
+  return converted(seconds, (value) => value * 1000);
 }
 
-/** A whole number within bounds, both inclusive, or a word with a special meaning. */
-export function integerOr<const W extends string>(
-  word: W,
-  min: number,
-  max: number,
-  example: string,
-): Reader<number | W> {
-  const { schema, expected } = integerIn(min, max, example);
-  const isWord = z.string().transform((value, context): W => {
-    if (value.toLowerCase() !== word) context.addIssue('not the word');
-    return word;
-  });
-  return { schema: z.union([schema, isWord]), expected: `${expected}, or ${word}`, example };
-}
+export const MIB = 1024 * 1024;
 
 /** One of a few words, ignoring case. */
-export function oneOfWords<const T extends string>(words: readonly T[]): Reader<T> {
+export function wordOf<const Word extends string>(...words: readonly Word[]): Reader<Word> {
   return {
-    schema: z.string().transform((value, context): T => {
-      const found = words.find((word) => word === value.toLowerCase());
-      if (found === undefined) context.addIssue('not one of the words');
-      return found ?? z.NEVER;
-    }),
-    expected: `must be one of ${words.join(', ')}`,
+    read: (text) => words.find((word) => word === text.toLowerCase()),
+    expected: `one of ${words.join(', ')}`,
     example: words[0] ?? '',
   };
 }
 
-/** Texts separated by commas, trimmed, without blank ones. A lone `wildcard` is returned as is. */
-export function commaList(): Reader<readonly string[]>;
-export function commaList(wildcard: '*'): Reader<readonly string[] | '*'>;
-export function commaList(wildcard?: '*'): Reader<readonly string[] | '*'> {
-  return {
-    schema: z.string().transform((value): readonly string[] | '*' => {
-      const entries = value.split(',').map((entry) => entry.trim());
-      const kept = entries.filter((entry) => entry !== '');
-      return wildcard !== undefined && kept.includes(wildcard) ? wildcard : kept;
-    }),
-    expected: 'must be texts separated by commas',
-    example: 'first,second',
-  };
+/** The entries of a list separated by commas, trimmed. */
+export function entriesOf(text: string): string[] {
+  return text.split(',').map((entry) => entry.trim());
 }
 
-/** Texts separated by commas, each matching a pattern. */
-export function listSetting(
+/** Texts separated by commas, trimmed, without blank ones. */
+export const LIST: Reader<readonly string[]> = {
+  read: (text) => entriesOf(text).filter((entry) => entry !== ''),
+  expected: 'texts separated by commas',
+};
+
+/** The same; a list with `*` stands for everything. */
+export const LIST_OR_ALL: Reader<readonly string[] | '*'> = converted(LIST, (entries) =>
+  entries.includes('*') ? '*' : entries,
+);
+
+/** Texts separated by commas, for each of which a check holds. */
+export function listWhere(
   isOne: (entry: string) => boolean,
-  form: string,
+  expected: string,
   example: string,
 ): Reader<readonly string[]> {
-  const { schema } = commaList();
-  return { schema: schema.refine((entries) => entries.every(isOne)), expected: `must be ${form}`, example };
-}
-
-/** A text for which a check holds. */
-export function textWhere(isOne: (text: string) => boolean, form: string, example: string): Reader<string> {
-  return { schema: z.string().refine(isOne), expected: `must be ${form}`, example };
+  const read = (text: string) => {
+    const entries = LIST.read(text);
+    return entries?.every(isOne) ? entries : undefined;
+  };
+  return { read, expected, example };
 }

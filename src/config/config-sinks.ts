@@ -1,69 +1,128 @@
 import { resolve } from 'node:path';
-import type { SettingValues } from './config-variables.js';
-import type { NamedValues } from './telemetry-settings.js';
+import {
+  BOOLEAN,
+  converted,
+  inMs,
+  integerIn,
+  listWhere,
+  MIB,
+  secret,
+  TEXT,
+  textLike,
+  wordOf,
+} from './config-readers.js';
+import type { EVENTS } from './event-settings.js';
+import { setting, type ValuesOf } from './setting.js';
+import type { TELEMETRY } from './telemetry-settings.js';
 
-/** Destinations outside of the database that every stored event is copied to; null for none. */
-export interface SinksConfig {
-  readonly kafka: KafkaConfig | null;
-  readonly parquet: ParquetConfig | null;
-  readonly otlp: OtlpSinkConfig | null;
-}
+const HOST_AND_PORT = /^(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}$/;
+const SASL_NAMES = {
+  plain: 'PLAIN',
+  'scram-sha-256': 'SCRAM-SHA-256',
+  'scram-sha-512': 'SCRAM-SHA-512',
+} as const;
 
-/** A receiver of OpenTelemetry, which gets events as log records. */
-export interface OtlpSinkConfig {
-  /** Without a slash at the end. */
-  readonly endpoint: string;
-  /** May contain secrets. */
-  readonly headers: NamedValues;
-  readonly serviceName: string;
-  readonly resource: NamedValues;
-}
+const KAFKA = {
+  brokers: setting(
+    'SERVICE_EVENT_KAFKA_BROKERS',
+    '',
+    listWhere((entry) => HOST_AND_PORT.test(entry), 'hosts with ports, separated by commas', 'kafka-1:9092'),
+  ).help('Kafka brokers that every stored event is sent to: hosts with ports, separated by commas.', 'none'),
+  topic: setting(
+    'SERVICE_EVENT_KAFKA_TOPIC',
+    'control-events',
+    textLike(/^[A-Za-z0-9._-]{1,249}$/, 'a name of letters, digits, ., _ and -'),
+  ).help('Topic for events. It must exist.'),
+  clientId: setting(
+    'SERVICE_EVENT_KAFKA_CLIENT_ID',
+    'control-enforcement-service',
+    textLike(/^\S+$/, 'a text without spaces'),
+  ).help('Name of the service in the logs and quotas of brokers.'),
+  tls: setting('SERVICE_EVENT_KAFKA_TLS', false, BOOLEAN).help('Use TLS to the brokers.'),
+  caFile: setting('SERVICE_EVENT_KAFKA_CA_FILE', null, TEXT).help(
+    'PEM file with the certificate authorities of the brokers.',
+    'those of Node.js',
+  ),
+  sasl: {
+    mechanism: setting(
+      'SERVICE_EVENT_KAFKA_SASL_MECHANISM',
+      null,
+      converted(wordOf('plain', 'scram-sha-256', 'scram-sha-512'), (word) => SASL_NAMES[word]),
+    ).help('How to authenticate to the brokers: plain, scram-sha-256 or scram-sha-512.', 'none'),
+    username: setting('SERVICE_EVENT_KAFKA_USERNAME', null, TEXT).help('Name to authenticate with.'),
+    password: setting('SERVICE_EVENT_KAFKA_PASSWORD', null, secret(TEXT)).help(
+      'Password to authenticate with.',
+    ),
+  },
+  from: setting('SERVICE_EVENT_KAFKA_FROM', 'oldest', wordOf('oldest', 'now')).help(
+    'Where the first delivery begins: with the oldest stored event, or with those stored from now on.',
+  ),
+};
 
-export interface KafkaConfig {
-  /** Hosts with ports. */
-  readonly brokers: readonly string[];
-  readonly topic: string;
-  readonly clientId: string;
-  /** `caFile` is a PEM file; null for the certificate authorities of Node.js. */
-  readonly tls: { readonly caFile: string | null } | null;
-  readonly sasl: {
-    readonly mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
-    readonly username: string;
-    readonly password: string;
-  } | null;
-  readonly from: 'oldest' | 'now';
-}
+const PARQUET = {
+  place: setting(
+    'SERVICE_EVENT_PARQUET',
+    null,
+    textLike(
+      /^(?!s3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[^?#]*)?$/,
+      'a folder, or s3://BUCKET/PREFIX',
+      's3://audit/events',
+    ),
+  ).help('Folder, or s3://BUCKET/PREFIX, that every stored event is written to as Parquet files.', 'none'),
+  from: setting('SERVICE_EVENT_PARQUET_FROM', 'oldest', wordOf('oldest', 'now')).help(
+    'Where an empty folder begins: with the oldest stored event, or with those stored from now on.',
+  ),
+  intervalMs: setting('SERVICE_EVENT_PARQUET_INTERVAL_SECONDS', 3600, inMs(integerIn(1, 3600))).help(
+    'Longest time that a file collects events before it is written; at the end of each hour it is written in any case.',
+  ),
+  maxRows: setting('SERVICE_EVENT_PARQUET_MAX_ROWS', 1_000_000, integerIn(1, 10_000_000)).help(
+    'Events after which a file is written earlier.',
+  ),
+  maxBytes: setting('SERVICE_EVENT_PARQUET_MAX_BYTES', 64 * MIB, integerIn(65_536, 1024 * MIB)).help(
+    'Bytes after which a file is written earlier. They are kept in memory until then.',
+  ),
+  s3: {
+    endpoint: setting(
+      'SERVICE_EVENT_S3_ENDPOINT',
+      null,
+      textLike(/^https?:\/\/[^\s/?#]+\/?$/, 'an http or https URL without a path', 'http://minio:9000'),
+    ).help('Address of an S3-compatible store.', 'that of AWS in the region'),
+    region: setting(
+      'SERVICE_EVENT_S3_REGION',
+      'us-east-1',
+      textLike(/^[a-z0-9-]+$/, 'the name of a region', 'eu-central-1'),
+    ).help('Region of the bucket.'),
+    pathStyle: setting('SERVICE_EVENT_S3_PATH_STYLE', false, BOOLEAN).help(
+      'Name the bucket in the path of requests instead of the host, as many S3-compatible stores need it.',
+    ),
+    accessKeyId: setting('SERVICE_EVENT_S3_ACCESS_KEY_ID', null, TEXT).help('Id of the key for the bucket.'),
+    secretAccessKey: setting('SERVICE_EVENT_S3_SECRET_ACCESS_KEY', null, secret(TEXT)).help(
+      'The key for the bucket.',
+    ),
+    sessionToken: setting('SERVICE_EVENT_S3_SESSION_TOKEN', null, secret(TEXT)).help(
+      'Token of a temporary key.',
+    ),
+  },
+};
 
-export interface ParquetConfig {
-  readonly place: { readonly kind: 'folder'; readonly path: string } | ({ readonly kind: 's3' } & S3Config);
-  readonly from: 'oldest' | 'now';
-  readonly intervalMs: number;
-  readonly maxRows: number;
-  readonly maxBytes: number;
-}
+/** Destinations outside of the database that every stored event is copied to. */
+export const SINKS = { eventSinks: { kafka: KAFKA, parquet: PARQUET } };
 
-export interface S3Config {
-  readonly bucket: string;
-  /** Beginning of all keys: empty, or with a slash at its end. */
-  readonly prefix: string;
-  /** Without a slash at its end. */
-  readonly endpoint: string;
-  readonly region: string;
-  /** Whether the bucket is named in the path, not in the host. */
-  readonly pathStyle: boolean;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken: string | null;
-}
+export type KafkaConfig = NonNullable<ReturnType<typeof kafkaConfig>>;
+export type ParquetConfig = NonNullable<ReturnType<typeof parquetConfig>>;
+export type S3Config = ReturnType<typeof s3Config>;
+export type OtlpSinkConfig = NonNullable<ReturnType<typeof otlpConfig>>;
 
-/** The sinks as configured. Adds to `problems` what makes them unusable. */
-export function sinksConfig(values: SettingValues, problems: string[]): SinksConfig {
+type SinkValues = ValuesOf<typeof SINKS> & ValuesOf<typeof EVENTS> & ValuesOf<typeof TELEMETRY>;
+
+/** The sinks as configured; null for none. Adds to `problems` what makes them unusable. */
+export function sinksConfig({ eventSinks, observability, telemetry }: SinkValues, problems: string[]) {
   const sinks = {
-    kafka: kafkaConfig(values, problems),
-    parquet: parquetConfig(values, problems),
-    otlp: otlpConfig(values),
+    kafka: kafkaConfig(eventSinks.kafka, problems),
+    parquet: parquetConfig(eventSinks.parquet, problems),
+    otlp: otlpConfig(telemetry),
   };
-  if (!values.observabilityEnabled && Object.values(sinks).some((sink) => sink !== null)) {
+  if (!observability.enabled && Object.values(sinks).some((sink) => sink !== null)) {
     problems.push(
       'SERVICE_OBSERVABILITY_ENABLED: SERVICE_EVENT_KAFKA_BROKERS, SERVICE_EVENT_PARQUET and events over OTLP need the event store; for example SERVICE_OBSERVABILITY_ENABLED=true',
     );
@@ -71,66 +130,52 @@ export function sinksConfig(values: SettingValues, problems: string[]): SinksCon
   return sinks;
 }
 
-/** The address without a slash at its end, as paths follow it. */
-export function otlpEndpoint({ otlpEndpoint: given }: Pick<SettingValues, 'otlpEndpoint'>): string | null {
-  return given?.replace(/\/+$/, '') ?? null;
-}
-
-function otlpConfig(values: SettingValues): OtlpSinkConfig | null {
-  const endpoint = otlpEndpoint(values);
-  if (endpoint === null || !values.otlpSignals.includes('events')) return null;
-  const { otlpHeaders: headers, otlpServiceName: serviceName, otlpResource: resource } = values;
+/** A receiver of OpenTelemetry, which gets events as log records. */
+function otlpConfig({
+  endpoint,
+  signals,
+  headers,
+  serviceName,
+  resource,
+}: ValuesOf<typeof TELEMETRY>['telemetry']) {
+  if (endpoint === null || !signals.includes('events')) return null;
   return { endpoint, headers, serviceName, resource };
 }
 
-function kafkaConfig(values: SettingValues, problems: string[]): KafkaConfig | null {
-  if (values.kafkaBrokers.length === 0) return null;
-  const { kafkaSaslMechanism: mechanism, kafkaUsername: username, kafkaPassword: password } = values;
+function kafkaConfig({ tls, caFile, sasl, ...kafka }: ValuesOf<typeof KAFKA>, problems: string[]) {
+  if (kafka.brokers.length === 0) return null;
+  const { mechanism, username, password } = sasl;
   if (mechanism !== null && (username === null || password === null)) {
     const missing = username === null ? 'SERVICE_EVENT_KAFKA_USERNAME' : 'SERVICE_EVENT_KAFKA_PASSWORD';
     problems.push(
       `${missing}: SERVICE_EVENT_KAFKA_SASL_MECHANISM needs a name and a password; for example ${missing}=text`,
     );
   }
-  if (values.kafkaCaFile !== null && !values.kafkaTls) {
+  if (caFile !== null && !tls) {
     problems.push(
       'SERVICE_EVENT_KAFKA_TLS: SERVICE_EVENT_KAFKA_CA_FILE is of no use without it; for example SERVICE_EVENT_KAFKA_TLS=true',
     );
   }
   return {
-    brokers: values.kafkaBrokers,
-    topic: values.kafkaTopic,
-    clientId: values.kafkaClientId,
-    tls: values.kafkaTls ? { caFile: values.kafkaCaFile } : null,
+    ...kafka,
+    tls: tls ? { caFile } : null,
     sasl:
-      mechanism === null || username === null || password === null
-        ? null
-        : { mechanism: SASL_NAMES[mechanism], username, password },
-    from: values.kafkaFrom,
+      mechanism === null || username === null || password === null ? null : { mechanism, username, password },
   };
 }
 
-const SASL_NAMES = {
-  plain: 'PLAIN',
-  'scram-sha-256': 'SCRAM-SHA-256',
-  'scram-sha-512': 'SCRAM-SHA-512',
-} as const;
-
-function parquetConfig(values: SettingValues, problems: string[]): ParquetConfig | null {
-  if (values.parquet === null) return null;
+function parquetConfig({ place, s3, ...files }: ValuesOf<typeof PARQUET>, problems: string[]) {
+  if (place === null) return null;
   return {
-    place: values.parquet.startsWith('s3://')
-      ? { kind: 's3', ...s3Config(values, values.parquet, problems) }
-      : { kind: 'folder', path: resolve(values.parquet) },
-    from: values.parquetFrom,
-    intervalMs: values.parquetIntervalSeconds * 1000,
-    maxRows: values.parquetMaxRows,
-    maxBytes: values.parquetMaxBytes,
+    ...files,
+    place: place.startsWith('s3://')
+      ? { kind: 's3' as const, ...s3Config(place, s3, problems) }
+      : { kind: 'folder' as const, path: resolve(place) },
   };
 }
 
-function s3Config(values: SettingValues, address: string, problems: string[]): S3Config {
-  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey, s3Region: region } = values;
+function s3Config(address: string, s3: ValuesOf<typeof PARQUET>['s3'], problems: string[]) {
+  const { accessKeyId, secretAccessKey, region } = s3;
   if (accessKeyId === null || secretAccessKey === null) {
     const missing =
       accessKeyId === null ? 'SERVICE_EVENT_S3_ACCESS_KEY_ID' : 'SERVICE_EVENT_S3_SECRET_ACCESS_KEY';
@@ -139,13 +184,13 @@ function s3Config(values: SettingValues, address: string, problems: string[]): S
   const [bucket = '', ...rest] = address.slice('s3://'.length).split('/');
   const prefix = rest.filter((part) => part !== '').join('/');
   return {
+    ...s3,
     bucket,
+    /** Beginning of all keys: empty, or with a slash at its end. */
     prefix: prefix === '' ? '' : `${prefix}/`,
-    endpoint: (values.s3Endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, ''),
-    region,
-    pathStyle: values.s3PathStyle,
+    /** Without a slash at its end. */
+    endpoint: (s3.endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, ''),
     accessKeyId: accessKeyId ?? '',
     secretAccessKey: secretAccessKey ?? '',
-    sessionToken: values.s3SessionToken,
   };
 }

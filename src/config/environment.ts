@@ -1,7 +1,7 @@
 import { editDistance } from '../contract/warnings/suggestion.js';
 import { DATABASE_VARIABLES, type Environment } from './config-database.js';
-import { VARIABLES, type Variable } from './config-variables.js';
 import { fileVariableOf, secretNames } from './secret-files.js';
+import { SETTINGS } from './settings.js';
 
 /** Variables that are read elsewhere or deliberately refused. */
 export const REFUSED = new Map([
@@ -14,9 +14,7 @@ export const REFUSED = new Map([
 /** Whether a variable has a blank value with a meaning. */
 export function isBlank(name: string, value: string | undefined): boolean {
   if (value === undefined || value.trim() !== '') return false;
-  return Object.values(VARIABLES).some(
-    (definition: Variable) => definition.blank !== undefined && definition.names.includes(name),
-  );
+  return SETTINGS.some(({ names, reader }) => reader.readsBlank === true && names.includes(name));
 }
 
 /** Whether a variable has a value. */
@@ -35,8 +33,8 @@ export function foreignVariables(environment: Environment): Record<string, strin
 
 /** The names of all variables of this service, those of files with secrets included. */
 function ownVariables(): ReadonlySet<string> {
-  const inTable = Object.values(VARIABLES).flatMap((definition) => [...definition.names] as string[]);
-  return new Set([...inTable, ...DATABASE_VARIABLES, ...secretNames().map(fileVariableOf)]);
+  const inTables = SETTINGS.flatMap(({ names }) => names);
+  return new Set([...inTables, ...DATABASE_VARIABLES, ...secretNames().map(fileVariableOf)]);
 }
 
 /** Names that look like those of this service but are not. */

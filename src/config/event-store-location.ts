@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Reader } from './config-readers.js';
 
 /** Where events are stored, if not in the database of the controls. */
@@ -53,13 +52,8 @@ function readLocation(text: string): ClickHouseLocation | undefined {
 
 /** `database`, or the address of a ClickHouse server. Null stands for the database of the controls. */
 export const EVENT_STORE: Reader<ClickHouseLocation | null> = {
-  schema: z.string().transform((text, context) => {
-    if (text.toLowerCase() === 'database') return null;
-    const location = readLocation(text);
-    if (location === undefined) context.addIssue('no address of an event store');
-    return location ?? z.NEVER;
-  }),
+  read: (text) => (text.toLowerCase() === 'database' ? null : readLocation(text)),
   expected:
-    'must be database, or clickhouse://user:password@host:port/database with the parameters tls and replicated, each true or false; special characters of the password must be %-encoded',
+    'database, or clickhouse://user:password@host:port/database with the parameters tls and replicated, each true or false; special characters of the password must be %-encoded',
   example: 'clickhouse://service:secret@localhost:8123/events?tls=false',
 };

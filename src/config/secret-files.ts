@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { DATABASE_SECRET_NAMES, type Environment } from './config-database.js';
-import { VARIABLES, type Variable } from './config-variables.js';
+import { SETTINGS } from './settings.js';
 
 /** Appended to the name of a secret variable, it names the variable for a file with the secret. */
 const FILE_SUFFIX = '_FILE';
@@ -12,13 +12,10 @@ export function fileVariableOf(name: string): string {
   return `${name}${FILE_SUFFIX}`;
 }
 
-/** The names of all variables with a secret: of those in the table, and of the database. */
+/** The names of all variables with a secret: of those in the tables, and of the database. */
 export function secretNames(): string[] {
-  const definitions: readonly Variable[] = Object.values(VARIABLES) as Variable[];
-  return [
-    ...definitions.filter(({ isSecret }) => isSecret === true).flatMap(({ names }) => [...names]),
-    ...DATABASE_SECRET_NAMES,
-  ];
+  const secrets = SETTINGS.filter(({ reader }) => reader.isSecret === true);
+  return [...secrets.flatMap(({ names }) => names), ...DATABASE_SECRET_NAMES];
 }
 
 /**

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { VARIABLES } from '../../src/config/config-variables.js';
+import { SETTINGS } from '../../src/config/settings.js';
 import { VERSION } from '../../src/process/package-root.js';
 import {
   type CompiledService,
@@ -41,8 +41,7 @@ describe('the process', () => {
   it('explains itself with --help and names every variable', async () => {
     const help = await run({ arguments: ['--help'] });
     expect(await help.ended).toEqual({ code: 0, signal: null });
-    for (const { names } of Object.values(VARIABLES))
-      for (const name of names) expect(help.stdout()).toContain(name);
+    for (const { names } of SETTINGS) for (const name of names) expect(help.stdout()).toContain(name);
     expect(help.stderr()).toBe('');
   });
   it('prints its version with --version', async () => {

@@ -5,11 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { helpText } from '../../src/app/cli.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from '../../src/config/config.js';
 import type { S3Config } from '../../src/config/config-sinks.js';
-import { VARIABLES } from '../../src/config/config-variables.js';
+import { SETTINGS, type SettingName } from '../../src/config/settings.js';
 
 /** What a variable does: where its value is found, its default, texts with their values, and texts it refuses. */
 interface Case {
-  readonly names: readonly string[];
+  /** Further names. */
+  readonly aliases?: readonly string[];
   readonly value: (config: Config) => unknown;
   readonly fallback: unknown;
   readonly accepts: readonly (readonly [string, unknown])[];
@@ -20,21 +21,13 @@ interface Case {
   readonly with?: Record<string, string>;
 }
 
-const BOOLEAN_WORDS = [
-  ['true', true],
-  ['1', true],
-  ['YES', true],
-  ['on', true],
-  ['t', true],
-  ['y', true],
-  ['false', false],
-  ['0', false],
-  ['No', false],
-  ['off', false],
-  ['f', false],
-  ['n', false],
-] as const;
-const NOT_BOOLEAN = ['maybe', '2', 'truely'];
+const BOOLEAN = {
+  accepts: [
+    ...['true', '1', 'YES', 'on', 't', 'y'].map((word) => [word, true] as const),
+    ...['false', '0', 'No', 'off', 'f', 'n'].map((word) => [word, false] as const),
+  ],
+  refuses: ['maybe', '2', 'truely'],
+};
 const KEY = { SERVICE_API_KEYS: 'a-key' };
 /** Keys without the switch are refused. */
 const SWITCH = { SERVICE_API_KEY_ENABLED: 'false' };
@@ -67,16 +60,16 @@ function s3Of({ eventSinks: { parquet } }: Config): S3Config | undefined {
   return parquet?.place.kind === 's3' ? parquet.place : undefined;
 }
 
-const CASES: Record<keyof typeof VARIABLES, Case> = {
-  host: {
-    names: ['SERVICE_HOST', 'HOST'],
+const CASES: Record<SettingName, Case> = {
+  SERVICE_HOST: {
+    aliases: ['HOST'],
     value: (config) => config.host,
     fallback: '0.0.0.0',
     accepts: [['127.0.0.1', '127.0.0.1']],
     refuses: [],
   },
-  port: {
-    names: ['SERVICE_PORT', 'PORT'],
+  SERVICE_PORT: {
+    aliases: ['PORT'],
     value: (config) => config.port,
     fallback: 8000,
     accepts: [
@@ -85,46 +78,39 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['65536', '-1', '80.5', 'http', '0x50'],
   },
-  debug: {
-    names: ['SERVICE_DEBUG', 'DEBUG'],
+  SERVICE_DEBUG: {
+    aliases: ['DEBUG'],
     value: (config) => config.debug,
     fallback: false,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
-  uiEnabled: {
-    names: ['SERVICE_UI_ENABLED'],
+  SERVICE_UI_ENABLED: {
     value: (config) => config.uiEnabled,
     fallback: true,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
-  tlsCertFile: {
-    names: ['SERVICE_TLS_CERT_FILE'],
+  SERVICE_TLS_CERT_FILE: {
     value: (config) => config.tls?.certFile ?? null,
     fallback: null,
     accepts: [['/tls/cert.pem', '/tls/cert.pem']],
     refuses: [],
     with: { SERVICE_TLS_KEY_FILE: '/tls/key.pem' },
   },
-  tlsKeyFile: {
-    names: ['SERVICE_TLS_KEY_FILE'],
+  SERVICE_TLS_KEY_FILE: {
     value: (config) => config.tls?.keyFile ?? null,
     fallback: null,
     accepts: [['/tls/key.pem', '/tls/key.pem']],
     refuses: [],
     with: { SERVICE_TLS_CERT_FILE: '/tls/cert.pem' },
   },
-  tlsClientCaFile: {
-    names: ['SERVICE_TLS_CLIENT_CA_FILE'],
+  SERVICE_TLS_CLIENT_CA_FILE: {
     value: (config) => config.tls?.clients?.caFile ?? null,
     fallback: null,
     accepts: [['/tls/clients.pem', '/tls/clients.pem']],
     refuses: [],
     with: { SERVICE_TLS_CERT_FILE: '/tls/cert.pem', SERVICE_TLS_KEY_FILE: '/tls/key.pem' },
   },
-  tlsClientCertificates: {
-    names: ['SERVICE_TLS_CLIENT_CERTIFICATES'],
+  SERVICE_TLS_CLIENT_CERTIFICATES: {
     value: (config) => config.tls?.clients?.isRequired ?? false,
     fallback: false,
     accepts: [
@@ -138,16 +124,15 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
       SERVICE_TLS_CLIENT_CA_FILE: '/tls/clients.pem',
     },
   },
-  keysFile: {
-    names: ['SERVICE_KEYS_FILE'],
+  SERVICE_KEYS_FILE: {
     value: (config) => config.auth.keysFile,
     fallback: null,
     accepts: [['/run/secrets/keys.json', '/run/secrets/keys.json']],
     refuses: [],
     with: SWITCH,
   },
-  apiPrefix: {
-    names: ['SERVICE_API_PREFIX', 'API_PREFIX'],
+  SERVICE_API_PREFIX: {
+    aliases: ['API_PREFIX'],
     value: (config) => config.apiBase,
     fallback: '/api/v1',
     accepts: [
@@ -156,23 +141,20 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['api', '/api/', '/', '/a b', '/{id}'],
   },
-  apiVersion: {
-    names: ['SERVICE_API_VERSION', 'API_VERSION'],
+  SERVICE_API_VERSION: {
+    aliases: ['API_VERSION'],
     value: (config) => config.apiBase,
     fallback: '/api/v1',
     accepts: [['v2', '/api/v2']],
     refuses: ['/v1', 'v/1', 'v 1'],
   },
-  authEnabled: {
-    names: ['SERVICE_API_KEY_ENABLED'],
+  SERVICE_API_KEY_ENABLED: {
     value: (config) => config.auth.enabled,
     fallback: false,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
     with: KEY,
   },
-  keys: {
-    names: ['SERVICE_API_KEYS'],
+  SERVICE_API_KEYS: {
     value: (config) => config.auth.keys,
     fallback: [],
     accepts: [
@@ -183,23 +165,20 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     refuses: [],
     with: SWITCH,
   },
-  adminKeys: {
-    names: ['SERVICE_ADMIN_API_KEYS'],
+  SERVICE_ADMIN_API_KEYS: {
     value: (config) => config.auth.adminKeys,
     fallback: [],
     accepts: [['root, other', ['root', 'other']]],
     refuses: [],
     with: SWITCH,
   },
-  sessionSecret: {
-    names: ['SERVICE_SESSION_SECRET'],
+  SERVICE_SESSION_SECRET: {
     value: (config) => config.auth.sessionSecret,
     fallback: null,
     accepts: [['a secret', 'a secret']],
     refuses: [],
   },
-  sessionHours: {
-    names: ['SERVICE_SESSION_HOURS'],
+  SERVICE_SESSION_HOURS: {
     value: (config) => config.auth.sessionSeconds,
     fallback: 2_592_000,
     accepts: [
@@ -208,8 +187,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['0', '721', '1.5', 'a day'],
   },
-  oidcIssuer: {
-    names: ['SERVICE_OIDC_ISSUER'],
+  SERVICE_OIDC_ISSUER: {
     value: (config) => config.auth.oidc?.issuer,
     fallback: undefined,
     accepts: [
@@ -224,32 +202,28 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     with: OIDC,
   },
-  oidcAudience: {
-    names: ['SERVICE_OIDC_AUDIENCE'],
+  SERVICE_OIDC_AUDIENCE: {
     value: (config) => config.auth.oidc?.audience,
     fallback: undefined,
     accepts: [['urn:controls', 'urn:controls']],
     refuses: [],
     with: OIDC,
   },
-  oidcRolesClaim: {
-    names: ['SERVICE_OIDC_ROLES_CLAIM'],
+  SERVICE_OIDC_ROLES_CLAIM: {
     value: (config) => config.auth.oidc?.rights.rolesClaim,
     fallback: undefined,
     accepts: [['realm_access.roles', 'realm_access.roles']],
     refuses: [],
     with: OIDC,
   },
-  oidcAdminRoles: {
-    names: ['SERVICE_OIDC_ADMIN_ROLES'],
+  SERVICE_OIDC_ADMIN_ROLES: {
     value: (config) => config.auth.oidc?.rights.adminRoles,
     fallback: undefined,
     accepts: [['chief, boss', ['chief', 'boss']]],
     refuses: [],
     with: OIDC_ROLES,
   },
-  oidcRegularRoles: {
-    names: ['SERVICE_OIDC_REGULAR_ROLES'],
+  SERVICE_OIDC_REGULAR_ROLES: {
     value: (config) => config.auth.oidc?.rights.regularRoles,
     fallback: undefined,
     accepts: [
@@ -259,24 +233,21 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     refuses: [],
     with: OIDC_ROLES,
   },
-  oidcAgentsClaim: {
-    names: ['SERVICE_OIDC_AGENTS_CLAIM'],
+  SERVICE_OIDC_AGENTS_CLAIM: {
     value: (config) => config.auth.oidc?.rights.agentsClaim,
     fallback: undefined,
     accepts: [['agents', 'agents']],
     refuses: [],
     with: OIDC,
   },
-  oidcNameClaim: {
-    names: ['SERVICE_OIDC_NAME_CLAIM'],
+  SERVICE_OIDC_NAME_CLAIM: {
     value: (config) => config.auth.oidc?.rights.nameClaim,
     fallback: undefined,
     accepts: [['email', 'email']],
     refuses: [],
     with: OIDC,
   },
-  oidcClockToleranceSeconds: {
-    names: ['SERVICE_OIDC_CLOCK_TOLERANCE_SECONDS'],
+  SERVICE_OIDC_CLOCK_TOLERANCE_SECONDS: {
     value: (config) => config.auth.oidc?.clockToleranceMs,
     fallback: undefined,
     accepts: [
@@ -286,48 +257,43 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     refuses: ['-1', '301', '1.5'],
     with: OIDC,
   },
-  oidcClientId: {
-    names: ['SERVICE_OIDC_CLIENT_ID'],
+  SERVICE_OIDC_CLIENT_ID: {
     value: (config) => config.auth.oidc?.login?.clientId,
     fallback: undefined,
     accepts: [['dashboard', 'dashboard']],
     refuses: [],
     with: OIDC,
   },
-  oidcClientSecret: {
-    names: ['SERVICE_OIDC_CLIENT_SECRET'],
+  SERVICE_OIDC_CLIENT_SECRET: {
     value: (config) => config.auth.oidc?.login?.clientSecret,
     fallback: undefined,
     accepts: [['a secret', 'a secret']],
     refuses: [],
     with: OIDC_LOGIN,
   },
-  oidcScopes: {
-    names: ['SERVICE_OIDC_SCOPES'],
+  SERVICE_OIDC_SCOPES: {
     value: (config) => config.auth.oidc?.login?.scopes,
     fallback: undefined,
     accepts: [['email, roles', ['openid', 'email', 'roles']]],
     refuses: [],
     with: OIDC_LOGIN,
   },
-  oidcName: {
-    names: ['SERVICE_OIDC_NAME'],
+  SERVICE_OIDC_NAME: {
     value: (config) => config.auth.oidc?.login?.name,
     fallback: undefined,
     accepts: [['Example Login', 'Example Login']],
     refuses: [],
     with: OIDC_LOGIN,
   },
-  oidcRedirectUrl: {
-    names: ['SERVICE_OIDC_REDIRECT_URL'],
+  SERVICE_OIDC_REDIRECT_URL: {
     value: (config) => config.auth.oidc?.login?.redirectUrl,
     fallback: undefined,
     accepts: [['https://controls.example/api/oidc/callback', 'https://controls.example/api/oidc/callback']],
     refuses: ['http://controls.example', '/callback'],
     with: OIDC_LOGIN,
   },
-  corsOrigins: {
-    names: ['SERVICE_CORS_ORIGINS', 'CORS_ORIGINS'],
+  SERVICE_CORS_ORIGINS: {
+    aliases: ['CORS_ORIGINS'],
     value: (config) => config.cors.origins,
     fallback: '*',
     accepts: [
@@ -336,22 +302,22 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: [],
   },
-  corsMethods: {
-    names: ['SERVICE_ALLOW_METHODS', 'ALLOW_METHODS'],
+  SERVICE_ALLOW_METHODS: {
+    aliases: ['ALLOW_METHODS'],
     value: (config) => config.cors.methods,
     fallback: '*',
     accepts: [['GET,POST', ['GET', 'POST']]],
     refuses: [],
   },
-  corsHeaders: {
-    names: ['SERVICE_ALLOW_HEADERS', 'ALLOW_HEADERS'],
+  SERVICE_ALLOW_HEADERS: {
+    aliases: ['ALLOW_HEADERS'],
     value: (config) => config.cors.headers,
     fallback: '*',
     accepts: [['x-api-key', ['x-api-key']]],
     refuses: [],
   },
-  metricsPrefix: {
-    names: ['SERVICE_PROMETHEUS_METRICS_PREFIX', 'PROMETHEUS_METRICS_PREFIX'],
+  SERVICE_PROMETHEUS_METRICS_PREFIX: {
+    aliases: ['PROMETHEUS_METRICS_PREFIX'],
     value: (config) => config.metricsPrefix,
     fallback: 'control_enforcement_server',
     accepts: [
@@ -361,8 +327,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['1st', 'a-b', 'a b'],
   },
-  logLevel: {
-    names: ['SERVICE_LOG_LEVEL'],
+  SERVICE_LOG_LEVEL: {
     value: (config) => config.log.level,
     fallback: 'info',
     accepts: [
@@ -376,15 +341,12 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['loud', 'trace', '10'],
   },
-  logJson: {
-    names: ['SERVICE_LOG_JSON'],
+  SERVICE_LOG_JSON: {
     value: (config) => config.log.json,
     fallback: false,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
-  workers: {
-    names: ['SERVICE_WORKERS'],
+  SERVICE_WORKERS: {
     value: (config) => config.workers,
     fallback: 1,
     accepts: [
@@ -394,29 +356,23 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['0', '257', '1.5', '-1', 'all', 'auto2'],
   },
-  restLane: {
-    names: ['SERVICE_REST_LANE'],
+  SERVICE_REST_LANE: {
     value: (config) => config.restLane,
     fallback: true,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
-  webLane: {
-    names: ['SERVICE_WEB_LANE'],
+  SERVICE_WEB_LANE: {
     value: (config) => config.webLane,
     fallback: true,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
-  grpcLane: {
-    names: ['SERVICE_GRPC_LANE', 'SERVICE_GRPC_HOT_LANE'],
+  SERVICE_GRPC_LANE: {
+    aliases: ['SERVICE_GRPC_HOT_LANE'],
     value: (config) => config.grpcLane,
     fallback: true,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
-  maxStreamsPerConnection: {
-    names: ['SERVICE_MAX_STREAMS_PER_CONNECTION'],
+  SERVICE_MAX_STREAMS_PER_CONNECTION: {
     value: (config) => config.limits.streamsPerConnection,
     fallback: 256,
     accepts: [
@@ -425,8 +381,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['0', '100001', '1.5', 'many'],
   },
-  maxCallsPerKey: {
-    names: ['SERVICE_MAX_CALLS_PER_KEY'],
+  SERVICE_MAX_CALLS_PER_KEY: {
     value: (config) => config.limits.admission.callsPerKey,
     fallback: 10_000,
     accepts: [
@@ -435,8 +390,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['-1', '1000001', '1.5', 'many'],
   },
-  maxConnectionBufferBytes: {
-    names: ['SERVICE_MAX_CONNECTION_BUFFER_BYTES'],
+  SERVICE_MAX_CONNECTION_BUFFER_BYTES: {
     value: (config) => config.limits.admission.connectionBytes,
     fallback: 64 * 1024 * 1024,
     accepts: [
@@ -446,8 +400,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['65535', '4294967297', '8MB'],
   },
-  maxBufferBytes: {
-    names: ['SERVICE_MAX_BUFFER_BYTES'],
+  SERVICE_MAX_BUFFER_BYTES: {
     value: (config) => config.limits.admission.totalBytes,
     fallback: 128 * 1024 * 1024,
     accepts: [
@@ -456,78 +409,67 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['65535', '1099511627777', '8MB'],
   },
-  maxAddressBufferBytes: {
-    names: ['SERVICE_MAX_ADDRESS_BUFFER_BYTES'],
+  SERVICE_MAX_ADDRESS_BUFFER_BYTES: {
     value: (config) => config.limits.admission.addressBytes,
     fallback: 96 * 1024 * 1024,
     accepts: [['65536', 16 * 1024 * 1024]],
     refuses: ['65535', '8MB'],
   },
-  maxKeyBufferBytes: {
-    names: ['SERVICE_MAX_KEY_BUFFER_BYTES'],
+  SERVICE_MAX_KEY_BUFFER_BYTES: {
     value: (config) => config.limits.admission.keyBytes,
     fallback: 96 * 1024 * 1024,
     accepts: [['65536', 16 * 1024 * 1024]],
     refuses: ['65535', '8MB'],
   },
-  maxConnections: {
-    names: ['SERVICE_MAX_CONNECTIONS'],
+  SERVICE_MAX_CONNECTIONS: {
     value: (config) => config.limits.admission.connections,
     fallback: 10_000,
     accepts: [['1', 1]],
     refuses: ['0', 'many'],
   },
-  maxConnectionsPerAddress: {
-    names: ['SERVICE_MAX_CONNECTIONS_PER_ADDRESS'],
+  SERVICE_MAX_CONNECTIONS_PER_ADDRESS: {
     value: (config) => config.limits.admission.connectionsPerAddress,
     fallback: 5_000,
     accepts: [['1', 1]],
     refuses: ['0', 'many'],
   },
-  maxPublicCalls: {
-    names: ['SERVICE_MAX_PUBLIC_CALLS'],
+  SERVICE_MAX_PUBLIC_CALLS: {
     value: (config) => config.limits.admission.publicCalls,
     fallback: 1_024,
     accepts: [['1', 1]],
     refuses: ['0', 'many'],
   },
-  maxPublicCallsPerAddress: {
-    names: ['SERVICE_MAX_PUBLIC_CALLS_PER_ADDRESS'],
+  SERVICE_MAX_PUBLIC_CALLS_PER_ADDRESS: {
     value: (config) => config.limits.admission.publicCallsPerAddress,
     fallback: 256,
     accepts: [['1', 1]],
     refuses: ['0', 'many'],
   },
-  maxPublicCallsPerConnection: {
-    names: ['SERVICE_MAX_PUBLIC_CALLS_PER_CONNECTION'],
+  SERVICE_MAX_PUBLIC_CALLS_PER_CONNECTION: {
     value: (config) => config.limits.admission.publicCallsPerConnection,
     fallback: 32,
     accepts: [['1', 1]],
     refuses: ['0', 'many'],
   },
-  publicCallsPerSecond: {
-    names: ['SERVICE_PUBLIC_CALLS_PER_SECOND'],
+  SERVICE_PUBLIC_CALLS_PER_SECOND: {
     value: (config) => config.limits.admission.publicCallsPerSecond,
     fallback: 4_000,
     accepts: [['1', 1]],
     refuses: ['0', 'many'],
   },
-  publicCallsPerSecondPerAddress: {
-    names: ['SERVICE_PUBLIC_CALLS_PER_SECOND_PER_ADDRESS'],
+  SERVICE_PUBLIC_CALLS_PER_SECOND_PER_ADDRESS: {
     value: (config) => config.limits.admission.publicCallsPerSecondPerAddress,
     fallback: 1_000,
     accepts: [['1', 1]],
     refuses: ['0', 'many'],
   },
-  maxCallsPerSecondPerKey: {
-    names: ['SERVICE_MAX_CALLS_PER_SECOND_PER_KEY'],
+  SERVICE_MAX_CALLS_PER_SECOND_PER_KEY: {
     value: (config) => config.limits.admission.callsPerSecondPerKey,
     fallback: 0,
     accepts: [['5000', 5_000]],
     refuses: ['-1', 'many'],
   },
-  trustProxy: {
-    names: ['SERVICE_TRUST_PROXY'],
+  SERVICE_TRUST_PROXY: {
     value: (config) => config.trustedProxies,
     fallback: [],
     accepts: [
@@ -536,23 +478,20 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['10.0.0.0/33', 'everyone', '10.0.0', '::1/129'],
   },
-  operationsPort: {
-    names: ['SERVICE_OPERATIONS_PORT'],
+  SERVICE_OPERATIONS_PORT: {
     value: (config) => config.operations,
     fallback: null,
     accepts: [['9000', { host: '0.0.0.0', port: 9_000 }]],
     refuses: ['65536', 'nine'],
   },
-  operationsHost: {
-    names: ['SERVICE_OPERATIONS_HOST'],
+  SERVICE_OPERATIONS_HOST: {
     value: (config) => config.operations?.host,
     fallback: undefined,
     accepts: [['127.0.0.1', '127.0.0.1']],
     refuses: [],
     with: { SERVICE_OPERATIONS_PORT: '9000' },
   },
-  reflection: {
-    names: ['SERVICE_REFLECTION'],
+  SERVICE_REFLECTION: {
     value: (config) => config.reflection,
     fallback: 'public',
     accepts: [
@@ -562,8 +501,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     refuses: ['maybe'],
     with: { SERVICE_OPERATIONS_PORT: '9000' },
   },
-  shedEventLoopDelayMs: {
-    names: ['SERVICE_SHED_EVENT_LOOP_DELAY_MS'],
+  SERVICE_SHED_EVENT_LOOP_DELAY_MS: {
     value: (config) => config.limits.shedDelayMs,
     fallback: 1_000,
     accepts: [
@@ -572,8 +510,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['-1', '60001', '1s'],
   },
-  maxBodyBytes: {
-    names: ['SERVICE_MAX_BODY_BYTES'],
+  SERVICE_MAX_BODY_BYTES: {
     value: (config) => config.limits.bodyBytes,
     fallback: 8 * 1024 * 1024,
     accepts: [
@@ -582,8 +519,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['1023', '268435457', '8MB', '1e6'],
   },
-  requestTimeoutSeconds: {
-    names: ['SERVICE_REQUEST_TIMEOUT_SECONDS'],
+  SERVICE_REQUEST_TIMEOUT_SECONDS: {
     value: (config) => config.limits.requestTimeoutMs,
     fallback: 30_000,
     accepts: [
@@ -592,8 +528,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['0', '0.09', '3601', '30s', '-1'],
   },
-  drainSeconds: {
-    names: ['SERVICE_DRAIN_SECONDS'],
+  SERVICE_DRAIN_SECONDS: {
     value: (config) => config.limits.drainMs,
     fallback: 10_000,
     accepts: [
@@ -602,8 +537,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['3601', '-1', 'soon'],
   },
-  maxConnectionAgeSeconds: {
-    names: ['SERVICE_MAX_CONNECTION_AGE_SECONDS'],
+  SERVICE_MAX_CONNECTION_AGE_SECONDS: {
     value: (config) => config.limits.maxConnectionAgeMs,
     fallback: 1_800_000,
     accepts: [
@@ -613,8 +547,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['604801', '-1', 'old'],
   },
-  maxConnectionAgeGraceSeconds: {
-    names: ['SERVICE_MAX_CONNECTION_AGE_GRACE_SECONDS'],
+  SERVICE_MAX_CONNECTION_AGE_GRACE_SECONDS: {
     value: (config) => config.limits.maxAgeGraceMs,
     fallback: 30_000,
     accepts: [
@@ -623,8 +556,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['3601', '-1', 'soon'],
   },
-  maxStreamAgeSeconds: {
-    names: ['SERVICE_MAX_STREAM_AGE_SECONDS'],
+  SERVICE_MAX_STREAM_AGE_SECONDS: {
     value: (config) => config.limits.maxStreamAgeMs,
     fallback: 1_800_000,
     accepts: [
@@ -633,15 +565,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['604801', '-1', 'old'],
   },
-  snapshotAgents: {
-    names: ['SERVICE_SNAPSHOT_MAX_AGENTS'],
+  SERVICE_SNAPSHOT_MAX_AGENTS: {
     value: (config) => config.limits.snapshotAgents,
     fallback: 1_000_000,
     accepts: [['1', 1]],
     refuses: ['0', '10000001', '1.5'],
   },
-  preloadAgents: {
-    names: ['SERVICE_PRELOAD_AGENTS'],
+  SERVICE_PRELOAD_AGENTS: {
     value: (config) => config.limits.preloadAgents,
     fallback: 0,
     accepts: [
@@ -650,15 +580,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['-1', '1000001', '1.5'],
   },
-  snapshotMemoryMb: {
-    names: ['SERVICE_SNAPSHOT_MAX_MEMORY_MB'],
+  SERVICE_SNAPSHOT_MAX_MEMORY_MB: {
     value: (config) => config.limits.snapshotBytes,
     fallback: 512 * 1024 * 1024,
     accepts: [['1', 1024 * 1024]],
     refuses: ['0', '1000001', '1.5'],
   },
-  lastKnownGood: {
-    names: ['SERVICE_LAST_KNOWN_GOOD'],
+  SERVICE_LAST_KNOWN_GOOD: {
     value: (config) => config.lastKnownGood,
     fallback: null,
     accepts: [
@@ -668,8 +596,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     refuses: [],
     blank: 'off',
   },
-  databaseExpected: {
-    names: ['SERVICE_DATABASE_EXPECTED'],
+  SERVICE_DATABASE_EXPECTED: {
     value: (config) => config.databaseExpected,
     fallback: 'any',
     accepts: [
@@ -678,8 +605,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['yes', 'new'],
   },
-  migrate: {
-    names: ['SERVICE_MIGRATE'],
+  SERVICE_MIGRATE: {
     value: (config) => config.migration.mode,
     fallback: 'auto',
     accepts: [
@@ -688,16 +614,14 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['yes', 'false'],
   },
-  migrateDatabaseUrl: {
-    names: ['SERVICE_MIGRATE_DB_URL'],
+  SERVICE_MIGRATE_DB_URL: {
     value: (config) => config.migration.url,
     fallback: null,
     accepts: [['postgresql://owner:secret@db/service', 'postgresql://owner:secret@db/service']],
     refuses: ['mysql://owner@db/service', 'file:./service.db'],
     with: { DATABASE_URL: 'postgresql://service:secret@db/service' },
   },
-  minRevisionWaitSeconds: {
-    names: ['SERVICE_MIN_REVISION_WAIT_SECONDS'],
+  SERVICE_MIN_REVISION_WAIT_SECONDS: {
     value: (config) => config.limits.minRevisionWaitMs,
     fallback: 2_000,
     accepts: [
@@ -706,29 +630,25 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['61', '-1', 'soon'],
   },
-  maxStalenessSeconds: {
-    names: ['SERVICE_MAX_STALENESS_SECONDS'],
+  SERVICE_MAX_STALENESS_SECONDS: {
     value: (config) => config.limits.maxStalenessMs,
     fallback: null,
     accepts: [['30', 30_000]],
     refuses: ['1', '0', 'off'],
   },
-  evaluators: {
-    names: ['SERVICE_EVALUATORS'],
+  SERVICE_EVALUATORS: {
     value: (config) => config.evaluators.modules,
     fallback: [],
     accepts: [['./a.js, word-limit,,@acme/tone', ['./a.js', 'word-limit', '@acme/tone']]],
     refuses: [],
   },
-  evaluatorTimeoutSeconds: {
-    names: ['EVALUATOR_TIMEOUT_SECONDS'],
+  EVALUATOR_TIMEOUT_SECONDS: {
     value: (config) => config.evaluators.timeoutMs,
     fallback: 30_000,
     accepts: [['0.5', 500]],
     refuses: ['0', '3601', 'never'],
   },
-  maxConcurrentEvaluations: {
-    names: ['MAX_CONCURRENT_EVALUATIONS'],
+  MAX_CONCURRENT_EVALUATIONS: {
     value: (config) => config.evaluators.workers,
     fallback: 3,
     accepts: [
@@ -737,50 +657,42 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['0', '10001', '2.5'],
   },
-  evaluatorCacheSize: {
-    names: ['EVALUATOR_CACHE_SIZE'],
+  EVALUATOR_CACHE_SIZE: {
     value: (config) => config.evaluators.cacheSize,
     fallback: 10_000,
     accepts: [['1', 1]],
     refuses: ['0', '10000001', 'all'],
   },
-  vendorApiKey: {
-    names: ['VENDOR_API_KEY'],
+  VENDOR_API_KEY: {
     value: (config) => config.evaluators.vendorApiKey,
     fallback: null,
     accepts: [['vk', 'vk']],
     refuses: [],
   },
-  vendorApiUrl: {
-    names: ['VENDOR_API_URL'],
+  VENDOR_API_URL: {
     value: (config) => config.evaluators.vendorApiUrl,
     fallback: null,
     accepts: [['https://models.example/x', 'https://models.example/x']],
     refuses: ['models.example', 'ftp://models.example', 'https://a b'],
   },
-  observabilityEnabled: {
-    names: ['SERVICE_OBSERVABILITY_ENABLED', 'OBSERVABILITY_ENABLED'],
+  SERVICE_OBSERVABILITY_ENABLED: {
+    aliases: ['OBSERVABILITY_ENABLED'],
     value: (config) => config.observability.enabled,
     fallback: true,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
-  strictDefinitions: {
-    names: ['SERVICE_STRICT_DEFINITIONS'],
+  SERVICE_STRICT_DEFINITIONS: {
     value: (config) => config.strictDefinitions,
     fallback: false,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
-  agentsWithoutControls: {
-    names: ['SERVICE_AGENTS_WITHOUT_CONTROLS'],
+  SERVICE_AGENTS_WITHOUT_CONTROLS: {
     value: (config) => config.agentsWithoutControls,
     fallback: 'warn',
     accepts: [['deny', 'deny']],
     refuses: ['allow', 'off'],
   },
-  stepSchemas: {
-    names: ['SERVICE_STEP_SCHEMAS'],
+  SERVICE_STEP_SCHEMAS: {
     value: (config) => config.stepSchemas,
     fallback: 'warn',
     accepts: [
@@ -789,22 +701,18 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['deny', 'on', 'true'],
   },
-  duplicateMembers: {
-    names: ['SERVICE_DUPLICATE_MEMBERS'],
+  SERVICE_DUPLICATE_MEMBERS: {
     value: (config) => config.duplicateMembers,
     fallback: 'refuse',
     accepts: [['last', 'last']],
     refuses: ['first', 'allow'],
   },
-  observabilityStdout: {
-    names: ['SERVICE_OBSERVABILITY_STDOUT'],
+  SERVICE_OBSERVABILITY_STDOUT: {
     value: (config) => config.observability.stdout,
     fallback: false,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
-  eventStore: {
-    names: ['SERVICE_EVENT_STORE'],
+  SERVICE_EVENT_STORE: {
     value: (config) => config.observability.store,
     fallback: null,
     accepts: [
@@ -849,29 +757,25 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
       'clickhouse://me:%zz@events',
     ],
   },
-  eventSpoolDirectory: {
-    names: ['SERVICE_EVENT_SPOOL_DIR'],
+  SERVICE_EVENT_SPOOL_DIR: {
     value: (config) => config.observability.spool.directory,
     fallback: 'data/event-spool',
     accepts: [['/var/spool/events', '/var/spool/events']],
     refuses: [],
   },
-  eventSpoolOctets: {
-    names: ['SERVICE_EVENT_SPOOL_BYTES'],
+  SERVICE_EVENT_SPOOL_BYTES: {
     value: (config) => config.observability.spool.maxOctets,
     fallback: 1_073_741_824,
     accepts: [['1048576', 1_048_576]],
     refuses: ['0', '1GB'],
   },
-  eventTakeoverSeconds: {
-    names: ['SERVICE_EVENT_TAKEOVER_SECONDS'],
+  SERVICE_EVENT_TAKEOVER_SECONDS: {
     value: (config) => config.observability.takeoverDelayMs,
     fallback: 600_000,
     accepts: [['0', 0]],
     refuses: ['-1', '86401', '1.5'],
   },
-  observabilityRecord: {
-    names: ['SERVICE_OBSERVABILITY_RECORD'],
+  SERVICE_OBSERVABILITY_RECORD: {
     value: (config) => config.observability.record,
     fallback: 'matches',
     accepts: [
@@ -880,15 +784,14 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['some'],
   },
-  flushIntervalSeconds: {
-    names: ['SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS', 'OBSERVABILITY_FLUSH_INTERVAL_SECONDS'],
+  SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: {
+    aliases: ['OBSERVABILITY_FLUSH_INTERVAL_SECONDS'],
     value: (config) => config.observability.flushIntervalSeconds,
     fallback: 10,
     accepts: [['0.25', 0.25]],
     refuses: ['0', '3601'],
   },
-  eventReaderThreads: {
-    names: ['SERVICE_EVENT_READER_THREADS'],
+  SERVICE_EVENT_READER_THREADS: {
     value: (config) => config.observability.readerThreads,
     fallback: 1,
     accepts: [
@@ -897,8 +800,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['-1', '17', '1.5'],
   },
-  eventRetentionDays: {
-    names: ['SERVICE_EVENT_RETENTION_DAYS'],
+  SERVICE_EVENT_RETENTION_DAYS: {
     value: (config) => config.observability.retentionDays,
     fallback: 30,
     accepts: [
@@ -907,8 +809,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['-1', '1.5', '36501'],
   },
-  kafkaBrokers: {
-    names: ['SERVICE_EVENT_KAFKA_BROKERS'],
+  SERVICE_EVENT_KAFKA_BROKERS: {
     value: (config) => config.eventSinks.kafka?.brokers ?? [],
     fallback: [],
     accepts: [
@@ -917,40 +818,34 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['kafka-1', 'http://kafka-1:9092', 'a:1,b'],
   },
-  kafkaTopic: {
-    names: ['SERVICE_EVENT_KAFKA_TOPIC'],
+  SERVICE_EVENT_KAFKA_TOPIC: {
     value: (config) => config.eventSinks.kafka?.topic,
     fallback: undefined,
     accepts: [['Audit.events-1_a', 'Audit.events-1_a']],
     refuses: ['two words', 'a/b', 'x'.repeat(250)],
     with: KAFKA,
   },
-  kafkaClientId: {
-    names: ['SERVICE_EVENT_KAFKA_CLIENT_ID'],
+  SERVICE_EVENT_KAFKA_CLIENT_ID: {
     value: (config) => config.eventSinks.kafka?.clientId,
     fallback: undefined,
     accepts: [['audit', 'audit']],
     refuses: ['two words'],
     with: KAFKA,
   },
-  kafkaTls: {
-    names: ['SERVICE_EVENT_KAFKA_TLS'],
+  SERVICE_EVENT_KAFKA_TLS: {
     value: ({ eventSinks: { kafka } }) => (kafka === null ? undefined : kafka.tls !== null),
     fallback: undefined,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
     with: KAFKA,
   },
-  kafkaCaFile: {
-    names: ['SERVICE_EVENT_KAFKA_CA_FILE'],
+  SERVICE_EVENT_KAFKA_CA_FILE: {
     value: (config) => config.eventSinks.kafka?.tls?.caFile,
     fallback: undefined,
     accepts: [['/tls/ca.pem', '/tls/ca.pem']],
     refuses: [],
     with: { ...KAFKA, SERVICE_EVENT_KAFKA_TLS: 'true' },
   },
-  kafkaSaslMechanism: {
-    names: ['SERVICE_EVENT_KAFKA_SASL_MECHANISM'],
+  SERVICE_EVENT_KAFKA_SASL_MECHANISM: {
     value: (config) => config.eventSinks.kafka?.sasl?.mechanism,
     fallback: undefined,
     accepts: [
@@ -961,32 +856,28 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     refuses: ['md5'],
     with: { ...KAFKA, SERVICE_EVENT_KAFKA_USERNAME: 'writer', SERVICE_EVENT_KAFKA_PASSWORD: 'secret' },
   },
-  kafkaUsername: {
-    names: ['SERVICE_EVENT_KAFKA_USERNAME'],
+  SERVICE_EVENT_KAFKA_USERNAME: {
     value: (config) => config.eventSinks.kafka?.sasl?.username,
     fallback: undefined,
     accepts: [['writer', 'writer']],
     refuses: [],
     with: { ...KAFKA, SERVICE_EVENT_KAFKA_SASL_MECHANISM: 'plain', SERVICE_EVENT_KAFKA_PASSWORD: 'secret' },
   },
-  kafkaPassword: {
-    names: ['SERVICE_EVENT_KAFKA_PASSWORD'],
+  SERVICE_EVENT_KAFKA_PASSWORD: {
     value: (config) => config.eventSinks.kafka?.sasl?.password,
     fallback: undefined,
     accepts: [['secret', 'secret']],
     refuses: [],
     with: { ...KAFKA, SERVICE_EVENT_KAFKA_SASL_MECHANISM: 'plain', SERVICE_EVENT_KAFKA_USERNAME: 'writer' },
   },
-  kafkaFrom: {
-    names: ['SERVICE_EVENT_KAFKA_FROM'],
+  SERVICE_EVENT_KAFKA_FROM: {
     value: (config) => config.eventSinks.kafka?.from,
     fallback: undefined,
     accepts: [['NOW', 'now']],
     refuses: ['newest'],
     with: KAFKA,
   },
-  parquet: {
-    names: ['SERVICE_EVENT_PARQUET'],
+  SERVICE_EVENT_PARQUET: {
     value: (config) => config.eventSinks.parquet?.place ?? null,
     fallback: null,
     accepts: [
@@ -998,40 +889,35 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     refuses: ['s3://', 's3:/bucket', 's3://UPPER/x', 's3://audit-bucket/a?b'],
     with: S3_KEY,
   },
-  parquetFrom: {
-    names: ['SERVICE_EVENT_PARQUET_FROM'],
+  SERVICE_EVENT_PARQUET_FROM: {
     value: (config) => config.eventSinks.parquet?.from,
     fallback: undefined,
     accepts: [['now', 'now']],
     refuses: ['0'],
     with: PARQUET,
   },
-  parquetIntervalSeconds: {
-    names: ['SERVICE_EVENT_PARQUET_INTERVAL_SECONDS'],
+  SERVICE_EVENT_PARQUET_INTERVAL_SECONDS: {
     value: (config) => config.eventSinks.parquet?.intervalMs,
     fallback: undefined,
     accepts: [['1', 1_000]],
     refuses: ['0', '3601', '0.5'],
     with: PARQUET,
   },
-  parquetMaxRows: {
-    names: ['SERVICE_EVENT_PARQUET_MAX_ROWS'],
+  SERVICE_EVENT_PARQUET_MAX_ROWS: {
     value: (config) => config.eventSinks.parquet?.maxRows,
     fallback: undefined,
     accepts: [['1', 1]],
     refuses: ['0', '10000001'],
     with: PARQUET,
   },
-  parquetMaxBytes: {
-    names: ['SERVICE_EVENT_PARQUET_MAX_BYTES'],
+  SERVICE_EVENT_PARQUET_MAX_BYTES: {
     value: (config) => config.eventSinks.parquet?.maxBytes,
     fallback: undefined,
     accepts: [['65536', 65_536]],
     refuses: ['65535', '1073741825'],
     with: PARQUET,
   },
-  s3Endpoint: {
-    names: ['SERVICE_EVENT_S3_ENDPOINT'],
+  SERVICE_EVENT_S3_ENDPOINT: {
     value: (config) => s3Of(config)?.endpoint,
     fallback: undefined,
     accepts: [
@@ -1041,48 +927,41 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     refuses: ['minio:9000', 'http://minio:9000/path'],
     with: S3,
   },
-  s3Region: {
-    names: ['SERVICE_EVENT_S3_REGION'],
+  SERVICE_EVENT_S3_REGION: {
     value: (config) => s3Of(config)?.region,
     fallback: undefined,
     accepts: [['eu-central-1', 'eu-central-1']],
     refuses: ['Frankfurt am Main'],
     with: S3,
   },
-  s3PathStyle: {
-    names: ['SERVICE_EVENT_S3_PATH_STYLE'],
+  SERVICE_EVENT_S3_PATH_STYLE: {
     value: (config) => s3Of(config)?.pathStyle,
     fallback: undefined,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
     with: S3,
   },
-  s3AccessKeyId: {
-    names: ['SERVICE_EVENT_S3_ACCESS_KEY_ID'],
+  SERVICE_EVENT_S3_ACCESS_KEY_ID: {
     value: (config) => s3Of(config)?.accessKeyId,
     fallback: undefined,
     accepts: [['another-id', 'another-id']],
     refuses: [],
     with: { SERVICE_EVENT_PARQUET: 's3://audit-bucket', SERVICE_EVENT_S3_SECRET_ACCESS_KEY: 'secret' },
   },
-  s3SecretAccessKey: {
-    names: ['SERVICE_EVENT_S3_SECRET_ACCESS_KEY'],
+  SERVICE_EVENT_S3_SECRET_ACCESS_KEY: {
     value: (config) => s3Of(config)?.secretAccessKey,
     fallback: undefined,
     accepts: [['another secret', 'another secret']],
     refuses: [],
     with: { SERVICE_EVENT_PARQUET: 's3://audit-bucket', SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id' },
   },
-  s3SessionToken: {
-    names: ['SERVICE_EVENT_S3_SESSION_TOKEN'],
+  SERVICE_EVENT_S3_SESSION_TOKEN: {
     value: (config) => s3Of(config)?.sessionToken,
     fallback: undefined,
     accepts: [['token', 'token']],
     refuses: [],
     with: S3,
   },
-  auditRetentionDays: {
-    names: ['SERVICE_AUDIT_RETENTION_DAYS'],
+  SERVICE_AUDIT_RETENTION_DAYS: {
     value: (config) => config.audit.retentionDays,
     fallback: 0,
     accepts: [
@@ -1091,8 +970,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['-1', '0.5', '36501'],
   },
-  otlpEndpoint: {
-    names: ['SERVICE_OTLP_ENDPOINT'],
+  SERVICE_OTLP_ENDPOINT: {
     value: (config) => config.telemetry.endpoint,
     fallback: null,
     accepts: [
@@ -1102,8 +980,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['localhost:4318', 'grpc://localhost', 'http://name:password@host', 'http://host/?key=1'],
   },
-  otlpHeaders: {
-    names: ['SERVICE_OTLP_HEADERS'],
+  SERVICE_OTLP_HEADERS: {
     value: (config) => config.telemetry.headers,
     fallback: {},
     accepts: [
@@ -1112,8 +989,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['a', '=b', 'a=%zz', 'a b=c', 'a=b%0d%0ac', 'a=%C3%A4'],
   },
-  otlpSignals: {
-    names: ['SERVICE_OTLP_SIGNALS'],
+  SERVICE_OTLP_SIGNALS: {
     value: (config) => config.telemetry.signals,
     fallback: ['traces', 'metrics'],
     accepts: [
@@ -1123,8 +999,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['logs', 'traces;metrics', 'traces,'],
   },
-  otlpSampleRatio: {
-    names: ['SERVICE_OTLP_SAMPLE_RATIO'],
+  SERVICE_OTLP_SAMPLE_RATIO: {
     value: (config) => config.telemetry.sampleRatio,
     fallback: 1,
     accepts: [
@@ -1133,22 +1008,19 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['-1', '1.01', '1%'],
   },
-  otlpMetricSeconds: {
-    names: ['SERVICE_OTLP_METRIC_SECONDS'],
+  SERVICE_OTLP_METRIC_SECONDS: {
     value: (config) => config.telemetry.metricIntervalMs,
     fallback: 60_000,
     accepts: [['15', 15_000]],
     refuses: ['0', '3601'],
   },
-  otlpServiceName: {
-    names: ['SERVICE_OTLP_SERVICE_NAME'],
+  SERVICE_OTLP_SERVICE_NAME: {
     value: (config) => config.telemetry.serviceName,
     fallback: 'control-enforcement',
     accepts: [['guard', 'guard']],
     refuses: [],
   },
-  otlpResource: {
-    names: ['SERVICE_OTLP_RESOURCE_ATTRIBUTES'],
+  SERVICE_OTLP_RESOURCE_ATTRIBUTES: {
     value: (config) => config.telemetry.resource,
     fallback: {},
     accepts: [['deployment.environment.name=test', { 'deployment.environment.name': 'test' }]],
@@ -1166,12 +1038,17 @@ function problemsOf(environment: Record<string, string>): string[] {
   return [];
 }
 
-describe.each(Object.entries(CASES))('the variable for %s', (key, expected) => {
-  const { names, value, fallback, accepts, refuses, blank = fallback } = expected;
+it('every variable has a case', () => {
+  expect(SETTINGS.map(({ names: [name] }) => name).sort()).toEqual(Object.keys(CASES).sort());
+});
+
+describe.each(Object.entries(CASES))('the variable %s', (name, expected) => {
+  const { value, fallback, accepts, refuses, blank = fallback } = expected;
+  const names = [name, ...(expected.aliases ?? [])];
   const others = expected.with ?? {};
 
   it('has the documented names and appears in the help', () => {
-    expect(VARIABLES[key as keyof typeof VARIABLES].names).toEqual(names);
+    expect(SETTINGS.find((setting) => setting.names[0] === name)?.names).toEqual(names);
     for (const name of names) expect(helpText()).toMatch(new RegExp(`\\b${name}\\b`));
   });
   it('has a default, which a blank value does not replace unless it means something', () => {
@@ -1363,7 +1240,7 @@ describe('the configuration as a whole', () => {
   });
   it('never repeats a value, which may be a secret', () => {
     const secret = 'planted-s3cret';
-    for (const names of Object.values(VARIABLES).map((variable) => [...variable.names] as string[])) {
+    for (const { names } of SETTINGS) {
       for (const name of names)
         expect(problemsOf({ [name]: `${secret} \u0000{}` }).join()).not.toContain(secret);
     }

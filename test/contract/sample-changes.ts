@@ -117,17 +117,12 @@ it('transactions that store events are counted', async () => {
 
 const SETTING: SampleChange = {
   name: 'a setting',
-  maxFiles: 4,
+  maxFiles: 3,
   additions: [
     {
-      file: 'src/config/config-variables.ts',
-      below: 'export const VARIABLES = {\n',
-      text: "  sample: variable(['SERVICE_SAMPLE'], BOOLEAN, false, 'Whether the service warns of a sample.'),\n",
-    },
-    {
-      file: 'src/config/config.ts',
-      below: '  return {\n    host: values.host,\n',
-      text: '    sample: values.sample,\n',
+      file: 'src/config/listener-settings.ts',
+      below: 'export const LISTENER = {\n',
+      text: "  sample: setting('SERVICE_SAMPLE', false, BOOLEAN).help('Whether the service warns of a sample.'),\n",
     },
     {
       file: 'src/app/start-warnings.ts',
@@ -141,13 +136,11 @@ const SETTING: SampleChange = {
     },
     {
       file: 'test/config/config.test.ts',
-      below: 'const CASES: Record<keyof typeof VARIABLES, Case> = {\n',
-      text: `  sample: {
-    names: ['SERVICE_SAMPLE'],
+      below: 'const CASES: Record<SettingName, Case> = {\n',
+      text: `  SERVICE_SAMPLE: {
     value: (config) => config.sample,
     fallback: false,
-    accepts: BOOLEAN_WORDS,
-    refuses: NOT_BOOLEAN,
+    ...BOOLEAN,
   },
 `,
     },

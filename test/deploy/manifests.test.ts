@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import { VARIABLES } from '../../src/config/config-variables.js';
+import { SETTINGS } from '../../src/config/settings.js';
 import { VERSION } from '../../src/process/package-root.js';
 import { startService } from '../support/service.js';
 import {
@@ -104,7 +104,7 @@ describe('The manifests', () => {
 
   it('set variables that the service knows, to values that it accepts', () => {
     const settings: Record<string, string> = manifest('settings.yaml').data;
-    const names = Object.values(VARIABLES).flatMap((variable): string[] => [...variable.names]);
+    const names = SETTINGS.flatMap((setting) => setting.names);
     expect(Object.keys(settings).filter((name) => !names.includes(name))).toEqual([]);
     const config = readConfig({ ...settings, SERVICE_API_KEYS: 'a-key-of-this-test' });
     const { ports } = manifest('deployment.yaml').spec.template.spec.containers[0];

@@ -46,7 +46,7 @@ const TESTS: readonly (readonly [name: string, atLeast: number])[] = [
   ['a mutation on sqlite is declared as one', 1],
   ['members that no RPC knows on sqlite over gRPC are', 40],
   ['transactions that store events', 1],
-  ['the variable for sample', 10],
+  ['the variable SERVICE_SAMPLE', 10],
   ['docs/configuration.md has', 1],
   ['a list that is off', 1],
 ];
