@@ -369,15 +369,6 @@ describe('waiting for a database', () => {
   it('logs what is in the way when that becomes another thing, and continues', async () => {
     const data = join(folder, 'data');
     await mkdir(data);
-    const url = `file:${join(data, 'service.db')}`;
-    const begun = await start({ url, expected: 'existing' });
-    const hasOtherState = opened(begun);
-    await writeFile(join(data, 'service.db'), 'garbage '.repeat(1_000));
-    await until(
-      () => begun.wait?.problem?.state,
-      (state) => state === 'CORRUPT',
-    );
-    await rm(join(data, 'service.db'));
     // Of a newer version: waiting does not change that, an operator can.
     const newer = join(folder, 'newer.db');
     await (await openDatabase({ url: `file:${newer}` })).close();
@@ -385,6 +376,14 @@ describe('waiting for a database', () => {
       `file:${newer}`,
       `INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "finished_at") VALUES ('x', 'x', '9999', 1);
        PRAGMA wal_checkpoint(TRUNCATE)`,
+    );
+    const url = `file:${join(data, 'service.db')}`;
+    const begun = await start({ url, expected: 'existing' });
+    const hasOtherState = opened(begun);
+    await writeFile(join(data, 'service.db'), 'garbage '.repeat(1_000));
+    await until(
+      () => begun.wait?.problem?.state,
+      (state) => state === 'CORRUPT',
     );
     await moveTo(join(data, 'service.db'), newer);
     await until(
