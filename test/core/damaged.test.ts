@@ -42,6 +42,8 @@ const DAMAGED: readonly (readonly [string, JsonObject])[] = [
   ['the tree is too wide', changed({ condition: { or: new Array(MAX_CONDITION_NODES).fill(leaf) } })],
   ['only a selector of the older form', { ...sound(), condition: null, selector: { path: '*' } }],
   ['condition beside the older form', { ...sound(), ...leaf }],
+  ['condition beside a selector', changed({ selector: { path: '*' } })],
+  ['condition beside an evaluator', changed({ evaluator: { name: 'regex', config: { pattern: 'x' } } })],
   ['the description is a number', changed({ description: 5 })],
   ['the tags hold a number', changed({ tags: [1] })],
   ['the template is a text', changed({ template: 'x' })],

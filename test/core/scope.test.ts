@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import { compilePattern } from '../../packages/linear-text/src/index.js';
-import { aDefinition, aLeaf, aStep, idsOf, verdictOf } from './support.js';
+import type { ControlFailure } from './compile-program.js';
+import { aDefinition, aLeaf, aProgram, aStep, idsOf, verdictOf } from './support.js';
 
 const always = aLeaf('regex', { pattern: '' });
 const scoped = (scope: JsonObject) => aDefinition(always, 'deny', { scope });
@@ -112,7 +113,12 @@ describe('an invalid stored step name pattern', () => {
       state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
       return state & 0x10000 ? 'a' : 'b';
     }).join('')}`;
-    const verdict = verdictOf([scoped(scope)], aStep({ name }));
+    const failures: ControlFailure[] = [];
+    const program = aProgram([scoped(scope)], [], { onFailure: (failure) => failures.push(failure) });
+    const verdict = program.evaluate(aStep({ name }), 'pre', 'verdict');
     expect(verdict).toMatchObject({ is_safe: false, errors: [{ control_id: 1 }] });
+    expect(failures).toMatchObject([
+      { controlId: 1, problem: expect.stringContaining('step_name_regex cannot be searched') },
+    ]);
   });
 });
