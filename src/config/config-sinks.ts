@@ -1,4 +1,7 @@
 import { resolve } from 'node:path';
+import type { KafkaOptions } from '../../packages/kafka-producer/src/index.js';
+import type { FileLimits } from '../../packages/parquet-log/src/index.js';
+import type { S3Options } from '../../packages/s3-files/src/index.js';
 import type { SettingValues } from './config-variables.js';
 import type { NamedValues } from './telemetry-settings.js';
 
@@ -19,41 +22,13 @@ export interface OtlpSinkConfig {
   readonly resource: NamedValues;
 }
 
-export interface KafkaConfig {
-  /** Hosts with ports. */
-  readonly brokers: readonly string[];
-  readonly topic: string;
-  readonly clientId: string;
-  /** `caFile` is a PEM file; null for the certificate authorities of Node.js. */
-  readonly tls: { readonly caFile: string | null } | null;
-  readonly sasl: {
-    readonly mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
-    readonly username: string;
-    readonly password: string;
-  } | null;
+export interface KafkaConfig extends KafkaOptions {
   readonly from: 'oldest' | 'now';
 }
 
-export interface ParquetConfig {
-  readonly place: { readonly kind: 'folder'; readonly path: string } | ({ readonly kind: 's3' } & S3Config);
+export interface ParquetConfig extends FileLimits {
+  readonly place: { readonly kind: 'folder'; readonly path: string } | ({ readonly kind: 's3' } & S3Options);
   readonly from: 'oldest' | 'now';
-  readonly intervalMs: number;
-  readonly maxRows: number;
-  readonly maxBytes: number;
-}
-
-export interface S3Config {
-  readonly bucket: string;
-  /** Beginning of all keys: empty, or with a slash at its end. */
-  readonly prefix: string;
-  /** Without a slash at its end. */
-  readonly endpoint: string;
-  readonly region: string;
-  /** Whether the bucket is named in the path, not in the host. */
-  readonly pathStyle: boolean;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken: string | null;
 }
 
 /** The sinks as configured. Adds to `problems` what makes them unusable. */
@@ -129,7 +104,7 @@ function parquetConfig(values: SettingValues, problems: string[]): ParquetConfig
   };
 }
 
-function s3Config(values: SettingValues, address: string, problems: string[]): S3Config {
+function s3Config(values: SettingValues, address: string, problems: string[]): S3Options {
   const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey, s3Region: region } = values;
   if (accessKeyId === null || secretAccessKey === null) {
     const missing =

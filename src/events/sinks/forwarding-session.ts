@@ -1,13 +1,13 @@
+import type { RequestThread } from '../../../packages/supervised-worker/src/index.js';
 import type { TailEvent } from '../store/event-tail.js';
 import type { SinkSession } from './event-sink.js';
-import type { SinkThread } from './sink-thread.js';
 
 /** Time for requests that are under way when a session is closed, in milliseconds. */
 const CLOSE_MS = 2_000;
 
 export interface ForwardingOptions {
   /** Sends the events. The session closes it. */
-  readonly thread: Pick<SinkThread<unknown>, 'close'>;
+  readonly thread: Pick<RequestThread, 'close'>;
   /** Connects; resolves with the position up to which every event was taken before. */
   connect(): Promise<bigint>;
   /** Resolves when the destination has all of these events for good. There is at least one. */

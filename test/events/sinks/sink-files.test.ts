@@ -4,10 +4,12 @@ import { link, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { S3Config } from '../../../src/config/config-sinks.js';
-import { createFolderFiles } from '../../../src/events/sinks/folder-files.js';
-import { createS3Files } from '../../../src/events/sinks/s3-files.js';
-import { FileChangedError, type SinkFiles } from '../../../src/events/sinks/sink-files.js';
+import { createS3Files, type S3Options } from '../../../packages/s3-files/src/index.js';
+import {
+  createFolderFiles,
+  FileChangedError,
+  type VersionedFiles,
+} from '../../../packages/versioned-files/src/index.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 
 const KEY = { accessKeyId: 'key-id', secretAccessKey: 'a/long+secret', region: 'eu-central-1' };
@@ -15,7 +17,7 @@ const BUCKET = 'audit-bucket';
 
 let server: S3Server;
 const folders: string[] = [];
-const opened: SinkFiles[] = [];
+const opened: VersionedFiles[] = [];
 beforeAll(async () => {
   server = await startS3Server({ ...KEY, bucket: BUCKET, pageSize: 3 });
 });
@@ -33,7 +35,7 @@ async function newFolder(): Promise<string> {
   folders.push(folder);
   return path.join(folder, 'below', 'it');
 }
-function inBucket(more: Partial<S3Config> = {}): SinkFiles {
+function inBucket(more: Partial<S3Options> = {}): VersionedFiles {
   const prefix = `some path/${randomBytes(4).toString('hex')}/`;
   const config = { bucket: BUCKET, prefix, endpoint: server.url, pathStyle: true, sessionToken: null };
   return createS3Files({ ...config, ...KEY, ...more });
@@ -43,12 +45,12 @@ describe.each([
   ['a folder', async () => createFolderFiles(await newFolder())],
   ['a bucket', async () => inBucket()],
 ])('files in %s', (_name, create) => {
-  async function newFiles(): Promise<SinkFiles> {
+  async function newFiles(): Promise<VersionedFiles> {
     const files = await create();
     opened.push(files);
     return files;
   }
-  const textOf = async (files: SinkFiles, name: string) =>
+  const textOf = async (files: VersionedFiles, name: string) =>
     Buffer.from((await files.read(name))?.bytes ?? []).toString();
 
   it('are read as they were written', async () => {
