@@ -262,30 +262,6 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
     expect(await files.list('date=', '')).toEqual((await listedFiles(files)).map(({ path: one }) => one));
   });
 
-  it('go on after a crash that came before the new part of the manifest was shown', async () => {
-    const place = inFolder();
-    const files = filesOf(place);
-    const open = () => openManifest({ files, ...ownerOf('one'), first: async () => 0n, filesPerPart: 1 });
-    for (let count = 1; count <= 3; count += 1) {
-      await open();
-      // It is a version of the file already.
-      const shown = (await files.list('manifest/0', '')).at(-1) ?? '';
-      await files.remove(shown);
-      const manifest = await open();
-      expect(await files.list('manifest/0', '')).toContain(shown);
-      const file = { rows: 1, bytes: 1, sha256: 'x', restorations: 0, after: manifest.upTo };
-      await manifest.append({ path: `date=${count}`, upTo: manifest.upTo + 1n, ...file });
-      await manifest.append({
-        path: `date=${count}`,
-        ...file,
-        after: manifest.upTo,
-        upTo: manifest.upTo + 1n,
-      });
-    }
-    expect((await open()).upTo).toBe(6n);
-    expect(await listedFiles(files)).toHaveLength(6);
-  });
-
   it('of two processes that deliver at the same time hold events once', async () => {
     const place = inBucket();
     const files = filesOf(place);
@@ -380,36 +356,5 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
     expect(String(error)).toContain('ignores the conditions of writes');
     expect(old.objects.size).toBe(0);
     await old.stop();
-  });
-
-  it('are listed in manifests of limited length, without a gap', async () => {
-    const place = inBucket();
-    const files = filesOf(place);
-    const open = () => openManifest({ files, ...ownerOf('one'), first: async () => 7n, filesPerPart: 3 });
-    let end = 7n;
-    for (let count = 0; count < 11; count += 1) {
-      // Each by a process that has just started.
-      const manifest = await open();
-      expect(manifest.upTo).toBe(end);
-      if (count === 5) {
-        end -= 3n;
-        await manifest.rewind(end);
-      }
-      const file = { rows: 1, bytes: 1, sha256: 'x', restorations: manifest.restorations };
-      await manifest.append({ path: `date=${count}`, after: end, upTo: end + 5n, ...file });
-      end += 5n;
-    }
-    const entries = await listedFiles(files);
-    expect(entries.map(({ path: one }) => one)).toEqual(
-      Array.from({ length: 11 }, (_, index) => `date=${index}`),
-    );
-    expect(await files.list('manifest/', '')).toHaveLength(4);
-    expect((await open()).recent.map(({ path: one }) => one)).toEqual([
-      'date=6',
-      'date=7',
-      'date=8',
-      'date=9',
-      'date=10',
-    ]);
   });
 });
