@@ -87,6 +87,15 @@ describe('the folders of the architecture page', () => {
   });
 });
 
+it('the dependencies of packages are where the service finds them, which is compiled with the packages', () => {
+  // npm puts a second version of a dependency into the folder of the package, which is not above `dist`.
+  const { packages } = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8'));
+  const folders = PACKAGES.map((name) => `packages/${name}/node_modules/`);
+  expect(Object.keys(packages).filter((name) => folders.some((folder) => name.startsWith(folder)))).toEqual(
+    [],
+  );
+});
+
 /** A folder with what is directly in it: its subfolders, and its files as one part. */
 type Parts = ReadonlyMap<string, ReadonlySet<string>>;
 

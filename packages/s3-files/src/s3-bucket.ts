@@ -71,6 +71,7 @@ export function createS3Bucket(options: S3Options): S3Bucket {
     return url;
   }
 
+  // Proxies answer with HTML, and the text is cut: tags are only left out.
   const failure: S3Bucket['failure'] = ({ method, path }, { status, bytes }) => {
     const shown = bytes.toString('utf8', 0, MAX_REASON_LENGTH).replace(/<[^>]*>/g, ' ');
     const reason = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), shown);

@@ -1,4 +1,3 @@
-import type { RequestThread } from '../../../packages/supervised-worker/src/index.js';
 import type { TailEvent } from '../store/event-tail.js';
 import type { SinkSession } from './event-sink.js';
 
@@ -7,7 +6,7 @@ const CLOSE_MS = 2_000;
 
 export interface ForwardingOptions {
   /** Sends the events. The session closes it. */
-  readonly thread: Pick<RequestThread, 'close'>;
+  readonly sender: { close(limitMs: number): Promise<void> };
   /** Connects; resolves with the position up to which every event was taken before. */
   connect(): Promise<bigint>;
   /** Resolves when the destination has all of these events for good. There is at least one. */
@@ -16,15 +15,15 @@ export interface ForwardingOptions {
 
 /** Opens a session of a destination that has every event for good as soon as it has taken it. See `EventSink.open`. */
 export async function openForwarding(
-  { thread, connect, send }: ForwardingOptions,
+  { sender, connect, send }: ForwardingOptions,
   signal: AbortSignal,
 ): Promise<SinkSession> {
-  signal.addEventListener('abort', () => void thread.close(0));
+  signal.addEventListener('abort', () => void sender.close(0));
   let durable: bigint;
   try {
     durable = await connect();
   } catch (error) {
-    await thread.close(CLOSE_MS);
+    await sender.close(CLOSE_MS);
     throw error;
   }
   return {
@@ -41,6 +40,6 @@ export async function openForwarding(
       durable = position;
     },
     finish: async () => {},
-    close: () => thread.close(CLOSE_MS),
+    close: () => sender.close(CLOSE_MS),
   };
 }

@@ -21,7 +21,7 @@ export function createKafkaSink(config: KafkaConfig): EventSink {
         return stored ?? first();
       };
       const send = (events: readonly TailEvent[]) => producer.send(messagesOf(events));
-      return openForwarding({ thread: producer, connect, send }, signal);
+      return openForwarding({ sender: producer, connect, send }, signal);
     },
   };
 }

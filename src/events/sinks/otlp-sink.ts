@@ -30,7 +30,7 @@ export function createOtlpSink({ endpoint, headers, serviceName, resource }: Otl
       });
       const connect = async () => stored ?? first();
       const send = (events: readonly TailEvent[]) => thread.request({ records: events.map(otlpRecord) });
-      return openForwarding({ thread, connect, send }, signal);
+      return openForwarding({ sender: thread, connect, send }, signal);
     },
   };
 }
