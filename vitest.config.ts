@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -8,9 +8,19 @@ const OF_THE_PROCESS =
   /\bvi\.(useFakeTimers|spyOn|stub\w+|mock)\(|\bprocess\.(on|once|getActiveResourcesInfo)\(/;
 
 /** Files that would see, or disturb, what files before them in the same process have not finished yet. */
-const OWN_PROCESS = readdirSync('test', { recursive: true, encoding: 'utf8' })
-  .map((name) => path.posix.join('test', name.replaceAll(path.sep, '/')))
-  .filter((file) => file.endsWith('.test.ts') && OF_THE_PROCESS.test(readFileSync(file, 'utf8')));
+const OWN_PROCESS = [
+  'test',
+  ...readdirSync('packages').map((name) => path.posix.join('packages', name, 'test')),
+]
+  .flatMap((folder) => testFilesIn(folder))
+  .filter((file) => OF_THE_PROCESS.test(readFileSync(file, 'utf8')));
+
+function testFilesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => path.posix.join(folder, name.replaceAll(path.sep, '/')))
+    .filter((file) => file.endsWith('.test.ts'));
+}
 
 /** Parts of the paths of the slowest files, the slowest first. */
 const SLOW = [

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const FOLDER = join(ROOT, 'archives');
-const NAMES = ['client', 'proto', 'evaluator-sdk', 'exact-json', 'json-schema', 'linear-text', 'sql-reader'];
+const FOR_USERS = ['client', 'proto', 'evaluator-sdk'];
+const ENGINES = ['exact-json', 'json-schema', 'linear-text', 'sql-reader'];
+const AROUND_SINKS = ['kafka-producer', 'parquet-log', 's3-files', 'supervised-worker', 'versioned-files'];
+const NAMES = [...FOR_USERS, ...ENGINES, ...AROUND_SINKS];
 
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER);

@@ -3,7 +3,9 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const PACKAGES = ['exact-json', 'linear-text', 'json-schema', 'sql-reader'];
+const ENGINES = ['exact-json', 'linear-text', 'json-schema', 'sql-reader'];
+const AROUND_SINKS = ['supervised-worker', 'versioned-files', 's3-files', 'parquet-log', 'kafka-producer'];
+const PACKAGES = [...ENGINES, ...AROUND_SINKS];
 const page = readFileSync(path.join(ROOT, 'docs', 'architecture.md'), 'utf8');
 /** The section with recorded walks, and the one behind it. */
 const RECORDED = '## What an evaluation passes';
@@ -22,7 +24,7 @@ function withoutRecorded(text: string): string {
 function importsIn(...folders: readonly string[]): Map<string, readonly string[]> {
   const files = folders.flatMap((folder) =>
     readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.m?tsx?$|\.mjs$/.test(name))
+      .filter((name) => /\.m?[jt]sx?$/.test(name))
       .map((name) => path.join(folder, name)),
   );
   const known = new Set(files);
@@ -83,6 +85,15 @@ describe('the folders of the architecture page', () => {
     for (const file of imports.keys()) visit(file, []);
     expect(done.size).toBe(imports.size);
   });
+});
+
+it('the dependencies of packages are where the service finds them, which is compiled with the packages', () => {
+  // npm puts a second version of a dependency into the folder of the package, which is not above `dist`.
+  const { packages } = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8'));
+  const folders = PACKAGES.map((name) => `packages/${name}/node_modules/`);
+  expect(Object.keys(packages).filter((name) => folders.some((folder) => name.startsWith(folder)))).toEqual(
+    [],
+  );
 });
 
 /** A folder with what is directly in it: its subfolders, and its files as one part. */

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { S3Options } from '../../packages/s3-files/src/index.js';
 import {
   BOOLEAN,
   converted,
@@ -110,7 +111,6 @@ export const SINKS = { eventSinks: { kafka: KAFKA, parquet: PARQUET } };
 
 export type KafkaConfig = NonNullable<ReturnType<typeof kafkaConfig>>;
 export type ParquetConfig = NonNullable<ReturnType<typeof parquetConfig>>;
-export type S3Config = ReturnType<typeof s3Config>;
 export type OtlpSinkConfig = NonNullable<ReturnType<typeof otlpConfig>>;
 
 type SinkValues = ValuesOf<typeof SINKS> & ValuesOf<typeof EVENTS> & ValuesOf<typeof TELEMETRY>;
@@ -174,7 +174,7 @@ function parquetConfig({ place, s3, ...files }: ValuesOf<typeof PARQUET>, proble
   };
 }
 
-function s3Config(address: string, s3: ValuesOf<typeof PARQUET>['s3'], problems: string[]) {
+function s3Config(address: string, s3: ValuesOf<typeof PARQUET>['s3'], problems: string[]): S3Options {
   const { accessKeyId, secretAccessKey, region } = s3;
   if (accessKeyId === null || secretAccessKey === null) {
     const missing =

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { SupervisedWorker } from '../process/supervised-worker.js';
+import { SupervisedWorker } from '../../packages/supervised-worker/src/index.js';
 import { OutcomeUnknownError, unavailable } from './errors.js';
 import type { ConnectionOptions, Failure, Reply, Request, Result } from './sqlite-worker.js';
 import { StorageError } from './storage-health/storage-state.js';

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { fileURLToPath, type URL } from 'node:url';
-import type { WorkerHandle } from './supervised-worker.js';
+import type { WorkerHandle } from '../../packages/supervised-worker/src/index.js';
 
 /** Code of the error of a process that exceeded its memory; that of Node.js for a thread. */
 export const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';

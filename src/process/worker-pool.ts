@@ -1,4 +1,8 @@
-import { SupervisedWorker, type SupervisionOptions, type WorkerEnd } from './supervised-worker.js';
+import {
+  SupervisedWorker,
+  type SupervisionOptions,
+  type WorkerEnd,
+} from '../../packages/supervised-worker/src/index.js';
 
 export interface WorkerJob<Reply> {
   /** Longest time in a worker, in milliseconds. */

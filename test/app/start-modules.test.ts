@@ -17,8 +17,10 @@ const PACKAGES = path.join(import.meta.dirname, 'start-packages.txt');
 const OPTIONAL: Readonly<Record<string, RegExp>> = {
   // The threads that read events make rows of each kind, with one module.
   ClickHouse: /^node_modules\/@clickhouse\/|^src\/events\/(?:clickhouse\/(?!clickhouse-row)|spool\/)/,
-  Kafka: /^node_modules\/@platformatic\/|^src\/events\/sinks\/kafka-/,
-  Parquet: /^node_modules\/(?:hyparquet|aws4fetch)|^src\/events\/sinks\/(?:parquet-|s3-)/,
+  Kafka: /^node_modules\/@platformatic\/|^packages\/kafka-producer\/|^src\/events\/sinks\/kafka-/,
+  Parquet:
+    /^node_modules\/hyparquet|^packages\/(?:parquet-log|versioned-files)\/|^src\/events\/sinks\/parquet-/,
+  S3: /^node_modules\/(?:aws4fetch|@rgrove)\/|^packages\/s3-files\//,
   'events over OTLP': /^src\/events\/sinks\/otlp-/,
   // prom-client loads the API, which does nothing without the others.
   OpenTelemetry: /^node_modules\/@opentelemetry\/(?!api\/)|^src\/telemetry\/otlp/,

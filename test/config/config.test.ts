@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { S3Options } from '../../packages/s3-files/src/index.js';
 import { helpText } from '../../src/app/cli.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from '../../src/config/config.js';
-import type { S3Config } from '../../src/config/config-sinks.js';
 import { SETTINGS, type SettingName } from '../../src/config/settings.js';
 
 /** What a variable does: where its value is found, its default, texts with their values, and texts it refuses. */
@@ -56,7 +56,7 @@ const S3_PLACE = {
   sessionToken: null,
 };
 
-function s3Of({ eventSinks: { parquet } }: Config): S3Config | undefined {
+function s3Of({ eventSinks: { parquet } }: Config): S3Options | undefined {
   return parquet?.place.kind === 's3' ? parquet.place : undefined;
 }
 

@@ -9,11 +9,13 @@ import { installPacked } from '../support/installed-packages.js';
 import { startService, type TestService } from '../support/service.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** Packages for users, and the engines of the service. */
+/** Packages for users, and below the engines of the service. */
 const FOR_USERS = ['client', 'evaluator-sdk', 'proto'];
 /** Largest archive of a package for users, in bytes. */
 const MAX_ARCHIVE_BYTES = 320_000;
 const ENGINES = ['exact-json', 'json-schema', 'linear-text', 'sql-reader'];
+/** Packages around the sinks of events. */
+const AROUND_SINKS = ['kafka-producer', 'parquet-log', 's3-files', 'supervised-worker', 'versioned-files'];
 
 const TYPE_ROOTS = { typeRoots: [path.join(ROOT, 'node_modules', '@types')] };
 
@@ -220,19 +222,22 @@ describe('docs/client.md', () => {
   );
 });
 
-describe('the engines, packed and installed in an empty folder', () => {
+describe.each([
+  ['the engines', ENGINES],
+  ['the packages around sinks', AROUND_SINKS],
+])('%s, packed and installed in an empty folder', (_, names) => {
   let folder: string;
   beforeAll(async () => {
-    folder = await installPacked(ENGINES);
+    folder = await installPacked(names);
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it('need no other package of the repository', async () => {
     const modules = path.join(folder, 'node_modules', '@control-enforcement');
-    expect((await readdir(modules)).sort()).toEqual([...ENGINES].sort());
+    expect((await readdir(modules)).sort()).toEqual([...names].sort());
   });
 
-  it.each(ENGINES)('%s does what its README shows', async (name) => {
+  it.each(names)('%s does what its README shows', async (name) => {
     const [source = ''] = await blocks(name, 'ts');
     expect(source).toContain(`'@control-enforcement/${name}'`);
     const [expected] = await blocks(name, 'text');

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { WorkerEnd } from '../../src/process/supervised-worker.js';
+import type { WorkerEnd } from '../../packages/supervised-worker/src/index.js';
 import { type WorkerJob, WorkerPool, type WorkerPoolOptions } from '../../src/process/worker-pool.js';
 import { until } from '../support/until.js';
 import { ECHO, entryOf, type Reply } from './support/worker-modules.js';

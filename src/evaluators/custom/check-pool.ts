@@ -1,9 +1,9 @@
 import type { Json } from '../../../packages/evaluator-sdk/src/index.js';
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
+import type { SupervisionOptions, WorkerEnd } from '../../../packages/supervised-worker/src/index.js';
 import type { EvaluatorStatus } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { OUT_OF_MEMORY } from '../../process/process-worker.js';
-import type { SupervisionOptions, WorkerEnd } from '../../process/supervised-worker.js';
 import { type WorkerJob, WorkerPool } from '../../process/worker-pool.js';
 import { dataProblem } from './data-size.js';
 import type { Check, CheckReply, EvaluatorDescription } from './worker-messages.js';

@@ -1,13 +1,12 @@
 import type { TailEvent } from '../store/event-tail.js';
 import type { SinkSession } from './event-sink.js';
-import type { SinkThread } from './sink-thread.js';
 
 /** Time for requests that are under way when a session is closed, in milliseconds. */
 const CLOSE_MS = 2_000;
 
 export interface ForwardingOptions {
   /** Sends the events. The session closes it. */
-  readonly thread: Pick<SinkThread<unknown>, 'close'>;
+  readonly sender: { close(limitMs: number): Promise<void> };
   /** Connects; resolves with the position up to which every event was taken before. */
   connect(): Promise<bigint>;
   /** Resolves when the destination has all of these events for good. There is at least one. */
@@ -16,15 +15,15 @@ export interface ForwardingOptions {
 
 /** Opens a session of a destination that has every event for good as soon as it has taken it. See `EventSink.open`. */
 export async function openForwarding(
-  { thread, connect, send }: ForwardingOptions,
+  { sender, connect, send }: ForwardingOptions,
   signal: AbortSignal,
 ): Promise<SinkSession> {
-  signal.addEventListener('abort', () => void thread.close(0));
+  signal.addEventListener('abort', () => void sender.close(0));
   let durable: bigint;
   try {
     durable = await connect();
   } catch (error) {
-    await thread.close(CLOSE_MS);
+    await sender.close(CLOSE_MS);
     throw error;
   }
   return {
@@ -41,6 +40,6 @@ export async function openForwarding(
       durable = position;
     },
     finish: async () => {},
-    close: () => thread.close(CLOSE_MS),
+    close: () => sender.close(CLOSE_MS),
   };
 }

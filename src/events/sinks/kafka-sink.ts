@@ -1,15 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import { type Messages, startKafkaProducer } from '../../../packages/kafka-producer/src/index.js';
 import type { KafkaConfig } from '../../config/config-sinks.js';
 import { shownEvent } from '../store/event.js';
 import type { TailEvent } from '../store/event-tail.js';
 import type { EventSink } from './event-sink.js';
 import { openForwarding } from './forwarding-session.js';
-import type { Messages, Settings } from './kafka-worker.js';
-import { startSinkThread } from './sink-thread.js';
-import type { Reply } from './thread-requests.js';
-
-const ENTRY = new URL('./kafka-worker.js', import.meta.url);
 
 /**
  * A topic of Kafka. Each event is a message with the agent as its key, so that the events of an agent are in the order
@@ -20,29 +15,14 @@ export function createKafkaSink(config: KafkaConfig): EventSink {
   return {
     name: 'kafka',
     async open(stored, first, signal) {
-      const thread = startSinkThread<Reply>({
-        entry: ENTRY,
-        data: await settingsOf(config),
-        secrets: config.sasl === null ? [] : [config.sasl.password],
-      });
+      const producer = await startKafkaProducer(config);
       const connect = async () => {
-        await thread.request({ connect: true });
+        await producer.connect();
         return stored ?? first();
       };
-      const send = (events: readonly TailEvent[]) => thread.request({ messages: messagesOf(events) });
-      return openForwarding({ thread, connect, send }, signal);
+      const send = (events: readonly TailEvent[]) => producer.send(messagesOf(events));
+      return openForwarding({ sender: producer, connect, send }, signal);
     },
-  };
-}
-
-async function settingsOf({ brokers, clientId, topic, tls, sasl }: KafkaConfig): Promise<Settings> {
-  const ca = tls === null || tls.caFile === null ? null : await readFile(tls.caFile, 'utf8');
-  return {
-    brokers: [...brokers],
-    clientId,
-    topic,
-    ...(tls === null ? {} : { tls: ca === null ? {} : { ca } }),
-    ...(sasl === null ? {} : { sasl }),
   };
 }
 

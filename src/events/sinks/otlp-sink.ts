@@ -1,3 +1,4 @@
+import { startRequestThread } from '../../../packages/supervised-worker/src/index.js';
 import type { OtlpSinkConfig } from '../../config/config-sinks.js';
 import { VERSION } from '../../process/package-root.js';
 import type { TailEvent } from '../store/event-tail.js';
@@ -5,8 +6,6 @@ import type { EventSink } from './event-sink.js';
 import { openForwarding } from './forwarding-session.js';
 import { otlpRecord } from './otlp-record.js';
 import type { Settings } from './otlp-worker.js';
-import { startSinkThread } from './sink-thread.js';
-import type { Reply } from './thread-requests.js';
 
 const ENTRY = new URL('./otlp-worker.js', import.meta.url);
 
@@ -24,14 +23,14 @@ export function createOtlpSink({ endpoint, headers, serviceName, resource }: Otl
   return {
     name: 'otlp',
     open(stored, first, signal) {
-      const thread = startSinkThread<Reply>({
+      const thread = startRequestThread({
         entry: ENTRY,
         data: settings,
         secrets: Object.values(headers),
       });
       const connect = async () => stored ?? first();
       const send = (events: readonly TailEvent[]) => thread.request({ records: events.map(otlpRecord) });
-      return openForwarding({ thread, connect, send }, signal);
+      return openForwarding({ sender: thread, connect, send }, signal);
     },
   };
 }

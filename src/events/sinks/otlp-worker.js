@@ -6,7 +6,7 @@
 import { workerData } from 'node:worker_threads';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { answerRequests } from './thread-requests.js';
+import { answerRequests } from '../../../packages/supervised-worker/src/thread-requests.js';
 
 /**
  * `time` is in seconds and nanoseconds since 1970.

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { DuplicateMembers } from '../../../packages/exact-json/src/index.js';
+import { ownMemory } from '../../../packages/supervised-worker/src/index.js';
 import type { MessageReader, UnreadMessage } from '../../contract/call/handler.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { unavailable } from '../../database/errors.js';
@@ -9,7 +10,6 @@ import type { EventReaders, EventRpc } from '../../events/observability-handlers
 import { type ReadEvents, type SentEvents, unpackEvents } from '../../events/read-events.js';
 import type { EventStore } from '../../events/store/event-store.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
-import { ownMemory } from '../../process/supervised-worker.js';
 import { type WorkerJob, WorkerPool } from '../../process/worker-pool.js';
 import type { UnreadEvents } from './event-messages.js';
 import { type SentError, unpackError } from './sent-error.js';

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type DuplicateMembers, parseStoredJson } from '../../../packages/exact-json/src/index.js';
+import { ownMemory, SupervisedWorker } from '../../../packages/supervised-worker/src/index.js';
 import type { StoredDefinition } from '../../controls/agent-control-store.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
 import type { ControlFailure } from '../../core/linked-control.js';
@@ -9,7 +10,6 @@ import { unavailable } from '../../database/errors.js';
 import type { HeldStep } from '../../decisions/held-step.js';
 import type { EvaluatorMeter } from '../../evaluators/metered.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
-import { ownMemory, SupervisedWorker } from '../../process/supervised-worker.js';
 import type { EvaluationRpc, HeavySteps, HeldMessage } from '../evaluation/heavy-steps.js';
 import { unpackError } from '../event-reading/sent-error.js';
 import type { EvaluationFields } from '../wire/evaluation-codec.js';

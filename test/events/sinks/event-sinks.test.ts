@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createFolderFiles } from '../../../src/events/sinks/folder-files.js';
+import { createFolderFiles } from '../../../packages/versioned-files/src/index.js';
 import { LagClock } from '../../../src/events/sinks/sink-meter.js';
 import { exchange } from '../../support/http.js';
 import { metric, parseMetrics } from '../../support/prometheus.js';

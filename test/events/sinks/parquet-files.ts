@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parquetReadObjects } from 'hyparquet';
 import { parseStoredJson } from '../../../packages/exact-json/src/index.js';
-import type { SinkFiles } from '../../../src/events/sinks/sink-files.js';
+import type { VersionedFiles } from '../../../packages/versioned-files/src/index.js';
 
 /** A file as the manifest lists it. */
 export interface Entry {
@@ -17,7 +17,7 @@ export interface Entry {
 export type ParquetRow = Record<string, unknown>;
 
 /** Everything that is listed, in the order of the manifest. */
-export async function listedFiles(files: SinkFiles): Promise<Entry[]> {
+export async function listedFiles(files: VersionedFiles): Promise<Entry[]> {
   const paths = (await files.list('manifest/', '')).filter((path) => /^manifest\/\d{8}\.json$/.test(path));
   const entries: Entry[] = [];
   for (const path of paths.sort()) {
@@ -29,7 +29,7 @@ export async function listedFiles(files: SinkFiles): Promise<Entry[]> {
 }
 
 /** The rows of a file, as another implementation reads them. Throws when it is not the file that is listed. */
-export async function readRows(files: SinkFiles, entry: Entry): Promise<ParquetRow[]> {
+export async function readRows(files: VersionedFiles, entry: Entry): Promise<ParquetRow[]> {
   const found = await files.read(entry.path);
   if (found === null) throw new Error(`${entry.path} is listed and does not exist`);
   const bytes = Uint8Array.from(found.bytes);
@@ -42,7 +42,7 @@ export async function readRows(files: SinkFiles, entry: Entry): Promise<ParquetR
 }
 
 /** The rows of all listed files. Throws when their ranges of positions have a gap or overlap. */
-export async function allRows(files: SinkFiles): Promise<ParquetRow[]> {
+export async function allRows(files: VersionedFiles): Promise<ParquetRow[]> {
   const rows: ParquetRow[] = [];
   let end: number | undefined;
   for (const entry of await listedFiles(files)) {

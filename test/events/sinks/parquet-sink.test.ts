@@ -4,13 +4,16 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { parseStoredJson } from '../../../packages/exact-json/src/index.js';
-import type { ParquetConfig, S3Config } from '../../../src/config/config-sinks.js';
+import { openManifest } from '../../../packages/parquet-log/src/manifest.js';
+import { createS3Files, type S3Options } from '../../../packages/s3-files/src/index.js';
+import {
+  createFolderFiles,
+  FileChangedError,
+  type VersionedFiles,
+} from '../../../packages/versioned-files/src/index.js';
+import type { ParquetConfig } from '../../../src/config/config-sinks.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
-import { createFolderFiles } from '../../../src/events/sinks/folder-files.js';
-import { openManifest } from '../../../src/events/sinks/parquet-manifest.js';
 import { createParquetSink } from '../../../src/events/sinks/parquet-sink.js';
-import { createS3Files } from '../../../src/events/sinks/s3-files.js';
-import { FileChangedError, type SinkFiles } from '../../../src/events/sinks/sink-files.js';
 import { createSqlEventStore } from '../../../src/events/sql/sql-event-store.js';
 import { type ControlEvent, shownEvent } from '../../../src/events/store/event.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
@@ -26,6 +29,8 @@ const HOUR_MS = 3_600_000;
 const NEVER = new AbortController().signal;
 const START_MS = Date.parse('2026-12-08T10:00:00Z');
 const KEY = { accessKeyId: 'key-id', secretAccessKey: 'secret', region: 'us-east-1' };
+
+const ownerOf = (id: string) => ({ contents: 'events', source: { kind: 'database', id } });
 
 /** An event as clients get it, from a row. */
 function shownRow({
@@ -82,7 +87,7 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
     places += 1;
     return { kind: 'folder', path: path.join(folder, String(places)) };
   };
-  const inBucket = (): { kind: 's3' } & S3Config => {
+  const inBucket = (): { kind: 's3' } & S3Options => {
     places += 1;
     const prefix = `${places}/`;
     return {
@@ -95,7 +100,7 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
       ...KEY,
     };
   };
-  const filesOf = (place: ParquetConfig['place']): SinkFiles =>
+  const filesOf = (place: ParquetConfig['place']): VersionedFiles =>
     place.kind === 's3' ? createS3Files(place) : createFolderFiles(place.path);
   function sinkOf(place: ParquetConfig['place'], more: Partial<ParquetConfig> = {}) {
     const limits = { intervalMs: HOUR_MS, maxRows: 1_000_000, maxBytes: 64 * 1024 * 1024 };
@@ -126,12 +131,12 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
       () => runner.figures.delivered,
       (delivered) => delivered >= count,
     );
-  const listed = (files: SinkFiles, count: number) =>
+  const listed = (files: VersionedFiles, count: number) =>
     until(
       () => listedFiles(files),
       (entries) => entries.length >= count,
     );
-  const ids = async (files: SinkFiles) => (await allRows(files)).map(idOf);
+  const ids = async (files: VersionedFiles) => (await allRows(files)).map(idOf);
 
   it('have every member of any event, with its type, as another implementation reads them', async () => {
     const events = fc.sample(eventArbitrary(START_MS, ['client', 'service']), { numRuns: 1_500, seed: 1 });
@@ -228,7 +233,11 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
       const part = await store.tail.after('search', session.start, {});
       if (end === 'written') {
         // As if it was killed before the manifest was replaced: another process has replaced it meanwhile.
-        const { upTo } = await openManifest({ files, source: database.instanceId, first: async () => 0n });
+        const { upTo } = await openManifest({
+          files,
+          ...ownerOf(database.instanceId),
+          first: async () => 0n,
+        });
         const manifest = (await files.read('manifest/00000001.json')) ?? {
           bytes: Buffer.alloc(0),
           version: '',
@@ -251,30 +260,6 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
     );
     // The file that was not listed is gone.
     expect(await files.list('date=', '')).toEqual((await listedFiles(files)).map(({ path: one }) => one));
-  });
-
-  it('go on after a crash that came before the new part of the manifest was shown', async () => {
-    const place = inFolder();
-    const files = filesOf(place);
-    const open = () => openManifest({ files, source: 'one', first: async () => 0n, filesPerPart: 1 });
-    for (let count = 1; count <= 3; count += 1) {
-      await open();
-      // It is a version of the file already.
-      const shown = (await files.list('manifest/0', '')).at(-1) ?? '';
-      await files.remove(shown);
-      const manifest = await open();
-      expect(await files.list('manifest/0', '')).toContain(shown);
-      const file = { rows: 1, bytes: 1, sha256: 'x', restorations: 0, after: manifest.upTo };
-      await manifest.append({ path: `date=${count}`, upTo: manifest.upTo + 1n, ...file });
-      await manifest.append({
-        path: `date=${count}`,
-        ...file,
-        after: manifest.upTo,
-        upTo: manifest.upTo + 1n,
-      });
-    }
-    expect((await open()).upTo).toBe(6n);
-    expect(await listedFiles(files)).toHaveLength(6);
   });
 
   it('of two processes that deliver at the same time hold events once', async () => {
@@ -356,7 +341,7 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
 
   it('of another database are not added to', async () => {
     const place = inFolder();
-    await openManifest({ files: filesOf(place), source: 'another', first: async () => 0n });
+    await openManifest({ files: filesOf(place), ...ownerOf('another'), first: async () => 0n });
     const error = await sinkOf(place)
       .open(null, async () => 0n, NEVER)
       .catch((thrown: Error) => thrown);
@@ -371,36 +356,5 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
     expect(String(error)).toContain('ignores the conditions of writes');
     expect(old.objects.size).toBe(0);
     await old.stop();
-  });
-
-  it('are listed in manifests of limited length, without a gap', async () => {
-    const place = inBucket();
-    const files = filesOf(place);
-    const open = () => openManifest({ files, source: 'one', first: async () => 7n, filesPerPart: 3 });
-    let end = 7n;
-    for (let count = 0; count < 11; count += 1) {
-      // Each by a process that has just started.
-      const manifest = await open();
-      expect(manifest.upTo).toBe(end);
-      if (count === 5) {
-        end -= 3n;
-        await manifest.rewind(end);
-      }
-      const file = { rows: 1, bytes: 1, sha256: 'x', restorations: manifest.restorations };
-      await manifest.append({ path: `date=${count}`, after: end, upTo: end + 5n, ...file });
-      end += 5n;
-    }
-    const entries = await listedFiles(files);
-    expect(entries.map(({ path: one }) => one)).toEqual(
-      Array.from({ length: 11 }, (_, index) => `date=${index}`),
-    );
-    expect(await files.list('manifest/', '')).toHaveLength(4);
-    expect((await open()).recent.map(({ path: one }) => one)).toEqual([
-      'date=6',
-      'date=7',
-      'date=8',
-      'date=9',
-      'date=10',
-    ]);
   });
 });

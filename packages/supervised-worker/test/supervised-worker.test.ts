@@ -3,13 +3,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  SupervisedWorker,
-  type SupervisionOptions,
-  type WorkerEnd,
-} from '../../src/process/supervised-worker.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
-import { ECHO, entryOf, type Reply } from './support/worker-modules.js';
+import { ECHO, entryOf, type Reply } from '../../../test/process/support/worker-modules.js';
+import { type CompiledService, compileService } from '../../../test/support/service-process.js';
+import { SupervisedWorker, type SupervisionOptions, type WorkerEnd } from '../src/supervised-worker.js';
 
 /** Longer than any start takes. */
 const LONG_MS = 600_000;
@@ -131,7 +127,7 @@ describe('a process', () => {
 
   /** Output of a process that does this with a thread, and ends by itself. */
   const outputOf = async (text: string): Promise<string> => {
-    const module = path.join(path.dirname(compiled.main), 'process', 'supervised-worker.js');
+    const module = path.resolve(compiled.main, '../../packages/supervised-worker/src/index.js');
     const source = `import { Worker } from 'node:worker_threads';
       import { SupervisedWorker } from ${JSON.stringify(module)};
       const thread = new SupervisedWorker({

@@ -1,5 +1,5 @@
-/** Files of a sink, in a folder or a bucket. Paths are relative, with slashes. */
-export interface SinkFiles {
+/** Files in a place that several processes write to, such as a folder or a bucket. Paths are relative, with slashes. */
+export interface VersionedFiles {
   /** For messages. */
   readonly place: string;
   /** Paths of the files that begin with `start`, from `from` on in the order of characters. */
@@ -32,4 +32,9 @@ export class FileChangedError extends Error {
     super(`${path} was changed by another process`);
     this.name = 'FileChangedError';
   }
+}
+
+/** Whether it is a `FileChangedError`, also one of another copy of this package. */
+export function isFileChanged(error: unknown): boolean {
+  return error instanceof Error && error.name === 'FileChangedError';
 }

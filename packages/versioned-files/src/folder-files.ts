@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { FileChangedError, type SinkFiles, type VersionedFile } from './sink-files.js';
+import { FileChangedError, type VersionedFile, type VersionedFiles } from './versioned-files.js';
 
 /** Earlier versions of a replaced file that are kept, so that a process that was suspended finds itself outrun. */
 const KEPT_VERSIONS = 16;
@@ -10,7 +10,7 @@ const KEPT_VERSIONS = 16;
  * Files in a folder. Each version of a replaced file is also a file of its own, `.NAME.vNUMBER`: of two processes only
  * one can create it, and the latest one is what counts when a crash prevented that NAME was replaced.
  */
-export function createFolderFiles(folder: string): SinkFiles {
+export function createFolderFiles(folder: string): VersionedFiles {
   const fullPath = (path: string) => join(folder, path);
   const versionPath = (path: string, version: number | string) =>
     fullPath(join(dirname(path), `.${basename(path)}.v${version}`));

@@ -4,7 +4,7 @@
  */
 import { workerData } from 'node:worker_threads';
 import { Producer, stringSerializers } from '@platformatic/kafka';
-import { answerRequests } from './thread-requests.js';
+import { answerRequests } from '../../supervised-worker/src/thread-requests.js';
 
 /**
  * @typedef {{ brokers: string[], clientId: string, topic: string, tls?: { ca?: string },

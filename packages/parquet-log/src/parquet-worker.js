@@ -3,11 +3,12 @@
  * JavaScript, because a thread starts from a file and Node 20 does not read TypeScript.
  */
 import { createHash } from 'node:crypto';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { COLUMNS } from './parquet-columns.js';
 
 /**
+ * `schema` as in a file: the element of a row, and one for each column.
+ * @typedef {{ schema: import('hyparquet').SchemaElement[], createdBy: string }} Settings
  * Values column by column, and about their size in bytes.
  * @typedef {{ columns: unknown[][], octets: number }} Rows
  * @typedef {{ id: number } & ({ rows: Rows } | { finish: true })} Request
@@ -22,6 +23,10 @@ const GROUP_OCTETS = 32 * 1024 * 1024;
 
 const port = parentPort;
 if (port === null) throw new Error('this module runs in a worker thread');
+
+/** @type {Settings} */
+const { schema, createdBy } = workerData;
+const names = schema.slice(1).map(({ name }) => name);
 
 /** Keeps what is written as one part for each row group, instead of copying all of it again and again. */
 class PartWriter extends ByteWriter {
@@ -39,14 +44,13 @@ class PartWriter extends ByteWriter {
   }
 }
 
+/** @returns {unknown[][]} */
+const emptyColumns = () => names.map(() => []);
+
 function newFile() {
   const writer = new PartWriter();
-  const parquet = new ParquetWriter({
-    writer,
-    schema: [{ name: 'event', num_children: COLUMNS.length }, ...COLUMNS],
-    createdBy: 'control-enforcement-service',
-  });
-  return { writer, parquet, columns: COLUMNS.map(() => /** @type {unknown[]} */ ([])), octets: 0 };
+  const parquet = new ParquetWriter({ writer, schema, createdBy });
+  return { writer, parquet, columns: emptyColumns(), octets: 0 };
 }
 
 let file = newFile();
@@ -54,9 +58,9 @@ let file = newFile();
 function encodeGroup() {
   const rows = file.columns[0]?.length ?? 0;
   if (rows === 0) return;
-  const columnData = COLUMNS.map(({ name }, index) => ({ name, data: file.columns[index] ?? [] }));
+  const columnData = names.map((name, index) => ({ name, data: file.columns[index] ?? [] }));
   file.parquet.write({ columnData, rowGroupSize: rows });
-  file.columns = COLUMNS.map(() => []);
+  file.columns = emptyColumns();
   file.octets = 0;
 }
 

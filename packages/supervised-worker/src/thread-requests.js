@@ -1,10 +1,12 @@
 /**
- * What the threads that send events have in common. Plain JavaScript, because a thread starts from a file and Node 20 does
- * not read TypeScript.
+ * The side of the thread. Plain JavaScript, because a thread starts from a file and Node 20 does not read TypeScript.
  */
 import { parentPort } from 'node:worker_threads';
 
-/** @typedef {{ id: number, failure?: string }} Reply */
+/**
+ * With `failure`, the request was not carried out.
+ * @typedef {{ id: number, failure?: string }} Reply
+ */
 
 /**
  * Answers each request with its id, and with the reason if it failed, until the message `close`.

@@ -1,0 +1,3 @@
+export type { ParquetColumn, ParquetType, ParquetValue } from './columns.js';
+export { openParquetLog } from './open-parquet-log.js';
+export type { FileLimits, LogSource, ParquetLog, ParquetLogOptions, RowKind } from './parquet-log.js';
