@@ -1,9 +1,9 @@
+import type { StatsTotals } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { StatsTotals } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { DecisionBadge } from '../shared/decision-badge.js';
-import { Table } from '../shared/table.js';
-import { TimeText } from '../shared/time-text.js';
+import { DecisionBadge } from '../control-parts/decision-badge.js';
+import { Table } from '../ui/table/table.js';
+import { TimeText } from '../ui/time-text.js';
 import { barTotal, type IntervalCounts, intervalsOf, LAYERS } from './bucket-counts.js';
 import { ChartBars } from './chart-bars.js';
 import { intervalText, lengthText } from './chart-geometry.js';

@@ -1,14 +1,11 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import {
-  ObservabilityService,
-  TotalKind,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { EVENT_COLUMNS, EventRow } from '../events/event-columns.js';
 import { totalText } from '../events/total-text.js';
-import { QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
+import { QueryState } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
 import { eventsAddress } from './events-address.js';
 
 const SHOWN = 10;

@@ -1,6 +1,6 @@
-import { SelectField } from '../shared/select-field.js';
-import { rangeMs, TIME_RANGES } from '../shared/time-range.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
+import { SelectField } from '../ui/fields/fields.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { rangeMs, TIME_RANGES } from '../ui/time-range.js';
 
 const DEFAULT_RANGE = '24h';
 

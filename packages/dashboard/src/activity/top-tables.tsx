@@ -1,11 +1,8 @@
+import type { AgentStats, ControlStats } from '@gen/enforcement/v1/observability_service_pb.js';
 import { Link } from 'wouter';
-import type {
-  AgentStats,
-  ControlStats,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { countText, shareText } from '../shared/numbers.js';
-import { Table } from '../shared/table.js';
-import { UserText } from '../shared/user-text.js';
+import { countText, shareText } from '../ui/numbers.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
 import { type EventsOf, eventsAddress } from './events-address.js';
 
 const MAX_NAME = 36;

@@ -1,8 +1,8 @@
+import type { GetAgentResponse } from '@gen/enforcement/v1/agent_service_pb.js';
 import { Link } from 'wouter';
-import type { GetAgentResponse } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { Empty } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { UserText } from '../shared/user-text.js';
+import { Empty } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
 import { SchemaDetails } from './schema-details.js';
 
 interface RegisteredProps {

@@ -1,9 +1,9 @@
 import { useMutation } from '@connectrpc/connect-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
 import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
-import { numberOf } from '../shared/numbers.js';
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { numberOf } from '../ui/numbers.js';
 import { useAgentLinks } from './use-agent-links.js';
 
 interface DeleteAgentProps {

@@ -1,15 +1,15 @@
 import { useMutation, useQuery } from '@connectrpc/connect-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import type { Warning } from '@gen/enforcement/v1/control_pb.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
-import { SearchToAdd } from '../shared/search-to-add.js';
-import { useChange } from '../shared/use-change.js';
-import { useNameSearch } from '../shared/use-name-search.js';
-import { UserText } from '../shared/user-text.js';
-import { Warnings } from '../shared/warnings.js';
+import { useChange } from '../data/use-change.js';
+import { useNameSearch } from '../data/use-name-search.js';
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { SearchToAdd } from '../ui/fields/search-to-add.js';
+import { UserText } from '../ui/user-text.js';
+import { Warnings } from '../ui/warnings.js';
 import type { ControlOrigin } from './control-origins.js';
 
 interface LinkControlProps {

@@ -3,14 +3,14 @@ import {
   type GetAgentResponse,
   type MismatchedStep,
   StepSchemas,
-} from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+} from '@gen/enforcement/v1/agent_service_pb.js';
+import { useChange } from '../data/use-change.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { errorText } from '../shared/error-text.js';
-import { SelectField } from '../shared/select-field.js';
-import { Table } from '../shared/table.js';
-import { TimeText } from '../shared/time-text.js';
-import { useChange } from '../shared/use-change.js';
-import { UserText } from '../shared/user-text.js';
+import { errorText } from '../ui/error-text.js';
+import { SelectField } from '../ui/fields/fields.js';
+import { Table } from '../ui/table/table.js';
+import { TimeText } from '../ui/time-text.js';
+import { UserText } from '../ui/user-text.js';
 import { utcTime } from './utc-time.js';
 
 const EFFECTS: Readonly<Record<number, string>> = {

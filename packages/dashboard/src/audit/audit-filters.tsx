@@ -1,5 +1,5 @@
-import { SelectField, TextField } from '../shared/select-field.js';
-import { TIME_RANGES } from '../shared/time-range.js';
+import { SelectField, TextField } from '../ui/fields/fields.js';
+import { TIME_RANGES } from '../ui/time-range.js';
 
 const RANGES = [
   ['', 'any time'],

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
+import { restAddress } from '../data/rest-address.js';
 import { openSink } from '../events/export-sink.js';
-import { errorText } from '../shared/error-text.js';
-import { countText } from '../shared/numbers.js';
-import { restAddress } from '../shared/rest-address.js';
+import { errorText } from '../ui/error-text.js';
+import { countText } from '../ui/numbers.js';
 import { type AuditFilter, exportBody } from './audit-filter.js';
 
 type ExportState =

@@ -1,11 +1,8 @@
 import { createClient } from '@connectrpc/connect';
+import { AuditService, type VerifyAuditResponse } from '@gen/enforcement/v1/audit_service_pb.js';
 import { useEffect, useRef, useState } from 'react';
-import {
-  AuditService,
-  type VerifyAuditResponse,
-} from '../../../../gen/proto/enforcement/v1/audit_service_pb.js';
-import { transport } from '../api/transport.js';
-import { errorText } from '../shared/error-text.js';
+import { transport } from '../data/transport.js';
+import { errorText } from '../ui/error-text.js';
 
 const client = createClient(AuditService, transport);
 

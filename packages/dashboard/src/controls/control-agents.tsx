@@ -1,22 +1,22 @@
 import { useInfiniteQuery, useQuery } from '@connectrpc/connect-query';
-import { Link } from 'wouter';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
 import {
   type ControlAgent,
   ControlService,
   type GetControlResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+} from '@gen/enforcement/v1/control_service_pb.js';
+import { Link } from 'wouter';
+import { BY_CURSOR } from '../data/by-cursor.js';
+import { useChange } from '../data/use-change.js';
+import { useNameSearch } from '../data/use-name-search.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { BY_CURSOR } from '../shared/by-cursor.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
-import { LoadMore } from '../shared/load-more.js';
-import { SearchToAdd } from '../shared/search-to-add.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useChange } from '../shared/use-change.js';
-import { useNameSearch } from '../shared/use-name-search.js';
-import { UserText } from '../shared/user-text.js';
-import { Warnings } from '../shared/warnings.js';
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { SearchToAdd } from '../ui/fields/search-to-add.js';
+import { LoadMore } from '../ui/list/load-more.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
+import { Warnings } from '../ui/warnings.js';
 
 const PAGE_SIZE = 50;
 

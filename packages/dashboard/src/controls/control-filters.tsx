@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { Execution, Stage } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import type { ListControlsRequestSchema } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { SelectField, TextField } from '../shared/select-field.js';
+import { Execution, Stage } from '@gen/enforcement/v1/control_pb.js';
+import type { ListControlsRequestSchema } from '@gen/enforcement/v1/control_service_pb.js';
+import { SelectField, TextField } from '../ui/fields/fields.js';
 
 const ANY = ['', 'any'] as const;
 const STATES = [ANY, ['true', 'on'], ['false', 'off']] as const;

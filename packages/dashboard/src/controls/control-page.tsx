@@ -1,19 +1,16 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
+import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link, useParams } from 'wouter';
-import {
-  ControlService,
-  type GetControlResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { JsonView } from '../code/json-view.js';
 import { definitionJson } from '../control-parts/definition-json.js';
 import { DefinitionView } from '../control-parts/definition-view.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { type Tab, Tabs } from '../shared/tabs.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { UserText } from '../shared/user-text.js';
+import { Page } from '../ui/page/page.js';
+import { type Tab, Tabs } from '../ui/page/tabs.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { UserText } from '../ui/user-text.js';
 import { ControlActivity } from './control-activity.js';
 import { ControlSwitch } from './control-switch.js';
 import { ControlUsage } from './control-usage.js';

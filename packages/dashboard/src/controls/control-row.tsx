@@ -1,10 +1,10 @@
+import { Execution } from '@gen/enforcement/v1/control_pb.js';
+import type { ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
-import { Execution } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import type { ControlSummary } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { DecisionBadge, signOfDecision } from '../control-parts/decision-badge.js';
 import { stageText } from '../control-parts/scope-text.js';
-import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
-import { numberOf } from '../shared/numbers.js';
-import { UserText } from '../shared/user-text.js';
+import { numberOf } from '../ui/numbers.js';
+import { UserText } from '../ui/user-text.js';
 
 export const CONTROL_COLUMNS = [
   'Control',

@@ -1,19 +1,16 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import {
-  ControlService,
-  type ControlSummary,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { BY_CURSOR } from '../data/by-cursor.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { BY_CURSOR } from '../shared/by-cursor.js';
-import { LoadMore, nextPageOf } from '../shared/load-more.js';
-import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { LoadMore, nextPageOf } from '../ui/list/load-more.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
 import { BulkBar } from './bulk/bulk-bar.js';
 import { ControlFilters, controlFilter } from './control-filters.js';
 import { CONTROL_COLUMNS, ControlRow } from './control-row.js';

@@ -1,12 +1,9 @@
 import { useMutation } from '@connectrpc/connect-query';
+import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
-import {
-  ControlService,
-  type GetControlResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { useUsageText } from '../control-parts/use-control-usage.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
+import { ConfirmButton } from '../ui/confirm-button.js';
 
 /** Deletes a control, after a confirmation that says who uses it. */
 export function DeleteControl({ control }: { readonly control: GetControlResponse }) {

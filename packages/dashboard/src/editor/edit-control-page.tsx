@@ -1,13 +1,10 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { useParams } from 'wouter';
-import {
-  ControlService,
-  type GetControlResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { Page } from '../shared/page.js';
-import { Empty, Loading, QueryState } from '../shared/states.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty, Loading, QueryState } from '../ui/states.js';
 import { Editor } from './editor.js';
 import { AdminOnly, FromTemplate } from './editor-notices.js';
 import { type EditorState, editorReducer, loadedState, newDraft } from './editor-state.js';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { ErrorState } from '../shared/states.js';
+import { ErrorState } from '../ui/states.js';
 import { FormField, TextInput } from './form-fields.js';
 import type { PlacedProblem } from './problem-place.js';
 import type { KnownEvaluators } from './use-evaluators.js';

@@ -1,11 +1,11 @@
 import { createClient } from '@connectrpc/connect';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import type { Warning } from '@gen/enforcement/v1/control_pb.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { transport } from '../api/transport.js';
-import { errorText } from '../shared/error-text.js';
+import { transport } from '../data/transport.js';
+import { errorText } from '../ui/error-text.js';
 import { draftMessage } from './draft-message.js';
 import { isSameJson, type JsonObject } from './json.js';
 import type { DraftProblem } from './problem.js';

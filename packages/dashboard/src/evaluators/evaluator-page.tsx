@@ -1,15 +1,12 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import { type EvaluatorInfo, EvaluatorService } from '@gen/enforcement/v1/evaluator_service_pb.js';
 import { Link, useParams, useSearch } from 'wouter';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import {
-  type EvaluatorInfo,
-  EvaluatorService,
-} from '../../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { decodedPart } from '../shared/decoded-part.js';
-import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { UserText } from '../shared/user-text.js';
+import { decodedPart } from '../ui/page/decoded-part.js';
+import { Page } from '../ui/page/page.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { UserText } from '../ui/user-text.js';
 import { evaluatorKind, limitText } from './evaluator-kind.js';
 import { EvaluatorTabs } from './evaluator-tabs.js';
 import { TestBox } from './test-box.js';

@@ -1,12 +1,12 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { ReactNode } from 'react';
 import { JsonView } from '../code/json-view.js';
-import { CopyButton } from '../shared/copy-button.js';
-import { Empty } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { type Tab, Tabs } from '../shared/tabs.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { UserText } from '../shared/user-text.js';
+import { CopyButton } from '../ui/copy-button.js';
+import { type Tab, Tabs } from '../ui/page/tabs.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
 import { type ConfigMember, configMembers } from './config-members.js';
 import { exampleDefinition, startingPoint } from './starting-points.js';
 

@@ -1,12 +1,12 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { EvaluatorService } from '@gen/enforcement/v1/evaluator_service_pb.js';
 import { Link } from 'wouter';
-import { EvaluatorService } from '../../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
-import { Page } from '../shared/page.js';
-import { TextField } from '../shared/select-field.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { UserText } from '../shared/user-text.js';
+import { TextField } from '../ui/fields/fields.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
 import { evaluatorKind, limitText } from './evaluator-kind.js';
 import './evaluators.css';
 

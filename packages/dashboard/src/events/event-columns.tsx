@@ -1,9 +1,9 @@
+import type { ControlExecutionEvent } from '@gen/enforcement/v1/observability_service_pb.js';
 import { Link } from 'wouter';
-import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { DecisionBadge, type Sign, signOfDecision } from '../control-parts/decision-badge.js';
 import { stageText } from '../control-parts/scope-text.js';
-import { DecisionBadge, type Sign, signOfDecision } from '../shared/decision-badge.js';
-import { TimeText } from '../shared/time-text.js';
-import { UserText } from '../shared/user-text.js';
+import { TimeText } from '../ui/time-text.js';
+import { UserText } from '../ui/user-text.js';
 
 export const EVENT_COLUMNS = ['Time', 'Decision', 'Control', 'Agent', 'Step', 'Stage', 'Trace'];
 

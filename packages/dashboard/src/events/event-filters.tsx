@@ -1,7 +1,7 @@
 import { useId } from 'react';
-import { AgentField } from '../shared/agent-field.js';
-import { ControlIdField } from '../shared/control-id-field.js';
-import { SelectField, TextField } from '../shared/select-field.js';
+import { AgentField } from '../pickers/agent-field.js';
+import { ControlIdField } from '../pickers/control-id-field.js';
+import { SelectField, TextField } from '../ui/fields/fields.js';
 import {
   ACTION_OPTIONS,
   CUSTOM_RANGE,

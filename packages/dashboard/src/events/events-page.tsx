@@ -1,16 +1,13 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import {
-  ObservabilityService,
-  TotalKind,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { LoadMore, nextPageOf } from '../shared/load-more.js';
-import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { LoadMore, nextPageOf } from '../ui/list/load-more.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
 import { EVENT_COLUMNS, EventRow } from './event-columns.js';
 import { eventFilter } from './event-filter.js';
 import { EventFilters } from './event-filters.js';

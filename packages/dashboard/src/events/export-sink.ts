@@ -1,4 +1,4 @@
-import { saveBlob } from '../shared/save-blob.js';
+import { saveBlob } from '../ui/browser/save-blob.js';
 import type { ExportSink } from './export-events.js';
 
 const MIME_TYPE = 'application/x-ndjson';

@@ -1,9 +1,9 @@
+import type { ControlExecutionEvent } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { ConditionWalk } from '../control-parts/condition-walk.js';
-import { DecisionBadge } from '../shared/decision-badge.js';
-import { UserText } from '../shared/user-text.js';
+import { DecisionBadge } from '../control-parts/decision-badge.js';
+import { UserText } from '../ui/user-text.js';
 import { DefinitionAtCheck } from './definition-at-check.js';
 import { signOfEvent } from './event-columns.js';
 import { recordedWalk } from './recorded-walk.js';

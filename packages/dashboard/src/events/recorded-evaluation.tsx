@@ -1,11 +1,11 @@
+import { Decision } from '@gen/enforcement/v1/control_pb.js';
+import type { ControlExecutionEvent } from '@gen/enforcement/v1/observability_service_pb.js';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { Decision } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { DecisionBadge, type Sign } from '../control-parts/decision-badge.js';
 import { stageText } from '../control-parts/scope-text.js';
-import { DecisionBadge, type Sign } from '../shared/decision-badge.js';
-import { TimeText } from '../shared/time-text.js';
-import { UserText } from '../shared/user-text.js';
+import { TimeText } from '../ui/time-text.js';
+import { UserText } from '../ui/user-text.js';
 import { RecordedCheck } from './recorded-check.js';
 
 interface RecordedEvaluationProps {

@@ -1,12 +1,12 @@
 import { createClient } from '@connectrpc/connect';
-import { useEffect, useRef, useState } from 'react';
 import {
   type ControlExecutionEvent,
   ObservabilityService,
   TotalKind,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { transport } from '../api/transport.js';
-import { errorText } from '../shared/error-text.js';
+} from '@gen/enforcement/v1/observability_service_pb.js';
+import { useEffect, useRef, useState } from 'react';
+import { transport } from '../data/transport.js';
+import { errorText } from '../ui/error-text.js';
 import type { EventFilter } from './event-filter.js';
 import { type ExportProgress, exportEvents } from './export-events.js';
 import { openSink } from './export-sink.js';

@@ -1,5 +1,5 @@
+import { ControlsSource, StorageState } from '@gen/enforcement/v1/server_service_pb.js';
 import type { ReactNode } from 'react';
-import { ControlsSource, StorageState } from '../../../../gen/proto/enforcement/v1/server_service_pb.js';
 import { ageText } from './age-text.js';
 import type { ServerView } from './use-server.js';
 import './health.css';

@@ -3,12 +3,12 @@ import { Link } from 'wouter';
 import { EVENT_COLUMNS, EventRow } from '../events/event-columns.js';
 import { EventFilters } from '../events/event-filters.js';
 import '../events/events.css';
-import { Page } from '../shared/page.js';
-import { useShortcut } from '../shared/shortcuts.js';
-import { Empty } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { useShortcut } from '../ui/shortcuts/shortcuts.js';
+import { Empty } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
 import './live.css';
 import { type EventTail, useEventTail } from './use-event-tail.js';
 

@@ -1,8 +1,8 @@
+import type { ListAgentsResponse } from '@gen/enforcement/v1/agent_service_pb.js';
 import { Link } from 'wouter';
-import type { ListAgentsResponse } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { numberOf } from '../shared/numbers.js';
-import { type QueryLike, QueryState } from '../shared/states.js';
-import { UserText } from '../shared/user-text.js';
+import { numberOf } from '../ui/numbers.js';
+import { type QueryLike, QueryState } from '../ui/states.js';
+import { UserText } from '../ui/user-text.js';
 
 interface CoverageProps {
   /** The first agents that no control checks. */

@@ -1,15 +1,12 @@
 import { useMutation } from '@connectrpc/connect-query';
+import { Stage } from '@gen/enforcement/v1/control_pb.js';
+import { EvaluationService, type ExplainResponse } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { type FormEvent, useState } from 'react';
-import { Stage } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import {
-  EvaluationService,
-  type ExplainResponse,
-} from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { AgentField } from '../shared/agent-field.js';
-import { Page } from '../shared/page.js';
-import { SelectField } from '../shared/select-field.js';
-import { ErrorState } from '../shared/states.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
+import { AgentField } from '../pickers/agent-field.js';
+import { SelectField } from '../ui/fields/fields.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { ErrorState } from '../ui/states.js';
 import { CallPanel } from './call-panel.js';
 import { Explanation } from './explanation.js';
 import { initialStep } from './initial-step.js';

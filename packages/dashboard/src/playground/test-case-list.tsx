@@ -1,6 +1,6 @@
 import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react';
-import { Table } from '../shared/table.js';
-import { UserText } from '../shared/user-text.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
 import type { CaseResult } from './run-test-case.js';
 import type { TestCase } from './test-cases.js';
 

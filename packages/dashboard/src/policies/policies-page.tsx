@@ -1,19 +1,19 @@
 import { useInfiniteQuery, useMutation } from '@connectrpc/connect-query';
+import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { keepPreviousData, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { BY_CURSOR } from '../data/by-cursor.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { BY_CURSOR } from '../shared/by-cursor.js';
-import { errorText } from '../shared/error-text.js';
-import { LoadMore, nextPageOf } from '../shared/load-more.js';
-import { Page } from '../shared/page.js';
-import { TextField } from '../shared/select-field.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
-import { UserText } from '../shared/user-text.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { errorText } from '../ui/error-text.js';
+import { TextField } from '../ui/fields/fields.js';
+import { LoadMore, nextPageOf } from '../ui/list/load-more.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
 
 const PAGE_SIZE = 50;
 

@@ -1,18 +1,18 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
+import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { type Policy, PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { DecisionBadge, signOfDecision } from '../control-parts/decision-badge.js';
+import { useChange } from '../data/use-change.js';
+import { useNameSearch } from '../data/use-name-search.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
-import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
-import { numberOf } from '../shared/numbers.js';
-import { SearchToAdd } from '../shared/search-to-add.js';
-import { Empty } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useChange } from '../shared/use-change.js';
-import { useNameSearch } from '../shared/use-name-search.js';
-import { UserText } from '../shared/user-text.js';
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { SearchToAdd } from '../ui/fields/search-to-add.js';
+import { numberOf } from '../ui/numbers.js';
+import { Empty } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
 
 const PAGE_SIZE = 25;
 

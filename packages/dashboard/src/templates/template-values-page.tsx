@@ -1,12 +1,9 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
-import {
-  ControlService,
-  type GetControlResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { Page } from '../shared/page.js';
-import { Empty, Loading, QueryState } from '../shared/states.js';
+import { Page } from '../ui/page/page.js';
+import { Empty, Loading, QueryState } from '../ui/states.js';
 import { TemplateValues } from './template-values.js';
 
 /** The values were loaded once and are changed from then on: they are not loaded again behind the writer's back. */

@@ -1,21 +1,18 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import {
-  ControlService,
-  type ControlSummary,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { DecisionBadge, signOfDecision } from '../control-parts/decision-badge.js';
+import { BY_CURSOR } from '../data/by-cursor.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { BY_CURSOR } from '../shared/by-cursor.js';
-import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
-import { LoadMore } from '../shared/load-more.js';
-import { Page } from '../shared/page.js';
-import { SelectField, TextField } from '../shared/select-field.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
-import { UserText } from '../shared/user-text.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { SelectField, TextField } from '../ui/fields/fields.js';
+import { LoadMore } from '../ui/list/load-more.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
 import { TemplateStarts } from './template-starts.js';
 
 const PAGE_SIZE = 50;

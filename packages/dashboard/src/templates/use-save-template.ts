@@ -1,12 +1,12 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import type { ControlTemplate, Warning } from '@gen/enforcement/v1/control_pb.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
+import { ErrorInfoSchema } from '@gen/google/rpc/error_details_pb.js';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { ControlTemplate, Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { ErrorInfoSchema } from '../../../../gen/proto/google/rpc/error_details_pb.js';
-import { transport } from '../api/transport.js';
-import { type FieldViolation, fieldViolations } from '../shared/field-violations.js';
+import { type FieldViolation, fieldViolations } from '../data/field-violations.js';
+import { transport } from '../data/transport.js';
 import { givenValues } from './template-model.js';
 
 const controls = createClient(ControlService, transport);

@@ -1,10 +1,7 @@
 import { createClient } from '@connectrpc/connect';
-import {
-  ControlService,
-  type ControlSummary,
-} from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { PolicyService } from '../../../../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { transport } from '../../api/transport.js';
+import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
+import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
+import { transport } from '../../data/transport.js';
 
 const controls = createClient(ControlService, transport);
 const policies = createClient(PolicyService, transport);

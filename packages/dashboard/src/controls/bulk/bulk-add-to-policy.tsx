@@ -1,11 +1,11 @@
 import { useQuery } from '@connectrpc/connect-query';
+import type { ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
+import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { useState } from 'react';
-import type { ControlSummary } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { PolicyService } from '../../../../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { errorText } from '../../shared/error-text.js';
-import { numberOf } from '../../shared/numbers.js';
-import { SelectField, TextField } from '../../shared/select-field.js';
-import { useDebounced } from '../../shared/use-debounced.js';
+import { useDebounced } from '../../ui/browser/use-debounced.js';
+import { errorText } from '../../ui/error-text.js';
+import { SelectField, TextField } from '../../ui/fields/fields.js';
+import { numberOf } from '../../ui/numbers.js';
 import { addToPolicy } from './bulk-actions.js';
 import { BulkDialog } from './bulk-dialog.js';
 

@@ -1,10 +1,10 @@
+import type { ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import type { ControlSummary } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { usageText } from '../../control-parts/use-control-usage.js';
-import { useLeaveGuard } from '../../shared/leave-guard.js';
-import { numberOf } from '../../shared/numbers.js';
-import { UserText } from '../../shared/user-text.js';
+import { numberOf } from '../../ui/numbers.js';
+import { useLeaveGuard } from '../../ui/page/leave-guard.js';
+import { UserText } from '../../ui/user-text.js';
 import type { BulkAction } from './bulk-actions.js';
 import { BulkOutcome } from './bulk-outcome.js';
 import { useBulkUsage } from './bulk-usage.js';

@@ -1,10 +1,7 @@
 import { createClient } from '@connectrpc/connect';
+import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { useQuery } from '@tanstack/react-query';
-import {
-  ControlService,
-  type ControlSummary,
-} from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { transport } from '../../api/transport.js';
+import { transport } from '../../data/transport.js';
 import { runBulk } from './run-bulk.js';
 
 const client = createClient(ControlService, transport);

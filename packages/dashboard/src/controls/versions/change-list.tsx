@@ -1,5 +1,5 @@
 import type { MemberChange } from '../../control-parts/definition-changes.js';
-import { Table } from '../../shared/table.js';
+import { Table } from '../../ui/table/table.js';
 
 const MAX_SHOWN = 200;
 const MAX_LENGTH = 300;

@@ -1,16 +1,13 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import {
-  ControlService,
-  type GetControlResponse,
-} from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { comparisonAddress } from '../../control-parts/comparison-address.js';
-import { BY_CURSOR } from '../../shared/by-cursor.js';
-import { LoadMore } from '../../shared/load-more.js';
-import { Empty, QueryState } from '../../shared/states.js';
-import { useAddressFilter } from '../../shared/use-address-filter.js';
-import { Warnings } from '../../shared/warnings.js';
+import { BY_CURSOR } from '../../data/by-cursor.js';
+import { LoadMore } from '../../ui/list/load-more.js';
+import { useAddressFilter } from '../../ui/page/use-address-filter.js';
+import { Empty, QueryState } from '../../ui/states.js';
+import { Warnings } from '../../ui/warnings.js';
 import type { Restored } from './restore-version.js';
 import { VersionComparison } from './version-comparison.js';
 import { VersionEntry } from './version-entry.js';

@@ -1,16 +1,16 @@
 import { useMutation } from '@connectrpc/connect-query';
-import { useQueryClient } from '@tanstack/react-query';
-import type { Warning } from '../../../../../gen/proto/enforcement/v1/control_pb.js';
+import type { Warning } from '@gen/enforcement/v1/control_pb.js';
 import {
   ControlService,
   type ControlSnapshot,
   type GetControlResponse,
-} from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
+} from '@gen/enforcement/v1/control_service_pb.js';
+import { useQueryClient } from '@tanstack/react-query';
 import { memberChanges } from '../../control-parts/definition-changes.js';
 import { useUsageText } from '../../control-parts/use-control-usage.js';
 import { useIsAdmin } from '../../session/session-context.js';
-import { ConfirmButton } from '../../shared/confirm-button.js';
-import { numberOf } from '../../shared/numbers.js';
+import { ConfirmButton } from '../../ui/confirm-button.js';
+import { numberOf } from '../../ui/numbers.js';
 import { versionValue } from './version-value.js';
 
 const MAX_PATHS = 8;

@@ -1,5 +1,5 @@
+import type { Warning } from '@gen/enforcement/v1/control_pb.js';
 import { useState } from 'react';
-import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 
 /** Warnings of a reply, which stay until they are dismissed. */
 export function Warnings({ warnings }: { readonly warnings: readonly Warning[] }) {

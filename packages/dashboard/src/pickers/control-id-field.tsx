@@ -1,7 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { SuggestField } from './suggest-field.js';
-import { useDebounced } from './use-debounced.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { SuggestField } from '../ui/fields/suggest-field.js';
 
 const MAX_SUGGESTIONS = 20;
 

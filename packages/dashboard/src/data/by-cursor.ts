@@ -1,4 +1,4 @@
-import type { Pagination } from '../../../../gen/proto/enforcement/v1/control_pb.js';
+import type { Pagination } from '@gen/enforcement/v1/control_pb.js';
 
 interface CursorPage {
   readonly pagination?: Pagination | undefined;

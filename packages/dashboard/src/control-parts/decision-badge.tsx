@@ -1,3 +1,4 @@
+import { Decision } from '@gen/enforcement/v1/control_pb.js';
 import {
   IconAlertTriangle,
   IconArrowForwardUp,
@@ -6,7 +7,6 @@ import {
   IconEye,
   IconMinus,
 } from '@tabler/icons-react';
-import { Decision } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 
 export type Sign = 'deny' | 'steer' | 'observe' | 'safe' | 'error' | 'none';
 

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
-import { errorText } from './error-text.js';
-import { SelectField, TextField } from './select-field.js';
+import { errorText } from '../error-text.js';
+import { SelectField, TextField } from './fields.js';
 
 interface SearchToAddProps {
   /** What is added, for example `control`. */

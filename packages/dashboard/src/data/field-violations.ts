@@ -1,5 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { BadRequestSchema } from '../../../../gen/proto/google/rpc/error_details_pb.js';
+import { BadRequestSchema } from '@gen/google/rpc/error_details_pb.js';
 
 /** What the server says about a member of a request. */
 export interface FieldViolation {

@@ -10,7 +10,7 @@ import {
   useState,
 } from 'react';
 import './table.css';
-import { areShortcutsOn, useShortcut } from './shortcuts.js';
+import { areShortcutsOn, useShortcut } from '../shortcuts/shortcuts.js';
 import {
   firstRowInView,
   isNearEnd,

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useDebounced } from './use-debounced.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
 
 /** Things found at once; a longer name finds the others. */
 const FOUND_AT_ONCE = 25;
