@@ -91,28 +91,28 @@ interface ChartTableProps {
 
 function ChartTable({ intervals, addressOf }: ChartTableProps) {
   return (
-    <Table label={TITLE} columns={['From', ...LAYERS, 'Recorded checks', 'Events']}>
-      {intervals
-        .filter(({ checks }) => checks > 0)
-        .map((interval) => (
-          <tr key={interval.fromMs}>
-            <td>
-              <TimeText time={timeOf(interval.fromMs)} isExact />
-            </td>
-            {LAYERS.map((layer) => (
-              <td key={layer} className="number">
-                {interval.counts[layer].toLocaleString()}
-              </td>
-            ))}
-            <td className="number">{interval.checks.toLocaleString()}</td>
-            <td>
-              <Link href={addressOf(interval)} aria-label={`Show the events of ${intervalText(interval)}`}>
-                show
-              </Link>
-            </td>
-          </tr>
-        ))}
-    </Table>
+    <Table
+      label={TITLE}
+      rows={intervals.filter(({ checks }) => checks > 0)}
+      keyOf={({ fromMs }) => fromMs}
+      columns={[
+        { head: 'From', cell: ({ fromMs }) => <TimeText time={timeOf(fromMs)} isExact /> },
+        ...LAYERS.map((layer) => ({
+          head: layer,
+          className: 'number',
+          cell: ({ counts }: IntervalCounts) => counts[layer].toLocaleString(),
+        })),
+        { head: 'Recorded checks', className: 'number', cell: ({ checks }) => checks.toLocaleString() },
+        {
+          head: 'Events',
+          cell: (interval) => (
+            <Link href={addressOf(interval)} aria-label={`Show the events of ${intervalText(interval)}`}>
+              show
+            </Link>
+          ),
+        },
+      ]}
+    />
   );
 }
 

@@ -2,10 +2,10 @@ import { useQuery } from '@connectrpc/connect-query';
 import { AgentService, type GetAgentResponse } from '@gen/enforcement/v1/agent_service_pb.js';
 import { Link, useParams } from 'wouter';
 import { useIsAdmin } from '../session/session-context.js';
+import { AddressTabs } from '../ui/page/address-tabs.js';
 import { decodedPart } from '../ui/page/decoded-part.js';
 import { Page } from '../ui/page/page.js';
-import { type Tab, Tabs } from '../ui/page/tabs.js';
-import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import type { Tab } from '../ui/page/tabs.js';
 import { QueryState } from '../ui/states.js';
 import { TimeText } from '../ui/time-text.js';
 import { UserText } from '../ui/user-text.js';
@@ -51,7 +51,6 @@ interface AgentDetailsProps {
 }
 
 function AgentDetails({ agentName, registered }: AgentDetailsProps) {
-  const [filters, setFilter] = useAddressFilter();
   const { agent, steps, evaluators } = registered;
   const tabs: readonly Tab[] = [
     { id: 'controls', name: 'Controls', content: <AgentControls agentName={agentName} /> },
@@ -89,12 +88,7 @@ function AgentDetails({ agentName, registered }: AgentDetailsProps) {
         )}
         version {String(registered.version)} of the registration
       </p>
-      <Tabs
-        label="Agent"
-        tabs={tabs}
-        selected={filters.get('tab') ?? 'controls'}
-        onSelect={(id) => setFilter('tab', id === 'controls' ? '' : id)}
-      />
+      <AddressTabs label="Agent" tabs={tabs} />
     </>
   );
 }

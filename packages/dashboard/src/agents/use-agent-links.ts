@@ -7,7 +7,7 @@ import { type ControlOrigin, controlOrigins } from './control-origins.js';
 const REFRESH_MS = 10_000;
 
 /** The links of an agent to controls and policies. */
-export interface AgentLinks {
+interface AgentLinks {
   readonly policies: readonly Policy[];
   readonly origins: ReadonlyMap<number, ControlOrigin>;
 }

@@ -30,11 +30,7 @@ export function EvaluatorField({ value, known, problems, onChange }: EvaluatorFi
   };
   return (
     <>
-      <FormField
-        label="Evaluator"
-        problems={isOther ? [] : problems}
-        {...(chosen === undefined ? {} : { hint: chosen.description })}
-      >
+      <FormField label="Evaluator" problems={isOther ? [] : problems} hint={chosen?.description}>
         {(ids) => (
           <select {...ids} value={isOther ? OTHER : value} onChange={(event) => select(event.target.value)}>
             {!isOther && <option value="">Choose…</option>}

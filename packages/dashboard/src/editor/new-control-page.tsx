@@ -13,7 +13,7 @@ import { draftOf, withoutTemplate } from './stored-draft.js';
 /** Writes a new control, from the beginning or from a copy of another one. */
 export default function NewControlPage() {
   const isAdmin = useIsAdmin();
-  const [parameters] = useAddressFilter();
+  const { parameters } = useAddressFilter();
   const copyOf = parameters.get('copy');
   const linkTo = parameters.get('agent') ?? '';
   if (!isAdmin) return <AdminOnly title="New control" />;

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { ConditionWalk } from '../control-parts/condition-walk.js';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
+import { NameLink } from '../ui/name-link.js';
 import { UserText } from '../ui/user-text.js';
 import { DefinitionAtCheck } from './definition-at-check.js';
 import { signOfEvent } from './event-columns.js';
@@ -22,9 +23,7 @@ export function RecordedCheck({ event, isOpen }: RecordedCheckProps) {
     <li>
       <div className="trace-head">
         <DecisionBadge sign={sign} />
-        <Link href={`/controls/${event.controlId}`}>
-          <UserText text={event.controlName ?? ''} />
-        </Link>
+        <NameLink href={`/controls/${event.controlId}`} name={event.controlName ?? ''} />
         <Link className="muted" href={`/events?check=${encodeURIComponent(event.controlExecutionId ?? '')}`}>
           this event
         </Link>

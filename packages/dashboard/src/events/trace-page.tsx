@@ -15,8 +15,7 @@ const MAX_OPEN = 5;
 
 /** All recorded checks of one trace, in the order of their times: why a step was denied. */
 export default function TracePage() {
-  const [parameters] = useAddressFilter();
-  const traceId = parameters.get('id') ?? '';
+  const traceId = useAddressFilter().get('id');
   if (traceId === '') {
     return (
       <Empty title="The address names no trace">

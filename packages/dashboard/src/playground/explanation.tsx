@@ -5,9 +5,9 @@ import type {
   ExplainResponse,
 } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { Outcome } from '@gen/enforcement/v1/evaluation_service_pb.js';
-import { Link } from 'wouter';
 import { ConditionWalk } from '../control-parts/condition-walk.js';
 import { DecisionBadge, type Sign, signOfDecision } from '../control-parts/decision-badge.js';
+import { NameLink } from '../ui/name-link.js';
 import { UserText } from '../ui/user-text.js';
 
 /** The verdict of an explained step, and what each control did. */
@@ -53,9 +53,7 @@ function ControlResult({ control }: { readonly control: ControlExplanation }) {
       <div className="trace-head">
         <DecisionBadge sign={applies && matched ? signOfDecision(decision) : 'none'} />
         {controlId > 0 ? (
-          <Link href={`/controls/${controlId}`}>
-            <UserText text={controlName} />
-          </Link>
+          <NameLink href={`/controls/${controlId}`} name={controlName} />
         ) : (
           <UserText text={controlName} />
         )}

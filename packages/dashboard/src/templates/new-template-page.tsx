@@ -36,7 +36,7 @@ const BLANK: JsonObject = {
 /** Makes a control from a template: an example, that of a stored control, or one of one's own. */
 export default function NewTemplatePage() {
   const isAdmin = useIsAdmin();
-  const [parameters] = useAddressFilter();
+  const { parameters } = useAddressFilter();
   const example = parameters.get('example');
   const from = Number(parameters.get('from') ?? 0);
   if (!isAdmin) return <AdminOnly title="New from template" />;

@@ -1,8 +1,8 @@
 import { type ReactNode, useId, useRef } from 'react';
-import { errorText } from './error-text.js';
+import { Problem } from './states.js';
 
 /** What a confirmation needs of a mutation. */
-interface Change {
+export interface Change {
   readonly error: unknown;
   readonly isPending: boolean;
   reset(): void;
@@ -56,11 +56,7 @@ export function ConfirmButton({
           {verb} <bdi>{object}</bdi>?
         </h2>
         {children}
-        {change.error !== null && (
-          <p className="problem" role="alert">
-            {errorText(change.error).detail}
-          </p>
-        )}
+        <Problem error={change.error} />
         <div className="dialog-actions">
           <button type="button" onClick={() => dialog.current?.close()}>
             Cancel

@@ -19,6 +19,16 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
+/** Why something that the viewer wanted to do failed; nothing without an error. */
+export function Problem({ error }: { readonly error: unknown }) {
+  if (!error) return null;
+  return (
+    <p className="problem" role="alert">
+      {errorText(error).detail}
+    </p>
+  );
+}
+
 interface ErrorStateProps {
   readonly error: unknown;
   readonly onRetry?: () => void;

@@ -22,12 +22,12 @@ interface ControlVersionsProps {
 
 /** The versions of a control, latest first, and the comparison of two of them. */
 export function ControlVersions({ controlId, control }: ControlVersionsProps) {
-  const [parameters, setParameter] = useAddressFilter();
+  const { get, set } = useAddressFilter();
   const [, open] = useLocation();
   const [restored, setRestored] = useState<Restored | null>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const wantsFocus = useRef(false);
-  const [from, to] = [versionOf(parameters.get('from')), versionOf(parameters.get('to'))];
+  const [from, to] = [versionOf(get('from')), versionOf(get('to'))];
   const query = useInfiniteQuery(
     ControlService.method.listControlVersions,
     { controlId, cursor: undefined, limit: PAGE_SIZE },
@@ -67,7 +67,7 @@ export function ControlVersions({ controlId, control }: ControlVersionsProps) {
                 from={from}
                 to={to}
                 choices={versions.map(({ versionNum }) => versionNum)}
-                onChoose={setParameter}
+                onChoose={set}
                 onClose={() => open(`/controls/${controlId}?tab=versions`)}
                 onRestored={onRestored}
                 headingRef={heading}
@@ -96,6 +96,6 @@ export function ControlVersions({ controlId, control }: ControlVersionsProps) {
   );
 }
 
-function versionOf(text: string | null): number | undefined {
-  return text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+function versionOf(text: string): number | undefined {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 }

@@ -1,22 +1,27 @@
 import { type FormEvent, useState } from 'react';
-import { errorText } from '../error-text.js';
-import { SelectField, TextField } from './fields.js';
+import type { Change } from '../confirm-button.js';
+import { Problem } from '../states.js';
+import { type Options, SelectField, TextField } from './fields.js';
+
+/** A search by a part of a name. */
+export interface NameSearch {
+  readonly text: string;
+  readonly setText: (text: string) => void;
+  readonly error: unknown;
+}
 
 interface SearchToAddProps {
   /** What is added, for example `control`. */
   readonly what: string;
-  readonly search: string;
-  readonly onSearch: (text: string) => void;
-  /** Pairs of a value and its text: what can be added. */
-  readonly found: readonly (readonly [string, string])[];
+  readonly search: NameSearch;
+  /** What was found and can be added. */
+  readonly found: Options;
+  readonly change: Pick<Change, 'error' | 'isPending'>;
   readonly onAdd: (value: string) => Promise<unknown>;
-  readonly isPending: boolean;
-  readonly error: unknown;
 }
 
 /** Selects something by a part of its name and adds it. */
-export function SearchToAdd(props: SearchToAddProps) {
-  const { what, search, onSearch, found, onAdd, isPending, error } = props;
+export function SearchToAdd({ what, search, found, change, onAdd }: SearchToAddProps) {
   const article = /^[aeiou]/.test(what) ? 'an' : 'a';
   const [chosen, setChosen] = useState('');
   const selected = found.some(([value]) => value === chosen) ? chosen : (found[0]?.[0] ?? '');
@@ -30,21 +35,22 @@ export function SearchToAdd(props: SearchToAddProps) {
   };
   return (
     <form className="filters" onSubmit={submit} aria-label={`Add ${article} ${what}`}>
-      <TextField label={`Find ${article} ${what}`} type="search" value={search} onChange={onSearch} />
+      <TextField
+        label={`Find ${article} ${what}`}
+        type="search"
+        value={search.text}
+        onChange={search.setText}
+      />
       <SelectField
         label={`${what[0]?.toUpperCase()}${what.slice(1)} to add`}
         value={selected}
         options={found.length === 0 ? [['', 'none found']] : found}
         onChange={setChosen}
       />
-      <button type="submit" disabled={isPending || selected === ''}>
+      <button type="submit" disabled={change.isPending || selected === ''}>
         Add
       </button>
-      {error ? (
-        <p className="problem" role="alert">
-          {errorText(error).detail}
-        </p>
-      ) : null}
+      <Problem error={change.error ?? search.error} />
     </form>
   );
 }

@@ -1,4 +1,4 @@
-interface MorePages {
+export interface MorePages {
   readonly hasNextPage: boolean;
   readonly isFetchingNextPage: boolean;
   readonly fetchNextPage: () => unknown;

@@ -1,8 +1,18 @@
 import { useCallback } from 'react';
 import { useSearchParams } from 'wouter';
 
-/** Filters that are part of the address. A blank value removes its filter. */
-export function useAddressFilter(): readonly [URLSearchParams, (name: string, value: string) => void] {
+/** Filters that are part of the address. */
+export interface AddressFilter {
+  readonly parameters: URLSearchParams;
+  /** The value of a filter; blank if it is not set. */
+  readonly get: (name: string) => string;
+  /** A blank value removes its filter. */
+  readonly set: (name: string, value: string) => void;
+  /** What a field for a filter needs. */
+  readonly field: (name: string) => { readonly value: string; readonly onChange: (value: string) => void };
+}
+
+export function useAddressFilter(): AddressFilter {
   const [parameters, setParameters] = useSearchParams();
   const set = useCallback(
     (name: string, value: string) => {
@@ -18,5 +28,11 @@ export function useAddressFilter(): readonly [URLSearchParams, (name: string, va
     },
     [setParameters],
   );
-  return [parameters, set];
+  const get = (name: string) => parameters.get(name) ?? '';
+  return {
+    parameters,
+    get,
+    set,
+    field: (name) => ({ value: get(name), onChange: (value) => set(name, value) }),
+  };
 }

@@ -1,104 +1,61 @@
-import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import {
-  Children,
-  type KeyboardEvent,
-  type ReactNode,
-  useCallback,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import { type KeyboardEvent, type ReactNode, useMemo, useRef } from 'react';
 import './table.css';
 import { areShortcutsOn, useShortcut } from '../shortcuts/shortcuts.js';
-import {
-  firstRowInView,
-  isNearEnd,
-  linkOfRow,
-  rowElements,
-  rowIndexOf,
-  rowOfKey,
-  SPACE_CLASS,
-} from './table-dom.js';
-import { rowAfterKey, tableParts } from './table-rows.js';
+import { type Columns, columnsOf } from './columns.js';
+import { firstRowInView, isNearEnd, linkOfRow, rowIndexOf, rowOfKey, SPACE_CLASS } from './table-dom.js';
+import { TableRow } from './table-row.js';
+import { rowAfterKey } from './table-rows.js';
 import { useColumnWidths } from './use-column-widths.js';
+import { useDrawnRows } from './use-drawn-rows.js';
 
-/** Longer tables draw only the rows in view. */
-const VIRTUAL_ABOVE = 200;
-const ROW_HEIGHT = 36;
-const OVERSCAN = 12;
-
-interface TableProps {
+interface FilledTableProps<Row> {
   readonly label: string;
-  readonly columns: readonly string[];
-  /** Rows: an array of elements that draw a `tr`. */
-  readonly children: ReactNode;
+  readonly columns: Columns<Row>;
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row, index: number) => string | number;
+  readonly rowClass?: (row: Row) => string | undefined;
+  /** Content of a row that is a single cell; undefined for other rows. */
+  readonly wideCell?: (row: Row) => ReactNode;
   /** Called when the table is scrolled to its last rows. */
   readonly onEnd?: (() => unknown) | undefined;
+}
+
+export interface TableProps<Row> extends FilledTableProps<Row> {
+  /** Shown instead of a table without rows. */
+  readonly empty?: ReactNode;
+}
+
+/** A table, or what stands for one without rows. */
+export function Table<Row>({ empty, ...table }: TableProps<Row>) {
+  return empty !== undefined && table.rows.length === 0 ? empty : <FilledTable {...table} />;
 }
 
 /**
  * A table that scrolls by itself, with the keyboard too: `j` and `k` or the arrow keys go from row to row, Enter opens
  * the link of a row, that with `data-row-link` if there is one.
  */
-export function Table({ label, columns, children, onEnd }: TableProps) {
+function FilledTable<Row>(props: FilledTableProps<Row>) {
+  const { label, columns, rows, onEnd } = props;
   const scroller = useRef<HTMLElement>(null);
-  const rows = useMemo(() => Children.toArray(children), [children]);
-  const isVirtual = rows.length > VIRTUAL_ABOVE;
-  const [focused, setFocused] = useState(-1);
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    enabled: isVirtual,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: OVERSCAN,
-    // The head is above the rows and stays in view.
-    scrollPaddingStart: ROW_HEIGHT,
-    // A row with the focus stays where it is, wherever the table is scrolled to.
-    rangeExtractor: (range) => {
-      const drawn = defaultRangeExtractor(range);
-      const isDrawn = focused < 0 || focused >= rows.length || drawn.includes(focused);
-      return isDrawn ? drawn : [...drawn, focused].sort((a, b) => a - b);
-    },
-  });
-  const drawn = isVirtual ? virtualizer.getVirtualItems() : [];
-  const parts = isVirtual
-    ? tableParts(drawn, virtualizer.getTotalSize())
-    : rows.map((_row, index) => ({ index }));
-  const widths = useColumnWidths(scroller, columns, drawn.length > 0);
-  const indexes = parts.flatMap((part) => ('index' in part ? [part.index] : []));
+  const heads = columnsOf(columns).map(({ head }) => head);
+  const { isVirtual, parts, setFocused, focusRow } = useDrawnRows(scroller, rows.length);
+  const widths = useColumnWidths(scroller, heads, isVirtual && parts.some((part) => 'index' in part));
 
-  useLayoutEffect(() => {
-    const elements = rowElements(scroller.current);
-    for (const [at, row] of elements.entries()) {
-      const index = indexes[at] ?? -1;
-      // Rows are drawn by components of the pages, which know nothing of their place.
-      row.tabIndex = -1;
-      if (!isVirtual) {
-        row.ariaRowIndex = null;
-        continue;
-      }
-      row.ariaRowIndex = `${index + 2}`;
-      const height = row.getBoundingClientRect().height;
-      if (height > 0 && height !== drawn.find((item) => item.index === index)?.size) {
-        virtualizer.resizeItem(index, height);
-      }
-    }
-  });
+  // Rows are drawn again with their page, which gives other props, and not while the table is scrolled.
+  const rowElements = useMemo(() => {
+    const shown = columnsOf(props.columns);
+    return props.rows.map((row, index) => (
+      <TableRow
+        key={props.keyOf(row, index)}
+        row={row}
+        columns={shown}
+        className={props.rowClass?.(row)}
+        wideCell={props.wideCell?.(row)}
+        rowNumber={isVirtual ? index + 2 : undefined}
+      />
+    ));
+  }, [props, isVirtual]);
 
-  const focusRow = useCallback(
-    (index: number) => {
-      setFocused(index);
-      if (isVirtual) virtualizer.scrollToIndex(index);
-      // Rows that come into view are drawn in the next frame.
-      const focus = () =>
-        rowElements(scroller.current)
-          .find((row) => rowIndexOf(row) === index)
-          ?.focus();
-      requestAnimationFrame(() => requestAnimationFrame(focus));
-    },
-    [isVirtual, virtualizer],
-  );
   const enter = () => {
     if (scroller.current !== null && rows.length > 0) focusRow(firstRowInView(scroller.current));
   };
@@ -137,9 +94,9 @@ export function Table({ label, columns, children, onEnd }: TableProps) {
       >
         <thead>
           <tr {...(isVirtual ? { 'aria-rowindex': 1 } : {})}>
-            {columns.map((column, at) => (
-              <th key={column} scope="col" style={widths?.columns[at]}>
-                {column}
+            {heads.map((head, at) => (
+              <th key={head} scope="col" style={widths?.columns[at]}>
+                {head}
               </th>
             ))}
           </tr>
@@ -147,11 +104,11 @@ export function Table({ label, columns, children, onEnd }: TableProps) {
         <tbody>
           {parts.map((part) =>
             'index' in part ? (
-              rows[part.index]
+              rowElements[part.index]
             ) : (
               // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it has no content and no focus
               <tr key={`space ${part.before}`} className={SPACE_CLASS} aria-hidden="true">
-                <td colSpan={columns.length} style={{ height: part.height }} />
+                <td colSpan={heads.length} style={{ height: part.height }} />
               </tr>
             ),
           )}

@@ -1,7 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { useDebounced } from '../ui/browser/use-debounced.js';
-import { SuggestField } from '../ui/fields/suggest-field.js';
+import { SuggestField } from '../ui/fields/fields.js';
 
 const MAX_SUGGESTIONS = 20;
 
