@@ -75,7 +75,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'shared-process',
-          include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.{ts,tsx}'],
           exclude: ['**/node_modules/**', ...OWN_PROCESS],
           // A worker evaluates the modules of the service once, not for each of some 420 files: a third of the time.
           // Files leave nothing behind in modules and globals.
