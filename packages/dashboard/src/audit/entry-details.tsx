@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { JsonDifference } from '../code/json-difference.js';
 import { memberChanges } from '../control-parts/definition-changes.js';
 import { ChangeList } from '../controls/versions/change-list.js';
+import { Fact } from '../ui/fact.js';
 import { Empty, QueryState } from '../ui/states.js';
 import { TimeText } from '../ui/time-text.js';
 import { UserText } from '../ui/user-text.js';
@@ -54,10 +55,9 @@ function Facts({ entry }: { readonly entry: AuditEntry }) {
     <>
       <dl className="facts audit-entry">
         {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
         ))}
       </dl>
       {address !== undefined && (

@@ -1,3 +1,5 @@
+import { apiPrefix } from './rest-address.js';
+
 /** Authentication settings of the server, and whether this browser is signed in. */
 export interface SessionConfig {
   readonly requires_api_key: boolean;
@@ -5,10 +7,6 @@ export interface SessionConfig {
   /** Another place to sign in: its name, and the address that leads there. */
   readonly sign_in?: { readonly name: string; readonly path: string };
 }
-
-/** Path of the JSON routes before their version, as the server is configured. */
-export const apiPrefix =
-  document.querySelector<HTMLMetaElement>('meta[name="api-prefix"]')?.content ?? '/api';
 
 export async function readSessionConfig(): Promise<SessionConfig> {
   const reply = await fetch(`${apiPrefix}/config`, { cache: 'no-store' });

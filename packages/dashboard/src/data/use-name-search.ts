@@ -1,4 +1,4 @@
-import type { DescMessage, DescMethodUnary, MessageShape } from '@bufbuild/protobuf';
+import type { DescMessage, DescMethodUnary } from '@bufbuild/protobuf';
 import { useQuery } from '@connectrpc/connect-query';
 import type { ListAgentsRequestSchema } from '@gen/enforcement/v1/agent_service_pb.js';
 import type { ListControlsRequestSchema } from '@gen/enforcement/v1/control_service_pb.js';
@@ -19,5 +19,5 @@ export function useNameSearch<O extends DescMessage>(list: DescMethodUnary<ByNam
   const [text, setText] = useState('');
   const name = useDebounced(text).trim();
   const { data, error } = useQuery(list, { limit: FOUND_AT_ONCE, ...(name === '' ? {} : { name }) });
-  return { text, setText, data: data as MessageShape<O> | undefined, error };
+  return { text, setText, data, error };
 }

@@ -4,6 +4,7 @@ import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
 import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
+import { agentAddress } from '../references/columns.js';
 import type { PaletteGroup } from './palette-items.js';
 
 const MAX_FOUND = 6;
@@ -56,7 +57,7 @@ export function usePaletteSearch(text: string): PaletteSearch {
       items: (agents.data?.agents ?? []).map(({ agentName }) => ({
         id: `agent ${agentName}`,
         label: agentName,
-        action: { href: `/agents/${encodeURIComponent(agentName)}` },
+        action: { href: agentAddress(agentName) },
       })),
     },
     {

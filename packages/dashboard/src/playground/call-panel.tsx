@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { apiPrefix } from '../data/session-requests.js';
+import { apiPrefix } from '../data/rest-address.js';
 import { useSession } from '../session/session-context.js';
 import { CopyButton } from '../ui/copy-button.js';
 import { Tabs } from '../ui/page/tabs.js';

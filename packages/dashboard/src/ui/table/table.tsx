@@ -42,7 +42,7 @@ function FilledTable<Row>(props: FilledTableProps<Row>) {
   const widths = useColumnWidths(scroller, heads, isVirtual && parts.some((part) => 'index' in part));
 
   // Rows are drawn again with their page, which gives other props, and not while the table is scrolled.
-  const rowElements = useMemo(() => {
+  const elements = useMemo(() => {
     const shown = columnsOf(props.columns);
     return props.rows.map((row, index) => (
       <TableRow
@@ -104,7 +104,7 @@ function FilledTable<Row>(props: FilledTableProps<Row>) {
         <tbody>
           {parts.map((part) =>
             'index' in part ? (
-              rowElements[part.index]
+              elements[part.index]
             ) : (
               // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it has no content and no focus
               <tr key={`space ${part.before}`} className={SPACE_CLASS} aria-hidden="true">
