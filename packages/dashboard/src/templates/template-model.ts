@@ -5,7 +5,7 @@ import {
   ControlTemplateSchema,
   type TemplateParameter,
 } from '@gen/enforcement/v1/control_pb.js';
-import { isJsonObject, ownMember } from '../schema-form/json-members.js';
+import { isJsonObject, ownMember } from '../code/json-members.js';
 
 /** What a text says: a template, or why it is none. */
 export type TemplateReading =

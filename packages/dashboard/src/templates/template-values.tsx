@@ -3,8 +3,8 @@ import type { GetControlResponse } from '@gen/enforcement/v1/control_service_pb.
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
+import { isSameJson } from '../code/json-members.js';
 import { ConflictDialog, LeaveDialog } from '../editor/save-dialogs.js';
-import { isSameJson } from '../schema-form/json-members.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { useLeaveGuard } from '../ui/page/leave-guard.js';
 import { Page } from '../ui/page/page.js';

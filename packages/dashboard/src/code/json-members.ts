@@ -54,7 +54,7 @@ export function withMoved<T>(list: readonly T[], from: number, to: number): T[] 
 }
 
 /** Whether two JSON values are the same, regardless of the order of members. */
-export function isSameJson(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+export function isSameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && one.every((item, index) => isSameJson(item, other[index]));
