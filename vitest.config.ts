@@ -51,6 +51,9 @@ const common = {
   expect: { poll: { timeout: 120_000 } },
 };
 
+/** Sources of the dashboard name generated code so, see its `vite.config.ts`. */
+const resolve = { alias: { '@gen': path.resolve('gen/proto') } };
+
 /** Begins with the files that take longest: one of them that began last would keep the others waiting. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -74,13 +77,15 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     projects: [
       {
+        resolve,
         test: { ...common, name: 'own-process', include: OWN_PROCESS, sequence: { groupOrder: 0 } },
       },
       {
+        resolve,
         test: {
           ...common,
           name: 'shared-process',
-          include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.{ts,tsx}'],
           exclude: ['**/node_modules/**', ...OWN_PROCESS],
           // A worker evaluates the modules of the service once, not for each of some 420 files: a third of the time.
           // Files leave nothing behind in modules and globals.

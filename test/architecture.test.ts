@@ -157,6 +157,25 @@ describe('the parts of a folder', () => {
   });
 });
 
+describe('the dashboard', () => {
+  const folderOf = (file: string) =>
+    path.relative(path.join('packages', 'dashboard', 'src'), file).split(path.sep)[0];
+
+  it.each([
+    ['ui', ['ui']],
+    ['data', ['data', 'ui']],
+  ])('has a folder %s that imports none but %j', (folder, allowed) => {
+    const files = [...dashboardImports].filter(([file]) => folderOf(file) === folder);
+    expect(files.length).toBeGreaterThan(5);
+    const wrong = files.flatMap(([file, targets]) =>
+      targets
+        .filter((target) => !allowed.includes(folderOf(target) ?? ''))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
 describe('transport', () => {
   const files = [...imports.keys()].filter((file) => file.startsWith(path.join('src', 'transport')));
   const wire = path.join('src', 'transport', 'wire');

@@ -1,9 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 export default defineConfig({
   base: '/ui/',
   plugins: [react()],
+  resolve: { alias: { '@gen': fileURLToPath(new URL('../../gen/proto', import.meta.url)) } },
   // The server replaces it by a fresh nonce in each page.
   html: { cspNonce: '__csp_nonce__' },
   build: {

@@ -1,6 +1,12 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import {
+  isSameJson,
+  withMoved,
+  withOwnMember,
+  withRenamed,
+} from '../../packages/dashboard/src/code/json-members.js';
 import { localProblem, splitProblems } from '../../packages/dashboard/src/schema-form/field-problems.js';
 import type {
   ChoiceForm,
@@ -15,12 +21,6 @@ import {
   initialValue,
   numberFromText,
 } from '../../packages/dashboard/src/schema-form/form-values.js';
-import {
-  isSameJson,
-  withMoved,
-  withOwnMember,
-  withRenamed,
-} from '../../packages/dashboard/src/schema-form/json-members.js';
 import {
   hasLines,
   isLinear,

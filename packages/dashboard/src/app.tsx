@@ -4,7 +4,7 @@ import { ErrorBoundary } from './frame/error-boundary.js';
 import { Frame } from './frame/frame.js';
 import { useSession } from './session/session-context.js';
 import { SignInPage } from './session/sign-in-page.js';
-import { Empty, ErrorState, Loading } from './shared/states.js';
+import { Empty, ErrorState, Loading } from './ui/states.js';
 
 const OverviewPage = lazy(() => import('./overview/overview-page.js'));
 const LivePage = lazy(() => import('./live/live-page.js'));

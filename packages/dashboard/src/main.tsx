@@ -3,12 +3,12 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
-import { createQueries } from './api/queries.js';
-import { transport } from './api/transport.js';
 import { App } from './app.js';
+import { createQueries } from './data/queries.js';
+import { transport } from './data/transport.js';
 import { SessionProvider } from './session/session-context.js';
-import { guardedNavigation } from './shared/leave-guard.js';
 import { applyStoredTheme } from './theme/theme.js';
+import { guardedNavigation } from './ui/page/leave-guard.js';
 import './theme/theme.css';
 import './theme/components.css';
 

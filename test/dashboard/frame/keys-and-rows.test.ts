@@ -6,9 +6,9 @@ import {
   withoutRepeats,
 } from '../../../packages/dashboard/src/frame/palette-items.js';
 import { MAX_WAITING, ROWS_A_SECOND, RowQueue } from '../../../packages/dashboard/src/live/row-queue.js';
-import { type RecentPage, withRecentPage } from '../../../packages/dashboard/src/shared/recent-pages.js';
-import { KeySequence } from '../../../packages/dashboard/src/shared/shortcut-keys.js';
-import { rowAfterKey, tableParts } from '../../../packages/dashboard/src/shared/table-rows.js';
+import { type RecentPage, withRecentPage } from '../../../packages/dashboard/src/ui/page/recent-pages.js';
+import { KeySequence } from '../../../packages/dashboard/src/ui/shortcuts/shortcut-keys.js';
+import { rowAfterKey, tableParts } from '../../../packages/dashboard/src/ui/table/table-rows.js';
 
 describe('keys', () => {
   const key = (text: string, held: object = {}) => ({

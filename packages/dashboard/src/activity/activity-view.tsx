@@ -1,6 +1,6 @@
+import type { StatsTotals } from '@gen/enforcement/v1/observability_service_pb.js';
 import type { ReactNode } from 'react';
-import type { StatsTotals } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { type QueryLike, QueryState } from '../shared/states.js';
+import { type QueryLike, QueryState } from '../ui/states.js';
 import { DecisionsChart } from './decisions-chart.js';
 import type { EventsOf } from './events-address.js';
 import { Figures } from './figures.js';

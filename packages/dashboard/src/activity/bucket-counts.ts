@@ -1,7 +1,4 @@
-import type {
-  StatsBucket,
-  StatsTotals,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import type { StatsBucket, StatsTotals } from '@gen/enforcement/v1/observability_service_pb.js';
 
 /** What is counted in an interval, from the bottom of a bar to its top. */
 export const LAYERS = ['deny', 'steer', 'observe', 'error'] as const;

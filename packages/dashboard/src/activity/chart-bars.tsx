@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useId, useRef } from 'react';
 import { Link } from 'wouter';
-import { countText } from '../shared/numbers.js';
+import { countText } from '../ui/numbers.js';
 import { countsText, type IntervalCounts } from './bucket-counts.js';
 import {
   axisLabel,

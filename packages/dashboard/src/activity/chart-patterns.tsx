@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import { DecisionBadge } from '../shared/decision-badge.js';
+import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { LAYERS, type Layer } from './bucket-counts.js';
 
 /** What distinguishes the layers besides their colors. */

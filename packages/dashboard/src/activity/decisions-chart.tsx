@@ -1,9 +1,9 @@
+import type { StatsTotals } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { StatsTotals } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { DecisionBadge } from '../shared/decision-badge.js';
-import { Table } from '../shared/table.js';
-import { TimeText } from '../shared/time-text.js';
+import { DecisionBadge } from '../control-parts/decision-badge.js';
+import { Table } from '../ui/table/table.js';
+import { TimeText } from '../ui/time-text.js';
 import { barTotal, type IntervalCounts, intervalsOf, LAYERS } from './bucket-counts.js';
 import { ChartBars } from './chart-bars.js';
 import { intervalText, lengthText } from './chart-geometry.js';
@@ -91,28 +91,28 @@ interface ChartTableProps {
 
 function ChartTable({ intervals, addressOf }: ChartTableProps) {
   return (
-    <Table label={TITLE} columns={['From', ...LAYERS, 'Recorded checks', 'Events']}>
-      {intervals
-        .filter(({ checks }) => checks > 0)
-        .map((interval) => (
-          <tr key={interval.fromMs}>
-            <td>
-              <TimeText time={timeOf(interval.fromMs)} isExact />
-            </td>
-            {LAYERS.map((layer) => (
-              <td key={layer} className="number">
-                {interval.counts[layer].toLocaleString()}
-              </td>
-            ))}
-            <td className="number">{interval.checks.toLocaleString()}</td>
-            <td>
-              <Link href={addressOf(interval)} aria-label={`Show the events of ${intervalText(interval)}`}>
-                show
-              </Link>
-            </td>
-          </tr>
-        ))}
-    </Table>
+    <Table
+      label={TITLE}
+      rows={intervals.filter(({ checks }) => checks > 0)}
+      keyOf={({ fromMs }) => fromMs}
+      columns={[
+        { head: 'From', cell: ({ fromMs }) => <TimeText time={timeOf(fromMs)} isExact /> },
+        ...LAYERS.map((layer) => ({
+          head: layer,
+          className: 'number',
+          cell: ({ counts }: IntervalCounts) => counts[layer].toLocaleString(),
+        })),
+        { head: 'Recorded checks', className: 'number', cell: ({ checks }) => checks.toLocaleString() },
+        {
+          head: 'Events',
+          cell: (interval) => (
+            <Link href={addressOf(interval)} aria-label={`Show the events of ${intervalText(interval)}`}>
+              show
+            </Link>
+          ),
+        },
+      ]}
+    />
   );
 }
 

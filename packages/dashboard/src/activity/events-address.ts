@@ -3,8 +3,8 @@ export interface EventsOf {
   readonly range?: string;
   readonly from?: string;
   readonly to?: string;
-  readonly agent?: string;
-  readonly control?: number;
+  readonly agent?: string | undefined;
+  readonly control?: number | undefined;
   readonly action?: 'deny' | 'steer' | 'observe';
   readonly errors?: boolean;
 }

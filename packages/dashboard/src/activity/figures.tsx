@@ -1,7 +1,7 @@
+import type { StatsTotals } from '@gen/enforcement/v1/observability_service_pb.js';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { StatsTotals } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { countText, shareText } from '../shared/numbers.js';
+import { countText, shareText } from '../ui/numbers.js';
 import { type EventsOf, eventsAddress } from './events-address.js';
 
 interface FigureProps {

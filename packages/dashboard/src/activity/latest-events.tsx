@@ -1,26 +1,18 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import {
-  ObservabilityService,
-  TotalKind,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { EVENT_COLUMNS, EventRow } from '../events/event-columns.js';
+import { EVENT_COLUMNS } from '../events/event-columns.js';
 import { totalText } from '../events/total-text.js';
-import { QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { eventsAddress } from './events-address.js';
+import { QueryState } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
+import { type EventsOf, eventsAddress } from './events-address.js';
 
 const SHOWN = 10;
 const REFRESH_MS = 5_000;
 
-interface LatestEventsProps {
-  readonly agent?: string;
-  readonly control?: number;
-}
-
 /** The latest events of an agent or a control, whenever they were. */
-export function LatestEvents({ agent, control }: LatestEventsProps) {
+export function LatestEvents({ agent, control }: Pick<EventsOf, 'agent' | 'control'>) {
   const query = useQuery(
     ObservabilityService.method.queryEvents,
     {
@@ -32,10 +24,6 @@ export function LatestEvents({ agent, control }: LatestEventsProps) {
     },
     { refetchInterval: REFRESH_MS, placeholderData: keepPreviousData },
   );
-  const all = eventsAddress({
-    ...(agent === undefined ? {} : { agent }),
-    ...(control === undefined ? {} : { control }),
-  });
   return (
     <section className="latest-events">
       <h2>Latest events</h2>
@@ -45,13 +33,16 @@ export function LatestEvents({ agent, control }: LatestEventsProps) {
             <p className="muted">No event is stored.</p>
           ) : (
             <>
-              <Table label="Latest events" columns={EVENT_COLUMNS}>
-                {events.map((event) => (
-                  <EventRow key={event.controlExecutionId} event={event} />
-                ))}
-              </Table>
+              <Table
+                label="Latest events"
+                columns={EVENT_COLUMNS}
+                rows={events}
+                keyOf={({ controlExecutionId = '' }) => controlExecutionId}
+              />
               <p>
-                <Link href={all}>All {totalText({ eventTotal, totalKind })} events</Link>
+                <Link href={eventsAddress({ agent, control })}>
+                  All {totalText({ eventTotal, totalKind })} events
+                </Link>
               </p>
             </>
           )

@@ -1,15 +1,15 @@
-import { SelectField } from '../shared/select-field.js';
-import { rangeMs, TIME_RANGES } from '../shared/time-range.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
+import { SelectField } from '../ui/fields/fields.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { rangeMs, TIME_RANGES } from '../ui/time-range.js';
 
 const DEFAULT_RANGE = '24h';
 
 /** The time range of the page, which is part of the address, and a function that changes it. */
 export function useRange(): readonly [string, (range: string) => void] {
-  const [parameters, setFilter] = useAddressFilter();
-  const given = parameters.get('range') ?? '';
+  const { get, set } = useAddressFilter();
+  const given = get('range');
   const range = TIME_RANGES.some(([known]) => known === given) ? given : DEFAULT_RANGE;
-  return [range, (next) => setFilter('range', next === DEFAULT_RANGE ? '' : next)];
+  return [range, (next) => set('range', next === DEFAULT_RANGE ? '' : next)];
 }
 
 /** Selects the time range of the page. */

@@ -1,6 +1,6 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
-import { ObservabilityService } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { ActivityView } from '../activity/activity-view.js';
 import { refreshMs, useRange } from '../activity/range-field.js';
 import { TopControls } from '../activity/top-tables.js';

@@ -1,22 +1,35 @@
 import { createConnectQueryKey } from '@connectrpc/connect-query';
+import { type AgentControl, AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { Link } from 'wouter';
-import { type AgentControl, AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { DecisionBadge, signOfDecision } from '../control-parts/decision-badge.js';
 import { scopeText } from '../control-parts/scope-text.js';
+import { agentAddress, CONTROL_COLUMN } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
-import { Empty, ErrorState, Loading } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { UserText } from '../shared/user-text.js';
+import { Empty, ErrorState, Loading } from '../ui/states.js';
+import type { Columns } from '../ui/table/columns.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
 import type { ControlOrigin } from './control-origins.js';
 import { LinkControl, UnlinkControl } from './link-control.js';
 import { useAgentLinks } from './use-agent-links.js';
 import { useWatchedControls } from './use-watched-controls.js';
 import './agents.css';
 
-const COLUMNS = ['Control', 'Decision', 'State', 'Scope', 'Through'];
+const COLUMNS: Columns<AgentControl> = [
+  CONTROL_COLUMN,
+  {
+    head: 'Decision',
+    cell: ({ control }) => <DecisionBadge sign={signOfDecision(control?.action?.decision)} />,
+  },
+  {
+    head: 'State',
+    cell: ({ control }) => (control?.enabled === false ? <span className="muted">off</span> : 'on'),
+  },
+  { head: 'Scope', cell: ({ control }) => <UserText text={scopeText(control?.scope)} /> },
+];
 
 /** The controls of an agent, which change on the page when they change on the server. */
 export function AgentControls({ agentName }: { readonly agentName: string }) {
@@ -37,27 +50,37 @@ export function AgentControls({ agentName }: { readonly agentName: string }) {
           : 'Connecting again; the list may be out of date.'}
       </p>
       {isAdmin && origins !== undefined && <LinkControl agentName={agentName} origins={origins} />}
-      {controls.length === 0 ? (
-        <Empty title="No control checks this agent">
-          <p>
-            Every step is allowed until a <Link href="/controls">control</Link> is linked to the agent, or
-            until it gets a <Link href={policiesAddress(agentName)}>policy</Link>, a named set of controls.
-          </p>
-        </Empty>
-      ) : (
-        <Table label="Controls of the agent" columns={isAdmin ? [...COLUMNS, 'Action'] : COLUMNS}>
-          {controls.map((control) => (
-            <ControlRow
-              key={control.id}
-              agentName={agentName}
-              linked={control}
-              origin={origins?.get(control.id)}
-              isAdmin={isAdmin}
-            />
-          ))}
-        </Table>
-      )}
+      <Table
+        label="Controls of the agent"
+        rows={controls}
+        keyOf={({ id }) => id}
+        empty={<NoControls agentName={agentName} />}
+        columns={[
+          ...COLUMNS,
+          { head: 'Through', cell: ({ id }) => <Origin origin={origins?.get(id)} /> },
+          isAdmin && {
+            head: 'Action',
+            cell: ({ id, name }) => {
+              const origin = origins?.get(id);
+              if (origin?.isDirect !== true)
+                return <Link href={policiesAddress(agentName)}>in the policies</Link>;
+              return <UnlinkControl agentName={agentName} controlId={id} name={name} origin={origin} />;
+            },
+          },
+        ]}
+      />
     </>
+  );
+}
+
+function NoControls({ agentName }: { readonly agentName: string }) {
+  return (
+    <Empty title="No control checks this agent">
+      <p>
+        Every step is allowed until a <Link href="/controls">control</Link> is linked to the agent, or until
+        it gets a <Link href={policiesAddress(agentName)}>policy</Link>, a named set of controls.
+      </p>
+    </Empty>
   );
 }
 
@@ -77,47 +100,14 @@ function useLinksOf(controls: readonly AgentControl[] | undefined): void {
   }, [ids, queries]);
 }
 
-interface ControlRowProps {
-  readonly agentName: string;
-  readonly linked: AgentControl;
-  readonly origin: ControlOrigin | undefined;
-  readonly isAdmin: boolean;
-}
-
-function ControlRow({ agentName, linked: { id, name, control }, origin, isAdmin }: ControlRowProps) {
-  return (
-    <tr>
-      <td>
-        <Link href={`/controls/${id}`}>
-          <UserText text={name} />
-        </Link>
-      </td>
-      <td>
-        <DecisionBadge sign={signOfDecision(control?.action?.decision)} />
-      </td>
-      <td>{control?.enabled === false ? <span className="muted">off</span> : 'on'}</td>
-      <td>
-        <UserText text={scopeText(control?.scope)} />
-      </td>
-      <td>{origin === undefined ? <span className="muted">…</span> : <Origin origin={origin} />}</td>
-      {isAdmin && (
-        <td>
-          {origin?.isDirect === true ? (
-            <UnlinkControl agentName={agentName} controlId={id} name={name} origin={origin} />
-          ) : (
-            <Link href={policiesAddress(agentName)}>in the policies</Link>
-          )}
-        </td>
-      )}
-    </tr>
-  );
-}
-
 function policiesAddress(agentName: string): string {
-  return `/agents/${encodeURIComponent(agentName)}?tab=policies`;
+  return `${agentAddress(agentName)}?tab=policies`;
 }
 
-function Origin({ origin: { isDirect, policies } }: { readonly origin: ControlOrigin }) {
+/** The ways by which an agent has a control; dots until they are known. */
+function Origin({ origin }: { readonly origin: ControlOrigin | undefined }) {
+  if (origin === undefined) return <span className="muted">…</span>;
+  const { isDirect, policies } = origin;
   return (
     <span className="links">
       {isDirect && <span>direct link</span>}

@@ -1,17 +1,14 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { AgentService, type GetAgentResponse } from '@gen/enforcement/v1/agent_service_pb.js';
 import { Link, useParams } from 'wouter';
-import {
-  AgentService,
-  type GetAgentResponse,
-} from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { decodedPart } from '../shared/decoded-part.js';
-import { Page } from '../shared/page.js';
-import { QueryState } from '../shared/states.js';
-import { type Tab, Tabs } from '../shared/tabs.js';
-import { TimeText } from '../shared/time-text.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { UserText } from '../shared/user-text.js';
+import { AddressTabs } from '../ui/page/address-tabs.js';
+import { decodedPart } from '../ui/page/decoded-part.js';
+import { Page } from '../ui/page/page.js';
+import type { Tab } from '../ui/page/tabs.js';
+import { QueryState } from '../ui/states.js';
+import { TimeText } from '../ui/time-text.js';
+import { UserText } from '../ui/user-text.js';
 import { AgentActivity } from './agent-activity.js';
 import { AgentControls } from './agent-controls.js';
 import { AgentPolicies } from './agent-policies.js';
@@ -54,7 +51,6 @@ interface AgentDetailsProps {
 }
 
 function AgentDetails({ agentName, registered }: AgentDetailsProps) {
-  const [filters, setFilter] = useAddressFilter();
   const { agent, steps, evaluators } = registered;
   const tabs: readonly Tab[] = [
     { id: 'controls', name: 'Controls', content: <AgentControls agentName={agentName} /> },
@@ -92,12 +88,7 @@ function AgentDetails({ agentName, registered }: AgentDetailsProps) {
         )}
         version {String(registered.version)} of the registration
       </p>
-      <Tabs
-        label="Agent"
-        tabs={tabs}
-        selected={filters.get('tab') ?? 'controls'}
-        onSelect={(id) => setFilter('tab', id === 'controls' ? '' : id)}
-      />
+      <AddressTabs label="Agent" tabs={tabs} />
     </>
   );
 }

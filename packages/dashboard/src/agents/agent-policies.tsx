@@ -1,24 +1,19 @@
-import { useMutation, useQuery } from '@connectrpc/connect-query';
-import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { Link } from 'wouter';
-import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { type Policy, PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { useChange } from '../data/use-change.js';
+import { useNameSearch } from '../data/use-name-search.js';
+import { POLICY_COLUMN } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
-import { numberOf } from '../shared/numbers.js';
-import { SearchToAdd } from '../shared/search-to-add.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useChange } from '../shared/use-change.js';
-import { useNameSearch } from '../shared/use-name-search.js';
-import { UserText } from '../shared/user-text.js';
-import { Warnings } from '../shared/warnings.js';
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { SearchToAdd } from '../ui/fields/search-to-add.js';
+import { numberOf } from '../ui/numbers.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
+import { Warnings } from '../ui/warnings.js';
 import { controlsOnlyBy } from './control-origins.js';
-import { type AgentLinks, useAgentLinks } from './use-agent-links.js';
+import { useAgentLinks } from './use-agent-links.js';
 import './agents.css';
-
-const COLUMNS = ['Policy', 'Controls', 'Only by this policy', 'Agents with it'];
 
 /** The policies of an agent, and a form that adds one. */
 export function AgentPolicies({ agentName }: { readonly agentName: string }) {
@@ -26,74 +21,71 @@ export function AgentPolicies({ agentName }: { readonly agentName: string }) {
   const links = useAgentLinks(agentName);
   return (
     <QueryState query={links} what="policies">
-      {(found) => (
-        <>
-          {isAdmin && <AddPolicy agentName={agentName} policies={found.policies} />}
-          {found.policies.length === 0 ? (
-            <Empty title="The agent has no policy">
-              <p>
-                A policy is a named set of controls for any number of agents. See all{' '}
-                <Link href="/policies">policies</Link>.
-              </p>
-            </Empty>
-          ) : (
-            <Table label="Policies of the agent" columns={isAdmin ? [...COLUMNS, 'Action'] : COLUMNS}>
-              {found.policies.map((policy) => (
-                <PolicyRow
-                  key={policy.id}
-                  agentName={agentName}
-                  policy={policy}
-                  links={found}
-                  isAdmin={isAdmin}
-                />
-              ))}
-            </Table>
-          )}
-        </>
-      )}
+      {({ policies, origins }) => {
+        const onlyBy = ({ id }: Policy) => controlsOnlyBy(id, origins).length;
+        return (
+          <>
+            {isAdmin && <AddPolicy agentName={agentName} policies={policies} />}
+            <Table
+              label="Policies of the agent"
+              rows={policies}
+              keyOf={({ id }) => id}
+              empty={<NoPolicies />}
+              columns={[
+                POLICY_COLUMN,
+                { head: 'Controls', className: 'number', cell: ({ controlIds }) => controlIds.length },
+                { head: 'Only by this policy', className: 'number', cell: onlyBy },
+                { head: 'Agents with it', className: 'number', cell: ({ agentCount }) => agentCount },
+                isAdmin && {
+                  head: 'Action',
+                  cell: (policy) => (
+                    <RemovePolicy agentName={agentName} policy={policy} lost={onlyBy(policy)} />
+                  ),
+                },
+              ]}
+            />
+          </>
+        );
+      }}
     </QueryState>
   );
 }
 
-interface PolicyRowProps {
-  readonly agentName: string;
-  readonly policy: Policy;
-  readonly links: AgentLinks;
-  readonly isAdmin: boolean;
+function NoPolicies() {
+  return (
+    <Empty title="The agent has no policy">
+      <p>
+        A policy is a named set of controls for any number of agents. See all{' '}
+        <Link href="/policies">policies</Link>.
+      </p>
+    </Empty>
+  );
 }
 
-function PolicyRow({ agentName, policy, links, isAdmin }: PolicyRowProps) {
+interface RemovePolicyProps {
+  readonly agentName: string;
+  readonly policy: Policy;
+  /** Number of controls that the agent has by this policy alone. */
+  readonly lost: number;
+}
+
+function RemovePolicy({ agentName, policy, lost }: RemovePolicyProps) {
   const remove = useChange(PolicyService.method.removeAgentPolicy);
-  const own = controlsOnlyBy(policy.id, links.origins).length;
-  const others = policy.controlIds.length - own;
+  const kept = policy.controlIds.length - lost;
   return (
-    <tr>
-      <td>
-        <Link href={`/policies/${policy.id}`}>
-          <UserText text={policy.name} />
-        </Link>
-      </td>
-      <td className="number">{policy.controlIds.length}</td>
-      <td className="number">{own}</td>
-      <td className="number">{policy.agentCount}</td>
-      {isAdmin && (
-        <td>
-          <ConfirmButton
-            verb="Remove"
-            object={policy.name}
-            change={remove}
-            onConfirm={() => remove.mutateAsync({ agentName, policyId: policy.id })}
-          >
-            <p>
-              <UserText text={agentName} /> loses {numberOf(own, 'control')}.
-              {others > 0 &&
-                ` It keeps ${numberOf(others, 'control')} of the policy by a direct link or another policy.`}{' '}
-              The policy itself and its other agents are not changed.
-            </p>
-          </ConfirmButton>
-        </td>
-      )}
-    </tr>
+    <ConfirmButton
+      verb="Remove"
+      object={policy.name}
+      change={remove}
+      onConfirm={() => remove.mutateAsync({ agentName, policyId: policy.id })}
+    >
+      <p>
+        <UserText text={agentName} /> loses {numberOf(lost, 'control')}.
+        {kept > 0 &&
+          ` It keeps ${numberOf(kept, 'control')} of the policy by a direct link or another policy.`}{' '}
+        The policy itself and its other agents are not changed.
+      </p>
+    </ConfirmButton>
   );
 }
 
@@ -103,32 +95,20 @@ interface AddPolicyProps {
 }
 
 function AddPolicy({ agentName, policies }: AddPolicyProps) {
-  const search = useNameSearch();
-  const [warnings, setWarnings] = useState<readonly Warning[]>([]);
-  const queries = useQueryClient();
-  const found = useQuery(PolicyService.method.listPolicies, search.request);
-  const add = useMutation(PolicyService.method.addAgentPolicy, {
-    onSuccess: (reply) => {
-      setWarnings(reply.warnings);
-      void queries.invalidateQueries();
-    },
-  });
+  const search = useNameSearch(PolicyService.method.listPolicies);
+  const add = useChange(PolicyService.method.addAgentPolicy);
   const own = new Set(policies.map(({ id }) => id));
-  const options = (found.data?.policies ?? [])
-    .filter(({ id }) => !own.has(id))
-    .map((policy) => [String(policy.id), policy.name] as const);
+  const others = (search.data?.policies ?? []).filter(({ id }) => !own.has(id));
   return (
     <>
       <SearchToAdd
         what="policy"
-        search={search.text}
-        onSearch={search.setText}
-        found={options}
+        search={search}
+        found={others.map(({ id, name }) => [String(id), name] as const)}
+        change={add}
         onAdd={(id) => add.mutateAsync({ agentName, policyId: Number(id) })}
-        isPending={add.isPending}
-        error={add.error ?? found.error}
       />
-      <Warnings warnings={warnings} />
+      <Warnings warnings={add.data?.warnings ?? []} />
     </>
   );
 }

@@ -1,125 +1,97 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
-import { keepPreviousData } from '@tanstack/react-query';
+import { AgentService, type AgentSummary } from '@gen/enforcement/v1/agent_service_pb.js';
 import { Link } from 'wouter';
-import { AgentService, type AgentSummary } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { BY_CURSOR } from '../shared/by-cursor.js';
-import { LoadMore, nextPageOf } from '../shared/load-more.js';
-import { Page } from '../shared/page.js';
-import { SelectField, TextField } from '../shared/select-field.js';
-import { QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { TimeText } from '../shared/time-text.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
-import { UserText } from '../shared/user-text.js';
+import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
+import { AGENT_COLUMN, agentAddress } from '../references/columns.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { FilterBar, type FilterField } from '../ui/list/filter-fields.js';
+import { List } from '../ui/list/list.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import type { Columns } from '../ui/table/columns.js';
+import { TimeText } from '../ui/time-text.js';
 import { NoAgents } from './no-agents.js';
 import { utcTime } from './utc-time.js';
 import './agents.css';
 
-const PAGE_SIZE = 50;
-const COLUMNS = [
-  'Agent',
-  'Controls in effect',
-  'Policies',
-  'Steps',
-  'Evaluators',
-  'Last evaluated',
-  'Registered',
+const FILTERS: readonly FilterField[] = [
+  { name: 'name', label: 'Name contains' },
+  {
+    name: 'controls',
+    label: 'Controls',
+    options: [
+      ['', 'any'],
+      ['none', 'none in effect'],
+      ['some', 'at least one in effect'],
+    ],
+  },
 ];
-const CONTROL_OPTIONS = [
-  ['', 'any'],
-  ['none', 'none in effect'],
-  ['some', 'at least one in effect'],
-] as const;
+const COLUMNS: Columns<AgentSummary> = [
+  AGENT_COLUMN,
+  {
+    head: 'Controls in effect',
+    className: 'number',
+    cell: ({ activeControlsCount }) =>
+      activeControlsCount === 0 ? <span className="uncovered">none</span> : activeControlsCount,
+  },
+  {
+    head: 'Policies',
+    className: 'number',
+    cell: (agent) => countLink(agent, agent.policyIds.length, 'policies'),
+  },
+  { head: 'Steps', className: 'number', cell: (agent) => countLink(agent, agent.stepCount, 'steps') },
+  {
+    head: 'Evaluators',
+    className: 'number',
+    cell: (agent) => countLink(agent, agent.evaluatorCount, 'evaluators'),
+  },
+  {
+    head: 'Last evaluated',
+    cell: ({ lastUsedAt }) =>
+      lastUsedAt === undefined ? (
+        <span className="muted" title="Not in the last 30 days, or only in the last minutes">
+          –
+        </span>
+      ) : (
+        <span title="About to the hour">
+          <TimeText time={utcTime(lastUsedAt)} />
+        </span>
+      ),
+  },
+  { head: 'Registered', cell: ({ createdAt }) => <TimeText time={utcTime(createdAt)} /> },
+];
 
 /** The registered agents. */
 export default function AgentsPage() {
-  const [filters, setFilter] = useAddressFilter();
-  const name = filters.get('name') ?? '';
-  const controls = filters.get('controls') ?? '';
-  const settled = useDebounced(name.trim());
+  const filter = useAddressFilter();
+  const controls = filter.get('controls');
+  const name = useDebounced(filter.get('name').trim());
   const query = useInfiniteQuery(
     AgentService.method.listAgents,
     {
-      cursor: undefined,
-      limit: PAGE_SIZE,
-      ...(settled === '' ? {} : { name: settled }),
+      ...FIRST_PAGE,
+      ...(name === '' ? {} : { name }),
       ...(controls === 'none' || controls === 'some' ? { hasActiveControls: controls === 'some' } : {}),
     },
-    { ...BY_CURSOR, placeholderData: keepPreviousData },
+    FILTERED_BY_CURSOR,
   );
   return (
     <Page title="Agents">
-      <search className="filters">
-        <TextField
-          label="Name contains"
-          type="search"
-          value={name}
-          onChange={(text) => setFilter('name', text)}
-        />
-        <SelectField
-          label="Controls"
-          value={controls}
-          options={CONTROL_OPTIONS}
-          onChange={(value) => setFilter('controls', value)}
-        />
-      </search>
-      <QueryState query={query} what="agents">
-        {({ pages }) => {
-          const agents = pages.flatMap((page) => page.agents);
-          if (agents.length === 0) return <NoAgents name={settled} controls={controls} />;
-          return (
-            <>
-              <Table label="Agents" columns={COLUMNS} onEnd={nextPageOf(query)}>
-                {agents.map((agent) => (
-                  <AgentRow key={agent.agentName} agent={agent} />
-                ))}
-              </Table>
-              <LoadMore {...query} shown={agents.length} total={pages[0]?.pagination?.total ?? 0} />
-            </>
-          );
-        }}
-      </QueryState>
+      <FilterBar fields={FILTERS} filter={filter} />
+      <List
+        label="Agents"
+        what="agents"
+        query={query}
+        columns={COLUMNS}
+        rowsOf={({ agents }) => agents}
+        keyOf={({ agentName }) => agentName}
+        empty={<NoAgents name={name} controls={controls} />}
+      />
     </Page>
   );
 }
 
-function AgentRow({ agent }: { readonly agent: AgentSummary }) {
-  const address = `/agents/${encodeURIComponent(agent.agentName)}`;
-  const { activeControlsCount, policyIds, stepCount, evaluatorCount, lastUsedAt, createdAt } = agent;
-  return (
-    <tr>
-      <td>
-        <Link href={address}>
-          <UserText text={agent.agentName} />
-        </Link>
-      </td>
-      <td className="number">
-        {activeControlsCount === 0 ? <span className="uncovered">none</span> : activeControlsCount}
-      </td>
-      <td className="number">
-        {policyIds.length === 0 ? 0 : <Link href={`${address}?tab=policies`}>{policyIds.length}</Link>}
-      </td>
-      <td className="number">
-        {stepCount === 0 ? 0 : <Link href={`${address}?tab=steps`}>{stepCount}</Link>}
-      </td>
-      <td className="number">
-        {evaluatorCount === 0 ? 0 : <Link href={`${address}?tab=evaluators`}>{evaluatorCount}</Link>}
-      </td>
-      <td>
-        {lastUsedAt === undefined ? (
-          <span className="muted" title="Not in the last 30 days, or only in the last minutes">
-            –
-          </span>
-        ) : (
-          <span title="About to the hour">
-            <TimeText time={utcTime(lastUsedAt)} />
-          </span>
-        )}
-      </td>
-      <td>
-        <TimeText time={utcTime(createdAt)} />
-      </td>
-    </tr>
-  );
+/** A number that leads to what is counted. */
+function countLink({ agentName }: AgentSummary, count: number, tab: string) {
+  return count === 0 ? 0 : <Link href={`${agentAddress(agentName)}?tab=${tab}`}>{count}</Link>;
 }

@@ -1,4 +1,4 @@
-import type { Policy } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import type { Policy } from '@gen/enforcement/v1/policy_service_pb.js';
 
 /** The ways by which an agent has a control. */
 export interface ControlOrigin {

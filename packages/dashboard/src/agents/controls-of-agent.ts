@@ -1,8 +1,5 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import {
-  type AgentControl,
-  WatchControlsResponseSchema,
-} from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { type AgentControl, WatchControlsResponseSchema } from '@gen/enforcement/v1/agent_service_pb.js';
 
 /** The controls of an agent, put together from the messages of WatchControls. */
 export class ControlsOfAgent {

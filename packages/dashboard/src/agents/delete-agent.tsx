@@ -1,9 +1,8 @@
-import { useMutation } from '@connectrpc/connect-query';
-import { useQueryClient } from '@tanstack/react-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
 import { useLocation } from 'wouter';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
-import { numberOf } from '../shared/numbers.js';
+import { useChange } from '../data/use-change.js';
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { numberOf } from '../ui/numbers.js';
 import { useAgentLinks } from './use-agent-links.js';
 
 interface DeleteAgentProps {
@@ -14,14 +13,8 @@ interface DeleteAgentProps {
 /** Deletes an agent, after saying what goes with it. */
 export function DeleteAgent({ agentName, version }: DeleteAgentProps) {
   const [, open] = useLocation();
-  const queries = useQueryClient();
   const { data: links } = useAgentLinks(agentName);
-  const remove = useMutation(AgentService.method.deleteAgent, {
-    onSuccess: () => {
-      open('/agents');
-      void queries.invalidateQueries();
-    },
-  });
+  const remove = useChange(AgentService.method.deleteAgent, () => open('/agents'));
   if (links === undefined) return null;
   const direct = [...links.origins.values()].filter(({ isDirect }) => isDirect).length;
   return (

@@ -1,15 +1,11 @@
-import { useMutation, useQuery } from '@connectrpc/connect-query';
-import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
-import { SearchToAdd } from '../shared/search-to-add.js';
-import { useChange } from '../shared/use-change.js';
-import { useNameSearch } from '../shared/use-name-search.js';
-import { UserText } from '../shared/user-text.js';
-import { Warnings } from '../shared/warnings.js';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
+import { useChange } from '../data/use-change.js';
+import { useNameSearch } from '../data/use-name-search.js';
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { SearchToAdd } from '../ui/fields/search-to-add.js';
+import { UserText } from '../ui/user-text.js';
+import { Warnings } from '../ui/warnings.js';
 import type { ControlOrigin } from './control-origins.js';
 
 interface LinkControlProps {
@@ -19,31 +15,19 @@ interface LinkControlProps {
 
 /** Links a control to an agent. Controls that its policies contain can be linked as well. */
 export function LinkControl({ agentName, origins }: LinkControlProps) {
-  const search = useNameSearch();
-  const [warnings, setWarnings] = useState<readonly Warning[]>([]);
-  const queries = useQueryClient();
-  const found = useQuery(ControlService.method.listControls, search.request);
-  const link = useMutation(AgentService.method.addAgentControl, {
-    onSuccess: (reply) => {
-      setWarnings(reply.warnings);
-      void queries.invalidateQueries();
-    },
-  });
-  const options = (found.data?.controls ?? [])
-    .filter(({ id }) => origins.get(id)?.isDirect !== true)
-    .map((control) => [String(control.id), control.name] as const);
+  const search = useNameSearch(ControlService.method.listControls);
+  const link = useChange(AgentService.method.addAgentControl);
+  const others = (search.data?.controls ?? []).filter(({ id }) => origins.get(id)?.isDirect !== true);
   return (
     <>
       <SearchToAdd
         what="control"
-        search={search.text}
-        onSearch={search.setText}
-        found={options}
+        search={search}
+        found={others.map(({ id, name }) => [String(id), name] as const)}
+        change={link}
         onAdd={(id) => link.mutateAsync({ agentName, controlId: Number(id) })}
-        isPending={link.isPending}
-        error={link.error ?? found.error}
       />
-      <Warnings warnings={warnings} />
+      <Warnings warnings={link.data?.warnings ?? []} />
     </>
   );
 }

@@ -1,5 +1,5 @@
-import { restAddress } from '../shared/rest-address.js';
-import { Empty } from '../shared/states.js';
+import { restAddress } from '../data/rest-address.js';
+import { Empty } from '../ui/states.js';
 
 interface NoAgentsProps {
   readonly name: string;

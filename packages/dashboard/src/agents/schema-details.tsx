@@ -1,6 +1,6 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { numberOf } from '../shared/numbers.js';
-import { UserText } from '../shared/user-text.js';
+import { numberOf } from '../ui/numbers.js';
+import { UserText } from '../ui/user-text.js';
 import { schemaMembers, schemaType } from './schema-members.js';
 import './agents.css';
 

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { isJsonObject } from '../code/json-members.js';
 
 /** A member that a JSON Schema describes. */
 export interface SchemaMember {
@@ -22,7 +23,7 @@ export function schemaMembers(schema: JsonObject): SchemaMember[] {
 function membersOf(schema: JsonObject, prefix: string, depth: number): SchemaMember[] {
   if (depth >= MAX_DEPTH) return [];
   const required = Array.isArray(schema.required) ? schema.required : [];
-  const members = isObject(schema.properties) ? Object.entries(schema.properties) : [];
+  const members = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];
   return members.flatMap(([name, member]) => {
     const path = prefix === '' ? name : `${prefix}.${name}`;
     const own = {
@@ -30,21 +31,21 @@ function membersOf(schema: JsonObject, prefix: string, depth: number): SchemaMem
       type: schemaType(member),
       isRequired: required.includes(name),
       description:
-        isObject(member) && typeof member.description === 'string' ? member.description : undefined,
+        isJsonObject(member) && typeof member.description === 'string' ? member.description : undefined,
     };
     return [own, ...membersBelow(member, path, depth + 1)];
   });
 }
 
 function membersBelow(schema: JsonValue, path: string, depth: number): SchemaMember[] {
-  if (!isObject(schema)) return [];
-  const items = isObject(schema.items) ? membersOf(schema.items, `${path}[]`, depth) : [];
+  if (!isJsonObject(schema)) return [];
+  const items = isJsonObject(schema.items) ? membersOf(schema.items, `${path}[]`, depth) : [];
   return [...membersOf(schema, path, depth), ...items];
 }
 
 /** What a schema allows, in one word or few. */
 export function schemaType(schema: JsonValue | undefined): string {
-  if (!isObject(schema)) return schema === false ? 'nothing' : 'any';
+  if (!isJsonObject(schema)) return schema === false ? 'nothing' : 'any';
   if ('const' in schema) return JSON.stringify(schema.const);
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if (typeof schema.$ref === 'string') return schema.$ref;
@@ -52,11 +53,7 @@ export function schemaType(schema: JsonValue | undefined): string {
     if (Array.isArray(choice)) return choice.map(schemaType).join(' | ');
   }
   const type = Array.isArray(schema.type) ? schema.type.map(String).join(' | ') : schema.type;
-  if (type === 'array' && isObject(schema.items)) return `array of ${schemaType(schema.items)}`;
+  if (type === 'array' && isJsonObject(schema.items)) return `array of ${schemaType(schema.items)}`;
   if (typeof type === 'string') return type;
-  return isObject(schema.properties) ? 'object' : 'any';
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(schema.properties) ? 'object' : 'any';
 }

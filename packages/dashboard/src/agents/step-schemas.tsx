@@ -3,14 +3,15 @@ import {
   type GetAgentResponse,
   type MismatchedStep,
   StepSchemas,
-} from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+} from '@gen/enforcement/v1/agent_service_pb.js';
+import { useChange } from '../data/use-change.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { errorText } from '../shared/error-text.js';
-import { SelectField } from '../shared/select-field.js';
-import { Table } from '../shared/table.js';
-import { TimeText } from '../shared/time-text.js';
-import { useChange } from '../shared/use-change.js';
-import { UserText } from '../shared/user-text.js';
+import { SelectField } from '../ui/fields/fields.js';
+import { Problem } from '../ui/states.js';
+import type { Columns } from '../ui/table/columns.js';
+import { Table } from '../ui/table/table.js';
+import { TimeText } from '../ui/time-text.js';
+import { UserText } from '../ui/user-text.js';
 import { utcTime } from './utc-time.js';
 
 const EFFECTS: Readonly<Record<number, string>> = {
@@ -25,6 +26,17 @@ const OPTIONS = [
   [String(StepSchemas.WARN), 'warn'],
   [String(StepSchemas.ENFORCE), 'enforce'],
 ] as const;
+
+const MISMATCH_COLUMNS: Columns<MismatchedStep> = [
+  { head: 'Step', cell: ({ name }) => <UserText text={name} /> },
+  {
+    head: 'Difference',
+    className: 'prose',
+    cell: ({ path, problem }) => <UserText text={`${path} ${problem}`} />,
+  },
+  { head: 'Times', cell: ({ count }) => String(count) },
+  { head: 'Last', cell: ({ lastAt }) => <TimeText time={utcTime(lastAt)} /> },
+];
 
 interface StepSchemaSettingProps {
   readonly agentName: string;
@@ -50,38 +62,21 @@ export function StepSchemaSetting({ agentName, registered }: StepSchemaSettingPr
           onChange={change}
         />
       )}
-      {update.error !== null && (
-        <p className="problem" role="alert">
-          {errorText(update.error).detail}
-        </p>
-      )}
+      <Problem error={update.error} />
       {update.data?.warnings.map(({ message }) => (
         <p key={message} role="status">
           {message}
         </p>
       ))}
-      {mismatchedSteps.length > 0 && <MismatchedSteps steps={mismatchedSteps} />}
+      {mismatchedSteps.length > 0 && (
+        <Table
+          label="Steps that differed"
+          columns={MISMATCH_COLUMNS}
+          rows={mismatchedSteps}
+          keyOf={({ type, name, part }) => `${type}\0${name}\0${part}`}
+          rowClass={() => 'top-aligned'}
+        />
+      )}
     </>
-  );
-}
-
-function MismatchedSteps({ steps }: { readonly steps: readonly MismatchedStep[] }) {
-  return (
-    <Table label="Steps that differed" columns={['Step', 'Difference', 'Times', 'Last']}>
-      {steps.map(({ type, name, part, path, problem, count, lastAt }) => (
-        <tr key={`${type}\0${name}\0${part}`} className="top-aligned">
-          <td>
-            <UserText text={name} />
-          </td>
-          <td className="prose">
-            <UserText text={`${path} ${problem}`} />
-          </td>
-          <td>{String(count)}</td>
-          <td>
-            <TimeText time={utcTime(lastAt)} />
-          </td>
-        </tr>
-      ))}
-    </Table>
   );
 }

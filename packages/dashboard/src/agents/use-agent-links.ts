@@ -1,13 +1,13 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { useMemo } from 'react';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { type Policy, PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { type ControlOrigin, controlOrigins } from './control-origins.js';
 
 const REFRESH_MS = 10_000;
 
 /** The links of an agent to controls and policies. */
-export interface AgentLinks {
+interface AgentLinks {
   readonly policies: readonly Policy[];
   readonly origins: ReadonlyMap<number, ControlOrigin>;
 }

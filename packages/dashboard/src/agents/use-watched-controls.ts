@@ -1,13 +1,10 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { ConnectError } from '@connectrpc/connect';
+import { type AgentControl, WatchControlsRequestSchema } from '@gen/enforcement/v1/agent_service_pb.js';
 import { useEffect, useRef, useState } from 'react';
-import {
-  type AgentControl,
-  WatchControlsRequestSchema,
-} from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { useVisible } from '../shared/use-visible.js';
 import { CONTROLS } from '../streams/sources.js';
 import { listen } from '../streams/streams.js';
+import { useVisible } from '../ui/browser/use-visible.js';
 import { ControlsOfAgent } from './controls-of-agent.js';
 
 /** The controls of an agent, kept current by the server while the tab is visible. */

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ListAuditEntriesRequestSchema } from '../../../../gen/proto/enforcement/v1/audit_service_pb.js';
-import { rangeMs } from '../shared/time-range.js';
+import type { ListAuditEntriesRequestSchema } from '@gen/enforcement/v1/audit_service_pb.js';
+import { rangeMs } from '../ui/time-range.js';
 
 type Request = MessageInitShape<typeof ListAuditEntriesRequestSchema>;
 /** What entries are searched for, without the place in their list. */

@@ -1,19 +1,19 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
-import { keepPreviousData } from '@tanstack/react-query';
+import { type AuditEntry, AuditService } from '@gen/enforcement/v1/audit_service_pb.js';
 import { Link, useSearchParams } from 'wouter';
-import { type AuditEntry, AuditService } from '../../../../gen/proto/enforcement/v1/audit_service_pb.js';
+import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { BY_CURSOR } from '../shared/by-cursor.js';
-import { LoadMore, nextPageOf } from '../shared/load-more.js';
-import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { TimeText } from '../shared/time-text.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
-import { UserText } from '../shared/user-text.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { FilterBar } from '../ui/list/filter-fields.js';
+import { List } from '../ui/list/list.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty } from '../ui/states.js';
+import type { Columns } from '../ui/table/columns.js';
+import { TimeText } from '../ui/time-text.js';
+import { UserText } from '../ui/user-text.js';
 import { auditFilter } from './audit-filter.js';
-import { AuditFilters } from './audit-filters.js';
+import { AUDIT_FILTERS } from './audit-filters.js';
 import { EntryDetails } from './entry-details.js';
 import { actorText, resourceText } from './entry-texts.js';
 import { ExportAudit } from './export-audit.js';
@@ -22,8 +22,15 @@ import '../control-parts/controls.css';
 import '../events/events.css';
 import './audit.css';
 
-const PAGE_SIZE = 50;
-const COLUMNS = ['Entry', 'Time', 'Actor', 'Address', 'Action', 'Resource', 'Revision'];
+const COLUMNS: Columns<AuditEntry> = [
+  { head: 'Entry', className: 'number', cell: (entry) => <EntryLink entry={entry} /> },
+  { head: 'Time', cell: ({ time }) => <TimeText time={time} isExact /> },
+  { head: 'Actor', cell: ({ actor }) => <UserText text={actorText(actor)} /> },
+  { head: 'Address', cell: ({ address = '–' }) => <UserText text={address} /> },
+  { head: 'Action', cell: ({ action }) => <code>{action}</code> },
+  { head: 'Resource', cell: (entry) => <UserText text={resourceText(entry)} /> },
+  { head: 'Revision', className: 'number', cell: ({ revision = '–' }) => String(revision) },
+];
 
 /** The audit log: who changed what. For admins only. */
 export default function AuditPage() {
@@ -42,67 +49,38 @@ export default function AuditPage() {
 }
 
 function AuditLog() {
-  const [parameters, setFilter] = useAddressFilter();
-  const filter = auditFilter(new URLSearchParams(useDebounced(String(parameters))));
+  const filter = useAddressFilter();
+  const shown = filter.get('entry');
+  const wanted = auditFilter(new URLSearchParams(useDebounced(String(filter.parameters))));
   const query = useInfiniteQuery(
     AuditService.method.listAuditEntries,
-    { cursor: undefined, limit: PAGE_SIZE, ...filter },
-    { ...BY_CURSOR, placeholderData: keepPreviousData },
+    { ...FIRST_PAGE, ...wanted },
+    FILTERED_BY_CURSOR,
   );
-  const shown = parameters.get('entry') ?? '';
   return (
     <>
-      <AuditFilters parameters={parameters} onChange={setFilter} />
+      <FilterBar fields={AUDIT_FILTERS} filter={filter} />
       <VerifyButton />
-      <ExportAudit filter={filter} />
+      <ExportAudit filter={wanted} />
       {/^\d{1,15}$/.test(shown) && (
-        <EntryDetails key={shown} position={BigInt(shown)} onClose={() => setFilter('entry', '')} />
+        <EntryDetails key={shown} position={BigInt(shown)} onClose={() => filter.set('entry', '')} />
       )}
-      <QueryState query={query} what="the audit log">
-        {({ pages }) => {
-          const entries = pages.flatMap((page) => page.entries);
-          if (entries.length === 0) return <Empty title="No entry passes the filters" />;
-          return (
-            <>
-              <Table label="Entries" columns={COLUMNS} onEnd={nextPageOf(query)}>
-                {entries.map((entry) => (
-                  <Row key={String(entry.position)} entry={entry} />
-                ))}
-              </Table>
-              <LoadMore {...query} shown={entries.length} total={pages[0]?.pagination?.total ?? 0} />
-            </>
-          );
-        }}
-      </QueryState>
+      <List
+        label="Entries"
+        what="the audit log"
+        query={query}
+        columns={COLUMNS}
+        rowsOf={({ entries }) => entries}
+        keyOf={({ position }) => String(position)}
+        empty={<Empty title="No entry passes the filters" />}
+      />
     </>
   );
 }
 
-function Row({ entry }: { readonly entry: AuditEntry }) {
+function EntryLink({ entry: { position } }: { readonly entry: AuditEntry }) {
   const [parameters] = useSearchParams();
   const address = new URLSearchParams(parameters);
-  address.set('entry', String(entry.position));
-  return (
-    <tr>
-      <td className="number">
-        <Link href={`/audit?${address}`}>{String(entry.position)}</Link>
-      </td>
-      <td>
-        <TimeText time={entry.time} isExact />
-      </td>
-      <td>
-        <UserText text={actorText(entry.actor)} />
-      </td>
-      <td>
-        <UserText text={entry.address ?? '–'} />
-      </td>
-      <td>
-        <code>{entry.action}</code>
-      </td>
-      <td>
-        <UserText text={resourceText(entry)} />
-      </td>
-      <td className="number">{entry.revision === undefined ? '–' : String(entry.revision)}</td>
-    </tr>
-  );
+  address.set('entry', String(position));
+  return <Link href={`/audit?${address}`}>{String(position)}</Link>;
 }

@@ -1,12 +1,13 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { type AuditEntry, AuditService } from '@gen/enforcement/v1/audit_service_pb.js';
 import { Link } from 'wouter';
-import { type AuditEntry, AuditService } from '../../../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { JsonDifference } from '../code/json-difference.js';
 import { memberChanges } from '../control-parts/definition-changes.js';
 import { ChangeList } from '../controls/versions/change-list.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { TimeText } from '../shared/time-text.js';
-import { UserText } from '../shared/user-text.js';
+import { Fact } from '../ui/fact.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { TimeText } from '../ui/time-text.js';
+import { UserText } from '../ui/user-text.js';
 import { actorText, resourceAddress, resourceText, stateText, stateValue } from './entry-texts.js';
 
 interface EntryDetailsProps {
@@ -54,10 +55,9 @@ function Facts({ entry }: { readonly entry: AuditEntry }) {
     <>
       <dl className="facts audit-entry">
         {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
         ))}
       </dl>
       {address !== undefined && (

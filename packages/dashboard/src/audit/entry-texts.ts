@@ -1,4 +1,4 @@
-import type { AuditActor, AuditEntry } from '../../../../gen/proto/enforcement/v1/audit_service_pb.js';
+import type { AuditActor, AuditEntry } from '@gen/enforcement/v1/audit_service_pb.js';
 
 /** Who made a change, in a few words. */
 export function actorText(actor: AuditActor | undefined): string {

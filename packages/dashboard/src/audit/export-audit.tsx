@@ -1,8 +1,8 @@
-import { useEffect, useRef, useState } from 'react';
-import { openSink } from '../events/export-sink.js';
-import { errorText } from '../shared/error-text.js';
-import { countText } from '../shared/numbers.js';
-import { restAddress } from '../shared/rest-address.js';
+import { restAddress } from '../data/rest-address.js';
+import { saveToFile } from '../events/export-sink.js';
+import { errorText } from '../ui/error-text.js';
+import { countText } from '../ui/numbers.js';
+import { useTask } from '../ui/use-task.js';
 import { type AuditFilter, exportBody } from './audit-filter.js';
 
 type ExportState =
@@ -12,16 +12,10 @@ type ExportState =
 
 /** Saves all entries that pass the filters as lines of JSON, exactly as the JSON route sends them. */
 export function ExportAudit({ filter }: { readonly filter: AuditFilter }) {
-  const [state, setState] = useState<ExportState>({ kind: 'idle' });
-  const stop = useRef<AbortController>(undefined);
-  useEffect(() => () => stop.current?.abort(), []);
-  const start = (): void => {
-    stop.current = new AbortController();
-    void save(filter, stop.current.signal, setState);
-  };
+  const { state, start } = useTask<ExportState, [AuditFilter]>({ kind: 'idle' }, save);
   return (
     <div className="export">
-      <button type="button" disabled={state.kind === 'running'} onClick={start}>
+      <button type="button" disabled={state.kind === 'running'} onClick={() => start(filter)}>
         Export as NDJSON
       </button>
       <span className={state.kind === 'failed' ? 'problem' : 'muted'} role="status">
@@ -32,36 +26,32 @@ export function ExportAudit({ filter }: { readonly filter: AuditFilter }) {
 }
 
 async function save(
-  filter: AuditFilter,
-  signal: AbortSignal,
   report: (state: ExportState) => void,
+  signal: AbortSignal,
+  filter: AuditFilter,
 ): Promise<void> {
-  const fail = (error: unknown) => report({ kind: 'failed', reason: errorText(error).detail });
-  // Asked first: browsers show the question for a file only in answer to a click.
-  const sink = await openSink('audit.ndjson').catch(fail);
-  if (!sink) return;
+  let bytes = 0;
   try {
-    const reply = await fetch(restAddress('/audit/export'), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: exportBody(filter),
-      signal,
+    const isSaved = await saveToFile('audit.ndjson', async (sink) => {
+      const reply = await fetch(restAddress('/audit/export'), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: exportBody(filter),
+        signal,
+      });
+      if (!reply.ok || reply.body === null) throw new Error(`The server answered ${reply.status}.`);
+      const reader = reply.body.getReader();
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        await sink.write(value);
+        bytes += value.length;
+        report({ kind: 'running', bytes });
+      }
     });
-    if (!reply.ok || reply.body === null) throw new Error(`The server answered ${reply.status}.`);
-    const reader = reply.body.getReader();
-    let bytes = 0;
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) break;
-      await sink.write(value);
-      bytes += value.length;
-      report({ kind: 'running', bytes });
-    }
-    await sink.finish();
-    report({ kind: 'finished', bytes });
+    if (isSaved) report({ kind: 'finished', bytes });
   } catch (error) {
-    await sink.discard().catch(() => undefined);
-    if (!signal.aborted) fail(error);
+    if (!signal.aborted) report({ kind: 'failed', reason: errorText(error).detail });
   }
 }
 

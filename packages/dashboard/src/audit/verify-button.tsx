@@ -1,11 +1,8 @@
 import { createClient } from '@connectrpc/connect';
-import { useEffect, useRef, useState } from 'react';
-import {
-  AuditService,
-  type VerifyAuditResponse,
-} from '../../../../gen/proto/enforcement/v1/audit_service_pb.js';
-import { transport } from '../api/transport.js';
-import { errorText } from '../shared/error-text.js';
+import { AuditService, type VerifyAuditResponse } from '@gen/enforcement/v1/audit_service_pb.js';
+import { transport } from '../data/transport.js';
+import { errorText } from '../ui/error-text.js';
+import { useTask } from '../ui/use-task.js';
 
 const client = createClient(AuditService, transport);
 
@@ -17,17 +14,11 @@ type Verification =
 
 /** Verifies the whole chain, part by part. It ends with the page. */
 export function VerifyButton() {
-  const [state, setState] = useState<Verification>({ kind: 'idle' });
-  const stop = useRef<AbortController>(undefined);
-  useEffect(() => () => stop.current?.abort(), []);
-  const start = (): void => {
-    stop.current = new AbortController();
-    void verify(stop.current.signal, setState);
-  };
+  const { state, start } = useTask<Verification, []>({ kind: 'idle' }, verify);
   const isWrong = state.kind === 'broken' || state.kind === 'failed';
   return (
     <div className="export">
-      <button type="button" disabled={state.kind === 'running'} onClick={start}>
+      <button type="button" disabled={state.kind === 'running'} onClick={() => start()}>
         Verify the chain
       </button>
       <span className={isWrong ? 'problem audit-state' : 'muted audit-state'} role="status">
@@ -37,7 +28,7 @@ export function VerifyButton() {
   );
 }
 
-async function verify(signal: AbortSignal, report: (state: Verification) => void): Promise<void> {
+async function verify(report: (state: Verification) => void, signal: AbortSignal): Promise<void> {
   let verified = 0n;
   let after: bigint | undefined;
   report({ kind: 'running', verified, last: undefined });

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react';
-import { useMediaQuery } from '../shared/use-media-query.js';
+import { useMediaQuery } from '../ui/browser/use-media-query.js';
 
 const JsonMergeView = lazy(() => import('./json-merge-view.js'));
 /** Below this width, two texts beside each other are too narrow to read. */

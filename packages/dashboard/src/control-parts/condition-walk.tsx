@@ -1,6 +1,6 @@
-import type { ConditionExplanation } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { DecisionBadge } from '../shared/decision-badge.js';
-import { UserText } from '../shared/user-text.js';
+import type { ConditionExplanation } from '@gen/enforcement/v1/evaluation_service_pb.js';
+import { UserText } from '../ui/user-text.js';
+import { DecisionBadge } from './decision-badge.js';
 import { skipText } from './skip-text.js';
 
 /** How a condition was evaluated, node by node: what was true, and what was skipped and why. */

@@ -1,3 +1,6 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import { isJsonObject, isSameJson, ownMember } from '../code/json-members.js';
+
 type Path = readonly (string | number)[];
 
 /** A member that differs between two definitions. */
@@ -19,18 +22,13 @@ export function memberChanges(before: unknown, after: unknown): MemberChange[] {
 }
 
 function compare(before: unknown, after: unknown, path: Path, found: MemberChange[]): void {
-  if (areEqual(before, after)) return;
+  if (isSameJson(before, after)) return;
   if (Array.isArray(before) && Array.isArray(after)) compareLists(before, after, path, found);
-  else if (isObject(before) && isObject(after)) compareObjects(before, after, path, found);
+  else if (isJsonObject(before) && isJsonObject(after)) compareObjects(before, after, path, found);
   else found.push(changeOf(before, after, path));
 }
 
-function compareObjects(
-  before: Record<string, unknown>,
-  after: Record<string, unknown>,
-  path: Path,
-  found: MemberChange[],
-): void {
+function compareObjects(before: JsonObject, after: JsonObject, path: Path, found: MemberChange[]): void {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   for (const name of names) {
     compare(ownMember(before, name), ownMember(after, name), [...path, name], found);
@@ -46,9 +44,9 @@ function compareLists(
 ): void {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
-  while (start < shorter && areEqual(before[start], after[start])) start += 1;
+  while (start < shorter && isSameJson(before[start], after[start])) start += 1;
   let end = 0;
-  while (end < shorter - start && areEqual(before.at(-1 - end), after.at(-1 - end))) end += 1;
+  while (end < shorter - start && isSameJson(before.at(-1 - end), after.at(-1 - end))) end += 1;
   const length = Math.max(before.length, after.length) - end;
   for (let index = start; index < length; index += 1) {
     const old = index < before.length - end ? before[index] : undefined;
@@ -75,27 +73,4 @@ function pathText(path: Path): string {
       return index === 0 ? part : `.${part}`;
     })
     .join('');
-}
-
-/** Names such as `__proto__` and `toString` are ordinary members. */
-function ownMember(object: Record<string, unknown>, name: string): unknown {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Whether two values are equal, whatever the order of their members. */
-function areEqual(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (Array.isArray(left) && Array.isArray(right)) {
-    return left.length === right.length && left.every((item, index) => areEqual(item, right[index]));
-  }
-  if (!isObject(left) || !isObject(right)) return false;
-  const names = Object.keys(left);
-  return (
-    names.length === Object.keys(right).length &&
-    names.every((name) => Object.hasOwn(right, name) && areEqual(left[name], right[name]))
-  );
 }

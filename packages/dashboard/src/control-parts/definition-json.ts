@@ -4,7 +4,7 @@ import {
   ConditionSchema,
   type ControlDefinition,
   ControlDefinitionSchema,
-} from '../../../../gen/proto/enforcement/v1/control_pb.js';
+} from '@gen/enforcement/v1/control_pb.js';
 
 type JsonMember = Record<string, unknown>;
 

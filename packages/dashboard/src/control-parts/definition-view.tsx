@@ -1,6 +1,6 @@
+import { type ControlDefinition, Execution } from '@gen/enforcement/v1/control_pb.js';
 import type { ReactNode } from 'react';
-import { type ControlDefinition, Execution } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
+import { DecisionBadge, signOfDecision } from './decision-badge.js';
 import { actionSentence, type ConditionWords, conditionWords, scopeWords } from './definition-words.js';
 import type { Words } from './leaf-words.js';
 import './controls.css';

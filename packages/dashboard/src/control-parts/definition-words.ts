@@ -1,11 +1,5 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import {
-  type Action,
-  type Condition,
-  Decision,
-  type Scope,
-  Stage,
-} from '../../../../gen/proto/enforcement/v1/control_pb.js';
+import { type Action, type Condition, Decision, type Scope, Stage } from '@gen/enforcement/v1/control_pb.js';
 import { leafWords, type Words } from './leaf-words.js';
 
 /** A node of a condition in words. */

@@ -1,4 +1,4 @@
-import { type Scope, Stage } from '../../../../gen/proto/enforcement/v1/control_pb.js';
+import { type Scope, Stage } from '@gen/enforcement/v1/control_pb.js';
 
 const STAGE_WORDS: Readonly<Record<Stage, string>> = {
   [Stage.UNSPECIFIED]: '',

@@ -1,6 +1,6 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { numberOf } from '../shared/numbers.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
+import { numberOf } from '../ui/numbers.js';
 
 /** Who is affected by a change of a control, for example `2 policies and 31 agents`. */
 export function useUsageText(controlId: number): string {

@@ -1,24 +1,22 @@
-import { useInfiniteQuery, useQuery } from '@connectrpc/connect-query';
-import { Link } from 'wouter';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
 import {
   type ControlAgent,
   ControlService,
   type GetControlResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+} from '@gen/enforcement/v1/control_service_pb.js';
+import { Link } from 'wouter';
+import { BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
+import { useChange } from '../data/use-change.js';
+import { useNameSearch } from '../data/use-name-search.js';
+import { AGENT_COLUMN } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { BY_CURSOR } from '../shared/by-cursor.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
-import { LoadMore } from '../shared/load-more.js';
-import { SearchToAdd } from '../shared/search-to-add.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useChange } from '../shared/use-change.js';
-import { useNameSearch } from '../shared/use-name-search.js';
-import { UserText } from '../shared/user-text.js';
-import { Warnings } from '../shared/warnings.js';
-
-const PAGE_SIZE = 50;
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { SearchToAdd } from '../ui/fields/search-to-add.js';
+import { List } from '../ui/list/list.js';
+import { Empty } from '../ui/states.js';
+import { UserText } from '../ui/user-text.js';
+import { Warnings } from '../ui/warnings.js';
 
 interface ControlProps {
   readonly control: GetControlResponse;
@@ -27,52 +25,51 @@ interface ControlProps {
 /** The agents that a control checks, linked to it or through policies; an admin links and unlinks. */
 export function ControlAgents({ control }: ControlProps) {
   const isAdmin = useIsAdmin();
-  const input = { controlId: control.id, cursor: undefined, limit: PAGE_SIZE };
+  const input = { controlId: control.id, ...FIRST_PAGE };
   const agents = useInfiniteQuery(ControlService.method.listControlAgents, input, BY_CURSOR);
   const policies = useInfiniteQuery(ControlService.method.listControlPolicies, input, BY_CURSOR);
-  const names = new Map(
-    policies.data?.pages.flatMap((page) => page.policies).map((policy) => [policy.id, policy.name]),
+  const policyNames = new Map(
+    policies.data?.pages.flatMap((page) => page.policies).map(({ id, name }) => [id, name]),
   );
   return (
     <>
       {isAdmin && <LinkAgent control={control} />}
-      <QueryState query={agents} what="agents">
-        {({ pages }) => {
-          const rows = pages.flatMap((page) => page.agents);
-          if (rows.length === 0) return <NoAgents isAdmin={isAdmin} />;
-          return (
-            <>
-              <Table
-                label="Agents that use this control"
-                columns={['Agent', 'Through', ...(isAdmin ? ['Action'] : [])]}
-              >
-                {rows.map((agent) => (
-                  <tr key={agent.agentName}>
-                    <td>
-                      <Link href={`/agents/${encodeURIComponent(agent.agentName)}`}>
-                        <UserText text={agent.agentName} />
-                      </Link>
-                    </td>
-                    <td>
-                      <span className="ways">
-                        {agent.direct && <span>direct link</span>}
-                        {agent.policyIds.map((id) => (
-                          <Link key={id} href={`/policies/${id}`}>
-                            policy <UserText text={names.get(id) ?? String(id)} />
-                          </Link>
-                        ))}
-                      </span>
-                    </td>
-                    {isAdmin && <td>{agent.direct && <UnlinkAgent control={control} agent={agent} />}</td>}
-                  </tr>
-                ))}
-              </Table>
-              <LoadMore {...agents} shown={rows.length} total={pages[0]?.pagination?.total ?? 0} />
-            </>
-          );
-        }}
-      </QueryState>
+      <List
+        label="Agents that use this control"
+        what="agents"
+        query={agents}
+        rowsOf={(page) => page.agents}
+        keyOf={({ agentName }) => agentName}
+        empty={<NoAgents isAdmin={isAdmin} />}
+        columns={[
+          AGENT_COLUMN,
+          { head: 'Through', cell: (agent) => <Ways agent={agent} policyNames={policyNames} /> },
+          isAdmin && {
+            head: 'Action',
+            cell: (agent) => agent.direct && <UnlinkAgent control={control} agent={agent} />,
+          },
+        ]}
+      />
     </>
+  );
+}
+
+interface WaysProps {
+  readonly agent: ControlAgent;
+  readonly policyNames: ReadonlyMap<number, string>;
+}
+
+/** How an agent got the control. */
+function Ways({ agent: { direct, policyIds }, policyNames }: WaysProps) {
+  return (
+    <span className="ways">
+      {direct && <span>direct link</span>}
+      {policyIds.map((id) => (
+        <Link key={id} href={`/policies/${id}`}>
+          policy <UserText text={policyNames.get(id) ?? String(id)} />
+        </Link>
+      ))}
+    </span>
   );
 }
 
@@ -89,19 +86,16 @@ function NoAgents({ isAdmin }: { readonly isAdmin: boolean }) {
 }
 
 function LinkAgent({ control }: ControlProps) {
-  const search = useNameSearch();
-  const found = useQuery(AgentService.method.listAgents, search.request);
+  const search = useNameSearch(AgentService.method.listAgents);
   const link = useChange(AgentService.method.addAgentControl);
   return (
     <>
       <SearchToAdd
         what="agent"
-        search={search.text}
-        onSearch={search.setText}
-        found={(found.data?.agents ?? []).map(({ agentName }) => [agentName, agentName] as const)}
+        search={search}
+        found={(search.data?.agents ?? []).map(({ agentName }) => [agentName, agentName] as const)}
+        change={link}
         onAdd={(agentName) => link.mutateAsync({ agentName, controlId: control.id })}
-        isPending={link.isPending}
-        error={link.error ?? found.error}
       />
       <Warnings warnings={link.data?.warnings ?? []} />
     </>

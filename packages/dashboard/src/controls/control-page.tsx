@@ -1,20 +1,19 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
-import { Link, useParams } from 'wouter';
-import {
-  ControlService,
-  type GetControlResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
+import { Link } from 'wouter';
 import { JsonView } from '../code/json-view.js';
 import { definitionJson } from '../control-parts/definition-json.js';
 import { DefinitionView } from '../control-parts/definition-view.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { type Tab, Tabs } from '../shared/tabs.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { UserText } from '../shared/user-text.js';
+import { AddressTabs } from '../ui/page/address-tabs.js';
+import { ByNumber } from '../ui/page/by-number.js';
+import { Page } from '../ui/page/page.js';
+import type { Tab } from '../ui/page/tabs.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { UserText } from '../ui/user-text.js';
 import { ControlActivity } from './control-activity.js';
+import { TagLink } from './control-columns.js';
 import { ControlSwitch } from './control-switch.js';
 import { ControlUsage } from './control-usage.js';
 import { DeleteControl } from './delete-control.js';
@@ -22,12 +21,7 @@ import { ControlVersions } from './versions/control-versions.js';
 
 /** One control: its definition, who uses it, and its versions. */
 export default function ControlPage() {
-  const { id = '' } = useParams<{ id: string }>();
-  const controlId = Number(id);
-  if (!Number.isInteger(controlId) || Math.abs(controlId) >= 2 ** 31) {
-    return <Empty title="A control is addressed by its number" />;
-  }
-  return <ControlOfId key={controlId} controlId={controlId} />;
+  return <ByNumber what="A control">{(id) => <ControlOfId key={id} controlId={id} />}</ByNumber>;
 }
 
 function ControlOfId({ controlId }: { readonly controlId: number }) {
@@ -79,7 +73,6 @@ function Actions({ controlId, control }: ActionsProps) {
 }
 
 function ControlDetails({ control }: { readonly control: GetControlResponse }) {
-  const [filters, setFilter] = useAddressFilter();
   const { id, data } = control;
   const tabs: readonly Tab[] = [
     { id: 'definition', name: 'Definition', content: <Definition control={control} /> },
@@ -102,17 +95,10 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
         </span>
         <Link href={`/controls/${id}?tab=versions`}>Version {String(control.version)}</Link>
         {data?.tags.map((tag) => (
-          <Link key={tag} className="tag" href={`/controls?tag=${encodeURIComponent(tag)}`}>
-            <UserText text={tag} max={30} />
-          </Link>
+          <TagLink key={tag} tag={tag} />
         ))}
       </p>
-      <Tabs
-        label="Control"
-        tabs={tabs}
-        selected={filters.get('tab') ?? 'definition'}
-        onSelect={(tab) => setFilter('tab', tab === 'definition' ? '' : tab)}
-      />
+      <AddressTabs label="Control" tabs={tabs} />
     </>
   );
 }

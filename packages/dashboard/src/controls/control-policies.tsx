@@ -1,28 +1,29 @@
 import { useInfiniteQuery, useQuery } from '@connectrpc/connect-query';
-import { Link } from 'wouter';
 import {
   type ControlPolicy,
   ControlService,
   type GetControlResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+} from '@gen/enforcement/v1/control_service_pb.js';
+import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
+import { BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
+import { useChange } from '../data/use-change.js';
+import { useNameSearch } from '../data/use-name-search.js';
+import { POLICY_COLUMN } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { BY_CURSOR } from '../shared/by-cursor.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
-import { LoadMore } from '../shared/load-more.js';
-import { numberOf } from '../shared/numbers.js';
-import { SearchToAdd } from '../shared/search-to-add.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useChange } from '../shared/use-change.js';
-import { useNameSearch } from '../shared/use-name-search.js';
-import { UserText } from '../shared/user-text.js';
-import { Warnings } from '../shared/warnings.js';
-
-const PAGE_SIZE = 50;
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { SearchToAdd } from '../ui/fields/search-to-add.js';
+import { List } from '../ui/list/list.js';
+import { numberOf } from '../ui/numbers.js';
+import { Empty } from '../ui/states.js';
+import { UserText } from '../ui/user-text.js';
+import { Warnings } from '../ui/warnings.js';
 
 interface ControlProps {
   readonly control: GetControlResponse;
+}
+
+interface PolicyProps {
+  readonly policy: ControlPolicy;
 }
 
 /** The policies that contain a control; an admin adds it and removes it. */
@@ -30,99 +31,78 @@ export function ControlPolicies({ control }: ControlProps) {
   const isAdmin = useIsAdmin();
   const query = useInfiniteQuery(
     ControlService.method.listControlPolicies,
-    { controlId: control.id, cursor: undefined, limit: PAGE_SIZE },
+    { controlId: control.id, ...FIRST_PAGE },
     BY_CURSOR,
   );
   return (
     <>
       {isAdmin && <AddToPolicy control={control} />}
-      <QueryState query={query} what="policies">
-        {({ pages }) => {
-          const policies = pages.flatMap((page) => page.policies);
-          if (policies.length === 0) {
-            return (
-              <Empty title="No policy contains this control">
-                <p>A policy is a set of controls that is given to agents as a whole.</p>
-              </Empty>
-            );
-          }
-          return (
-            <>
-              <Table
-                label="Policies that contain this control"
-                columns={['Policy', 'Agents', ...(isAdmin ? ['Action'] : [])]}
-              >
-                {policies.map((policy) => (
-                  <PolicyRow key={policy.id} control={control} policy={policy} isAdmin={isAdmin} />
-                ))}
-              </Table>
-              <LoadMore {...query} shown={policies.length} total={pages[0]?.pagination?.total ?? 0} />
-            </>
-          );
-        }}
-      </QueryState>
+      <List
+        label="Policies that contain this control"
+        what="policies"
+        query={query}
+        rowsOf={({ policies }) => policies}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty title="No policy contains this control">
+            <p>A policy is a set of controls that is given to agents as a whole.</p>
+          </Empty>
+        }
+        columns={[
+          POLICY_COLUMN,
+          { head: 'Agents', className: 'number', cell: (policy) => <AgentCount policy={policy} /> },
+          isAdmin && {
+            head: 'Action',
+            cell: (policy) => <RemoveFromPolicy control={control} policy={policy} />,
+          },
+        ]}
+      />
     </>
   );
 }
 
-interface PolicyRowProps extends ControlProps {
-  readonly policy: ControlPolicy;
-  readonly isAdmin: boolean;
+function useAgentCount({ id }: ControlPolicy): number | undefined {
+  return useQuery(PolicyService.method.getPolicy, { policyId: id }).data?.policy?.agentCount;
 }
 
-function PolicyRow({ control, policy, isAdmin }: PolicyRowProps) {
-  const agentCount = useQuery(PolicyService.method.getPolicy, { policyId: policy.id }).data?.policy
-    ?.agentCount;
+function AgentCount({ policy }: PolicyProps) {
+  return useAgentCount(policy)?.toLocaleString() ?? '…';
+}
+
+function RemoveFromPolicy({ control, policy }: ControlProps & PolicyProps) {
+  const agentCount = useAgentCount(policy);
   const remove = useChange(PolicyService.method.removePolicyControl);
   return (
-    <tr>
-      <td>
-        <Link href={`/policies/${policy.id}`}>
-          <UserText text={policy.name} />
-        </Link>
-      </td>
-      <td className="number">{agentCount?.toLocaleString() ?? '…'}</td>
-      {isAdmin && (
-        <td>
-          <ConfirmButton
-            verb="Remove from"
-            object={policy.name}
-            label="Remove"
-            change={remove}
-            onConfirm={() => remove.mutateAsync({ policyId: policy.id, controlId: control.id })}
-          >
-            <p>
-              <UserText text={control.name} /> no longer checks the steps of{' '}
-              {agentCount === undefined ? '… agents' : numberOf(agentCount, 'agent')} with this policy, unless
-              it is linked to them in another way.
-            </p>
-          </ConfirmButton>
-        </td>
-      )}
-    </tr>
+    <ConfirmButton
+      verb="Remove from"
+      object={policy.name}
+      label="Remove"
+      change={remove}
+      onConfirm={() => remove.mutateAsync({ policyId: policy.id, controlId: control.id })}
+    >
+      <p>
+        <UserText text={control.name} /> no longer checks the steps of{' '}
+        {agentCount === undefined ? '… agents' : numberOf(agentCount, 'agent')} with this policy, unless it is
+        linked to them in another way.
+      </p>
+    </ConfirmButton>
   );
 }
 
 function AddToPolicy({ control }: ControlProps) {
-  const search = useNameSearch();
-  const found = useQuery(PolicyService.method.listPolicies, search.request);
+  const search = useNameSearch(PolicyService.method.listPolicies);
   const add = useChange(PolicyService.method.addPolicyControl);
-  const options = (found.data?.policies ?? [])
-    .filter(({ controlIds }) => !controlIds.includes(control.id))
-    .map(
-      ({ id, name: policy, agentCount }) =>
-        [String(id), `${policy} (${numberOf(agentCount, 'agent')})`] as const,
-    );
+  const others = (search.data?.policies ?? []).filter(({ controlIds }) => !controlIds.includes(control.id));
   return (
     <>
       <SearchToAdd
         what="policy"
-        search={search.text}
-        onSearch={search.setText}
-        found={options}
+        search={search}
+        found={others.map(
+          ({ id, name, agentCount }) => [String(id), `${name} (${numberOf(agentCount, 'agent')})`] as const,
+        )}
+        change={add}
         onAdd={(id) => add.mutateAsync({ policyId: Number(id), controlId: control.id })}
-        isPending={add.isPending}
-        error={add.error ?? found.error}
       />
       <Warnings warnings={add.data?.warnings ?? []} />
     </>

@@ -1,11 +1,8 @@
 import { useQuery } from '@connectrpc/connect-query';
-import {
-  ControlService,
-  type GetControlResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
-import { numberOf } from '../shared/numbers.js';
-import { useChange } from '../shared/use-change.js';
+import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
+import { useChange } from '../data/use-change.js';
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { numberOf } from '../ui/numbers.js';
 
 /** Switches a control on or off, after a confirmation that names the number of affected agents. */
 export function ControlSwitch({ control }: { readonly control: GetControlResponse }) {

@@ -1,4 +1,4 @@
-import type { GetControlResponse } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import type { GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { ControlAgents } from './control-agents.js';
 import { ControlPolicies } from './control-policies.js';
 

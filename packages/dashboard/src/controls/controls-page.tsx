@@ -1,36 +1,37 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
-import { keepPreviousData } from '@tanstack/react-query';
+import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import {
-  ControlService,
-  type ControlSummary,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { BY_CURSOR } from '../shared/by-cursor.js';
-import { LoadMore, nextPageOf } from '../shared/load-more.js';
-import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { FilterBar } from '../ui/list/filter-fields.js';
+import { List } from '../ui/list/list.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty } from '../ui/states.js';
 import { BulkBar } from './bulk/bulk-bar.js';
-import { ControlFilters, controlFilter } from './control-filters.js';
-import { CONTROL_COLUMNS, ControlRow } from './control-row.js';
+import { CONTROL_COLUMNS } from './control-columns.js';
+import { CONTROL_FILTERS, controlFilter } from './control-filters.js';
 import '../control-parts/controls.css';
-
-const PAGE_SIZE = 50;
 
 /** All controls, with filters; an admin changes several at once. */
 export default function ControlsPage() {
-  const [filters, setFilter] = useAddressFilter();
+  const filter = useAddressFilter();
   const isAdmin = useIsAdmin();
-  const settled = useDebounced(filters.toString());
+  const settled = useDebounced(filter.parameters.toString());
   const query = useInfiniteQuery(
     ControlService.method.listControls,
-    { cursor: undefined, limit: PAGE_SIZE, ...controlFilter(new URLSearchParams(settled)) },
-    { ...BY_CURSOR, placeholderData: keepPreviousData },
+    { ...FIRST_PAGE, ...controlFilter(new URLSearchParams(settled)) },
+    FILTERED_BY_CURSOR,
   );
+  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
+  const isSelected = ({ id }: ControlSummary) => selected.has(id);
+  const toggle = ({ id }: ControlSummary): void => {
+    const next = new Set(selected);
+    if (!next.delete(id)) next.add(id);
+    setSelected(next);
+  };
   return (
     <Page
       title="Controls"
@@ -42,66 +43,43 @@ export default function ControlsPage() {
         )
       }
     >
-      <ControlFilters parameters={filters} onChange={setFilter} />
-      <QueryState query={query} what="controls">
-        {({ pages }) => {
-          const controls = pages.flatMap((page) => page.controls);
-          return (
-            <>
-              <ControlTable controls={controls} isFiltered={filters.size > 0} onEnd={nextPageOf(query)} />
-              <LoadMore {...query} shown={controls.length} total={pages[0]?.pagination?.total ?? 0} />
-            </>
-          );
-        }}
-      </QueryState>
-    </Page>
-  );
-}
-
-interface ControlTableProps {
-  readonly controls: readonly ControlSummary[];
-  readonly isFiltered: boolean;
-  readonly onEnd: (() => unknown) | undefined;
-}
-
-/** The bar of bulk actions stays when no control is left: it shows what became of them. */
-function ControlTable({ controls, isFiltered, onEnd }: ControlTableProps) {
-  const isAdmin = useIsAdmin();
-  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
-  // What the filters no longer show is not selected.
-  const selectedControls = controls.filter(({ id }) => selected.has(id));
-  const toggle = (id: number): void => {
-    const next = new Set(selected);
-    if (!next.delete(id)) next.add(id);
-    setSelected(next);
-  };
-  return (
-    <>
-      {isAdmin && (
-        <BulkBar
-          shown={controls}
-          selected={selectedControls}
-          onSelect={(chosen) => setSelected(new Set(chosen.map(({ id }) => id)))}
-        />
-      )}
-      {controls.length === 0 ? (
-        <NoControls isFiltered={isFiltered} />
-      ) : (
-        <Table label="Controls" columns={[...(isAdmin ? ['Select'] : []), ...CONTROL_COLUMNS]} onEnd={onEnd}>
-          {controls.map((control) => (
-            <ControlRow
-              key={control.id}
-              control={control}
-              selection={
-                isAdmin
-                  ? { isSelected: selected.has(control.id), onToggle: () => toggle(control.id) }
-                  : undefined
-              }
+      <FilterBar fields={CONTROL_FILTERS} filter={filter} />
+      <List
+        label="Controls"
+        what="controls"
+        query={query}
+        rowsOf={({ controls }) => controls}
+        keyOf={({ id }) => id}
+        rowClass={(control) => (isSelected(control) ? 'selected' : undefined)}
+        empty={<NoControls isFiltered={filter.parameters.size > 0} />}
+        // It stays when no control is left: it shows what became of them.
+        above={(controls) =>
+          isAdmin && (
+            <BulkBar
+              shown={controls}
+              // What the filters no longer show is not selected.
+              selected={controls.filter(isSelected)}
+              onSelect={(chosen) => setSelected(new Set(chosen.map(({ id }) => id)))}
             />
-          ))}
-        </Table>
-      )}
-    </>
+          )
+        }
+        columns={[
+          isAdmin && {
+            head: 'Select',
+            className: 'check-cell',
+            cell: (control) => (
+              <input
+                type="checkbox"
+                aria-label={`Select ${control.name}`}
+                checked={isSelected(control)}
+                onChange={() => toggle(control)}
+              />
+            ),
+          },
+          ...CONTROL_COLUMNS,
+        ]}
+      />
+    </Page>
   );
 }
 

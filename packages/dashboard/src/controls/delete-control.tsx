@@ -1,24 +1,14 @@
-import { useMutation } from '@connectrpc/connect-query';
-import { useQueryClient } from '@tanstack/react-query';
+import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { useLocation } from 'wouter';
-import {
-  ControlService,
-  type GetControlResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { useUsageText } from '../control-parts/use-control-usage.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
+import { useChange } from '../data/use-change.js';
+import { ConfirmButton } from '../ui/confirm-button.js';
 
 /** Deletes a control, after a confirmation that says who uses it. */
 export function DeleteControl({ control }: { readonly control: GetControlResponse }) {
   const [, open] = useLocation();
-  const queries = useQueryClient();
   const usage = useUsageText(control.id);
-  const remove = useMutation(ControlService.method.deleteControl, {
-    onSuccess: () => {
-      open('/controls');
-      void queries.invalidateQueries();
-    },
-  });
+  const remove = useChange(ControlService.method.deleteControl, () => open('/controls'));
   return (
     <ConfirmButton
       verb="Delete"

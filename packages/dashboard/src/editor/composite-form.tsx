@@ -1,4 +1,4 @@
-import { numberOf } from '../shared/numbers.js';
+import { numberOf } from '../ui/numbers.js';
 import { type CompositeKind, type ConditionNode, childrenOf, kindOf, newCheck } from './condition-tree.js';
 import { OneOfField, ProblemTexts } from './form-fields.js';
 import type { PlacedProblem } from './problem-place.js';

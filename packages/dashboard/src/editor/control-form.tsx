@@ -1,5 +1,5 @@
 import type { Dispatch } from 'react';
-import { DecisionBadge } from '../shared/decision-badge.js';
+import { DecisionBadge } from '../control-parts/decision-badge.js';
 import type { EditorAction, EditorState } from './editor-state.js';
 import { CheckField, LinesInput, OneOfField, ProblemTexts, TextInput } from './form-fields.js';
 import { givenMember, type JsonValue, textOf, textsOf } from './json.js';

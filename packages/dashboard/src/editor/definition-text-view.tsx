@@ -1,14 +1,14 @@
 import { ensureSyntaxTree } from '@codemirror/language';
 import { setDiagnostics } from '@codemirror/lint';
-import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
-import { useEffect, useRef, useState } from 'react';
-import { fromElsewhere, jsonExtensions, showRange } from './code-mirror.js';
+import { useEffect, useState } from 'react';
+import { fromElsewhere, showRange } from './code-mirror.js';
 import { definitionText, readDefinitionText } from './definition-text.js';
 import { conditionOf, type Selection } from './editor-state.js';
 import { isSameJson, type JsonObject } from './json.js';
 import { fieldJsonPath, type JsonPath, jsonPlace, nodeJsonPath, type TextRange } from './json-places.js';
 import type { PlacedProblem } from './problem-place.js';
+import { useJsonEditor } from './use-json-editor.js';
 
 interface DefinitionTextViewProps {
   readonly draft: JsonObject;
@@ -19,46 +19,23 @@ interface DefinitionTextViewProps {
 
 /** The definition as JSON text. It follows the tree, and the tree follows it whenever it is valid. */
 export function DefinitionTextView({ draft, selected, problems, onChange }: DefinitionTextViewProps) {
-  const parent = useRef<HTMLDivElement>(null);
-  const editor = useRef<EditorView>(null);
   const [syntaxProblem, setSyntaxProblem] = useState<string | null>(null);
-  const change = useRef(onChange);
-  const first = useRef(draft);
-  useEffect(() => {
-    change.current = onChange;
+  const { place, editor } = useJsonEditor({
+    label: 'Definition as JSON',
+    initialText: () => definitionText(draft),
+    onChange: ({ state, transactions }) => {
+      const reading = readDefinitionText(state.doc.toString());
+      setSyntaxProblem('draft' in reading ? null : reading.problem);
+      const isTyped = transactions.some((one) => one.docChanged && !one.annotation(fromElsewhere));
+      if ('draft' in reading && isTyped) onChange(reading.draft);
+    },
   });
   useEffect(() => {
-    if (parent.current === null) return;
-    const view = new EditorView({
-      parent: parent.current,
-      state: EditorState.create({
-        doc: definitionText(first.current),
-        extensions: [
-          jsonExtensions('Definition as JSON'),
-          EditorView.updateListener.of((update) => {
-            if (!update.docChanged) return;
-            const reading = readDefinitionText(update.state.doc.toString());
-            setSyntaxProblem('draft' in reading ? null : reading.problem);
-            const isTyped = update.transactions.some(
-              (one) => one.docChanged && !one.annotation(fromElsewhere),
-            );
-            if ('draft' in reading && isTyped) change.current(reading.draft);
-          }),
-        ],
-      }),
-    });
-    editor.current = view;
-    return () => {
-      editor.current = null;
-      view.destroy();
-    };
-  }, []);
-  useEffect(() => {
     if (editor.current !== null) follow(editor.current, draft);
-  }, [draft]);
+  }, [draft, editor]);
   useEffect(() => {
     if (editor.current !== null) showNode(editor.current, draft, selected);
-  }, [draft, selected]);
+  }, [draft, selected, editor]);
   // The text has changed also while it is no valid draft.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a syntax problem is marked and unmarked
   useEffect(() => {
@@ -66,7 +43,7 @@ export function DefinitionTextView({ draft, selected, problems, onChange }: Defi
   }, [draft, problems, syntaxProblem]);
   return (
     <div className="json-view">
-      <div ref={parent} className="json-editor" />
+      <div ref={place} className="json-editor" />
       <p role="status" className="json-status">
         {syntaxProblem === null ? (
           <span className="muted">The tree and this text are in step.</span>

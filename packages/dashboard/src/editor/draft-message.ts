@@ -6,7 +6,7 @@ import {
   Decision,
   Execution,
   Stage,
-} from '../../../../gen/proto/enforcement/v1/control_pb.js';
+} from '@gen/enforcement/v1/control_pb.js';
 import type { JsonObject } from './json.js';
 import { MemberReader } from './member-reader.js';
 import type { DraftProblem } from './problem.js';

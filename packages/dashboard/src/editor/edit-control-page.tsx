@@ -1,13 +1,10 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { useParams } from 'wouter';
-import {
-  ControlService,
-  type GetControlResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { Page } from '../shared/page.js';
-import { Empty, Loading, QueryState } from '../shared/states.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
+import { ByNumber } from '../ui/page/by-number.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Loading, QueryState } from '../ui/states.js';
 import { Editor } from './editor.js';
 import { AdminOnly, FromTemplate } from './editor-notices.js';
 import { type EditorState, editorReducer, loadedState, newDraft } from './editor-state.js';
@@ -22,16 +19,13 @@ const READ_ONCE = { staleTime: Number.POSITIVE_INFINITY, refetchOnMount: 'always
 /** Edits a stored control, from its current definition or from an older version. */
 export default function EditControlPage() {
   const isAdmin = useIsAdmin();
-  const { id = '' } = useParams<{ id: string }>();
-  const [parameters] = useAddressFilter();
-  const controlId = Number(id);
+  const { parameters } = useAddressFilter();
   const version = parameters.get('version');
   if (!isAdmin) return <AdminOnly title="Edit" />;
-  if (!Number.isInteger(controlId) || Math.abs(controlId) >= 2 ** 31) {
-    return <Empty title="A control is addressed by its number" />;
-  }
   return (
-    <LoadedControl key={`${controlId} ${version}`} controlId={controlId} versionNum={Number(version ?? 0)} />
+    <ByNumber what="A control">
+      {(id) => <LoadedControl key={`${id} ${version}`} controlId={id} versionNum={Number(version ?? 0)} />}
+    </ByNumber>
   );
 }
 
@@ -42,7 +36,7 @@ interface LoadedControlProps {
 }
 
 function LoadedControl({ controlId, versionNum }: LoadedControlProps) {
-  const [parameters] = useAddressFilter();
+  const { parameters } = useAddressFilter();
   const control = useQuery(ControlService.method.getControl, { controlId }, READ_ONCE);
   const version = useQuery(
     ControlService.method.getControlVersion,

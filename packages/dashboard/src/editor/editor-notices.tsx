@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
-import { Page } from '../shared/page.js';
-import { Empty } from '../shared/states.js';
+import { Page } from '../ui/page/page.js';
+import { Empty } from '../ui/states.js';
 
 /** Says that writing controls needs another key. */
 export function AdminOnly({ title }: { readonly title: string }) {

@@ -1,11 +1,11 @@
 import { lazy, Suspense, useCallback, useMemo, useReducer, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { useLeaveGuard } from '../shared/leave-guard.js';
-import { Page } from '../shared/page.js';
-import { ErrorState, Loading } from '../shared/states.js';
-import { Tabs } from '../shared/tabs.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { UserText } from '../shared/user-text.js';
+import { useLeaveGuard } from '../ui/page/leave-guard.js';
+import { Page } from '../ui/page/page.js';
+import { Tabs } from '../ui/page/tabs.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { ErrorState, Loading } from '../ui/states.js';
+import { UserText } from '../ui/user-text.js';
 import { type EditorState, editorReducer } from './editor-state.js';
 import { isSameJson, type JsonObject } from './json.js';
 import { NodeForm } from './node-form.js';
@@ -42,7 +42,7 @@ const NOTHING_SAVED: SaveOutcome = { kind: 'none' };
 export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }: EditorProps) {
   const [state, dispatch] = useReducer(editorReducer, start);
   const { name, draft, selected } = state;
-  const [address, setAddress] = useAddressFilter();
+  const { parameters: address, set: setAddress } = useAddressFilter();
   const [, navigate] = useLocation();
   const [step, setStep] = useState<TrialStep>({ text: FIRST_STEP, stage: 'pre', agentName: linkTo });
   const tree = useRef<HTMLDivElement>(null);

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { ErrorState } from '../shared/states.js';
+import { ErrorState } from '../ui/states.js';
 import { FormField, TextInput } from './form-fields.js';
 import type { PlacedProblem } from './problem-place.js';
 import type { KnownEvaluators } from './use-evaluators.js';
@@ -30,11 +30,7 @@ export function EvaluatorField({ value, known, problems, onChange }: EvaluatorFi
   };
   return (
     <>
-      <FormField
-        label="Evaluator"
-        problems={isOther ? [] : problems}
-        {...(chosen === undefined ? {} : { hint: chosen.description })}
-      >
+      <FormField label="Evaluator" problems={isOther ? [] : problems} hint={chosen?.description}>
         {(ids) => (
           <select {...ids} value={isOther ? OTHER : value} onChange={(event) => select(event.target.value)}>
             {!isOther && <option value="">Choose…</option>}

@@ -3,7 +3,7 @@ import type { PlacedProblem } from './problem-place.js';
 
 interface FieldProps {
   readonly label: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly problems: readonly PlacedProblem[];
 }
 
@@ -78,7 +78,7 @@ export function TextInput({ label, hint, problems, value, onChange, isCode = fal
     autoComplete: 'off',
   };
   return (
-    <FormField label={label} problems={problems} {...(hint === undefined ? {} : { hint })}>
+    <FormField label={label} problems={problems} hint={hint}>
       {(ids) =>
         rows === undefined ? (
           <input
@@ -109,11 +109,7 @@ export function LinesInput({ label, hint, problems, values, onChange }: LinesInp
   const isMultiline = values.some((value) => value.includes('\n'));
   const shownHint = isMultiline ? 'A text has more than one line: edit the list as JSON.' : hint;
   return (
-    <FormField
-      label={`${label}, one a line`}
-      problems={problems}
-      {...(shownHint === undefined ? {} : { hint: shownHint })}
-    >
+    <FormField label={`${label}, one a line`} problems={problems} hint={shownHint}>
       {(ids) => (
         <textarea
           {...ids}

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
-import { isJsonObject, isSameJson, withOwnMember } from '../schema-form/json-members.js';
+import { isJsonObject, isSameJson, withOwnMember } from '../code/json-members.js';
 
 export type { JsonObject, JsonValue };
 export { isJsonObject, isSameJson };

@@ -1,9 +1,9 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty, QueryState } from '../ui/states.js';
 import { Editor } from './editor.js';
 import { AdminOnly } from './editor-notices.js';
 import { loadedState, newDraft } from './editor-state.js';
@@ -13,7 +13,7 @@ import { draftOf, withoutTemplate } from './stored-draft.js';
 /** Writes a new control, from the beginning or from a copy of another one. */
 export default function NewControlPage() {
   const isAdmin = useIsAdmin();
-  const [parameters] = useAddressFilter();
+  const { parameters } = useAddressFilter();
   const copyOf = parameters.get('copy');
   const linkTo = parameters.get('agent') ?? '';
   if (!isAdmin) return <AdminOnly title="New control" />;

@@ -1,4 +1,4 @@
-import type { ConditionExplanation } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { ConditionExplanation } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { skipText } from '../control-parts/skip-text.js';
 import { type ConditionNode, childrenOf, type NodePath } from './condition-tree.js';
 import { rowKey } from './tree-rows.js';

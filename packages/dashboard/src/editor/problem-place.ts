@@ -42,18 +42,6 @@ function placeOf(draft: JsonObject, { field, message }: DraftProblem): ProblemPl
   return { node: path, member: rest.replace(/^\./, '') };
 }
 
-/** The path of a node as the server names it, for example `data.condition.and[0].not`. */
-export function serverPath(root: ConditionNode, path: NodePath): string {
-  let text = 'data.condition';
-  let node = root;
-  for (const index of path) {
-    const kind = kindOf(node);
-    text += kind === 'not' ? '.not' : `.${kind}[${index}]`;
-    node = childrenOf(node)[index];
-  }
-  return text;
-}
-
 /** The node that a path such as `and[0].not` leads to. Null if there is none. */
 export function nodePathOf(draft: JsonObject, text: string): NodePath | null {
   const field = text === '' ? 'data.condition' : `data.condition.${text}`;

@@ -1,4 +1,4 @@
-import type { StepDefinition } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import type { StepDefinition } from '@gen/enforcement/v1/agent_service_pb.js';
 import { givenMember, isJsonObject, type JsonObject, type JsonValue } from './json.js';
 
 /** The step that is there before another one is chosen. */

@@ -1,13 +1,10 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { ControlService, type ControlVersion } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
-import {
-  ControlService,
-  type ControlVersion,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import type { HeldNavigation } from '../shared/leave-guard.js';
-import { QueryState } from '../shared/states.js';
-import { TimeText } from '../shared/time-text.js';
-import { UserText } from '../shared/user-text.js';
+import type { HeldNavigation } from '../ui/page/leave-guard.js';
+import { QueryState } from '../ui/states.js';
+import { TimeText } from '../ui/time-text.js';
+import { UserText } from '../ui/user-text.js';
 import { Dialog } from './dialog.js';
 import type { SavedOutcome, StoredControl } from './use-save.js';
 

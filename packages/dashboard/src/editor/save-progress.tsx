@@ -1,9 +1,9 @@
 import { createClient } from '@connectrpc/connect';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { type Dispatch, useState } from 'react';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { transport } from '../api/transport.js';
-import type { HeldNavigation } from '../shared/leave-guard.js';
-import { ErrorState } from '../shared/states.js';
+import { transport } from '../data/transport.js';
+import type { HeldNavigation } from '../ui/page/leave-guard.js';
+import { ErrorState } from '../ui/states.js';
 import type { EditorAction, EditorState } from './editor-state.js';
 import { ConflictDialog, LeaveDialog, SavedNotice } from './save-dialogs.js';
 import { draftOf } from './stored-draft.js';

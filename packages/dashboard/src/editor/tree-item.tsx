@@ -7,7 +7,7 @@ import {
   IconShieldCheck,
 } from '@tabler/icons-react';
 import { type DragEvent, memo } from 'react';
-import { UserText } from '../shared/user-text.js';
+import { UserText } from '../ui/user-text.js';
 import { NodeResultBadge } from './node-result-badge.js';
 import type { NodeResult } from './node-results.js';
 import type { ProblemMark } from './problem-index.js';

@@ -36,6 +36,18 @@ export function TreeToolbar({ edits, history, addButton, onDone }: TreeToolbarPr
     action();
     onDone();
   };
+  /** Icon, name, keys, and what it does; null: not possible now. */
+  const tools: readonly (readonly [TablerIcon, string, string, (() => void) | null])[] = [
+    [IconUnlink, 'Unwrap', '', edits.unwrap],
+    [IconCopy, 'Duplicate', '', edits.duplicate],
+    [IconTrash, 'Delete', 'Delete', edits.remove],
+    [IconArrowUp, 'Move up', 'Alt+↑', edits.moveUp],
+    [IconArrowDown, 'Move down', 'Alt+↓', edits.moveDown],
+    [IconIndentDecrease, 'Move out', 'Alt+←', edits.moveOut],
+    [IconIndentIncrease, 'Move in', 'Alt+→', edits.moveIn],
+    [IconArrowBackUp, 'Undo', 'Ctrl+Z', history.undo],
+    [IconArrowForwardUp, 'Redo', 'Ctrl+Shift+Z', history.redo],
+  ];
   return (
     <fieldset className="tree-toolbar" aria-label="Change the selected node">
       <MenuButton
@@ -59,54 +71,19 @@ export function TreeToolbar({ edits, history, addButton, onDone }: TreeToolbarPr
           { name: 'in NOT', run: then(() => wrap?.('not')) },
         ]}
       />
-      <ToolButton icon={IconUnlink} name="Unwrap" run={edits.unwrap} onDone={onDone} />
-      <ToolButton icon={IconCopy} name="Duplicate" run={edits.duplicate} onDone={onDone} />
-      <ToolButton icon={IconTrash} name="Delete" keys="Delete" run={edits.remove} onDone={onDone} />
-      <ToolButton icon={IconArrowUp} name="Move up" keys="Alt+↑" run={edits.moveUp} onDone={onDone} />
-      <ToolButton icon={IconArrowDown} name="Move down" keys="Alt+↓" run={edits.moveDown} onDone={onDone} />
-      <ToolButton
-        icon={IconIndentDecrease}
-        name="Move out"
-        keys="Alt+←"
-        run={edits.moveOut}
-        onDone={onDone}
-      />
-      <ToolButton icon={IconIndentIncrease} name="Move in" keys="Alt+→" run={edits.moveIn} onDone={onDone} />
-      <ToolButton icon={IconArrowBackUp} name="Undo" keys="Ctrl+Z" run={history.undo} onDone={onDone} />
-      <ToolButton
-        icon={IconArrowForwardUp}
-        name="Redo"
-        keys="Ctrl+Shift+Z"
-        run={history.redo}
-        onDone={onDone}
-      />
+      {tools.map(([Icon, name, keys, run]) => (
+        <button
+          key={name}
+          type="button"
+          className="icon"
+          aria-label={name}
+          title={keys === '' ? name : `${name} (${keys})`}
+          disabled={run === null}
+          onClick={then(() => run?.())}
+        >
+          <Icon size={16} aria-hidden="true" />
+        </button>
+      ))}
     </fieldset>
-  );
-}
-
-interface ToolButtonProps {
-  readonly icon: TablerIcon;
-  readonly name: string;
-  readonly keys?: string;
-  /** Null: not possible now. */
-  readonly run: (() => void) | null;
-  readonly onDone: () => void;
-}
-
-function ToolButton({ icon: Icon, name, keys, run, onDone }: ToolButtonProps) {
-  return (
-    <button
-      type="button"
-      className="icon"
-      aria-label={name}
-      title={keys === undefined ? name : `${name} (${keys})`}
-      disabled={run === null}
-      onClick={() => {
-        run?.();
-        onDone();
-      }}
-    >
-      <Icon size={16} aria-hidden="true" />
-    </button>
   );
 }

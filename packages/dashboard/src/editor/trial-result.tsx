@@ -2,10 +2,10 @@ import {
   Applicability,
   type ControlExplanation,
   type ExplainResponse,
-} from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+} from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { ConditionWalk } from '../control-parts/condition-walk.js';
-import { DecisionBadge, type Sign, signOfDecision } from '../shared/decision-badge.js';
-import { ErrorState } from '../shared/states.js';
+import { DecisionBadge, type Sign, signOfDecision } from '../control-parts/decision-badge.js';
+import { ErrorState } from '../ui/states.js';
 import type { TrialOutcome } from './use-trial.js';
 
 interface TrialResultProps {

@@ -1,8 +1,8 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
 import { useId, useState } from 'react';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { SelectField } from '../shared/select-field.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { SelectField } from '../ui/fields/fields.js';
 import { sampleStep } from './sample-step.js';
 import { TrialResult } from './trial-result.js';
 import type { DraftTrial, TrialStep } from './use-trial.js';

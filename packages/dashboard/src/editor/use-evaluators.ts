@@ -1,7 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import { EvaluatorService } from '@gen/enforcement/v1/evaluator_service_pb.js';
 import { useMemo } from 'react';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { EvaluatorService } from '../../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import type { JsonObject } from './json.js';
 
 const STALE_MS = 60_000;

@@ -1,11 +1,11 @@
 import { createClient } from '@connectrpc/connect';
-import { useQueryClient } from '@tanstack/react-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import type { Warning } from '@gen/enforcement/v1/control_pb.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { useRef, useState } from 'react';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { transport } from '../api/transport.js';
-import { errorText } from '../shared/error-text.js';
+import { transport } from '../data/transport.js';
+import { useRefresh } from '../data/use-change.js';
+import { errorText } from '../ui/error-text.js';
 import { draftMessage } from './draft-message.js';
 import { isSameJson, type JsonObject } from './json.js';
 import type { DraftProblem } from './problem.js';
@@ -80,7 +80,7 @@ export function useSave(start: SavedState, { linkTo, onDone, onCreated, before }
   const [saved, setSaved] = useState(start);
   const [outcome, setOutcome] = useState<SaveOutcome>(before);
   const isSaving = useRef(false);
-  const queries = useQueryClient();
+  const refresh = useRefresh();
 
   async function store(
     name: string,
@@ -122,7 +122,7 @@ export function useSave(start: SavedState, { linkTo, onDone, onCreated, before }
       .catch(failureOf)
       .then((next) => {
         isSaving.current = false;
-        if (next.kind === 'saved') void queries.invalidateQueries();
+        if (next.kind === 'saved') refresh(ControlService.method.setControlData);
         const isDone = next.kind === 'saved' && next.warnings.length === 0 && next.linkProblem === null;
         setOutcome(isDone ? { kind: 'none' } : next);
         if (isDone) onDone(next.controlId);

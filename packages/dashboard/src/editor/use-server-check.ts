@@ -1,7 +1,7 @@
 import { createClient } from '@connectrpc/connect';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { useCallback, useEffect, useState } from 'react';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { transport } from '../api/transport.js';
+import { transport } from '../data/transport.js';
 import { draftMessage } from './draft-message.js';
 import type { JsonObject } from './json.js';
 import { type PlacedProblem, placedProblem } from './problem-place.js';

@@ -1,11 +1,8 @@
 import { createClient } from '@connectrpc/connect';
+import { Stage } from '@gen/enforcement/v1/control_pb.js';
+import { EvaluationService, type ExplainResponse } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { useCallback, useEffect, useState } from 'react';
-import { Stage } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import {
-  EvaluationService,
-  type ExplainResponse,
-} from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { transport } from '../api/transport.js';
+import { transport } from '../data/transport.js';
 import { draftMessage } from './draft-message.js';
 import { conditionOf } from './editor-state.js';
 import type { JsonObject } from './json.js';

@@ -1,7 +1,7 @@
 import { ConnectError } from '@connectrpc/connect';
-import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { ErrorInfoSchema } from '../../../../gen/proto/google/rpc/error_details_pb.js';
-import { fieldViolations } from '../shared/field-violations.js';
+import type { Warning } from '@gen/enforcement/v1/control_pb.js';
+import { ErrorInfoSchema } from '@gen/google/rpc/error_details_pb.js';
+import { fieldViolations } from '../data/field-violations.js';
 import type { DraftProblem } from './problem.js';
 
 /** What the server refuses about a draft; null for any other failure. */

@@ -1,4 +1,4 @@
-import type { EvaluatorInfo } from '../../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import type { EvaluatorInfo } from '@gen/enforcement/v1/evaluator_service_pb.js';
 
 const BUILT_IN = new Set(['regex', 'list', 'json', 'sql']);
 

@@ -1,15 +1,15 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import { type EvaluatorInfo, EvaluatorService } from '@gen/enforcement/v1/evaluator_service_pb.js';
 import { Link, useParams, useSearch } from 'wouter';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import {
-  type EvaluatorInfo,
-  EvaluatorService,
-} from '../../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { agentAddress } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { decodedPart } from '../shared/decoded-part.js';
-import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { UserText } from '../shared/user-text.js';
+import { Fact } from '../ui/fact.js';
+import { NameLink } from '../ui/name-link.js';
+import { decodedPart } from '../ui/page/decoded-part.js';
+import { Page } from '../ui/page/page.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { UserText } from '../ui/user-text.js';
 import { evaluatorKind, limitText } from './evaluator-kind.js';
 import { EvaluatorTabs } from './evaluator-tabs.js';
 import { TestBox } from './test-box.js';
@@ -60,26 +60,12 @@ function EvaluatorDetails({ evaluator }: { readonly evaluator: EvaluatorInfo }) 
     <>
       <p dir="auto">{description}</p>
       <dl className="facts">
-        <div>
-          <dt>Kind</dt>
-          <dd>{evaluatorKind(evaluator)}</dd>
-        </div>
-        <div>
-          <dt>Version</dt>
-          <dd>
-            <UserText text={version} />
-          </dd>
-        </div>
-        <div>
-          <dt>Time limit of a check</dt>
-          <dd>{limitText(timeoutMs)}</dd>
-        </div>
-        {requiresApiKey && (
-          <div>
-            <dt>Needs</dt>
-            <dd>a key of an external service</dd>
-          </div>
-        )}
+        <Fact name="Kind">{evaluatorKind(evaluator)}</Fact>
+        <Fact name="Version">
+          <UserText text={version} />
+        </Fact>
+        <Fact name="Time limit of a check">{limitText(timeoutMs)}</Fact>
+        {requiresApiKey && <Fact name="Needs">a key of an external service</Fact>}
       </dl>
       <EvaluatorTabs
         name={name}
@@ -97,7 +83,7 @@ interface AgentEvaluatorProps {
 
 function AgentEvaluator({ name, agentName }: AgentEvaluatorProps) {
   const query = useQuery(AgentService.method.getAgentEvaluator, { agentName, evaluatorName: name });
-  const agent = `/agents/${encodeURIComponent(agentName)}`;
+  const agent = agentAddress(agentName);
   return (
     <Page
       title={name}
@@ -109,11 +95,8 @@ function AgentEvaluator({ name, agentName }: AgentEvaluatorProps) {
           <>
             {description !== undefined && <p dir="auto">{description}</p>}
             <p>
-              Registered by{' '}
-              <Link href={agent}>
-                <UserText text={agentName} />
-              </Link>
-              , whose client runs it. A control names it <code dir="auto">{`${agentName}:${name}`}</code>.
+              Registered by <NameLink href={agent} name={agentName} />, whose client runs it. A control names
+              it <code dir="auto">{`${agentName}:${name}`}</code>.
             </p>
             <EvaluatorTabs name={`${agentName}:${name}`} schema={configSchema} testBox={undefined} />
           </>

@@ -1,16 +1,30 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { ReactNode } from 'react';
 import { JsonView } from '../code/json-view.js';
-import { CopyButton } from '../shared/copy-button.js';
-import { Empty } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { type Tab, Tabs } from '../shared/tabs.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { UserText } from '../shared/user-text.js';
+import { CopyButton } from '../ui/copy-button.js';
+import { AddressTabs } from '../ui/page/address-tabs.js';
+import type { Tab } from '../ui/page/tabs.js';
+import { Empty } from '../ui/states.js';
+import type { Columns } from '../ui/table/columns.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
 import { type ConfigMember, configMembers } from './config-members.js';
 import { exampleDefinition, startingPoint } from './starting-points.js';
 
-const COLUMNS = ['Member', 'Type', 'Required', 'Default', 'Description'];
+const COLUMNS: Columns<ConfigMember> = [
+  {
+    head: 'Member',
+    cell: ({ path }) => (
+      <code>
+        <UserText text={path} />
+      </code>
+    ),
+  },
+  { head: 'Type', className: 'wrapped', dir: 'auto', cell: ({ type }) => type },
+  { head: 'Required', cell: ({ isRequired }) => (isRequired ? 'required' : '') },
+  { head: 'Default', cell: ({ fallback }) => <UserText text={fallback === '' ? '–' : fallback} max={30} /> },
+  { head: 'Description', className: 'wrapped', dir: 'auto', cell: ({ description }) => description },
+];
 
 interface EvaluatorTabsProps {
   /** As a definition names it. */
@@ -22,10 +36,9 @@ interface EvaluatorTabsProps {
 
 /** Test box, configuration and example of an evaluator. */
 export function EvaluatorTabs({ name, schema = {}, testBox }: EvaluatorTabsProps) {
-  const [filters, setFilter] = useAddressFilter();
   const tabs: readonly Tab[] = [
     ...(testBox === undefined ? [] : [{ id: 'try', name: 'Try it', content: testBox }]),
-    { id: 'configuration', name: 'Configuration', content: <Members members={configMembers(schema)} /> },
+    { id: 'configuration', name: 'Configuration', content: <Members schema={schema} /> },
     {
       id: 'schema',
       name: 'JSON Schema',
@@ -33,41 +46,18 @@ export function EvaluatorTabs({ name, schema = {}, testBox }: EvaluatorTabsProps
     },
     { id: 'example', name: 'Example', content: <Example name={name} schema={schema} /> },
   ];
-  const first = tabs[0]?.id ?? '';
-  return (
-    <Tabs
-      label="Evaluator"
-      tabs={tabs}
-      selected={filters.get('tab') ?? first}
-      onSelect={(id) => setFilter('tab', id === first ? '' : id)}
-    />
-  );
+  return <AddressTabs label="Evaluator" tabs={tabs} />;
 }
 
-function Members({ members }: { readonly members: readonly ConfigMember[] }) {
-  if (members.length === 0) return <Empty title="The schema describes no members" />;
+function Members({ schema }: { readonly schema: JsonObject }) {
   return (
-    <Table label="Configuration" columns={COLUMNS}>
-      {members.map((member) => (
-        <tr key={member.path}>
-          <td>
-            <code>
-              <UserText text={member.path} />
-            </code>
-          </td>
-          <td className="wrapped" dir="auto">
-            {member.type}
-          </td>
-          <td>{member.isRequired ? 'required' : ''}</td>
-          <td>
-            <UserText text={member.fallback === '' ? '–' : member.fallback} max={30} />
-          </td>
-          <td className="wrapped" dir="auto">
-            {member.description}
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label="Configuration"
+      columns={COLUMNS}
+      rows={configMembers(schema)}
+      keyOf={({ path }) => path}
+      empty={<Empty title="The schema describes no members" />}
+    />
   );
 }
 

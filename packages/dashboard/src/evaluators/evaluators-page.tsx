@@ -1,61 +1,50 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Link } from 'wouter';
-import { EvaluatorService } from '../../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
-import { Page } from '../shared/page.js';
-import { TextField } from '../shared/select-field.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { UserText } from '../shared/user-text.js';
+import { type EvaluatorInfo, EvaluatorService } from '@gen/enforcement/v1/evaluator_service_pb.js';
+import { FilterBar, type FilterField } from '../ui/list/filter-fields.js';
+import { NameLink } from '../ui/name-link.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty, QueryState } from '../ui/states.js';
+import type { Columns } from '../ui/table/columns.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
 import { evaluatorKind, limitText } from './evaluator-kind.js';
 import './evaluators.css';
 
-const COLUMNS = ['Evaluator', 'Description', 'Kind', 'Version', 'Time limit'];
+const FILTERS: readonly FilterField[] = [{ name: 'text', label: 'Name or description contains' }];
+const COLUMNS: Columns<EvaluatorInfo> = [
+  {
+    head: 'Evaluator',
+    cell: ({ name }) => <NameLink href={`/evaluators/${encodeURIComponent(name)}`} name={name} />,
+  },
+  { head: 'Description', className: 'wrapped', dir: 'auto', cell: ({ description }) => description },
+  { head: 'Kind', cell: evaluatorKind },
+  { head: 'Version', cell: ({ version }) => <UserText text={version} /> },
+  { head: 'Time limit', className: 'number', cell: ({ timeoutMs }) => limitText(timeoutMs) },
+];
 
 /** The evaluators that a control can use. */
 export default function EvaluatorsPage() {
-  const [filters, setFilter] = useAddressFilter();
-  const text = filters.get('text') ?? '';
+  const filter = useAddressFilter();
+  const text = filter.get('text').toLowerCase();
   const query = useQuery(EvaluatorService.method.listEvaluators, {});
-  const isFound = (...texts: string[]) => texts.some((one) => one.toLowerCase().includes(text.toLowerCase()));
+  const isFound = ({ name, description }: EvaluatorInfo) =>
+    [name, description].some((one) => one.toLowerCase().includes(text));
   return (
     <Page title="Evaluators">
-      <search className="filters">
-        <TextField
-          label="Name or description contains"
-          type="search"
-          value={text}
-          onChange={(next) => setFilter('text', next)}
-        />
-      </search>
+      <FilterBar fields={FILTERS} filter={filter} />
       <QueryState query={query} what="evaluators">
-        {({ evaluators }) => {
-          const found = Object.values(evaluators)
-            .filter(({ name, description }) => isFound(name, description))
-            .sort((one, other) => one.name.localeCompare(other.name));
-          if (found.length === 0) return <Empty title="No evaluator matches the filter" />;
-          return (
-            <Table label="Evaluators" columns={COLUMNS}>
-              {found.map((evaluator) => (
-                <tr key={evaluator.name}>
-                  <td>
-                    <Link href={`/evaluators/${encodeURIComponent(evaluator.name)}`}>
-                      <UserText text={evaluator.name} />
-                    </Link>
-                  </td>
-                  <td className="wrapped" dir="auto">
-                    {evaluator.description}
-                  </td>
-                  <td>{evaluatorKind(evaluator)}</td>
-                  <td>
-                    <UserText text={evaluator.version} />
-                  </td>
-                  <td className="number">{limitText(evaluator.timeoutMs)}</td>
-                </tr>
-              ))}
-            </Table>
-          );
-        }}
+        {({ evaluators }) => (
+          <Table
+            label="Evaluators"
+            columns={COLUMNS}
+            rows={Object.values(evaluators)
+              .filter(isFound)
+              .sort((one, other) => one.name.localeCompare(other.name))}
+            keyOf={({ name }) => name}
+            empty={<Empty title="No evaluator matches the filter" />}
+          />
+        )}
       </QueryState>
       <p className="muted">
         An evaluator checks the part of a step that a selector selects. Evaluators of your own are modules

@@ -1,12 +1,12 @@
+import { Stage } from '@gen/enforcement/v1/control_pb.js';
+import type { EvaluatorInfo } from '@gen/enforcement/v1/evaluator_service_pb.js';
 import { type ReactNode, useState } from 'react';
-import { Stage } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import type { EvaluatorInfo } from '../../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { ConditionWalk } from '../control-parts/condition-walk.js';
 import { StepField } from '../playground/step-field.js';
 import { SchemaForm } from '../schema-form/schema-form.js';
 import { SelectorField } from '../selector/selector-field.js';
-import { SelectField } from '../shared/select-field.js';
-import { ErrorState } from '../shared/states.js';
+import { SelectField } from '../ui/fields/fields.js';
+import { ErrorState } from '../ui/states.js';
 import { startingPoint } from './starting-points.js';
 import { type Explained, useExplained } from './use-explained.js';
 

@@ -1,14 +1,11 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { useQuery } from '@connectrpc/connect-query';
+import { Decision, Execution, type Stage } from '@gen/enforcement/v1/control_pb.js';
+import { EvaluationService, type ExplainResponse } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { Decision, Execution, type Stage } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import {
-  EvaluationService,
-  type ExplainResponse,
-} from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { type FieldViolation, fieldViolations, violationsBelow } from '../shared/field-violations.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { type FieldViolation, fieldViolations, violationsBelow } from '../data/field-violations.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
 
 /** A trial of one evaluator. */
 export interface EvaluatorTrial {

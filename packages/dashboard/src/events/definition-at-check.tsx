@@ -1,17 +1,14 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { ControlService, type GetControlVersionResponse } from '@gen/enforcement/v1/control_service_pb.js';
+import type { ControlExecutionEvent } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import {
-  ControlService,
-  type GetControlVersionResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { transport } from '../api/transport.js';
 import { comparisonAddress } from '../control-parts/comparison-address.js';
 import { DefinitionView } from '../control-parts/definition-view.js';
 import { versionAt } from '../control-parts/version-at.js';
-import { QueryState } from '../shared/states.js';
-import { TimeText } from '../shared/time-text.js';
+import { transport } from '../data/transport.js';
+import { QueryState } from '../ui/states.js';
+import { TimeText } from '../ui/time-text.js';
 
 const client = createClient(ControlService, transport);
 /** Processes learn of a change within this time, unless the database is away. */

@@ -1,4 +1,4 @@
-import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import type { ControlExecutionEvent } from '@gen/enforcement/v1/observability_service_pb.js';
 
 /** The recorded checks of one evaluation of a step. */
 export interface RecordedEvaluation {

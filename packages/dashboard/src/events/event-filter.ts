@@ -1,10 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { Decision, Stage } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import {
-  AppliesTo,
-  type QueryEventsRequestSchema,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { rangeMs, TIME_RANGES } from '../shared/time-range.js';
+import { Decision, Stage } from '@gen/enforcement/v1/control_pb.js';
+import { AppliesTo, type QueryEventsRequestSchema } from '@gen/enforcement/v1/observability_service_pb.js';
+import { rangeMs, TIME_RANGES } from '../ui/time-range.js';
 
 type Options = readonly (readonly [string, string])[];
 type Request = MessageInitShape<typeof QueryEventsRequestSchema>;

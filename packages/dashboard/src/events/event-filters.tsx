@@ -1,7 +1,8 @@
-import { useId } from 'react';
-import { AgentField } from '../shared/agent-field.js';
-import { ControlIdField } from '../shared/control-id-field.js';
-import { SelectField, TextField } from '../shared/select-field.js';
+import { AgentField } from '../references/agent-field.js';
+import { ControlIdField } from '../references/control-id-field.js';
+import { Labelled, SelectField } from '../ui/fields/fields.js';
+import { type FilterField, FilterFields } from '../ui/list/filter-fields.js';
+import type { AddressFilter } from '../ui/page/use-address-filter.js';
 import {
   ACTION_OPTIONS,
   CUSTOM_RANGE,
@@ -12,58 +13,57 @@ import {
   STAGE_OPTIONS,
 } from './event-filter.js';
 
-/** Filters that are seldom needed: parameter of the address, label. */
-const MORE_TEXTS = [
-  ['session', 'Session'],
-  ['step_id', 'Step id'],
-  ['span', 'Span'],
-  ['decision_id', 'Decision id'],
-  ['check', 'Check id'],
-  ['min_revision', 'Revision from'],
-  ['max_revision', 'Revision to'],
-] as const;
+const RESULTS: readonly FilterField[] = [
+  { name: 'action', label: 'Decision', options: ACTION_OPTIONS },
+  { name: 'matched', label: 'Result', options: MATCH_OPTIONS },
+  { name: 'error', label: 'Error', options: ERROR_OPTIONS },
+  { name: 'stage', label: 'Stage', options: STAGE_OPTIONS },
+];
+const STEPS: readonly FilterField[] = [
+  { name: 'type', label: 'Step type' },
+  { name: 'step', label: 'Step name' },
+  { name: 'trace', label: 'Trace' },
+];
+/** Filters that are seldom needed. */
+const MORE: readonly FilterField[] = [
+  { name: 'kind', label: 'Kind of step', options: KIND_OPTIONS },
+  { name: 'session', label: 'Session' },
+  { name: 'step_id', label: 'Step id' },
+  { name: 'span', label: 'Span' },
+  { name: 'decision_id', label: 'Decision id' },
+  { name: 'check', label: 'Check id' },
+  { name: 'min_revision', label: 'Revision from' },
+  { name: 'max_revision', label: 'Revision to' },
+];
 
 interface EventFiltersProps {
-  readonly parameters: URLSearchParams;
-  readonly onChange: (name: string, value: string) => void;
+  readonly filter: AddressFilter;
   /** False for events that come from now on. */
   readonly hasTimes?: boolean;
 }
 
 /** All filters of events that the service has. */
-export function EventFilters({ parameters, onChange, hasTimes = true }: EventFiltersProps) {
-  const field = (name: string) => ({
-    value: parameters.get(name) ?? '',
-    onChange: (value: string) => onChange(name, value),
-  });
-  const isMore = ['kind', ...MORE_TEXTS.map(([name]) => name)].some((name) => parameters.has(name));
+export function EventFilters({ filter, hasTimes = true }: EventFiltersProps) {
+  const isMore = MORE.some(({ name }) => filter.parameters.has(name));
   return (
     <search>
       <div className="filters">
-        {hasTimes && <SelectField label="Time" options={RANGE_OPTIONS} {...field('range')} />}
-        {hasTimes && parameters.get('range') === CUSTOM_RANGE && (
+        {hasTimes && <SelectField label="Time" options={RANGE_OPTIONS} {...filter.field('range')} />}
+        {hasTimes && filter.get('range') === CUSTOM_RANGE && (
           <>
-            <TimeField label="From" {...field('from')} />
-            <TimeField label="To" {...field('to')} />
+            <TimeField label="From" {...filter.field('from')} />
+            <TimeField label="To" {...filter.field('to')} />
           </>
         )}
-        <SelectField label="Decision" options={ACTION_OPTIONS} {...field('action')} />
-        <SelectField label="Result" options={MATCH_OPTIONS} {...field('matched')} />
-        <SelectField label="Error" options={ERROR_OPTIONS} {...field('error')} />
-        <SelectField label="Stage" options={STAGE_OPTIONS} {...field('stage')} />
-        <AgentField {...field('agent')} />
-        <ControlIdField {...field('control')} />
-        <TextField label="Step type" type="search" {...field('type')} />
-        <TextField label="Step name" type="search" {...field('step')} />
-        <TextField label="Trace" type="search" {...field('trace')} />
+        <FilterFields fields={RESULTS} filter={filter} />
+        <AgentField {...filter.field('agent')} />
+        <ControlIdField {...filter.field('control')} />
+        <FilterFields fields={STEPS} filter={filter} />
       </div>
       <details className="more-filters" open={isMore || undefined}>
         <summary>More filters</summary>
         <div className="filters">
-          <SelectField label="Kind of step" options={KIND_OPTIONS} {...field('kind')} />
-          {MORE_TEXTS.map(([name, label]) => (
-            <TextField key={name} label={label} type="search" {...field(name)} />
-          ))}
+          <FilterFields fields={MORE} filter={filter} />
         </div>
       </details>
     </search>
@@ -79,21 +79,21 @@ interface TimeFieldProps {
 
 /** A time in the zone of the viewer. The address has it in UTC. */
 function TimeField({ label, value, onChange }: TimeFieldProps) {
-  const id = useId();
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        type="datetime-local"
-        step="1"
-        defaultValue={localText(value)}
-        onChange={(event) => {
-          const time = new Date(event.target.value);
-          onChange(Number.isNaN(time.getTime()) ? '' : time.toISOString());
-        }}
-      />
-    </div>
+    <Labelled label={label}>
+      {(id) => (
+        <input
+          id={id}
+          type="datetime-local"
+          step="1"
+          defaultValue={localText(value)}
+          onChange={(event) => {
+            const time = new Date(event.target.value);
+            onChange(Number.isNaN(time.getTime()) ? '' : time.toISOString());
+          }}
+        />
+      )}
+    </Labelled>
   );
 }
 

@@ -2,7 +2,7 @@ import { toJson } from '@bufbuild/protobuf';
 import {
   type ControlExecutionEvent,
   ControlExecutionEventSchema,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+} from '@gen/enforcement/v1/observability_service_pb.js';
 
 /** Members with words instead of names of enum values, and the prefix of these names. */
 const WORDS = { check_stage: 'STAGE_', applies_to: 'APPLIES_TO_', action: 'DECISION_' } as const;

@@ -1,17 +1,13 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import {
-  ObservabilityService,
-  TotalKind,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { LoadMore, nextPageOf } from '../shared/load-more.js';
-import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
-import { EVENT_COLUMNS, EventRow } from './event-columns.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { List } from '../ui/list/list.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty } from '../ui/states.js';
+import { EVENT_COLUMNS } from './event-columns.js';
 import { eventFilter } from './event-filter.js';
 import { EventFilters } from './event-filters.js';
 import { ExportButton } from './export-button.js';
@@ -22,14 +18,14 @@ const PAGE_SIZE = 100;
 
 /** Search of the stored events. All filters are part of the address. */
 export default function EventsPage() {
-  const [parameters, setFilter] = useAddressFilter();
-  const settled = useDebounced(parameters.toString());
+  const filter = useAddressFilter();
+  const settled = useDebounced(filter.parameters.toString());
   // Ranges end at this time, so that pages that are loaded later belong to the first one.
   const [asOf, setAsOf] = useState(() => Date.now());
-  const filter = useMemo(() => eventFilter(new URLSearchParams(settled), asOf), [settled, asOf]);
+  const wanted = useMemo(() => eventFilter(new URLSearchParams(settled), asOf), [settled, asOf]);
   const query = useInfiniteQuery(
     ObservabilityService.method.queryEvents,
-    { ...filter, cursor: undefined, limit: PAGE_SIZE, includeBuffered: true, total: TotalKind.ESTIMATE },
+    { ...wanted, cursor: undefined, limit: PAGE_SIZE, includeBuffered: true, total: TotalKind.ESTIMATE },
     {
       pageParamKey: 'cursor',
       getNextPageParam: (last) => last.nextCursor,
@@ -49,28 +45,18 @@ export default function EventsPage() {
         </button>
       }
     >
-      <EventFilters parameters={parameters} onChange={setFilter} />
-      <ExportButton filter={filter} />
-      <QueryState query={query} what="events">
-        {({ pages }) => {
-          const events = pages.flatMap((page) => page.events);
-          if (events.length === 0) return <NoEvents isFiltered={parameters.size > 0} />;
-          return (
-            <>
-              <Table label="Events" columns={EVENT_COLUMNS} onEnd={nextPageOf(query)}>
-                {events.map((event) => (
-                  <EventRow key={event.controlExecutionId} event={event} />
-                ))}
-              </Table>
-              <LoadMore
-                {...query}
-                shown={events.length}
-                total={pages[0] === undefined ? 0 : totalText(pages[0])}
-              />
-            </>
-          );
-        }}
-      </QueryState>
+      <EventFilters filter={filter} />
+      <ExportButton filter={wanted} />
+      <List
+        label="Events"
+        what="events"
+        query={query}
+        columns={EVENT_COLUMNS}
+        rowsOf={({ events }) => events}
+        keyOf={({ controlExecutionId = '' }) => controlExecutionId}
+        totalOf={totalText}
+        empty={<NoEvents isFiltered={filter.parameters.size > 0} />}
+      />
     </Page>
   );
 }

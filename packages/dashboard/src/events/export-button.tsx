@@ -1,4 +1,4 @@
-import { countText } from '../shared/numbers.js';
+import { countText } from '../ui/numbers.js';
 import type { EventFilter } from './event-filter.js';
 import { canStreamToFile, MAX_COLLECTED_BYTES } from './export-sink.js';
 import { totalText } from './total-text.js';

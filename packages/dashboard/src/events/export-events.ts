@@ -1,4 +1,4 @@
-import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import type { ControlExecutionEvent } from '@gen/enforcement/v1/observability_service_pb.js';
 import { eventJson } from './event-json.js';
 
 /** Lines are handed to the sink in pieces of about this many characters. */

@@ -1,4 +1,4 @@
-import { saveBlob } from '../shared/save-blob.js';
+import { saveBlob } from '../ui/browser/save-blob.js';
 import type { ExportSink } from './export-events.js';
 
 const MIME_TYPE = 'application/x-ndjson';
@@ -15,8 +15,28 @@ export function canStreamToFile(): boolean {
   return (window as FilePicker).showSaveFilePicker !== undefined;
 }
 
+/**
+ * Saves what `write` writes: all of it, or no file. Fulfilled with false if the viewer chose no file, who is asked
+ * first, because browsers show the question only in answer to a click.
+ */
+export async function saveToFile(
+  fileName: string,
+  write: (sink: ExportSink) => Promise<void>,
+): Promise<boolean> {
+  const sink = await openSink(fileName);
+  if (sink === null) return false;
+  try {
+    await write(sink);
+    await sink.finish();
+    return true;
+  } catch (error) {
+    await sink.discard().catch(() => undefined);
+    throw error;
+  }
+}
+
 /** Asks the viewer for a file where the browser can; otherwise collects the bytes. Null if the viewer chose none. */
-export async function openSink(fileName: string): Promise<ExportSink | null> {
+async function openSink(fileName: string): Promise<ExportSink | null> {
   const picker = window as FilePicker;
   if (picker.showSaveFilePicker === undefined) return collectingSink(fileName, MAX_COLLECTED_BYTES);
   try {

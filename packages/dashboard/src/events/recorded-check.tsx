@@ -1,9 +1,10 @@
+import type { ControlExecutionEvent } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { ConditionWalk } from '../control-parts/condition-walk.js';
-import { DecisionBadge } from '../shared/decision-badge.js';
-import { UserText } from '../shared/user-text.js';
+import { DecisionBadge } from '../control-parts/decision-badge.js';
+import { NameLink } from '../ui/name-link.js';
+import { UserText } from '../ui/user-text.js';
 import { DefinitionAtCheck } from './definition-at-check.js';
 import { signOfEvent } from './event-columns.js';
 import { recordedWalk } from './recorded-walk.js';
@@ -22,9 +23,7 @@ export function RecordedCheck({ event, isOpen }: RecordedCheckProps) {
     <li>
       <div className="trace-head">
         <DecisionBadge sign={sign} />
-        <Link href={`/controls/${event.controlId}`}>
-          <UserText text={event.controlName ?? ''} />
-        </Link>
+        <NameLink href={`/controls/${event.controlId}`} name={event.controlName ?? ''} />
         <Link className="muted" href={`/events?check=${encodeURIComponent(event.controlExecutionId ?? '')}`}>
           this event
         </Link>

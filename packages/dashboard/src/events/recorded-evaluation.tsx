@@ -1,11 +1,14 @@
+import { Decision } from '@gen/enforcement/v1/control_pb.js';
+import type { ControlExecutionEvent } from '@gen/enforcement/v1/observability_service_pb.js';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { Decision } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { DecisionBadge, type Sign } from '../control-parts/decision-badge.js';
 import { stageText } from '../control-parts/scope-text.js';
-import { DecisionBadge, type Sign } from '../shared/decision-badge.js';
-import { TimeText } from '../shared/time-text.js';
-import { UserText } from '../shared/user-text.js';
+import { agentAddress } from '../references/columns.js';
+import { Fact } from '../ui/fact.js';
+import { NameLink } from '../ui/name-link.js';
+import { TimeText } from '../ui/time-text.js';
+import { UserText } from '../ui/user-text.js';
 import { RecordedCheck } from './recorded-check.js';
 
 interface RecordedEvaluationProps {
@@ -21,12 +24,7 @@ export function RecordedEvaluation({ checks, isOpen }: RecordedEvaluationProps) 
   const step = [first.stepType, first.stepName].filter((part) => part !== undefined).join(' ');
   const agentName = first.agentName ?? '';
   const facts: readonly (readonly [string, ReactNode])[] = [
-    [
-      'Agent',
-      <Link key="agent" href={`/agents/${encodeURIComponent(agentName)}`}>
-        <UserText text={agentName} />
-      </Link>,
-    ],
+    ['Agent', <NameLink key="agent" href={agentAddress(agentName)} name={agentName} />],
     ['Time', <TimeText key="time" time={first.timestamp} isExact />],
     ['Stage', stageText(first.checkStage)],
     ['Session', textOf(first.sessionId)],
@@ -48,10 +46,9 @@ export function RecordedEvaluation({ checks, isOpen }: RecordedEvaluationProps) 
         {facts.map(
           ([name, value]) =>
             value !== undefined && (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value}</dd>
-              </div>
+              <Fact key={name} name={name}>
+                {value}
+              </Fact>
             ),
         )}
       </dl>

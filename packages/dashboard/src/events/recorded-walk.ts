@@ -2,7 +2,7 @@ import { create, type JsonObject, type JsonValue } from '@bufbuild/protobuf';
 import {
   type ConditionExplanation,
   ConditionExplanationSchema,
-} from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+} from '@gen/enforcement/v1/evaluation_service_pb.js';
 
 const MAX_DEPTH = 50;
 

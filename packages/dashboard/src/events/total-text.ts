@@ -1,7 +1,4 @@
-import {
-  type QueryEventsResponse,
-  TotalKind,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { type QueryEventsResponse, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
 
 /** The number of events that a reply has, and whether it is an estimate. */
 export type EventTotal = Pick<QueryEventsResponse, 'eventTotal' | 'totalKind'>;

@@ -1,10 +1,10 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
 import { Link } from 'wouter';
-import { ObservabilityService } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { UserText } from '../shared/user-text.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { UserText } from '../ui/user-text.js';
 import { evaluationsOf } from './evaluations.js';
 import { RecordedEvaluation } from './recorded-evaluation.js';
 import './events.css';
@@ -15,8 +15,7 @@ const MAX_OPEN = 5;
 
 /** All recorded checks of one trace, in the order of their times: why a step was denied. */
 export default function TracePage() {
-  const [parameters] = useAddressFilter();
-  const traceId = parameters.get('id') ?? '';
+  const traceId = useAddressFilter().get('id');
   if (traceId === '') {
     return (
       <Empty title="The address names no trace">

@@ -1,15 +1,15 @@
 import { createClient } from '@connectrpc/connect';
-import { useEffect, useRef, useState } from 'react';
 import {
   type ControlExecutionEvent,
   ObservabilityService,
   TotalKind,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { transport } from '../api/transport.js';
-import { errorText } from '../shared/error-text.js';
+} from '@gen/enforcement/v1/observability_service_pb.js';
+import { transport } from '../data/transport.js';
+import { errorText } from '../ui/error-text.js';
+import { useTask } from '../ui/use-task.js';
 import type { EventFilter } from './event-filter.js';
 import { type ExportProgress, exportEvents } from './export-events.js';
-import { openSink } from './export-sink.js';
+import { saveToFile } from './export-sink.js';
 import type { EventTotal } from './total-text.js';
 
 const client = createClient(ObservabilityService, transport);
@@ -24,52 +24,38 @@ export type ExportState =
 
 /** An export of events to a file. It ends with the page. */
 export function useExport() {
-  const [state, setState] = useState<ExportState>({ kind: 'idle' });
-  const stop = useRef<AbortController>(undefined);
-  useEffect(() => () => stop.current?.abort(), []);
-  const start = (filter: EventFilter): void => {
-    stop.current = new AbortController();
-    void runExport(filter, stop.current.signal, setState);
-  };
-  return { state, start, cancel: () => stop.current?.abort() };
+  return useTask<ExportState, [EventFilter]>({ kind: 'idle' }, runExport);
 }
 
 async function runExport(
-  filter: EventFilter,
-  signal: AbortSignal,
   report: (state: ExportState) => void,
+  signal: AbortSignal,
+  filter: EventFilter,
 ): Promise<void> {
+  const fileName = `events-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.ndjson`;
   let progress: ExportProgress = { events: 0, bytes: 0 };
-  const fail = (error: unknown): void => {
+  try {
+    const isSaved = await saveToFile(fileName, async (sink) => {
+      report({ kind: 'running', total: undefined, ...progress });
+      // Events that are not stored yet would be missing.
+      const total = await client.queryEvents(
+        { ...filter, limit: 1, includeBuffered: true, total: TotalKind.ESTIMATE },
+        { signal },
+      );
+      let shownAt = 0;
+      const show = (next: ExportProgress): void => {
+        progress = next;
+        if (performance.now() - shownAt < PROGRESS_MS) return;
+        shownAt = performance.now();
+        report({ kind: 'running', total, ...next });
+      };
+      progress = await exportEvents(received(filter, signal), sink, show);
+      signal.throwIfAborted();
+    });
+    if (isSaved) report({ kind: 'finished', ...progress });
+  } catch (error) {
     if (signal.aborted) report({ kind: 'cancelled', ...progress });
     else report({ kind: 'failed', reason: errorText(error).detail, ...progress });
-  };
-  // Asked first: browsers show the question for a file only in answer to a click.
-  const sink = await openSink(
-    `events-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.ndjson`,
-  ).catch((error: unknown) => fail(error));
-  if (!sink) return;
-  try {
-    report({ kind: 'running', total: undefined, ...progress });
-    // Events that are not stored yet would be missing.
-    const total = await client.queryEvents(
-      { ...filter, limit: 1, includeBuffered: true, total: TotalKind.ESTIMATE },
-      { signal },
-    );
-    let shownAt = 0;
-    const show = (next: ExportProgress): void => {
-      progress = next;
-      if (performance.now() - shownAt < PROGRESS_MS) return;
-      shownAt = performance.now();
-      report({ kind: 'running', total, ...next });
-    };
-    progress = await exportEvents(received(filter, signal), sink, show);
-    signal.throwIfAborted();
-    await sink.finish();
-    report({ kind: 'finished', ...progress });
-  } catch (error) {
-    await sink.discard().catch(() => undefined);
-    fail(error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useCallback, useLayoutEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { GO_LETTERS } from '../shared/shortcut-keys.js';
-import { listenForShortcuts, useShortcut } from '../shared/shortcuts.js';
+import { GO_LETTERS } from '../ui/shortcuts/shortcut-keys.js';
+import { listenForShortcuts, useShortcut } from '../ui/shortcuts/shortcuts.js';
 import { IS_MAC } from './command-key.js';
 import { PAGES } from './pages.js';
 

@@ -1,4 +1,4 @@
-import type { RecentPage } from '../shared/recent-pages.js';
+import type { RecentPage } from '../ui/page/recent-pages.js';
 
 /** A choice of the palette. */
 export interface PaletteItem {

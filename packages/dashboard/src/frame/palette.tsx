@@ -1,9 +1,9 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import { errorText } from '../shared/error-text.js';
-import { recentPages } from '../shared/recent-pages-store.js';
-import { useDebounced } from '../shared/use-debounced.js';
-import { UserText } from '../shared/user-text.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { errorText } from '../ui/error-text.js';
+import { recentPages } from '../ui/page/recent-pages-store.js';
+import { UserText } from '../ui/user-text.js';
 import './palette.css';
 import { matching, type PaletteItem, recentItems, withoutRepeats } from './palette-items.js';
 import { pageItems, usePaletteActions } from './use-palette-actions.js';

@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef } from 'react';
-import { GO_LETTERS } from '../shared/shortcut-keys.js';
-import { useActiveShortcuts, useShortcutsSwitch } from '../shared/shortcuts.js';
+import { GO_LETTERS } from '../ui/shortcuts/shortcut-keys.js';
+import { useActiveShortcuts, useShortcutsSwitch } from '../ui/shortcuts/shortcuts.js';
 import { COMMAND_KEY } from './command-key.js';
 import { PAGES } from './pages.js';
 import './shortcuts-dialog.css';

@@ -1,7 +1,7 @@
 import { useIsAdmin } from '../session/session-context.js';
 import { useSignOut } from '../session/use-sign-out.js';
-import { GO_LETTERS } from '../shared/shortcut-keys.js';
 import { useTheme } from '../theme/theme.js';
+import { GO_LETTERS } from '../ui/shortcuts/shortcut-keys.js';
 import { PAGES } from './pages.js';
 import type { PaletteItem } from './palette-items.js';
 

@@ -1,12 +1,10 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
+import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
+import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import {
-  ObservabilityService,
-  TotalKind,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { agentAddress } from '../references/columns.js';
 import type { PaletteGroup } from './palette-items.js';
 
 const MAX_FOUND = 6;
@@ -59,7 +57,7 @@ export function usePaletteSearch(text: string): PaletteSearch {
       items: (agents.data?.agents ?? []).map(({ agentName }) => ({
         id: `agent ${agentName}`,
         label: agentName,
-        action: { href: `/agents/${encodeURIComponent(agentName)}` },
+        action: { href: agentAddress(agentName) },
       })),
     },
     {

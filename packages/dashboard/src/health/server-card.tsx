@@ -1,5 +1,5 @@
-import type { ReactNode } from 'react';
-import { ControlsSource, StorageState } from '../../../../gen/proto/enforcement/v1/server_service_pb.js';
+import { ControlsSource, StorageState } from '@gen/enforcement/v1/server_service_pb.js';
+import { Fact } from '../ui/fact.js';
 import { ageText } from './age-text.js';
 import type { ServerView } from './use-server.js';
 import './health.css';
@@ -51,14 +51,5 @@ export function ServerCard({ server: { info, word } }: { readonly server: Server
       </dl>
       <p className="muted">Of the process that answered; each of several processes has its own.</p>
     </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

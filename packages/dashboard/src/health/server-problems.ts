@@ -1,8 +1,4 @@
-import {
-  ControlsSource,
-  type ServerState,
-  StorageState,
-} from '../../../../gen/proto/enforcement/v1/server_service_pb.js';
+import { ControlsSource, type ServerState, StorageState } from '@gen/enforcement/v1/server_service_pb.js';
 import { ageText } from './age-text.js';
 
 /** How well the server works, in one word. */

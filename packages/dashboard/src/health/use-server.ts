@@ -1,9 +1,6 @@
 import { useQuery } from '@connectrpc/connect-query';
-import {
-  type GetServerInfoResponse,
-  ServerService,
-} from '../../../../gen/proto/enforcement/v1/server_service_pb.js';
-import { Health, HealthCheckResponse_ServingStatus } from '../../../../gen/proto/grpc/health/v1/health_pb.js';
+import { type GetServerInfoResponse, ServerService } from '@gen/enforcement/v1/server_service_pb.js';
+import { Health, HealthCheckResponse_ServingStatus } from '@gen/grpc/health/v1/health_pb.js';
 import {
   type HealthWord,
   healthWord,

@@ -3,7 +3,7 @@ import {
   type ControlExecutionEvent,
   FellBehindReason,
   WatchEventsResponseSchema,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+} from '@gen/enforcement/v1/observability_service_pb.js';
 import type { StreamListener } from '../streams/stream-tab.js';
 
 /** Receiver of what a tail reads. */

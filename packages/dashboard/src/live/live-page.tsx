@@ -1,16 +1,17 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { EVENT_COLUMNS, EventRow } from '../events/event-columns.js';
+import { eventColumns } from '../events/event-columns.js';
 import { EventFilters } from '../events/event-filters.js';
 import '../events/events.css';
-import { Page } from '../shared/page.js';
-import { useShortcut } from '../shared/shortcuts.js';
-import { Empty } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { useShortcut } from '../ui/shortcuts/shortcuts.js';
+import { Empty } from '../ui/states.js';
+import type { Columns } from '../ui/table/columns.js';
+import { Table } from '../ui/table/table.js';
 import './live.css';
-import { type EventTail, useEventTail } from './use-event-tail.js';
+import { type EventTail, type TailRow, useEventTail } from './use-event-tail.js';
 
 const STATE_TEXTS: Readonly<Record<EventTail['state'], string>> = {
   connecting: 'Connecting…',
@@ -19,9 +20,15 @@ const STATE_TEXTS: Readonly<Record<EventTail['state'], string>> = {
   paused: 'Paused; events since then follow when the page resumes.',
 };
 
+const COLUMNS: Columns<TailRow> = eventColumns({ isExact: true }).map(({ cell, ...column }) => ({
+  ...column,
+  cell: (row) => 'event' in row && cell(row.event),
+}));
+
 /** Events as they are stored. */
 export default function LivePage() {
-  const [parameters, setFilter] = useAddressFilter();
+  const filter = useAddressFilter();
+  const { parameters } = filter;
   const [isHovered, setHovered] = useState(false);
   const [isFocused, setFocused] = useState(false);
   const isHeld = isHovered || isFocused;
@@ -38,7 +45,7 @@ export default function LivePage() {
         </button>
       }
     >
-      <EventFilters parameters={parameters} onChange={setFilter} hasTimes={false} />
+      <EventFilters filter={filter} hasTimes={false} />
       <div className="live-state">
         <p role="status" data-state={state}>
           <span className={`dot ${state}`} aria-hidden="true" />
@@ -73,33 +80,21 @@ export default function LivePage() {
           onFocus={({ target }) => setFocused(target.closest('tbody') !== null)}
           onBlur={() => setFocused(false)}
         >
-          <Table label="Latest events" columns={EVENT_COLUMNS}>
-            {rows.map((row) =>
-              'event' in row ? (
-                <EventRow key={row.key} event={row.event} isExact />
-              ) : (
-                <SkippedRow key={row.key} count={row.skipped} filters={parameters} />
-              ),
-            )}
-          </Table>
+          <Table
+            label="Latest events"
+            columns={COLUMNS}
+            rows={rows}
+            keyOf={({ key }) => key}
+            rowClass={(row) => ('skipped' in row ? 'skipped' : undefined)}
+            // Stands for events that arrived faster than rows are drawn.
+            wideCell={(row) =>
+              'skipped' in row ? (
+                <Link href={`/events?${parameters}`}>+{row.skipped.toLocaleString()} more</Link>
+              ) : undefined
+            }
+          />
         </div>
       )}
     </Page>
-  );
-}
-
-interface SkippedRowProps {
-  readonly count: number;
-  readonly filters: URLSearchParams;
-}
-
-/** Stands for events that arrived faster than rows are drawn. */
-function SkippedRow({ count, filters }: SkippedRowProps) {
-  return (
-    <tr className="skipped">
-      <td colSpan={EVENT_COLUMNS.length}>
-        <Link href={`/events?${filters}`}>+{count.toLocaleString()} more</Link>
-      </td>
-    </tr>
   );
 }

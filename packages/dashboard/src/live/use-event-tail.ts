@@ -1,8 +1,8 @@
+import type { ControlExecutionEvent } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { useVisible } from '../shared/use-visible.js';
 import { EVENTS } from '../streams/sources.js';
 import { listen } from '../streams/streams.js';
+import { useVisible } from '../ui/browser/use-visible.js';
 import { eventTail, type TailPosition } from './event-tail.js';
 import { RowQueue } from './row-queue.js';
 import { watchRequest } from './watch-request.js';

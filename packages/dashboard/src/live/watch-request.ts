@@ -2,7 +2,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import {
   QueryEventsRequestSchema,
   WatchEventsRequestSchema,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+} from '@gen/enforcement/v1/observability_service_pb.js';
 import { eventFilter } from '../events/event-filter.js';
 
 /** The request of a stream for the filters of an address, in its binary form. Live events have no time range. */

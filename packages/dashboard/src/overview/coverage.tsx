@@ -1,8 +1,9 @@
+import type { ListAgentsResponse } from '@gen/enforcement/v1/agent_service_pb.js';
 import { Link } from 'wouter';
-import type { ListAgentsResponse } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { numberOf } from '../shared/numbers.js';
-import { type QueryLike, QueryState } from '../shared/states.js';
-import { UserText } from '../shared/user-text.js';
+import { agentAddress } from '../references/columns.js';
+import { NameLink } from '../ui/name-link.js';
+import { numberOf } from '../ui/numbers.js';
+import { type QueryLike, QueryState } from '../ui/states.js';
 
 interface CoverageProps {
   /** The first agents that no control checks. */
@@ -30,9 +31,7 @@ export function Coverage({ uncovered, agents }: CoverageProps) {
               <ul className="names">
                 {first.map(({ agentName }) => (
                   <li key={agentName}>
-                    <Link href={`/agents/${encodeURIComponent(agentName)}`}>
-                      <UserText text={agentName} max={40} />
-                    </Link>
+                    <NameLink href={agentAddress(agentName)} name={agentName} max={40} />
                   </li>
                 ))}
               </ul>

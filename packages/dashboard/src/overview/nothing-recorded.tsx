@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
-import { restAddress } from '../shared/rest-address.js';
-import { Empty } from '../shared/states.js';
+import { restAddress } from '../data/rest-address.js';
+import { Empty } from '../ui/states.js';
 
 /** What is counted on this page, and how the first event comes into being. */
 export function NothingRecorded({ keysRequired }: { readonly keysRequired: boolean }) {

@@ -1,12 +1,12 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { keepPreviousData } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import {
   type GetStatsOverviewResponse,
   ObservabilityService,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+} from '@gen/enforcement/v1/observability_service_pb.js';
+import { keepPreviousData } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { DecisionsChart } from '../activity/decisions-chart.js';
 import { Figure, Figures } from '../activity/figures.js';
 import { RangeField, refreshMs, useRange } from '../activity/range-field.js';
@@ -15,9 +15,9 @@ import { ProblemList } from '../health/problem-list.js';
 import { ServerCard } from '../health/server-card.js';
 import { useServer } from '../health/use-server.js';
 import { useSession } from '../session/session-context.js';
-import { countText, shareText } from '../shared/numbers.js';
-import { Page } from '../shared/page.js';
-import { QueryState } from '../shared/states.js';
+import { countText, shareText } from '../ui/numbers.js';
+import { Page } from '../ui/page/page.js';
+import { QueryState } from '../ui/states.js';
 import { Coverage } from './coverage.js';
 import { NothingRecorded } from './nothing-recorded.js';
 import './overview.css';

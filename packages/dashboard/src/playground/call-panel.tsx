@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { apiPrefix } from '../api/session-requests.js';
+import { apiPrefix } from '../data/rest-address.js';
 import { useSession } from '../session/session-context.js';
-import { CopyButton } from '../shared/copy-button.js';
-import { Tabs } from '../shared/tabs.js';
+import { CopyButton } from '../ui/copy-button.js';
+import { Tabs } from '../ui/page/tabs.js';
 import { curlText, type EvaluationCall, grpcurlText, typeScriptText } from './call-texts.js';
 
 const FORMS = [

@@ -1,14 +1,14 @@
-import { Link } from 'wouter';
-import { Decision } from '../../../../gen/proto/enforcement/v1/control_pb.js';
+import { Decision } from '@gen/enforcement/v1/control_pb.js';
 import type {
   ControlExplanation,
   EvaluateResponse,
   ExplainResponse,
-} from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { Outcome } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+} from '@gen/enforcement/v1/evaluation_service_pb.js';
+import { Outcome } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { ConditionWalk } from '../control-parts/condition-walk.js';
-import { DecisionBadge, type Sign, signOfDecision } from '../shared/decision-badge.js';
-import { UserText } from '../shared/user-text.js';
+import { DecisionBadge, type Sign, signOfDecision } from '../control-parts/decision-badge.js';
+import { NameLink } from '../ui/name-link.js';
+import { UserText } from '../ui/user-text.js';
 
 /** The verdict of an explained step, and what each control did. */
 export function Explanation({ explained }: { readonly explained: ExplainResponse }) {
@@ -53,9 +53,7 @@ function ControlResult({ control }: { readonly control: ControlExplanation }) {
       <div className="trace-head">
         <DecisionBadge sign={applies && matched ? signOfDecision(decision) : 'none'} />
         {controlId > 0 ? (
-          <Link href={`/controls/${controlId}`}>
-            <UserText text={controlName} />
-          </Link>
+          <NameLink href={`/controls/${controlId}`} name={controlName} />
         ) : (
           <UserText text={controlName} />
         )}

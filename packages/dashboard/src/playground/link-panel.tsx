@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { CopyButton } from '../shared/copy-button.js';
+import { CopyButton } from '../ui/copy-button.js';
 import { stepFragment } from './step-link.js';
 
 interface LinkPanelProps {

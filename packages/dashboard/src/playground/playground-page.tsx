@@ -1,15 +1,12 @@
 import { useMutation } from '@connectrpc/connect-query';
+import { Stage } from '@gen/enforcement/v1/control_pb.js';
+import { EvaluationService, type ExplainResponse } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { type FormEvent, useState } from 'react';
-import { Stage } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import {
-  EvaluationService,
-  type ExplainResponse,
-} from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { AgentField } from '../shared/agent-field.js';
-import { Page } from '../shared/page.js';
-import { SelectField } from '../shared/select-field.js';
-import { ErrorState } from '../shared/states.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
+import { AgentField } from '../references/agent-field.js';
+import { SelectField } from '../ui/fields/fields.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { ErrorState } from '../ui/states.js';
 import { CallPanel } from './call-panel.js';
 import { Explanation } from './explanation.js';
 import { initialStep } from './initial-step.js';
@@ -36,15 +33,15 @@ interface Trial {
 
 /** Explains what the controls of an agent decide about a step. Nothing is recorded. */
 export default function PlaygroundPage() {
-  const [parameters, setParameter] = useAddressFilter();
+  const { parameters, get, set: setParameter, field } = useAddressFilter();
   const [step, setStep] = useState(() => initialStep(parameters, window.location.hash));
   const [cases, setCases] = useState<readonly TestCase[]>([]);
   const [syntaxProblem, setSyntaxProblem] = useState<string | null>(null);
   const explain = useMutation(EvaluationService.method.explain);
   const [explained, setExplained] = useState<Trial | null>(null);
   const trial: Trial = {
-    agent: (parameters.get('agent') ?? '').trim(),
-    stage: parameters.get('stage') === 'post' ? 'post' : 'pre',
+    agent: get('agent').trim(),
+    stage: get('stage') === 'post' ? 'post' : 'pre',
     step,
   };
   const isEmptyStep = parameters.has('name') && step === initialStep(parameters, '');
@@ -72,11 +69,7 @@ export default function PlaygroundPage() {
     <Page title="Playground">
       <div className="playground-grid">
         <form onSubmit={submit} className="card playground">
-          <AgentField
-            value={parameters.get('agent') ?? ''}
-            onChange={(agent) => setParameter('agent', agent)}
-            required
-          />
+          <AgentField {...field('agent')} required />
           <SelectField
             label="Stage"
             value={trial.stage}

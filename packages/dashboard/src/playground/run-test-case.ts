@@ -1,12 +1,12 @@
 import { createClient } from '@connectrpc/connect';
-import { Stage } from '../../../../gen/proto/enforcement/v1/control_pb.js';
+import { Stage } from '@gen/enforcement/v1/control_pb.js';
 import {
   type EvaluateResponse,
   EvaluationService,
   Outcome,
-} from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { transport } from '../api/transport.js';
-import { errorText } from '../shared/error-text.js';
+} from '@gen/enforcement/v1/evaluation_service_pb.js';
+import { transport } from '../data/transport.js';
+import { errorText } from '../ui/error-text.js';
 import { difference, type ExpectedVerdict, type TestCase } from './test-cases.js';
 
 const client = createClient(EvaluationService, transport);

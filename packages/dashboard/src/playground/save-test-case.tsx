@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { TextField } from '../shared/select-field.js';
+import { TextField } from '../ui/fields/fields.js';
 
 interface SaveTestCaseProps {
   /** Proposed for the name. */

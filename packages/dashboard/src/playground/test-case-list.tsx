@@ -1,6 +1,6 @@
 import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react';
-import { Table } from '../shared/table.js';
-import { UserText } from '../shared/user-text.js';
+import { Table } from '../ui/table/table.js';
+import { UserText } from '../ui/user-text.js';
 import type { CaseResult } from './run-test-case.js';
 import type { TestCase } from './test-cases.js';
 
@@ -12,49 +12,48 @@ interface TestCaseListProps {
   readonly onRemove: (testCase: TestCase) => void;
 }
 
-const COLUMNS = ['Case', 'Agent', 'Stage', 'Expected', 'Result', 'Action'];
-
 export function TestCaseList({ cases, results, onOpen, onRemove }: TestCaseListProps) {
   return (
-    <Table label="Test cases" columns={COLUMNS}>
-      {cases.map((testCase, index) => {
-        const { name, agent, stage, expected } = testCase;
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: cases of a file may be equal
-          <tr key={index}>
-            <td>
-              <UserText text={name} />
-            </td>
-            <td>
-              <UserText text={agent} />
-            </td>
-            <td>{stage}</td>
-            <td>
-              {expected.outcome}
-              {expected.matches.length > 0 && (
-                <>
-                  {' '}
-                  by <UserText text={expected.matches.join(', ')} />
-                </>
-              )}
-            </td>
-            <td className="case-result">
-              <Result result={results[index]} />
-            </td>
-            <td>
-              <span className="ways">
-                <button type="button" aria-label={`Open ${name}`} onClick={() => onOpen(testCase)}>
-                  Open
-                </button>
-                <button type="button" aria-label={`Remove ${name}`} onClick={() => onRemove(testCase)}>
-                  Remove
-                </button>
-              </span>
-            </td>
-          </tr>
-        );
-      })}
-    </Table>
+    <Table
+      label="Test cases"
+      rows={cases.map((testCase, index) => ({ testCase, result: results[index] }))}
+      // Cases of a file may be equal.
+      keyOf={(_row, index) => index}
+      columns={[
+        { head: 'Case', cell: ({ testCase }) => <UserText text={testCase.name} /> },
+        { head: 'Agent', cell: ({ testCase }) => <UserText text={testCase.agent} /> },
+        { head: 'Stage', cell: ({ testCase }) => testCase.stage },
+        { head: 'Expected', cell: ({ testCase }) => <Expected {...testCase.expected} /> },
+        { head: 'Result', className: 'case-result', cell: ({ result }) => <Result result={result} /> },
+        {
+          head: 'Action',
+          cell: ({ testCase }) => (
+            <span className="ways">
+              <button type="button" aria-label={`Open ${testCase.name}`} onClick={() => onOpen(testCase)}>
+                Open
+              </button>
+              <button type="button" aria-label={`Remove ${testCase.name}`} onClick={() => onRemove(testCase)}>
+                Remove
+              </button>
+            </span>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function Expected({ outcome, matches }: TestCase['expected']) {
+  return (
+    <>
+      {outcome}
+      {matches.length > 0 && (
+        <>
+          {' '}
+          by <UserText text={matches.join(', ')} />
+        </>
+      )}
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useId, useRef, useState } from 'react';
 import { runBulk } from '../controls/bulk/run-bulk.js';
-import { numberOf } from '../shared/numbers.js';
-import { saveBlob } from '../shared/save-blob.js';
+import { saveBlob } from '../ui/browser/save-blob.js';
+import { numberOf } from '../ui/numbers.js';
 import { type CaseResult, runTestCase } from './run-test-case.js';
 import { TestCaseList } from './test-case-list.js';
 import { readTestCases, type TestCase, testCasesText } from './test-cases.js';

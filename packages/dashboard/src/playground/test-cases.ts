@@ -1,3 +1,4 @@
+import { isJsonObject } from '../code/json-members.js';
 import { rawValues } from './raw-json.js';
 
 export type CaseStage = 'pre' | 'post';
@@ -39,7 +40,7 @@ export function testCasesText(cases: readonly TestCase[]): string {
 /** Reads a file of test cases. Throws an error that says what is wrong with it. */
 export function readTestCases(text: string): TestCase[] {
   const file = parse(text);
-  if (!isObject(file) || file.format !== FORMAT || !Array.isArray(file.cases)) {
+  if (!isJsonObject(file) || file.format !== FORMAT || !Array.isArray(file.cases)) {
     throw new Error(`The file has no test cases: its member "format" is not "${FORMAT}".`);
   }
   const steps = rawValues(text, (path) => path.length === 3 && path[0] === 'cases' && path[2] === 'step');
@@ -58,13 +59,13 @@ function parse(text: string): unknown {
 
 function readCase(one: unknown, step: string | undefined, index: number): TestCase {
   const problem = (what: string) => new Error(`Case ${index + 1} of the file has no valid ${what}.`);
-  if (!isObject(one)) throw problem('object');
+  if (!isJsonObject(one)) throw problem('object');
   const { name, agent, stage, expected, revision } = one;
   if (typeof name !== 'string') throw problem('"name"');
   if (typeof agent !== 'string') throw problem('"agent"');
   if (!STAGES.has(stage)) throw problem('"stage"');
   if (step === undefined) throw problem('"step"');
-  if (!isObject(expected) || !OUTCOMES.has(expected.outcome)) throw problem('"expected"');
+  if (!isJsonObject(expected) || !OUTCOMES.has(expected.outcome)) throw problem('"expected"');
   const matches = expected.matches;
   if (!Array.isArray(matches) || !matches.every((match) => typeof match === 'string')) {
     throw problem('"expected.matches"');
@@ -77,10 +78,6 @@ function readCase(one: unknown, step: string | undefined, index: number): TestCa
     expected: { outcome: expected.outcome as CaseOutcome, matches },
     revision: typeof revision === 'number' ? revision : 0,
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** How a verdict differs from the expected one; null if it does not. */

@@ -1,99 +1,68 @@
-import { useInfiniteQuery, useMutation } from '@connectrpc/connect-query';
-import { keepPreviousData, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { Link, useLocation } from 'wouter';
-import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
+import { useLocation } from 'wouter';
+import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
+import { useChange } from '../data/use-change.js';
+import { POLICY_COLUMN } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { BY_CURSOR } from '../shared/by-cursor.js';
-import { errorText } from '../shared/error-text.js';
-import { LoadMore, nextPageOf } from '../shared/load-more.js';
-import { Page } from '../shared/page.js';
-import { TextField } from '../shared/select-field.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
-import { UserText } from '../shared/user-text.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { NameForm } from '../ui/fields/name-form.js';
+import { FilterBar, type FilterField } from '../ui/list/filter-fields.js';
+import { List } from '../ui/list/list.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty } from '../ui/states.js';
+import type { Columns } from '../ui/table/columns.js';
 
-const PAGE_SIZE = 50;
+const FILTERS: readonly FilterField[] = [{ name: 'name', label: 'Name contains' }];
+const COLUMNS: Columns<Policy> = [
+  POLICY_COLUMN,
+  { head: 'Controls', className: 'number', cell: ({ controlIds }) => controlIds.length },
+  { head: 'Agents', className: 'number', cell: ({ agentCount }) => agentCount },
+];
 
 /** All policies, and a form for a new one. */
 export default function PoliciesPage() {
   const isAdmin = useIsAdmin();
-  const [filters, setFilter] = useAddressFilter();
-  const typed = filters.get('name') ?? '';
-  const name = useDebounced(typed).trim();
+  const filter = useAddressFilter();
+  const name = useDebounced(filter.get('name')).trim();
   const query = useInfiniteQuery(
     PolicyService.method.listPolicies,
-    { cursor: undefined, limit: PAGE_SIZE, ...(name === '' ? {} : { name }) },
-    { ...BY_CURSOR, placeholderData: keepPreviousData },
+    { ...FIRST_PAGE, ...(name === '' ? {} : { name }) },
+    FILTERED_BY_CURSOR,
   );
   return (
     <Page title="Policies">
-      <search className="filters">
-        <TextField
-          label="Name contains"
-          type="search"
-          value={typed}
-          onChange={(text) => setFilter('name', text)}
-        />
-      </search>
+      <FilterBar fields={FILTERS} filter={filter} />
       {isAdmin && <NewPolicy />}
-      <QueryState query={query} what="policies">
-        {({ pages }) => {
-          const policies = pages.flatMap((page) => page.policies);
-          if (policies.length === 0) return <NoPolicies isFiltered={name !== ''} />;
-          return (
-            <>
-              <Table label="Policies" columns={['Policy', 'Controls', 'Agents']} onEnd={nextPageOf(query)}>
-                {policies.map((policy) => (
-                  <tr key={policy.id}>
-                    <td>
-                      <Link href={`/policies/${policy.id}`}>
-                        <UserText text={policy.name} />
-                      </Link>
-                    </td>
-                    <td className="number">{policy.controlIds.length}</td>
-                    <td className="number">{policy.agentCount}</td>
-                  </tr>
-                ))}
-              </Table>
-              <LoadMore {...query} shown={policies.length} total={pages[0]?.pagination?.total ?? 0} />
-            </>
-          );
-        }}
-      </QueryState>
+      <List
+        label="Policies"
+        what="policies"
+        query={query}
+        columns={COLUMNS}
+        rowsOf={({ policies }) => policies}
+        keyOf={({ id }) => id}
+        empty={<NoPolicies isFiltered={name !== ''} />}
+      />
     </Page>
   );
 }
 
 /** Creates a policy and opens it. */
 function NewPolicy() {
-  const [name, setName] = useState('');
   const [, open] = useLocation();
-  const queries = useQueryClient();
-  const create = useMutation(PolicyService.method.createPolicy, {
-    onSuccess: async ({ policyId }) => {
-      await queries.invalidateQueries();
-      open(`/policies/${policyId}`);
-    },
-  });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    create.mutate({ name: name.trim() });
-  };
+  const create = useChange(PolicyService.method.createPolicy, ({ policyId }) =>
+    open(`/policies/${policyId}`),
+  );
   return (
-    <form className="filters" onSubmit={submit} aria-label="Create a policy">
-      <TextField label="New policy" value={name} onChange={setName} placeholder="name" />
-      <button type="submit" disabled={create.isPending || name.trim() === ''}>
-        Create
-      </button>
-      {create.error !== null && (
-        <p className="problem" role="alert">
-          {errorText(create.error).detail}
-        </p>
-      )}
-    </form>
+    <NameForm
+      title="Create a policy"
+      label="New policy"
+      placeholder="name"
+      verb="Create"
+      change={create}
+      onSubmit={(name) => create.mutate({ name })}
+    />
   );
 }
 

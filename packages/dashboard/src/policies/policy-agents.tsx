@@ -1,59 +1,43 @@
-import { useInfiniteQuery, useQuery } from '@connectrpc/connect-query';
-import { Link } from 'wouter';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { type Policy, PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
+import { BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
+import { useChange } from '../data/use-change.js';
+import { useNameSearch } from '../data/use-name-search.js';
+import { AGENT_COLUMN } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { BY_CURSOR } from '../shared/by-cursor.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
-import { LoadMore } from '../shared/load-more.js';
-import { numberOf } from '../shared/numbers.js';
-import { SearchToAdd } from '../shared/search-to-add.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useChange } from '../shared/use-change.js';
-import { useNameSearch } from '../shared/use-name-search.js';
-import { UserText } from '../shared/user-text.js';
-
-const PAGE_SIZE = 50;
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { SearchToAdd } from '../ui/fields/search-to-add.js';
+import { List } from '../ui/list/list.js';
+import { numberOf } from '../ui/numbers.js';
+import { Empty } from '../ui/states.js';
 
 /** The agents that have a policy, and a form that adds one. */
 export function PolicyAgents({ policy }: { readonly policy: Policy }) {
   const isAdmin = useIsAdmin();
   const query = useInfiniteQuery(
     PolicyService.method.listPolicyAgents,
-    { policyId: policy.id, cursor: undefined, limit: PAGE_SIZE },
+    { policyId: policy.id, ...FIRST_PAGE },
     BY_CURSOR,
   );
   return (
     <>
       {isAdmin && <AddAgent policy={policy} />}
-      <QueryState query={query} what="agents">
-        {({ pages }) => {
-          const agents = pages.flatMap((page) => page.agents);
-          if (agents.length === 0) return <Empty title="No agent has this policy" />;
-          return (
-            <>
-              <Table label="Agents with this policy" columns={['Agent', ...(isAdmin ? ['Action'] : [])]}>
-                {agents.map(({ agentName }) => (
-                  <tr key={agentName}>
-                    <td>
-                      <Link href={`/agents/${encodeURIComponent(agentName)}`}>
-                        <UserText text={agentName} />
-                      </Link>
-                    </td>
-                    {isAdmin && (
-                      <td>
-                        <RemoveAgent policy={policy} agentName={agentName} />
-                      </td>
-                    )}
-                  </tr>
-                ))}
-              </Table>
-              <LoadMore {...query} shown={agents.length} total={pages[0]?.pagination?.total ?? 0} />
-            </>
-          );
-        }}
-      </QueryState>
+      <List
+        label="Agents with this policy"
+        what="agents"
+        query={query}
+        rowsOf={({ agents }) => agents}
+        keyOf={({ agentName }) => agentName}
+        empty={<Empty title="No agent has this policy" />}
+        columns={[
+          AGENT_COLUMN,
+          isAdmin && {
+            head: 'Action',
+            cell: ({ agentName }) => <RemoveAgent policy={policy} agentName={agentName} />,
+          },
+        ]}
+      />
     </>
   );
 }
@@ -78,21 +62,16 @@ function RemoveAgent({ policy, agentName }: RemoveAgentProps) {
 }
 
 function AddAgent({ policy }: { readonly policy: Policy }) {
-  const search = useNameSearch();
-  const found = useQuery(AgentService.method.listAgents, search.request);
+  const search = useNameSearch(AgentService.method.listAgents);
   const add = useChange(PolicyService.method.addPolicyAgents);
-  const options = (found.data?.agents ?? [])
-    .filter(({ policyIds }) => !policyIds.includes(policy.id))
-    .map(({ agentName }) => [agentName, agentName] as const);
+  const others = (search.data?.agents ?? []).filter(({ policyIds }) => !policyIds.includes(policy.id));
   return (
     <SearchToAdd
       what="agent"
-      search={search.text}
-      onSearch={search.setText}
-      found={options}
+      search={search}
+      found={others.map(({ agentName }) => [agentName, agentName] as const)}
+      change={add}
       onAdd={(agentName) => add.mutateAsync({ policyId: policy.id, agentNames: [agentName] })}
-      isPending={add.isPending}
-      error={add.error ?? found.error}
     />
   );
 }

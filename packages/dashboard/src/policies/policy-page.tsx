@@ -1,35 +1,27 @@
-import { useMutation, useQuery } from '@connectrpc/connect-query';
-import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { useLocation, useParams } from 'wouter';
-import { type Policy, PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { useQuery } from '@connectrpc/connect-query';
+import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
+import { useLocation } from 'wouter';
+import { useChange } from '../data/use-change.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
-import { errorText } from '../shared/error-text.js';
-import { numberOf } from '../shared/numbers.js';
-import { Page } from '../shared/page.js';
-import { TextField } from '../shared/select-field.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { type Tab, Tabs } from '../shared/tabs.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useChange } from '../shared/use-change.js';
-import { UserText } from '../shared/user-text.js';
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { NameForm } from '../ui/fields/name-form.js';
+import { numberOf } from '../ui/numbers.js';
+import { AddressTabs } from '../ui/page/address-tabs.js';
+import { ByNumber } from '../ui/page/by-number.js';
+import { Page } from '../ui/page/page.js';
+import type { Tab } from '../ui/page/tabs.js';
+import { QueryState } from '../ui/states.js';
+import { UserText } from '../ui/user-text.js';
 import { PolicyAgents } from './policy-agents.js';
 import { PolicyControls } from './policy-controls.js';
 
 /** One policy: its controls and its agents. */
 export default function PolicyPage() {
-  const { id = '' } = useParams<{ id: string }>();
-  const policyId = Number(id);
-  if (!Number.isInteger(policyId) || Math.abs(policyId) >= 2 ** 31) {
-    return <Empty title="A policy is addressed by its number" />;
-  }
-  return <PolicyOfId policyId={policyId} />;
+  return <ByNumber what="A policy">{(id) => <PolicyOfId policyId={id} />}</ByNumber>;
 }
 
 function PolicyOfId({ policyId }: { readonly policyId: number }) {
   const query = useQuery(PolicyService.method.getPolicy, { policyId });
-  const [filters, setFilter] = useAddressFilter();
   const isAdmin = useIsAdmin();
   const policy = query.data?.policy;
   const name = policy?.name ?? `Policy ${policyId}`;
@@ -62,12 +54,7 @@ function PolicyOfId({ policyId }: { readonly policyId: number }) {
             <>
               {found.everyAgent && <p>Every agent has this policy, also those that are registered later.</p>}
               {isAdmin && <RenamePolicy key={found.name} policy={found} />}
-              <Tabs
-                label="Policy"
-                tabs={tabs}
-                selected={filters.get('tab') ?? 'controls'}
-                onSelect={(tab) => setFilter('tab', tab === 'controls' ? '' : tab)}
-              />
+              <AddressTabs label="Policy" tabs={tabs} />
             </>
           );
         }}
@@ -77,24 +64,16 @@ function PolicyOfId({ policyId }: { readonly policyId: number }) {
 }
 
 function RenamePolicy({ policy }: { readonly policy: Policy }) {
-  const [name, setName] = useState(policy.name);
   const rename = useChange(PolicyService.method.updatePolicy);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    rename.mutate({ policyId: policy.id, name: name.trim(), ifVersion: policy.version });
-  };
   return (
-    <form className="filters" onSubmit={submit} aria-label="Name of the policy">
-      <TextField label="Name" value={name} onChange={setName} />
-      <button type="submit" disabled={rename.isPending || name.trim() === '' || name.trim() === policy.name}>
-        Rename
-      </button>
-      {rename.error !== null && (
-        <p className="problem" role="alert">
-          {errorText(rename.error).detail}
-        </p>
-      )}
-    </form>
+    <NameForm
+      title="Name of the policy"
+      label="Name"
+      verb="Rename"
+      current={policy.name}
+      change={rename}
+      onSubmit={(name) => rename.mutate({ policyId: policy.id, name, ifVersion: policy.version })}
+    />
   );
 }
 
@@ -122,13 +101,7 @@ function EveryAgent({ policy }: { readonly policy: Policy }) {
 
 function DeletePolicy({ policy }: { readonly policy: Policy }) {
   const [, open] = useLocation();
-  const queries = useQueryClient();
-  const remove = useMutation(PolicyService.method.deletePolicy, {
-    onSuccess: () => {
-      open('/policies');
-      void queries.invalidateQueries();
-    },
-  });
+  const remove = useChange(PolicyService.method.deletePolicy, () => open('/policies'));
   return (
     <ConfirmButton
       verb="Delete"

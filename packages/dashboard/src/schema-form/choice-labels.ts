@@ -1,5 +1,5 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { isJsonObject } from './json-members.js';
+import { isJsonObject } from '../code/json-members.js';
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {
   string: 'text',

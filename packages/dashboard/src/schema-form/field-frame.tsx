@@ -1,6 +1,6 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { type ReactNode, useId } from 'react';
-import { UserText } from '../shared/user-text.js';
+import { UserText } from '../ui/user-text.js';
 import type { FieldProps } from './field-context.js';
 import { localProblem } from './field-problems.js';
 import { jsonText } from './form-of.js';

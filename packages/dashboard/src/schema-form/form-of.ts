@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { isJsonObject, ownMember } from '../code/json-members.js';
 import { choiceLabels } from './choice-labels.js';
 import type { EnumForm, Form, FormFacts, ListForm, NumberForm, ObjectForm, TextForm } from './form.js';
-import { isJsonObject, ownMember } from './json-members.js';
 import { merged, resolveSchema } from './resolve-schema.js';
 
 const STRUCTURE = ['properties', 'additionalProperties', 'patternProperties', 'required', 'propertyNames'];

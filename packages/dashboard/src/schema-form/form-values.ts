@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { isJsonObject, isSameJson, ownMember } from '../code/json-members.js';
 import type { ChoiceForm, Form, ListForm, ObjectForm } from './form.js';
 import { formOf } from './form-of.js';
-import { isJsonObject, isSameJson, ownMember } from './json-members.js';
 
 const MAX_DEPTH = 4;
 

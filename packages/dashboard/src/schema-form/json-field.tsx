@@ -1,8 +1,8 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { useState } from 'react';
+import { isSameJson } from '../code/json-members.js';
 import type { FieldProps } from './field-context.js';
 import { FieldFrame } from './field-frame.js';
-import { isSameJson } from './json-members.js';
 
 const MAX_ROWS = 16;
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { useState } from 'react';
+import { isSameJson } from '../code/json-members.js';
 import type { Form } from './form.js';
-import { isSameJson } from './json-members.js';
 import { itemsOfLines, linesOf } from './list-lines.js';
 
 const MAX_ROWS = 12;

@@ -1,12 +1,12 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { withItem, withItemsAt, withMoved, withoutItem } from '../code/json-members.js';
 import { type FieldProps, useForms } from './field-context.js';
 import { splitProblems } from './field-problems.js';
 import type { Form, ListForm } from './form.js';
 import { formOf } from './form-of.js';
 import { initialValue, itemSchema } from './form-values.js';
-import { withItem, withItemsAt, withMoved, withoutItem } from './json-members.js';
 import { hasLines, itemsOfLines } from './list-lines.js';
 import { useItemKeys } from './use-item-keys.js';
 

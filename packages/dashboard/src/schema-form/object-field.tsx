@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { isJsonObject, ownMember, withOwnMember } from '../code/json-members.js';
 import { type FieldProps, useForms } from './field-context.js';
 import { splitProblems } from './field-problems.js';
 import type { ObjectForm } from './form.js';
 import { formOf } from './form-of.js';
 import { initialValue } from './form-values.js';
 import { ClearButton, GroupFrame } from './group-frame.js';
-import { isJsonObject, ownMember, withOwnMember } from './json-members.js';
 import { OtherMembers } from './other-members.js';
 
 /**

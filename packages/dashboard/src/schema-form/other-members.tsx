@@ -1,12 +1,12 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { IconX } from '@tabler/icons-react';
 import { type KeyboardEvent, useId, useState } from 'react';
+import { ownMember, withOwnMember, withRenamed } from '../code/json-members.js';
 import { useForms } from './field-context.js';
 import type { FieldProblem } from './field-problems.js';
 import type { ObjectForm } from './form.js';
 import { formOf } from './form-of.js';
 import { initialValue, otherSchema } from './form-values.js';
-import { ownMember, withOwnMember, withRenamed } from './json-members.js';
 import { useItemKeys } from './use-item-keys.js';
 
 interface OtherMembersProps {

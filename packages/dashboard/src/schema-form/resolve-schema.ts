@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
-import { isJsonObject, ownMember } from './json-members.js';
+import { isJsonObject, ownMember } from '../code/json-members.js';
 
 /** Deepest nesting of `allOf` and references that is followed. What is deeper only constrains. */
 const MAX_DEPTH = 16;

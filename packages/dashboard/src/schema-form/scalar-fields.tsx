@@ -1,10 +1,10 @@
 import { type ClipboardEvent, useState } from 'react';
+import { isSameJson } from '../code/json-members.js';
 import type { FieldProps } from './field-context.js';
 import { FieldFrame, placeholderOf } from './field-frame.js';
 import type { BooleanForm, EnumForm, NumberForm, TextForm } from './form.js';
 import { jsonText } from './form-of.js';
 import { numberFromText } from './form-values.js';
-import { isSameJson } from './json-members.js';
 
 /** A text: one line, or several where the schema or the value wants them. */
 export function StringField(field: FieldProps<TextForm>) {

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { useMemo, useState } from 'react';
+import { isJsonObject } from '../code/json-members.js';
 import { Field } from './field.js';
 import { FormsProvider } from './field-context.js';
 import type { FieldProblem } from './field-problems.js';
 import { formOf } from './form-of.js';
 import { JsonField } from './json-field.js';
-import { isJsonObject } from './json-members.js';
 import './schema-form.css';
 
 export type { FieldProblem } from './field-problems.js';

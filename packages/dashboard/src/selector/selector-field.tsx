@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import { UserText } from '../shared/user-text.js';
+import { UserText } from '../ui/user-text.js';
 import { completions, pathProblem } from './selector-paths.js';
 import { useKnownPaths } from './use-known-paths.js';
 import './selector-field.css';

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
-import { isJsonObject } from '../schema-form/json-members.js';
+import { isJsonObject } from '../code/json-members.js';
 import { resolveSchema } from '../schema-form/resolve-schema.js';
 
 /** A path that a selector can have. */

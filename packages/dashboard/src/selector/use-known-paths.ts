@@ -1,10 +1,7 @@
 import { createQueryOptions, useQuery, useTransport } from '@connectrpc/connect-query';
+import { AgentService, type GetAgentResponse } from '@gen/enforcement/v1/agent_service_pb.js';
 import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import {
-  AgentService,
-  type GetAgentResponse,
-} from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { type KnownPath, knownPaths } from './selector-paths.js';
 
 const AGENTS = 20;

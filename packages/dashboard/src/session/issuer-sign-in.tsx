@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { readSessionConfig, type SessionConfig } from '../api/session-requests.js';
+import { readSessionConfig, type SessionConfig } from '../data/session-requests.js';
 
 const DASHBOARD_PATH = '/ui/';
 const PROBLEM_PARAMETER = 'sign_in_problem';

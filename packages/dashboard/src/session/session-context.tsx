@@ -1,11 +1,11 @@
 import { createClient } from '@connectrpc/connect';
+import { ServerService } from '@gen/enforcement/v1/server_service_pb.js';
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
-import { ServerService } from '../../../../gen/proto/enforcement/v1/server_service_pb.js';
-import { onSessionChange } from '../api/session-news.js';
-import { readSessionConfig } from '../api/session-requests.js';
-import { SIGNED_OUT_EVENT, transport } from '../api/transport.js';
-import { forgetPages } from '../shared/recent-pages-store.js';
+import { onSessionChange } from '../data/session-news.js';
+import { readSessionConfig } from '../data/session-requests.js';
+import { SIGNED_OUT_EVENT, transport } from '../data/transport.js';
+import { forgetPages } from '../ui/page/recent-pages-store.js';
 
 export type SessionState =
   | { readonly kind: 'loading' }

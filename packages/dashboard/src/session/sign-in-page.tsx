@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
-import { announceSessionChange } from '../api/session-news.js';
-import { readSessionConfig, signIn } from '../api/session-requests.js';
-import { useTitle } from '../shared/use-title.js';
+import { announceSessionChange } from '../data/session-news.js';
+import { readSessionConfig, signIn } from '../data/session-requests.js';
+import { useTitle } from '../ui/page/use-title.js';
 import { IssuerSignIn, problemInAddress } from './issuer-sign-in.js';
 import { useSession } from './session-context.js';
 

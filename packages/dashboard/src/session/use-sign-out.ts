@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react';
-import { announceSessionChange } from '../api/session-news.js';
-import { signOut } from '../api/session-requests.js';
+import { announceSessionChange } from '../data/session-news.js';
+import { signOut } from '../data/session-requests.js';
 import { useSession } from './session-context.js';
 
 /** Ends the session of this browser, in all tabs. Undefined if there is none to end. */

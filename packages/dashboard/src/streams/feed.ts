@@ -1,4 +1,4 @@
-import { retryDelayMs, waitFor } from '../shared/retry.js';
+import { retryDelayMs, waitFor } from '../data/retry.js';
 import type { StreamFailure } from './stream-letters.js';
 import type { StreamSource, StreamStep } from './stream-source.js';
 

@@ -4,13 +4,13 @@ import {
   AgentService,
   WatchControlsRequestSchema,
   WatchControlsResponseSchema,
-} from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+} from '@gen/enforcement/v1/agent_service_pb.js';
 import {
   ObservabilityService,
   WatchEventsRequestSchema,
   WatchEventsResponseSchema,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { transport } from '../api/transport.js';
+} from '@gen/enforcement/v1/observability_service_pb.js';
+import { transport } from '../data/transport.js';
 import type { StreamSource } from './stream-source.js';
 
 export const EVENTS = 'events';

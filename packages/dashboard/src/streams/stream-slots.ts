@@ -1,4 +1,4 @@
-import { waitFor } from '../shared/retry.js';
+import { waitFor } from '../data/retry.js';
 
 /** A stream that can be held open, or opened for as long as it takes to catch up. */
 export interface Slotted {

@@ -1,5 +1,5 @@
 import { Code } from '@connectrpc/connect';
-import { SIGNED_OUT_EVENT } from '../api/transport.js';
+import { SIGNED_OUT_EVENT } from '../data/transport.js';
 import { createTabBus } from './browser-tab-bus.js';
 import { SOURCES } from './sources.js';
 import { type StreamListener, type StreamRequest, StreamTab } from './stream-tab.js';

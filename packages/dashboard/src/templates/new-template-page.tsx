@@ -1,15 +1,15 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { useQuery } from '@connectrpc/connect-query';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { useMemo, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { AdminOnly } from '../editor/editor-notices.js';
 import { LeaveDialog } from '../editor/save-dialogs.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { useLeaveGuard } from '../shared/leave-guard.js';
-import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
+import { useLeaveGuard } from '../ui/page/leave-guard.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty, QueryState } from '../ui/states.js';
 import { EXAMPLE_TEMPLATES } from './example-templates.js';
 import { NameField } from './name-field.js';
 import { SaveProblem } from './save-problem.js';
@@ -36,7 +36,7 @@ const BLANK: JsonObject = {
 /** Makes a control from a template: an example, that of a stored control, or one of one's own. */
 export default function NewTemplatePage() {
   const isAdmin = useIsAdmin();
-  const [parameters] = useAddressFilter();
+  const { parameters } = useAddressFilter();
   const example = parameters.get('example');
   const from = Number(parameters.get('from') ?? 0);
   if (!isAdmin) return <AdminOnly title="New from template" />;

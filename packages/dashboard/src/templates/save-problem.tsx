@@ -1,4 +1,4 @@
-import { errorText } from '../shared/error-text.js';
+import { errorText } from '../ui/error-text.js';
 import type { SaveAttempt } from './use-save-template.js';
 
 /** Why the last attempt to save failed. Problems of members are at these. */

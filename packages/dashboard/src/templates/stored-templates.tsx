@@ -1,12 +1,12 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { TextField } from '../shared/select-field.js';
-import { QueryState } from '../shared/states.js';
-import { useDebounced } from '../shared/use-debounced.js';
-import { UserText } from '../shared/user-text.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { TextField } from '../ui/fields/fields.js';
+import { QueryState } from '../ui/states.js';
+import { UserText } from '../ui/user-text.js';
 
 const SHOWN = 12;
 

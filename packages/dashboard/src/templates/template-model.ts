@@ -4,8 +4,8 @@ import {
   type ControlTemplate,
   ControlTemplateSchema,
   type TemplateParameter,
-} from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { isJsonObject, ownMember } from '../schema-form/json-members.js';
+} from '@gen/enforcement/v1/control_pb.js';
+import { isJsonObject, ownMember } from '../code/json-members.js';
 
 /** What a text says: a template, or why it is none. */
 export type TemplateReading =

@@ -1,10 +1,10 @@
-import type { ControlDefinition } from '../../../../gen/proto/enforcement/v1/control_pb.js';
+import type { ControlDefinition } from '@gen/enforcement/v1/control_pb.js';
 import { JsonView } from '../code/json-view.js';
 import { definitionJson } from '../control-parts/definition-json.js';
 import { DefinitionView } from '../control-parts/definition-view.js';
-import { Disclosure } from '../shared/disclosure.js';
-import type { FieldViolation } from '../shared/field-violations.js';
-import { ErrorState } from '../shared/states.js';
+import type { FieldViolation } from '../data/field-violations.js';
+import { Disclosure } from '../ui/disclosure.js';
+import { ErrorState } from '../ui/states.js';
 import type { Rendering } from './use-rendering.js';
 
 interface TemplatePreviewProps {

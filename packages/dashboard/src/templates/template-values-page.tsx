@@ -1,12 +1,10 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { useState } from 'react';
-import { Link, useParams } from 'wouter';
-import {
-  ControlService,
-  type GetControlResponse,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { Page } from '../shared/page.js';
-import { Empty, Loading, QueryState } from '../shared/states.js';
+import { Link } from 'wouter';
+import { ByNumber } from '../ui/page/by-number.js';
+import { Page } from '../ui/page/page.js';
+import { Empty, Loading, QueryState } from '../ui/states.js';
 import { TemplateValues } from './template-values.js';
 
 /** The values were loaded once and are changed from then on: they are not loaded again behind the writer's back. */
@@ -14,12 +12,7 @@ const READ_ONCE = { staleTime: Number.POSITIVE_INFINITY, refetchOnMount: 'always
 
 /** The values of a control that is made from a template. */
 export default function TemplateValuesPage() {
-  const { id = '' } = useParams<{ id: string }>();
-  const controlId = Number(id);
-  if (!Number.isInteger(controlId) || Math.abs(controlId) >= 2 ** 31) {
-    return <Empty title="A control is addressed by its number" />;
-  }
-  return <ValuesOfControl key={controlId} controlId={controlId} />;
+  return <ByNumber what="A control">{(id) => <ValuesOfControl key={id} controlId={id} />}</ByNumber>;
 }
 
 function ValuesOfControl({ controlId }: { readonly controlId: number }) {

@@ -1,19 +1,15 @@
+import type { ControlDefinition, ControlTemplate, Warning } from '@gen/enforcement/v1/control_pb.js';
+import type { GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
-import type {
-  ControlDefinition,
-  ControlTemplate,
-  Warning,
-} from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import type { GetControlResponse } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { isSameJson } from '../code/json-members.js';
 import { ConflictDialog, LeaveDialog } from '../editor/save-dialogs.js';
-import { isSameJson } from '../schema-form/json-members.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { useLeaveGuard } from '../shared/leave-guard.js';
-import { Page } from '../shared/page.js';
-import { UserText } from '../shared/user-text.js';
-import { Warnings } from '../shared/warnings.js';
+import { useLeaveGuard } from '../ui/page/leave-guard.js';
+import { Page } from '../ui/page/page.js';
+import { UserText } from '../ui/user-text.js';
+import { Warnings } from '../ui/warnings.js';
 import { SaveProblem } from './save-problem.js';
 import { missingLabels, readTemplate, templateText } from './template-model.js';
 import { type TemplateDraft, TemplateWorkbench, withText } from './template-workbench.js';

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@bufbuild/protobuf';
+import type { ControlTemplate } from '@gen/enforcement/v1/control_pb.js';
 import { lazy, type ReactNode, Suspense } from 'react';
-import type { ControlTemplate } from '../../../../gen/proto/enforcement/v1/control_pb.js';
+import { type FieldViolation, violationsBelow } from '../data/field-violations.js';
 import { SchemaForm } from '../schema-form/schema-form.js';
-import { Disclosure } from '../shared/disclosure.js';
-import { type FieldViolation, violationsBelow } from '../shared/field-violations.js';
-import { Loading } from '../shared/states.js';
+import { Disclosure } from '../ui/disclosure.js';
+import { Loading } from '../ui/states.js';
 import { keptValues, missingLabels, type TemplateReading, valuesSchema } from './template-model.js';
 import { TemplatePreview } from './template-preview.js';
 import type { Rendering } from './use-rendering.js';

@@ -1,48 +1,70 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
-import { keepPreviousData } from '@tanstack/react-query';
+import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
-import {
-  ControlService,
-  type ControlSummary,
-} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { DecisionBadge, signOfDecision } from '../control-parts/decision-badge.js';
+import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
+import { CONTROL_COLUMN } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { BY_CURSOR } from '../shared/by-cursor.js';
-import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
-import { LoadMore } from '../shared/load-more.js';
-import { Page } from '../shared/page.js';
-import { SelectField, TextField } from '../shared/select-field.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
-import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
-import { UserText } from '../shared/user-text.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { FilterBar, type FilterField } from '../ui/list/filter-fields.js';
+import { List } from '../ui/list/list.js';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { Empty } from '../ui/states.js';
+import type { Columns } from '../ui/table/columns.js';
+import { UserText } from '../ui/user-text.js';
 import { TemplateStarts } from './template-starts.js';
 
-const PAGE_SIZE = 50;
-const COLUMNS = ['Control', 'Values', 'State', 'Decision', 'Description', 'Agents'];
-const STATES = [
-  ['', 'any'],
-  ['true', 'on'],
-  ['false', 'off'],
-] as const;
+const FILTERS: readonly FilterField[] = [
+  { name: 'name', label: 'Name contains' },
+  {
+    name: 'enabled',
+    label: 'State',
+    options: [
+      ['', 'any'],
+      ['true', 'on'],
+      ['false', 'off'],
+    ],
+  },
+];
+const COLUMNS: Columns<ControlSummary> = [
+  CONTROL_COLUMN,
+  {
+    head: 'Values',
+    cell: (control) => (
+      <Link href={`/controls/${control.id}/template`}>
+        {isDraft(control) ? 'draft: values are missing' : 'filled in'}
+      </Link>
+    ),
+  },
+  { head: 'State', cell: ({ enabled }) => (enabled ? 'on' : <span className="muted">off</span>) },
+  {
+    head: 'Decision',
+    cell: (control) =>
+      isDraft(control) ? '–' : <DecisionBadge sign={signOfDecision(control.action?.decision)} />,
+  },
+  {
+    head: 'Description',
+    cell: ({ description = '' }) => (description === '' ? '–' : <UserText text={description} />),
+  },
+  { head: 'Agents', className: 'number', cell: ({ usedByAgentsCount }) => usedByAgentsCount },
+];
 
 /** The controls that are made from templates, drafts included. */
 export default function TemplatesPage() {
   const isAdmin = useIsAdmin();
-  const [filters, setFilter] = useAddressFilter();
-  const typed = filters.get('name') ?? '';
-  const enabled = filters.get('enabled') ?? '';
-  const name = useDebounced(typed).trim();
+  const filter = useAddressFilter();
+  const enabled = filter.get('enabled');
+  const name = useDebounced(filter.get('name')).trim();
   const query = useInfiniteQuery(
     ControlService.method.listControls,
     {
-      cursor: undefined,
-      limit: PAGE_SIZE,
+      ...FIRST_PAGE,
       templateBacked: true,
       ...(name === '' ? {} : { name }),
       ...(enabled === '' ? {} : { enabled: enabled === 'true' }),
     },
-    { ...BY_CURSOR, placeholderData: keepPreviousData },
+    FILTERED_BY_CURSOR,
   );
   return (
     <Page
@@ -55,61 +77,22 @@ export default function TemplatesPage() {
         )
       }
     >
-      <search className="filters">
-        <TextField
-          label="Name contains"
-          type="search"
-          value={typed}
-          onChange={(text) => setFilter('name', text)}
-        />
-        <SelectField
-          label="State"
-          value={enabled}
-          options={STATES}
-          onChange={(chosen) => setFilter('enabled', chosen)}
-        />
-      </search>
-      <QueryState query={query} what="templates">
-        {({ pages }) => {
-          const controls = pages.flatMap((page) => page.controls);
-          if (controls.length === 0) {
-            return <NoTemplates isFiltered={name !== '' || enabled !== ''} isAdmin={isAdmin} />;
-          }
-          return (
-            <>
-              <Table label="Controls made from templates" columns={COLUMNS}>
-                {controls.map((control) => (
-                  <TemplateRow key={control.id} control={control} />
-                ))}
-              </Table>
-              <LoadMore {...query} shown={controls.length} total={pages[0]?.pagination?.total ?? 0} />
-            </>
-          );
-        }}
-      </QueryState>
+      <FilterBar fields={FILTERS} filter={filter} />
+      <List
+        label="Controls made from templates"
+        what="templates"
+        query={query}
+        columns={COLUMNS}
+        rowsOf={({ controls }) => controls}
+        keyOf={({ id }) => id}
+        empty={<NoTemplates isFiltered={name !== '' || enabled !== ''} isAdmin={isAdmin} />}
+      />
     </Page>
   );
 }
 
-function TemplateRow({ control }: { readonly control: ControlSummary }) {
-  const { id, name, description = '', enabled, action, templateRendered, usedByAgentsCount } = control;
-  const isDraft = templateRendered === false;
-  return (
-    <tr>
-      <td>
-        <Link href={`/controls/${id}`}>
-          <UserText text={name} />
-        </Link>
-      </td>
-      <td>
-        <Link href={`/controls/${id}/template`}>{isDraft ? 'draft: values are missing' : 'filled in'}</Link>
-      </td>
-      <td>{enabled ? 'on' : <span className="muted">off</span>}</td>
-      <td>{isDraft ? '–' : <DecisionBadge sign={signOfDecision(action?.decision)} />}</td>
-      <td>{description === '' ? '–' : <UserText text={description} />}</td>
-      <td className="number">{usedByAgentsCount}</td>
-    </tr>
-  );
+function isDraft({ templateRendered }: ControlSummary): boolean {
+  return templateRendered === false;
 }
 
 interface NoTemplatesProps {

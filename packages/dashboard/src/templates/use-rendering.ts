@@ -1,16 +1,12 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { useQuery } from '@connectrpc/connect-query';
+import type { ControlDefinition, ControlTemplate, Warning } from '@gen/enforcement/v1/control_pb.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
+import { TemplateService } from '@gen/enforcement/v1/template_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type {
-  ControlDefinition,
-  ControlTemplate,
-  Warning,
-} from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { TemplateService } from '../../../../gen/proto/enforcement/v1/template_service_pb.js';
-import { type FieldViolation, fieldViolations } from '../shared/field-violations.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { type FieldViolation, fieldViolations } from '../data/field-violations.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
 import { givenValues, missingLabels } from './template-model.js';
 
 /** What the server makes of a template and its values. */

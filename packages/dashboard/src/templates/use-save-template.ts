@@ -1,12 +1,12 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { useQueryClient } from '@tanstack/react-query';
+import type { ControlTemplate, Warning } from '@gen/enforcement/v1/control_pb.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
+import { ErrorInfoSchema } from '@gen/google/rpc/error_details_pb.js';
 import { useRef, useState } from 'react';
-import type { ControlTemplate, Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { ErrorInfoSchema } from '../../../../gen/proto/google/rpc/error_details_pb.js';
-import { transport } from '../api/transport.js';
-import { type FieldViolation, fieldViolations } from '../shared/field-violations.js';
+import { type FieldViolation, fieldViolations } from '../data/field-violations.js';
+import { transport } from '../data/transport.js';
+import { useRefresh } from '../data/use-change.js';
 import { givenValues } from './template-model.js';
 
 const controls = createClient(ControlService, transport);
@@ -37,7 +37,7 @@ export type SaveAttempt =
 export function useSaveTemplate() {
   const [attempt, setAttempt] = useState<SaveAttempt>({ kind: 'none' });
   const isSaving = useRef(false);
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   async function save(store: () => Promise<SavedControl>): Promise<SavedControl | null> {
     // A button that is pressed twice must not store twice.
     if (isSaving.current) return null;
@@ -45,7 +45,7 @@ export function useSaveTemplate() {
     setAttempt({ kind: 'saving' });
     try {
       const control = await store();
-      void queries.invalidateQueries();
+      refresh(ControlService.method.setControlData);
       setAttempt({ kind: 'saved', control });
       return control;
     } catch (error) {

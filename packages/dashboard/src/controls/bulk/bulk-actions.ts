@@ -1,10 +1,8 @@
+import type { DescMethod } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
-import {
-  ControlService,
-  type ControlSummary,
-} from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { PolicyService } from '../../../../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { transport } from '../../api/transport.js';
+import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
+import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
+import { transport } from '../../data/transport.js';
 
 const controls = createClient(ControlService, transport);
 const policies = createClient(PolicyService, transport);
@@ -13,6 +11,8 @@ const policies = createClient(PolicyService, transport);
 export interface BulkAction {
   /** For example `Switch off`. */
   readonly verb: string;
+  /** The change that is made of each of them. */
+  readonly change: DescMethod;
   /** What it does to the selected controls, in the past, for example `switched off`. */
   readonly done: string;
   /** What it means for the agents. */
@@ -25,6 +25,7 @@ export interface BulkAction {
 
 export const SWITCH_ON: BulkAction = {
   verb: 'Switch on',
+  change: ControlService.method.updateControl,
   done: 'switched on',
   effect: 'They will check the steps of all agents that use them.',
   isDone: ({ enabled }) => enabled,
@@ -33,6 +34,7 @@ export const SWITCH_ON: BulkAction = {
 
 export const SWITCH_OFF: BulkAction = {
   verb: 'Switch off',
+  change: ControlService.method.updateControl,
   done: 'switched off',
   effect: 'They will no longer check any step.',
   isDone: ({ enabled }) => !enabled,
@@ -41,6 +43,7 @@ export const SWITCH_OFF: BulkAction = {
 
 export const DELETE: BulkAction = {
   verb: 'Delete',
+  change: ControlService.method.deleteControl,
   done: 'deleted',
   effect: 'They are removed from these policies and agents and cannot be restored.',
   isDone: () => false,
@@ -55,6 +58,7 @@ export const DELETE: BulkAction = {
 export function addToPolicy(policyId: number, policyName: string, agentText: string): BulkAction {
   return {
     verb: `Add to ${policyName}`,
+    change: PolicyService.method.addPolicyControl,
     done: `added to ${policyName}`,
     effect: `They will check the steps of the ${agentText} with this policy, too.`,
     isDone: () => false,

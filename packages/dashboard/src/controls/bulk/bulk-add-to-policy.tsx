@@ -1,15 +1,12 @@
-import { useQuery } from '@connectrpc/connect-query';
+import type { ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
+import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { useState } from 'react';
-import type { ControlSummary } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { PolicyService } from '../../../../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { errorText } from '../../shared/error-text.js';
-import { numberOf } from '../../shared/numbers.js';
-import { SelectField, TextField } from '../../shared/select-field.js';
-import { useDebounced } from '../../shared/use-debounced.js';
+import { useNameSearch } from '../../data/use-name-search.js';
+import { SelectField, TextField } from '../../ui/fields/fields.js';
+import { numberOf } from '../../ui/numbers.js';
+import { Problem } from '../../ui/states.js';
 import { addToPolicy } from './bulk-actions.js';
 import { BulkDialog } from './bulk-dialog.js';
-
-const FOUND_AT_ONCE = 25;
 
 interface BulkAddToPolicyProps {
   readonly controls: readonly ControlSummary[];
@@ -18,14 +15,9 @@ interface BulkAddToPolicyProps {
 
 /** Chooses a policy and adds the selected controls to it. */
 export function BulkAddToPolicy({ controls, onClose }: BulkAddToPolicyProps) {
-  const [search, setSearch] = useState('');
   const [chosen, setChosen] = useState('');
-  const name = useDebounced(search).trim();
-  const found = useQuery(PolicyService.method.listPolicies, {
-    limit: FOUND_AT_ONCE,
-    ...(name === '' ? {} : { name }),
-  });
-  const policies = found.data?.policies ?? [];
+  const search = useNameSearch(PolicyService.method.listPolicies);
+  const policies = search.data?.policies ?? [];
   const policy = policies.find(({ id }) => String(id) === chosen) ?? policies[0];
   const options = policies.map(({ id, name: text }) => [String(id), text] as const);
   return (
@@ -40,7 +32,7 @@ export function BulkAddToPolicy({ controls, onClose }: BulkAddToPolicyProps) {
       onClose={onClose}
     >
       <div className="filters">
-        <TextField label="Find a policy" type="search" value={search} onChange={setSearch} />
+        <TextField label="Find a policy" type="search" value={search.text} onChange={search.setText} />
         <SelectField
           label="Policy"
           value={policy === undefined ? '' : String(policy.id)}
@@ -48,11 +40,7 @@ export function BulkAddToPolicy({ controls, onClose }: BulkAddToPolicyProps) {
           onChange={setChosen}
         />
       </div>
-      {found.error !== null && (
-        <p className="problem" role="alert">
-          {errorText(found.error).detail}
-        </p>
-      )}
+      <Problem error={search.error} />
     </BulkDialog>
   );
 }

@@ -1,6 +1,6 @@
+import type { ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { useState } from 'react';
-import type { ControlSummary } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { numberOf } from '../../shared/numbers.js';
+import { numberOf } from '../../ui/numbers.js';
 import { type BulkAction, DELETE, SWITCH_OFF, SWITCH_ON } from './bulk-actions.js';
 import { BulkAddToPolicy } from './bulk-add-to-policy.js';
 import { BulkDialog } from './bulk-dialog.js';

@@ -1,10 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query';
+import type { ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import type { ControlSummary } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { usageText } from '../../control-parts/use-control-usage.js';
-import { useLeaveGuard } from '../../shared/leave-guard.js';
-import { numberOf } from '../../shared/numbers.js';
-import { UserText } from '../../shared/user-text.js';
+import { useRefresh } from '../../data/use-change.js';
+import { numberOf } from '../../ui/numbers.js';
+import { useLeaveGuard } from '../../ui/page/leave-guard.js';
+import { UserText } from '../../ui/user-text.js';
 import type { BulkAction } from './bulk-actions.js';
 import { BulkOutcome } from './bulk-outcome.js';
 import { useBulkUsage } from './bulk-usage.js';
@@ -32,7 +32,7 @@ type State =
 export function BulkDialog({ title, action, controls, onClose, children }: BulkDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const stop = useRef(new AbortController());
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const titleId = useId();
   const [state, setState] = useState<State>({ kind: 'asking' });
   useEffect(() => dialog.current?.showModal(), []);
@@ -53,7 +53,7 @@ export function BulkDialog({ title, action, controls, onClose, children }: BulkD
     const again = new Map(results.map((result) => [result.item.id, result]));
     const all = before.length === 0 ? results : before.map((result) => again.get(result.item.id) ?? result);
     setState({ kind: 'finished', results: all });
-    void queries.invalidateQueries();
+    refresh(action.change);
   };
   // Closing the dialog gives the focus back to where it was.
   const leave = (): void => dialog.current?.close();

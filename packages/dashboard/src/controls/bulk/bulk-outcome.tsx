@@ -1,7 +1,7 @@
-import type { ControlSummary } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { errorText } from '../../shared/error-text.js';
-import { numberOf } from '../../shared/numbers.js';
-import { UserText } from '../../shared/user-text.js';
+import type { ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
+import { errorText } from '../../ui/error-text.js';
+import { numberOf } from '../../ui/numbers.js';
+import { UserText } from '../../ui/user-text.js';
 import type { BulkResult } from './run-bulk.js';
 
 interface BulkOutcomeProps {

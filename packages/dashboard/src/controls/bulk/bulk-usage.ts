@@ -1,10 +1,8 @@
 import { createClient } from '@connectrpc/connect';
+import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { useQuery } from '@tanstack/react-query';
-import {
-  ControlService,
-  type ControlSummary,
-} from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { transport } from '../../api/transport.js';
+import { queriesOf } from '../../data/touched.js';
+import { transport } from '../../data/transport.js';
 import { runBulk } from './run-bulk.js';
 
 const client = createClient(ControlService, transport);
@@ -23,7 +21,10 @@ export interface BulkUsage {
 /** Counts the agents and policies of some controls, each once. */
 export function useBulkUsage(controls: readonly ControlSummary[]) {
   const ids = controls.map(({ id }) => id);
-  return useQuery({ queryKey: ['usage of controls', ids], queryFn: ({ signal }) => readUsage(ids, signal) });
+  return useQuery({
+    queryKey: [...queriesOf(ControlService), 'usage', ids],
+    queryFn: ({ signal }) => readUsage(ids, signal),
+  });
 }
 
 async function readUsage(ids: readonly number[], signal: AbortSignal): Promise<BulkUsage> {

@@ -1,8 +1,15 @@
 import type { MemberChange } from '../../control-parts/definition-changes.js';
-import { Table } from '../../shared/table.js';
+import type { Columns } from '../../ui/table/columns.js';
+import { Table } from '../../ui/table/table.js';
 
 const MAX_SHOWN = 200;
 const MAX_LENGTH = 300;
+
+const COLUMNS: Columns<MemberChange> = [
+  { head: 'Member', cell: ({ path }) => <code>{path}</code> },
+  { head: 'Before', cell: ({ before }) => <Value text={before} className="before" /> },
+  { head: 'After', cell: ({ after }) => <Value text={after} className="after" /> },
+];
 
 interface ChangeListProps {
   readonly changes: readonly MemberChange[];
@@ -14,21 +21,13 @@ export function ChangeList({ changes, label }: ChangeListProps) {
   const shown = changes.slice(0, MAX_SHOWN);
   return (
     <>
-      <Table label={label} columns={['Member', 'Before', 'After']}>
-        {shown.map(({ path, before, after }) => (
-          <tr key={path} className="change">
-            <td>
-              <code>{path}</code>
-            </td>
-            <td>
-              <Value text={before} className="before" />
-            </td>
-            <td>
-              <Value text={after} className="after" />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        label={label}
+        columns={COLUMNS}
+        rows={shown}
+        keyOf={({ path }) => path}
+        rowClass={() => 'change'}
+      />
       {changes.length > shown.length && (
         <p className="muted">{changes.length - shown.length} more members differ.</p>
       )}

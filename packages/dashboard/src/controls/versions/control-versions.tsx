@@ -1,16 +1,13 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import {
-  ControlService,
-  type GetControlResponse,
-} from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { comparisonAddress } from '../../control-parts/comparison-address.js';
-import { BY_CURSOR } from '../../shared/by-cursor.js';
-import { LoadMore } from '../../shared/load-more.js';
-import { Empty, QueryState } from '../../shared/states.js';
-import { useAddressFilter } from '../../shared/use-address-filter.js';
-import { Warnings } from '../../shared/warnings.js';
+import { BY_CURSOR } from '../../data/by-cursor.js';
+import { LoadMore } from '../../ui/list/load-more.js';
+import { useAddressFilter } from '../../ui/page/use-address-filter.js';
+import { Empty, QueryState } from '../../ui/states.js';
+import { Warnings } from '../../ui/warnings.js';
 import type { Restored } from './restore-version.js';
 import { VersionComparison } from './version-comparison.js';
 import { VersionEntry } from './version-entry.js';
@@ -25,12 +22,12 @@ interface ControlVersionsProps {
 
 /** The versions of a control, latest first, and the comparison of two of them. */
 export function ControlVersions({ controlId, control }: ControlVersionsProps) {
-  const [parameters, setParameter] = useAddressFilter();
+  const { get, set } = useAddressFilter();
   const [, open] = useLocation();
   const [restored, setRestored] = useState<Restored | null>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const wantsFocus = useRef(false);
-  const [from, to] = [versionOf(parameters.get('from')), versionOf(parameters.get('to'))];
+  const [from, to] = [versionOf(get('from')), versionOf(get('to'))];
   const query = useInfiniteQuery(
     ControlService.method.listControlVersions,
     { controlId, cursor: undefined, limit: PAGE_SIZE },
@@ -70,7 +67,7 @@ export function ControlVersions({ controlId, control }: ControlVersionsProps) {
                 from={from}
                 to={to}
                 choices={versions.map(({ versionNum }) => versionNum)}
-                onChoose={setParameter}
+                onChoose={set}
                 onClose={() => open(`/controls/${controlId}?tab=versions`)}
                 onRestored={onRestored}
                 headingRef={heading}
@@ -99,6 +96,6 @@ export function ControlVersions({ controlId, control }: ControlVersionsProps) {
   );
 }
 
-function versionOf(text: string | null): number | undefined {
-  return text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+function versionOf(text: string): number | undefined {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 }

@@ -1,16 +1,15 @@
-import { useMutation } from '@connectrpc/connect-query';
-import { useQueryClient } from '@tanstack/react-query';
-import type { Warning } from '../../../../../gen/proto/enforcement/v1/control_pb.js';
+import type { Warning } from '@gen/enforcement/v1/control_pb.js';
 import {
   ControlService,
   type ControlSnapshot,
   type GetControlResponse,
-} from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
+} from '@gen/enforcement/v1/control_service_pb.js';
 import { memberChanges } from '../../control-parts/definition-changes.js';
 import { useUsageText } from '../../control-parts/use-control-usage.js';
+import { useChange } from '../../data/use-change.js';
 import { useIsAdmin } from '../../session/session-context.js';
-import { ConfirmButton } from '../../shared/confirm-button.js';
-import { numberOf } from '../../shared/numbers.js';
+import { ConfirmButton } from '../../ui/confirm-button.js';
+import { numberOf } from '../../ui/numbers.js';
 import { versionValue } from './version-value.js';
 
 const MAX_PATHS = 8;
@@ -33,15 +32,10 @@ interface RestoreVersionProps {
 /** Restores a version, after a confirmation that says what changes and for whom. Nothing for regular keys. */
 export function RestoreVersion({ control, versionNum, snapshot, onRestored }: RestoreVersionProps) {
   const isAdmin = useIsAdmin();
-  const queries = useQueryClient();
   const usage = useUsageText(control.id);
-  const restore = useMutation(ControlService.method.restoreControlVersion, {
-    onSuccess: (reply) => {
-      onRestored({ versionNum, newVersionNum: reply.versionNum, warnings: reply.warnings });
-      // Not awaited: the dialog is done.
-      void queries.invalidateQueries();
-    },
-  });
+  const restore = useChange(ControlService.method.restoreControlVersion, (reply) =>
+    onRestored({ versionNum, newVersionNum: reply.versionNum, warnings: reply.warnings }),
+  );
   const paths = memberChanges(versionValue(control), versionValue(snapshot)).map(({ path }) => path);
   if (!isAdmin || snapshot.data === undefined || paths.length === 0) return null;
   return (

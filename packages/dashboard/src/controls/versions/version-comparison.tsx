@@ -1,15 +1,15 @@
 import { useQuery } from '@connectrpc/connect-query';
-import type { Ref } from 'react';
 import {
   ControlService,
   type GetControlResponse,
   type GetControlVersionResponse,
-} from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
+} from '@gen/enforcement/v1/control_service_pb.js';
+import type { Ref } from 'react';
 import { JsonDifference } from '../../code/json-difference.js';
 import { memberChanges } from '../../control-parts/definition-changes.js';
-import { numberOf } from '../../shared/numbers.js';
-import { SelectField } from '../../shared/select-field.js';
-import { QueryState } from '../../shared/states.js';
+import { SelectField } from '../../ui/fields/fields.js';
+import { numberOf } from '../../ui/numbers.js';
+import { QueryState } from '../../ui/states.js';
 import { ChangeList } from './change-list.js';
 import { type Restored, RestoreVersion } from './restore-version.js';
 import { versionJson, versionValue } from './version-value.js';

@@ -1,16 +1,16 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { useState } from 'react';
-import { Link } from 'wouter';
 import {
   ControlService,
   type ControlVersion,
   type GetControlResponse,
-} from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
+} from '@gen/enforcement/v1/control_service_pb.js';
+import { useState } from 'react';
+import { Link } from 'wouter';
 import { JsonView } from '../../code/json-view.js';
 import { comparisonAddress } from '../../control-parts/comparison-address.js';
-import { QueryState } from '../../shared/states.js';
-import { TimeText } from '../../shared/time-text.js';
-import { UserText } from '../../shared/user-text.js';
+import { QueryState } from '../../ui/states.js';
+import { TimeText } from '../../ui/time-text.js';
+import { UserText } from '../../ui/user-text.js';
 import { type Restored, RestoreVersion } from './restore-version.js';
 import { versionJson } from './version-value.js';
 

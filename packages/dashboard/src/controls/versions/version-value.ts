@@ -1,4 +1,4 @@
-import type { ControlDefinition } from '../../../../../gen/proto/enforcement/v1/control_pb.js';
+import type { ControlDefinition } from '@gen/enforcement/v1/control_pb.js';
 import { definitionValue } from '../../control-parts/definition-json.js';
 
 /** What versions of a control are compared by. */

@@ -1,0 +1,31 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import { useDebounced } from '../ui/browser/use-debounced.js';
+import { SuggestField } from '../ui/fields/fields.js';
+
+const MAX_SUGGESTIONS = 20;
+
+interface AgentFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly required?: boolean;
+}
+
+/** A field for the name of an agent, which suggests registered ones. */
+export function AgentField({ value, onChange, required = false }: AgentFieldProps) {
+  const name = useDebounced(value.trim());
+  const { data } = useQuery(AgentService.method.listAgents, {
+    limit: MAX_SUGGESTIONS,
+    ...(name === '' ? {} : { name }),
+  });
+  const suggestions = (data?.agents ?? []).map(({ agentName }) => [agentName, agentName] as const);
+  return (
+    <SuggestField
+      label="Agent"
+      value={value}
+      onChange={onChange}
+      suggestions={suggestions}
+      required={required}
+    />
+  );
+}

@@ -1,0 +1,21 @@
+import { NameLink } from '../ui/name-link.js';
+import type { Column } from '../ui/table/columns.js';
+
+export function agentAddress(agentName: string): string {
+  return `/agents/${encodeURIComponent(agentName)}`;
+}
+
+export const AGENT_COLUMN: Column<{ readonly agentName: string }> = {
+  head: 'Agent',
+  cell: ({ agentName }) => <NameLink href={agentAddress(agentName)} name={agentName} />,
+};
+
+export const CONTROL_COLUMN: Column<{ readonly id: number; readonly name: string }> = {
+  head: 'Control',
+  cell: ({ id, name }) => <NameLink href={`/controls/${id}`} name={name} />,
+};
+
+export const POLICY_COLUMN: Column<{ readonly id: number; readonly name: string }> = {
+  head: 'Policy',
+  cell: ({ id, name }) => <NameLink href={`/policies/${id}`} name={name} />,
+};

@@ -1,6 +1,0 @@
-const prefix = document.querySelector<HTMLMetaElement>('meta[name="api-prefix"]')?.content ?? '/api';
-
-/** Address of a JSON route of the server, for texts that are to be copied. */
-export function restAddress(path: string): string {
-  return `${window.location.origin}${prefix}/v1${path}`;
-}
