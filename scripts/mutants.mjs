@@ -138,7 +138,7 @@ function chosen() {
 
 function copyOfTree() {
   const copy = mkdtempSync(path.join(os.tmpdir(), 'mutants-'));
-  const left = new Set(['node_modules', '.git', 'data', 'coverage']);
+  const left = new Set(['node_modules', '.git', 'coverage']);
   cpSync('.', copy, { recursive: true, filter: (from) => !left.has(path.basename(from)) });
   symlinkSync(path.resolve('node_modules'), path.join(copy, 'node_modules'));
   return copy;

@@ -3,6 +3,7 @@ import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
+import { restAddress } from '../data/rest-address.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { useDebounced } from '../ui/browser/use-debounced.js';
 import { FilterBar } from '../ui/list/filter-fields.js';
@@ -94,7 +95,7 @@ function NoControls({ isFiltered }: { readonly isFiltered: boolean }) {
       </p>
       <p>The same over the API:</p>
       <pre className="code">
-        {`curl -X PUT ${window.location.origin}/api/v1/controls -H 'content-type: application/json' -d '{
+        {`curl -X PUT ${restAddress('/controls')} -H 'content-type: application/json' -d '{
   "name": "no-card-numbers",
   "data": {
     "execution": "server",

@@ -14,6 +14,7 @@ import { numberOf } from '../ui/numbers.js';
 import { Empty } from '../ui/states.js';
 import type { Columns } from '../ui/table/columns.js';
 import { Table } from '../ui/table/table.js';
+import { Warnings } from '../ui/warnings.js';
 
 const PAGE_SIZE = 25;
 
@@ -106,12 +107,15 @@ function AddControl({ policy }: PolicyProps) {
   const members = new Set(policy.controlIds);
   const others = (search.data?.controls ?? []).filter(({ id }) => !members.has(id));
   return (
-    <SearchToAdd
-      what="control"
-      search={search}
-      found={others.map(({ id, name }) => [String(id), name] as const)}
-      change={add}
-      onAdd={(id) => add.mutateAsync({ policyId: policy.id, controlId: Number(id) })}
-    />
+    <>
+      <SearchToAdd
+        what="control"
+        search={search}
+        found={others.map(({ id, name }) => [String(id), name] as const)}
+        change={add}
+        onAdd={(id) => add.mutateAsync({ policyId: policy.id, controlId: Number(id) })}
+      />
+      <Warnings warnings={add.data?.warnings ?? []} />
+    </>
   );
 }

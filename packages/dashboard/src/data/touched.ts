@@ -1,0 +1,40 @@
+import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import { createConnectQueryKey } from '@connectrpc/connect-query';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import { AuditService } from '@gen/enforcement/v1/audit_service_pb.js';
+import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
+import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
+import { ServerService } from '@gen/enforcement/v1/server_service_pb.js';
+
+const agents = AgentService.method;
+const controls = ControlService.method;
+const policies = PolicyService.method;
+
+/** Most changes touch all of these: each shows numbers and names of the others. */
+const LINKED: readonly DescService[] = [AgentService, ControlService, PolicyService];
+
+/** The services whose replies are not the same after a change, for those that touch fewer. */
+const TOUCHED = new Map<DescMethod, readonly DescService[]>([
+  [agents.updateAgent, [AgentService]],
+  [agents.addAgentControl, [AgentService, ControlService]],
+  [agents.removeAgentControl, [AgentService, ControlService]],
+  [controls.createControl, [ControlService]],
+  // Agents have numbers of controls that are on.
+  [controls.updateControl, [AgentService, ControlService]],
+  [controls.setControlData, [AgentService, ControlService]],
+  [controls.restoreControlVersion, [AgentService, ControlService]],
+  [policies.createPolicy, [PolicyService]],
+]);
+
+/** What every change touches: the audit log has an entry of it, and the state of the server a new revision. */
+const ALWAYS: readonly DescService[] = [AuditService, ServerService];
+
+/** The keys of all queries whose data a change can make others. */
+export function touchedBy(change: DescMethod) {
+  return [...(TOUCHED.get(change) ?? LINKED), ...ALWAYS].map(queriesOf);
+}
+
+/** The key that keys of all queries of a service begin with. */
+export function queriesOf(schema: DescService) {
+  return createConnectQueryKey({ schema, cardinality: undefined });
+}
