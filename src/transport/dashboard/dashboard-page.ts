@@ -1,9 +1,3 @@
-/** Path of the dashboard. All paths below it are pages of the dashboard, except those of its files. */
-export const DASHBOARD_PATH = '/ui/';
-
-/** Path of the files of the dashboard, whose names contain a hash of their content. */
-export const ASSETS_PATH = '/ui/assets/';
-
 /** What the build of the dashboard writes into the page where a fresh nonce belongs. */
 const NONCE_PLACE = '__csp_nonce__';
 /** What the source of the page has where the prefix of the session routes belongs. */

@@ -5,15 +5,15 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { createFiles, fileErrors } from '../http/files.js';
-import type { ServedPath } from '../routing/route-finder.js';
-import { ASSETS_PATH, DASHBOARD_PATH, dashboardPage, dashboardPolicy } from './dashboard-page.js';
+import { HOST_ROUTES } from '../routing/host-routes.js';
+import { dashboardPage, dashboardPolicy } from './dashboard-page.js';
 
-const METHODS = ['GET', 'HEAD'];
+/** All paths below it are pages of the dashboard, except those of its files. */
+const { path: DASHBOARD_PATH, methods: METHODS } = HOST_ROUTES.dashboard;
+/** The files, whose names contain a hash of their content. */
+const ASSETS_PATH = `${DASHBOARD_PATH}assets/`;
 const ONE_YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 const NONCE_BYTES = 18;
-
-/** Paths for error messages: that of the dashboard, with its slash, which leads to all others. */
-export const DASHBOARD_PATHS: readonly ServedPath[] = [{ template: DASHBOARD_PATH, methods: METHODS }];
 
 export interface DashboardOptions {
   /** Prefix of the session routes, for example `/api`. */
