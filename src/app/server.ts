@@ -148,7 +148,7 @@ function noSchemas(): never {
 }
 
 function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): void {
-  app.decorateRequest('ticket', null as unknown as CallTicket);
+  app.decorateRequest('ticket');
   app.decorateRequest('call', null);
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
