@@ -21,7 +21,7 @@ export type ControlDefinition = {
 };
 
 /** A control whose template has missing values. It has no definition, so it is never enabled. */
-export type TemplateDraft = TemplateInput & { enabled: false; condition?: undefined };
+export type TemplateDraft = TemplateInput & { enabled: false; condition?: never };
 
 /** A control as it is stored. */
 export type StoredControl = ControlDefinition | TemplateDraft;
