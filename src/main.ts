@@ -12,7 +12,7 @@ import { VERSION } from './process/package-root.js';
 import { takeSignals } from './process/signals.js';
 import { explanation, isOurMistake } from './process/start-error.js';
 import { type Running, STOP_NOTICE_MS, stopOnSignals } from './process/stop-on-signals.js';
-import { DOCS_PATH } from './transport/openapi/docs-page.js';
+import { HOST_ROUTES } from './transport/routing/host-routes.js';
 
 // Slow modules are imported on demand, so that signals are handled while they load.
 const [argument] = process.argv.slice(2);
@@ -89,7 +89,7 @@ async function serve(): Promise<void> {
     if (stopper.stopping) return;
     const facts = {
       ...addresses,
-      docs: `${addresses.address}${DOCS_PATH}`,
+      docs: `${addresses.address}${HOST_ROUTES.docs.path}`,
       database: databasePlace(parseDatabaseUrl(config.databaseUrl)),
       version: VERSION,
       ...(isShared ? { workers: config.workers } : {}),

@@ -1,4 +1,5 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { BoundedMap } from '../contract/bounded-map.js';
 import type { Database } from '../database/database.js';
 
 /** Agents cached as noted; beyond it notes are repeated. */
@@ -22,13 +23,12 @@ export interface AskedForControlsOptions {
 
 /** No verdict depends on the notes, so they are not mutations. The first note of an agent is kept. */
 export function createAskedForControls({ database, now }: AskedForControlsOptions): AskedForControls {
-  const notedAtMs = new Map<string, number>();
+  const notedAtMs = new BoundedMap<string, number>({ entries: MAX_REMEMBERED });
   return {
     note(agentName) {
       const nowMs = now();
       const before = notedAtMs.get(agentName);
       if (before !== undefined && Math.abs(nowMs - before) < REMEMBERED_MS) return;
-      if (notedAtMs.size >= MAX_REMEMBERED) notedAtMs.clear();
       notedAtMs.set(agentName, nowMs);
       const update = Prisma.sql`
         UPDATE "agents" SET "controls_asked_at_ms" = ${nowMs}

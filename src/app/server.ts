@@ -30,11 +30,7 @@ import type { CallHost } from '../transport/call/call-host.js';
 import type { LongStreams } from '../transport/call/long-streams.js';
 import { registerConnect } from '../transport/connect/connect-plugin.js';
 import { rpcCallOf } from '../transport/connect/rpc-call.js';
-import {
-  builtDashboard,
-  DASHBOARD_PATHS,
-  registerDashboard,
-} from '../transport/dashboard/dashboard-routes.js';
+import { builtDashboard, registerDashboard } from '../transport/dashboard/dashboard-routes.js';
 import type { RpcMethod } from '../transport/descriptors/rpc-methods.js';
 import { boundBodies } from '../transport/http/body-bytes.js';
 import { registerCors } from '../transport/http/cors.js';
@@ -42,17 +38,16 @@ import { protectReplies } from '../transport/http/safe-replies.js';
 import { abandonUnreadBodies, isHttp2 } from '../transport/http/unread-body.js';
 import type { Listener } from '../transport/listener/listener.js';
 import { answerClientError } from '../transport/listener/wrong-protocol.js';
-import { DOCS_PATH } from '../transport/openapi/docs-page.js';
-import { OPENAPI_PATHS, registerOpenApi } from '../transport/openapi/openapi-routes.js';
+import { registerOpenApi } from '../transport/openapi/openapi-routes.js';
 import { startRestCalls } from '../transport/rest/rest-calls.js';
 import { type ErrorContext, registerRestErrors, sendError } from '../transport/rest/rest-errors.js';
 import type { RestRoute } from '../transport/rest/rest-route.js';
 import { registerRestRoutes } from '../transport/rest/rest-routes.js';
-import { OPERATIONS_PATHS } from '../transport/routing/path-classes.js';
+import { HOST_ROUTES, type HostPart, hostPaths } from '../transport/routing/host-routes.js';
 import { createRouteFinder, type ServedPath } from '../transport/routing/route-finder.js';
 import { createUnserved, type Unserved } from '../transport/routing/unserved.js';
 import type { IssuerLogin } from '../transport/session/issuer-login.js';
-import { registerSessionRoutes, sessionPaths } from '../transport/session/session-routes.js';
+import { registerSessionRoutes } from '../transport/session/session-routes.js';
 import { toConnectError } from '../transport/wire/error-status.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../transport/wire/reply-headers.js';
 
@@ -153,7 +148,7 @@ function noSchemas(): never {
 }
 
 function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): void {
-  app.decorateRequest('ticket', null as unknown as CallTicket);
+  app.decorateRequest('ticket');
   app.decorateRequest('call', null);
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
@@ -171,12 +166,16 @@ function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): v
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { config, authenticator } = options;
   const dashboard = config.uiEnabled ? builtDashboard(options.log) : undefined;
-  const dashboardPaths = dashboard === undefined ? [] : DASHBOARD_PATHS;
-  const finder = createRouteFinder([...dashboardPaths, ...servedPaths(options)]);
+  const { login = null } = options;
+  const parts: HostPart[] = ['documents', 'session'];
+  if (dashboard !== undefined) parts.push('dashboard');
+  if (config.operations === null) parts.push('operations');
+  if (login !== null) parts.push('issuer');
+  const finder = createRouteFinder([...hostPaths(parts, config.apiPrefix), ...rpcPaths(options)]);
   const unserved = createUnserved({
     finder,
     rpcs: rpcNames([...options.services, Health]),
-    api: { prefix: config.apiPrefix, base: config.apiBase, docs: DOCS_PATH },
+    api: { prefix: config.apiPrefix, base: config.apiBase, docs: HOST_ROUTES.docs.path },
   });
   const app = createBase(options, unserved);
   const isForeignPage = authenticator.enabled ? null : keylessPageCheck(config);
@@ -196,7 +195,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     await registerDashboard(app, { apiPrefix: config.apiPrefix, folder: dashboard });
   }
   const isForeign = foreignOriginCheck(config.cors.origins);
-  const { login = null } = options;
   const credentials =
     isForeignPage === null ? createCredentialReader(isForeign) : createKeylessCredentialReader(isForeignPage);
   await app.register(async (scope) => {
@@ -230,7 +228,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
  * reflection if it is configured there.
  */
 export async function createOperationsServer(options: ServerOptions): Promise<FastifyInstance> {
-  const finder = createRouteFinder(OPERATIONS_PATHS);
+  const finder = createRouteFinder(hostPaths(['operations'], options.config.apiPrefix));
   const unserved = createUnserved({ finder, rpcs: rpcNames([Health]), api: null });
   const app = createBase(options, unserved);
   registerRestErrors(app, { ...options, finder, unserved });
@@ -274,13 +272,9 @@ async function registerRpcs(
   );
 }
 
-/** All served paths, literal ones before those with parameters. */
-function servedPaths(options: ServerOptions): ServedPath[] {
-  const paths: ServedPath[] = [
-    ...(options.config.operations === null ? OPERATIONS_PATHS : []),
-    ...OPENAPI_PATHS,
-    ...sessionPaths(options.config.apiPrefix, options.login ?? null),
-  ];
+/** The paths of all RPCs, literal ones before those with parameters. */
+function rpcPaths(options: ServerOptions): ServedPath[] {
+  const paths: ServedPath[] = [];
   const templates = options.restRoutes.map(({ template, binding }) => ({
     template,
     methods: [binding.verb],

@@ -1,12 +1,14 @@
 import { createServer } from 'node:net';
 import type { Config } from '../config/config.js';
+import { demandNodeInternals } from '../process/node-internals.js';
 import { checkStartFiles } from './live-files.js';
 
 /**
- * Checks everything that needs no database, before one is created or migrated: keys file, certificates and ports.
- * Throws an Error with the variable, what is wrong with it, and what to do.
+ * Checks everything that needs no database, before one is created or migrated: Node.js, keys file, certificates and
+ * ports. Throws an Error with the variable, what is wrong with it, and what to do.
  */
 export async function checkStart(config: Config): Promise<void> {
+  demandNodeInternals();
   checkStartFiles(config);
   const { host, port, operations } = config;
   await demandFree({ prefix: 'SERVICE', host, port });

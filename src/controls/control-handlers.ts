@@ -3,8 +3,9 @@ import type { ControlService as ControlServiceDesc } from '../../gen/proto/enfor
 import { type FurtherProblems, type HandlersOf, handler } from '../contract/call/handler.js';
 import { withoutUndefined } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
+import { EXECUTIONS, STAGES } from '../core/types.js';
 import { controlJsonSchema } from './control-json-schema.js';
-import { createControlSchemas, EXECUTIONS, STAGES } from './control-schemas.js';
+import { createControlSchemas } from './control-schemas.js';
 import type { ControlService } from './control-service.js';
 import type { ControlUsers } from './control-users.js';
 import type { ControlVersions } from './control-versions.js';

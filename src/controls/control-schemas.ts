@@ -5,6 +5,7 @@ import { slugName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
 import { strictFlag } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
+import { EXECUTIONS, STAGES } from '../core/types.js';
 import { createControlDataSchema } from './control-data.js';
 
 /** Controls, or versions of one, per page. */
@@ -22,10 +23,6 @@ const strict = strictFlag();
 function within32Bits(cursor: number): number {
   return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
 }
-
-/** Words of filters. */
-export const STAGES = ['pre', 'post'] as const;
-export const EXECUTIONS = ['server', 'sdk'] as const;
 
 /** An example of the OpenAPI document. */
 const EXAMPLE = {

@@ -1,4 +1,4 @@
-import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/index.js';
+import { stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
@@ -62,7 +62,7 @@ export type ControlService = ReturnType<typeof createControlService>;
 export function createControlService(options: ControlServiceOptions) {
   const { database, mutate, registry, now, referenceProblems, reviewer } = options;
   const columns = (control: StoredControl) => ({
-    data: stringifyJson(control as unknown as JsonObject),
+    data: stringifyJson(control),
     ...definitionIndex(control),
     updatedAtMs: now(),
   });

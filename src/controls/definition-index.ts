@@ -1,4 +1,5 @@
-import { type Execution, isDraft, type StoredControl } from './definition/definition.js';
+import type { Execution } from '../core/types.js';
+import { isDraft, type StoredControl } from './definition/definition.js';
 
 /** A value by which controls can be filtered. */
 export interface DefinitionFacet {

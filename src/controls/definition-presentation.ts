@@ -3,14 +3,13 @@ import { type JsonObject, type JsonValue, parseStoredJson } from '../../packages
 import type { ErrorItem } from '../contract/errors/service-error.js';
 import { inputItems, withoutUndefined } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import type { Decision, Stage } from '../core/types.js';
+import type { Decision, Execution, Stage } from '../core/types.js';
 import type { TemplateValues } from '../templates/template.js';
 import { type PresentedTemplate, presentTemplate } from '../templates/template-presentation.js';
 import {
   type Action,
   type Condition,
   type ControlDefinition,
-  type Execution,
   isDraft,
   type Leaf,
   type Scope,

@@ -14,7 +14,15 @@ import {
   wordIn,
   wordOf,
 } from './strict-reader.js';
-import type { Decision, Stage, SteeringContext } from './types.js';
+import {
+  DECISIONS,
+  type Decision,
+  EXECUTIONS,
+  type Execution,
+  STAGES,
+  type Stage,
+  type SteeringContext,
+} from './types.js';
 
 /** Scope of a control; null members do not restrict. */
 export interface ScopeView {
@@ -27,7 +35,7 @@ export interface ScopeView {
 /** A definition as the core compiles it. */
 export interface DefinitionView {
   readonly enabled: boolean;
-  readonly execution: 'server' | 'sdk';
+  readonly execution: Execution;
   readonly scope: ScopeView;
   readonly condition: ConditionView;
   readonly decision: Decision;
@@ -47,10 +55,6 @@ export interface DamagedView {
 export type DefinitionReading =
   | { readonly intact: true; readonly view: DefinitionView }
   | { readonly intact: false; readonly damaged: DamagedView };
-
-const DECISIONS = ['deny', 'steer', 'observe'] as const;
-const EXECUTIONS = ['server', 'sdk'] as const;
-const STAGES = ['pre', 'post'] as const;
 
 /**
  * Reads a stored definition. Stored data are not trusted: anything without the shape accepted on input makes

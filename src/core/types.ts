@@ -1,10 +1,16 @@
 import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 
 /** Time of evaluation relative to the step. */
-export type Stage = 'pre' | 'post';
+export const STAGES = ['pre', 'post'] as const;
+export type Stage = (typeof STAGES)[number];
 
 /** Effect of a matching control. */
-export type Decision = 'deny' | 'steer' | 'observe';
+export const DECISIONS = ['deny', 'steer', 'observe'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+/** Where a control is evaluated. */
+export const EXECUTIONS = ['server', 'sdk'] as const;
+export type Execution = (typeof EXECUTIONS)[number];
 
 /** Detail of a verdict: with `verdict`, no non-matches, metadata or traces are created. */
 export type Detail = 'verdict' | 'full';

@@ -4,8 +4,8 @@ import {
   type BulkDatabase,
   type BulkReader,
   type BulkResult,
-  type BulkRow,
   type BulkTransaction,
+  type BulkValue,
   failingForGood,
 } from './bulk.js';
 import { OutcomeUnknownError, withServiceErrors } from './errors.js';
@@ -15,8 +15,8 @@ export function createPostgresBulk(pool: pg.Pool): BulkDatabase {
   return {
     read: (_lane, query) =>
       withServiceErrors(async () => {
-        const { rows } = await pool.query<BulkRow[]>(queryOf(query));
-        return rows as unknown as BulkRow[];
+        const { rows } = await pool.query<BulkValue[]>(queryOf(query));
+        return rows;
       }),
     readAtOnce: (work) => withServiceErrors(() => readAtOnce(pool, work)),
     transaction: (work) => withServiceErrors(() => inTransaction(pool, work)),
@@ -30,8 +30,8 @@ async function readAtOnce<T>(pool: pg.Pool, work: (read: BulkReader) => Promise<
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const result = await work(async (query) => {
-      const { rows } = await client.query<BulkRow[]>(queryOf(query));
-      return rows as unknown as BulkRow[];
+      const { rows } = await client.query<BulkValue[]>(queryOf(query));
+      return rows;
     });
     await client.query('COMMIT');
     broken = false;

@@ -97,18 +97,8 @@ export function newsQuery(known: string): string {
     WHERE s."id" = 1 ORDER BY c."revision" LIMIT ${MAX_READ_REVISIONS}`;
 }
 
-/** A row of `newsQuery`; numbers as text, number or bigint. */
-export type NewsRow = readonly [
-  latest: unknown,
-  revision: unknown,
-  agents: unknown,
-  controls: unknown,
-  policies: unknown,
-  instanceId: unknown,
-];
-
-/** Reads the rows of `newsQuery`. Throws when the row of the revision is missing. */
-export function newsOf(known: number, rows: readonly NewsRow[]): News {
+/** Reads the rows of `newsQuery`; numbers as text, number or bigint. Throws when the row of the revision is missing. */
+export function newsOf(known: number, rows: readonly (readonly unknown[])[]): News {
   const [first] = rows;
   if (first === undefined) throw new Error('the row of the revision is missing');
   const revision = Number(first[0]);
@@ -120,7 +110,7 @@ export function newsOf(known: number, rows: readonly NewsRow[]): News {
   return { revision, changes: changes.length === missing ? changes : null };
 }
 
-function changeOf([, revision, agents, controls, policies]: NewsRow): RecordedChange | undefined {
+function changeOf([, revision, agents, controls, policies]: readonly unknown[]): RecordedChange | undefined {
   if (revision === null || typeof controls !== 'string') return undefined;
   // Processes of an earlier version write no policies, but list the agents of a changed one.
   if (typeof policies !== 'string') return anyChange(Number(revision));

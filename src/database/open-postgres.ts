@@ -1,8 +1,11 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { PrismaClient as PostgresqlClient } from '../../gen/prisma/postgresql/client.js';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { ConnectedClient } from './client.js';
-import { createPostgresClient } from './client-postgres.js';
+import { createPostgresBulk } from './bulk-postgres.js';
+import { type ClientEvents, type ConnectedClient, clientOptions } from './client.js';
 import { type DatabaseLocation, databasePlace } from './database-url.js';
 import { createPostgresChangeSource } from './postgres-change-source.js';
+import { createPostgresPool, MAX_BULK_CONNECTIONS, MAX_CONNECTIONS } from './postgres-pool.js';
 import { type StorageChecks, StorageMonitor } from './storage-monitor.js';
 import {
   broughtUpToDate,
@@ -45,4 +48,23 @@ async function readInstanceId({ bulk, disconnect }: ConnectedClient): Promise<st
     await disconnect();
     throw error;
   }
+}
+
+/** Creates the client for a PostgreSQL database. It connects with the first query. */
+function createPostgresClient(connectionString: string, events: ClientEvents): ConnectedClient {
+  const createPool = (max: number) => createPostgresPool(connectionString, max, events.onConnectionError);
+  const pool = createPool(MAX_CONNECTIONS);
+  const bulk = createPostgresBulk(createPool(MAX_BULK_CONNECTIONS));
+  const prisma = new PostgresqlClient(clientOptions(new PrismaPg(pool), events));
+  if (events.onQuery !== undefined) prisma.$on('query', ({ query }) => events.onQuery?.(query));
+  return {
+    // The two clients are generated from the same models and differ only in type names.
+    prisma: prisma as unknown as ConnectedClient['prisma'],
+    bulk,
+    async disconnect() {
+      await bulk.close();
+      await prisma.$disconnect();
+      await pool.end();
+    },
+  };
 }

@@ -1,10 +1,15 @@
-import { createSqliteClient } from './client-sqlite.js';
+import { PrismaClient as SqliteClient } from '../../gen/prisma/sqlite/client.js';
+import { createSqliteBulk, type SqliteBulk } from './bulk-sqlite.js';
+import { type ClientEvents, type ConnectedClient, clientOptions } from './client.js';
 import type { DatabaseLocation } from './database-url.js';
+import { createMutex } from './mutex.js';
 import { type CheckedPart, quickCheck } from './quick-check.js';
+import { createSqliteAdapterFactory } from './sqlite-adapter.js';
 import { createSqliteChangeSource } from './sqlite-change-source.js';
 import { emptyLog } from './sqlite-connection.js';
 import { prepareSqliteFile } from './sqlite-file.js';
 import { SqliteFiles } from './sqlite-files.js';
+import type { OpenedFiles } from './storage-health/file-check.js';
 import { type StorageChecks, StorageMonitor } from './storage-monitor.js';
 import {
   broughtUpToDate,
@@ -62,4 +67,39 @@ function tellUnchecked(checked: CheckedPart, path: string, { logger }: DatabaseO
   if (checked === 'all') return;
   const message = 'the database is large: its events were not checked for damage, everything else was';
   logger?.warn({ database: path }, message);
+}
+
+/** Creates the client for a SQLite file, and no other file at its path. It connects with the first query. */
+function createSqliteClient(
+  path: string,
+  files: OpenedFiles,
+  events: ClientEvents,
+): ConnectedClient<SqliteBulk> {
+  const writing = createMutex();
+  let isClosed = false;
+  const factory = createSqliteAdapterFactory(path, writing, files);
+  const prisma = new SqliteClient(
+    clientOptions(
+      {
+        ...factory,
+        async connect() {
+          // Prisma would reconnect for a later query.
+          if (isClosed) throw new Error('the database is closed');
+          return factory.connect();
+        },
+      },
+      events,
+    ),
+  );
+  if (events.onQuery !== undefined) prisma.$on('query', ({ query }) => events.onQuery?.(query));
+  const bulk = createSqliteBulk({ path, writing, files, onWorkerEnd: events.onConnectionError });
+  return {
+    prisma,
+    bulk,
+    async disconnect() {
+      isClosed = true;
+      await bulk.close();
+      await prisma.$disconnect();
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { CHANGE_CHANNEL, type NewsRow, newsOf, newsQuery } from './change-log.js';
+import { CHANGE_CHANNEL, newsOf, newsQuery } from './change-log.js';
 import type { ChangeSource } from './change-source.js';
 import { endWhenSilent } from './postgres-pool.js';
 import { StorageError } from './storage-health/storage-state.js';
@@ -115,7 +115,7 @@ export function createPostgresChangeSource(connectionString: string, instanceId:
       if (rows.some((row) => row.at(-1) !== instanceId)) {
         throw new StorageError('REPLACED', { particular: 'it is another database' });
       }
-      return newsOf(known, rows as unknown as NewsRow[]);
+      return newsOf(known, rows);
     },
     listen(onHint) {
       hint = onHint;

@@ -79,5 +79,5 @@ export function endWhenSilent(client: pg.ClientBase, limitMs: number): void {
 
 /** The socket of a client, after TLS was set up. It is missing in the types, without another access. */
 function socketOf(client: pg.ClientBase): Socket {
-  return (client as unknown as { connection: { stream: Socket } }).connection.stream;
+  return (client as pg.ClientBase & { readonly connection: { readonly stream: Socket } }).connection.stream;
 }

@@ -1,4 +1,4 @@
-import { type NewsRow, newsOf, newsQuery } from './change-log.js';
+import { newsOf, newsQuery } from './change-log.js';
 import type { ChangeSource } from './change-source.js';
 import { openSqliteConnection, type SqliteStatement } from './sqlite-connection.js';
 import type { OpenedFiles } from './storage-health/file-check.js';
@@ -26,7 +26,7 @@ export function createSqliteChangeSource(path: string, files: OpenedFiles): Chan
       reader ??= openReader(path, files);
       const [row] = reader.latest().rows;
       if (row !== undefined && Number(row[0]) === known) return { revision: known, changes: [] };
-      return newsOf(known, reader.news([BigInt(known)]).rows as unknown as NewsRow[]);
+      return newsOf(known, reader.news([BigInt(known)]).rows);
     },
     listen() {
       // There are no notifications, and polling is fast enough.

@@ -30,7 +30,7 @@ import { integer } from '../contract/input/numbers.js';
 import { parseInput } from '../contract/input/parse-input.js';
 import { checkTarget, MAX_TARGET_LENGTH, namesTarget, targetMembers } from '../contract/input/target.js';
 import { pathText } from '../contract/warnings/request-warnings.js';
-import type { Stage, Step } from '../core/types.js';
+import { STAGES, type Stage, type Step } from '../core/types.js';
 import { type EvaluationOptions, optionMembers, optionsOf, wellFormedOptions } from './evaluation-options.js';
 import type { HeldStep } from './held-step.js';
 
@@ -173,7 +173,7 @@ export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
   .object({
     agent_name: agentName(),
     step: stepSchema,
-    stage: oneOf(['pre', 'post']),
+    stage: oneOf(STAGES),
     min_revision: withDefault(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0),
     ...targetMembers,
     ...optionMembers,

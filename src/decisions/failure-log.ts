@@ -1,3 +1,4 @@
+import { BoundedMap } from '../contract/bounded-map.js';
 import type { ControlFailure } from '../core/linked-control.js';
 
 /** Time during which a failing control is not logged again, in milliseconds. */
@@ -10,11 +11,10 @@ export function createFailureLog(
   log: { warn(facts: object, message: string): void },
   now: () => number,
 ): (failure: ControlFailure) => void {
-  const lastLogged = new Map<number, number>();
+  const lastLogged = new BoundedMap<number, number>({ entries: MAX_REMEMBERED });
   return (failure) => {
     const time = now();
     if (time - (lastLogged.get(failure.controlId) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
-    if (lastLogged.size >= MAX_REMEMBERED) lastLogged.clear();
     lastLogged.set(failure.controlId, time);
     log.warn({ ...failure }, 'a control cannot be evaluated');
   };

@@ -1,4 +1,5 @@
 import type { MismatchedStep } from '../agents/step-schema-setting.js';
+import { BoundedMap } from '../contract/bounded-map.js';
 import type { SchemaMismatch } from '../core/step-schemas.js';
 import type { Step } from '../core/types.js';
 
@@ -16,27 +17,15 @@ export interface MismatchCounts {
 /** `now`: milliseconds since 1970. */
 export function createMismatchCounts(now: () => number): MismatchCounts {
   /** By agent and step, in the order of the last mismatch. */
-  const agents = new Map<string, Map<string, MismatchedStep>>();
+  const agents = new BoundedMap<string, BoundedMap<string, MismatchedStep>>({ entries: MAX_AGENTS });
   return {
     note(agentName, { type, name }, { part, path, problem }) {
-      const steps = latest(agents, agentName, MAX_AGENTS) ?? new Map<string, MismatchedStep>();
+      const steps = agents.use(agentName) ?? new BoundedMap({ entries: MAX_STEPS });
       agents.set(agentName, steps);
       const key = JSON.stringify([type, name, part]);
-      const known = latest(steps, key, MAX_STEPS);
-      const count = (known?.count ?? 0) + 1;
+      const count = (steps.use(key)?.count ?? 0) + 1;
       steps.set(key, { type, name, part, path, problem, count, lastAtMs: now() });
     },
     of: (agentName) => [...(agents.get(agentName)?.values() ?? [])].reverse(),
   };
-}
-
-/** Takes an entry out, to be put in again as the latest one, and makes room for it. */
-function latest<Value>(map: Map<string, Value>, key: string, most: number): Value | undefined {
-  const found = map.get(key);
-  map.delete(key);
-  for (const oldest of map.keys()) {
-    if (map.size < most) break;
-    map.delete(oldest);
-  }
-  return found;
 }

@@ -1,4 +1,5 @@
 import { orAborted } from '../contract/call/or-aborted.js';
+import { type LimitedSignal, limitedSignal } from '../contract/call/time-limited.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import type { EvaluationCaller } from './evaluation-caller.js';
 
@@ -6,8 +7,7 @@ import type { EvaluationCaller } from './evaluation-caller.js';
 export class TimedCaller implements EvaluationCaller {
   readonly #caller: EvaluationCaller;
   readonly #limitMs: number;
-  #controller: AbortController | undefined;
-  #end: () => void = () => {};
+  #time: LimitedSignal | undefined;
 
   constructor(caller: EvaluationCaller, limitMs: number) {
     this.#caller = caller;
@@ -28,31 +28,17 @@ export class TimedCaller implements EvaluationCaller {
 
   /** Aborted at the end of the time, or when the answer is not awaited any more. The first access starts the time. */
   get signal(): AbortSignal {
-    this.#controller ??= this.#start();
-    return this.#controller.signal;
+    this.#time ??= limitedSignal(this.#caller.signal, this.#limitMs, () => timeIsUp(this.#limitMs));
+    return this.#time.signal;
   }
 
   /** Waits for a result, at most until the end of the time. A result that is no promise needs no timer. */
   bound<T>(result: T | Promise<T>): T | Promise<T> {
     if (!(result instanceof Promise)) {
-      this.#end();
+      this.#time?.end();
       return result;
     }
-    return orAborted(result, this.signal).finally(() => this.#end());
-  }
-
-  #start(): AbortController {
-    const controller = new AbortController();
-    const caller = this.#caller.signal;
-    const timer = setTimeout(() => controller.abort(timeIsUp(this.#limitMs)), this.#limitMs);
-    const left = (): void => controller.abort(caller.reason);
-    if (caller.aborted) left();
-    else caller.addEventListener('abort', left, { once: true });
-    this.#end = () => {
-      clearTimeout(timer);
-      caller.removeEventListener('abort', left);
-    };
-    return controller;
+    return orAborted(result, this.signal).finally(() => this.#time?.end());
   }
 }
 

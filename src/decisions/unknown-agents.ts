@@ -1,3 +1,5 @@
+import { BoundedMap } from '../contract/bounded-map.js';
+
 /** Unknown agent names are cached this long, so that a stray client does not cause a query per step. */
 const UNKNOWN_AGENT_MS = 1_000;
 /** Most cached unknown agent names. Names are chosen by callers. */
@@ -5,7 +7,7 @@ const MAX_UNKNOWN_AGENTS = 10_000;
 
 /** Names of agents that were not found, for a short time. */
 export class UnknownAgents {
-  readonly #until = new Map<string, number>();
+  readonly #until = new BoundedMap<string, number>({ entries: MAX_UNKNOWN_AGENTS });
   readonly #now: () => number;
 
   /** `now` is a monotonic clock, in milliseconds. */
@@ -22,7 +24,6 @@ export class UnknownAgents {
   }
 
   add(agentName: string): void {
-    if (this.#until.size >= MAX_UNKNOWN_AGENTS) this.#until.clear();
     this.#until.set(agentName, this.#now() + UNKNOWN_AGENT_MS);
   }
 

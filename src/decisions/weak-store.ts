@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { BoundedMap } from '../contract/bounded-map.js';
 import type { PartStore } from '../core/evaluator-part.js';
 import type { SizedPart } from '../core/types.js';
 
@@ -15,17 +16,16 @@ export interface WeakStoreOptions {
  * SHA-256, so the keys, which may be long, are not kept.
  */
 export class WeakStore<T extends SizedPart> implements PartStore<T> {
-  readonly #options: WeakStoreOptions;
   readonly #known = new Map<string, WeakRef<T>>();
-  /** In order of last use. */
-  readonly #kept = new Map<string, T>();
-  #keptBytes = 0;
+  readonly #kept: BoundedMap<string, T>;
+  readonly #keepBytes: number;
   readonly #gone = new FinalizationRegistry<string>((digest) => {
     if (this.#known.get(digest)?.deref() === undefined) this.#known.delete(digest);
   });
 
-  constructor(options: WeakStoreOptions) {
-    this.#options = options;
+  constructor({ keep, keepBytes }: WeakStoreOptions) {
+    this.#kept = new BoundedMap({ entries: keep, weight: keepBytes, weightOf: ({ sizeBytes }) => sizeBytes });
+    this.#keepBytes = keepBytes;
   }
 
   /** Number of known parts, possibly including collected ones. */
@@ -52,21 +52,11 @@ export class WeakStore<T extends SizedPart> implements PartStore<T> {
     this.#keep(digest, part);
   }
 
+  /** Keeps a part as the one that was used last. */
   #keep(digest: string, part: T): void {
-    this.#drop(digest);
-    this.#kept.set(digest, part);
-    this.#keptBytes += part.sizeBytes;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= this.#options.keep && this.#keptBytes <= this.#options.keepBytes) return;
-      this.#drop(oldest);
-    }
-  }
-
-  #drop(digest: string): void {
-    const part = this.#kept.get(digest);
-    if (part === undefined) return;
     this.#kept.delete(digest);
-    this.#keptBytes -= part.sizeBytes;
+    this.#kept.set(digest, part);
+    if (part.sizeBytes > this.#keepBytes) this.#kept.delete(digest);
   }
 }
 

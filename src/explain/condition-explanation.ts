@@ -36,16 +36,16 @@ export interface NodeFacts {
   readonly problem: string | null;
 }
 
-/** A node of a trace as created by `TraceMaker`. */
-interface TracedNode {
-  readonly evaluated: boolean;
-  readonly matched: boolean | null;
-  readonly short_circuit_reason?: string;
-  readonly confidence?: number | null;
-  readonly message?: string | null;
-  readonly error?: string | null;
-  readonly children?: readonly TracedNode[];
-}
+/** A node of a trace as created by `TraceMaker`. A type, so that it is JSON to the compiler. */
+type TracedNode = {
+  evaluated: boolean;
+  matched: boolean | null;
+  short_circuit_reason?: string;
+  confidence?: number | null;
+  message?: string | null;
+  error?: string | null;
+  children?: TracedNode[];
+};
 
 /** In place of a trace: a verdict omits a control whose external check a deny made superfluous. */
 const LEFT_OUT: TracedNode = { evaluated: false, matched: null, short_circuit_reason: 'denied' };
@@ -63,7 +63,7 @@ export function explainCondition(
   trace: JsonObject | null,
   facts: NodeFacts,
 ): ConditionExplanation {
-  return explainNode(condition, trace === null ? LEFT_OUT : (trace as unknown as TracedNode), facts);
+  return explainNode(condition, trace === null ? LEFT_OUT : (trace as TracedNode), facts);
 }
 
 function explainNode(node: PreparedNode, traced: TracedNode, facts: NodeFacts): ConditionExplanation {

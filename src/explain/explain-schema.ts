@@ -6,6 +6,7 @@ import { agentName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
 import { createControlDataSchema } from '../controls/control-data.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
+import { STAGES } from '../core/types.js';
 import { EXAMPLE_EVALUATION, stepSchema, stepText } from '../decisions/evaluate-request.js';
 
 /** Most controls explained by one call: enough for an agent, and the reply stays at some megabytes. */
@@ -16,7 +17,7 @@ export function createExplainSchema(registry: EvaluatorRegistry) {
   const schema = z
     .object({
       agent_name: nullable(agentName()),
-      stage: oneOf(['pre', 'post']),
+      stage: oneOf(STAGES),
       step: stepSchema.optional(),
       control_ids: nullable(list(integer())),
       data: nullable(createControlDataSchema(registry)),

@@ -1,4 +1,4 @@
-import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/index.js';
+import { stringifyJson } from '../../packages/exact-json/src/index.js';
 import { agentNotFound } from '../agents/agent-errors.js';
 import { type AgentRow, createAgentStore } from '../agents/agent-store.js';
 import type { AgentLimit } from '../contract/call/agent-limit.js';
@@ -72,7 +72,7 @@ export function createExplainService(options: ExplainServiceOptions) {
   const trialOf = async (data: ControlData, limit: AgentLimit | null): Promise<StoredDefinition> => {
     const control = proposeControl(data, registry).storedInPlaceOf(null);
     if (!isDraft(control)) await checkReferences(referenceProblems, client, control, limit);
-    return { ...TRIAL, data: stringifyJson(control as unknown as JsonObject) };
+    return { ...TRIAL, data: stringifyJson(control) };
   };
   const rowsOf = async (input: ExplainInput, limit: AgentLimit | null): Promise<TriedRows> => {
     const { agent_name, control_ids = [], data, min_revision = 0 } = input;

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { StorageState } from '../database/storage-health/storage-state.js';
 import { TokenBucket } from '../transport/admission/token-bucket.js';
+import { HOST_ROUTES } from '../transport/routing/host-routes.js';
 import type { Metrics } from './metrics.js';
 
 /** Origin of the controls; `nothing` if there are none, and every evaluation is refused. */
@@ -44,11 +45,11 @@ export function registerOperations(app: FastifyInstance, state: OperationalState
     };
   };
   // Always 200: this decides whether the process is restarted, and a restart does not bring back a database.
-  app.get('/health', () => {
+  app.get(HOST_ROUTES.health.path, () => {
     const reason = state.cannotEvaluateBecause();
     return reason === null ? { status: 'healthy', ...facts() } : { status: 'unhealthy', reason, ...facts() };
   });
-  app.get('/ready', (_request, reply) => {
+  app.get(HOST_ROUTES.ready.path, (_request, reply) => {
     const reason = state.notReadyBecause();
     if (reason === null) return { status: 'ready', ...facts() };
     return reply
@@ -57,8 +58,8 @@ export function registerOperations(app: FastifyInstance, state: OperationalState
       .send({ status: 'not_ready', reason, ...facts() });
   });
   app.route({
-    method: ['GET', 'HEAD'],
-    url: '/metrics',
+    method: HOST_ROUTES.metrics.methods,
+    url: HOST_ROUTES.metrics.path,
     handler: async (_request, reply) => reply.type(metrics.contentType).send(await text()),
   });
 }

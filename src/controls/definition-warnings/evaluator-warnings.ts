@@ -3,9 +3,10 @@ import { quoted } from '../../contract/errors/quoted.js';
 import { didYouMean } from '../../contract/warnings/suggestion.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
+import type { Execution } from '../../core/types.js';
 import { configPath, undeclaredMembers } from '../../evaluators/config/config-members.js';
 import { readAgentScopedName } from '../definition/agent-scoped-name.js';
-import type { Execution, PlacedLeaf } from '../definition/definition.js';
+import type { PlacedLeaf } from '../definition/definition.js';
 import { textWarnings } from './text-warnings.js';
 
 /** Warnings about the evaluator of a leaf and its configuration. */

@@ -17,6 +17,7 @@ import {
 } from '../../contract/input/fields.js';
 import { withoutUndefined } from '../../contract/input/parse-input.js';
 import { isSelectorPath, SELECTOR_PATH_PATTERN } from '../../core/selector.js';
+import { DECISIONS, EXECUTIONS, STAGES } from '../../core/types.js';
 import type { Action, ControlDefinition, EvaluatorRef, Scope, Selector } from './definition.js';
 
 /** An object with declared members. Inside a definition other values are a `model_type`. */
@@ -53,7 +54,7 @@ export const scopeSchema: z.ZodType<Scope> = model(
       step_types: nullable(nonEmptyList(text())),
       step_names: nullable(nonEmptyList(text())),
       step_name_regex: nullable(pattern),
-      stages: nullable(nonEmptyList(oneOf(['pre', 'post']))),
+      stages: nullable(nonEmptyList(oneOf(STAGES))),
     })
     .transform(withoutUndefined),
 );
@@ -70,7 +71,7 @@ const steeringContext = model(
 export const actionSchema: z.ZodType<Action> = model(
   z
     .object({
-      decision: oneOf(['deny', 'steer', 'observe'], 'value_error'),
+      decision: oneOf(DECISIONS, 'value_error'),
       steering_context: nullable(steeringContext),
       metadata: nullable(freeObject()),
     })
@@ -85,7 +86,7 @@ export const definitionMembers: z.ZodType<DefinitionMembers> = z
   .object({
     description: nullable(text()),
     enabled: withDefault(boolean(), true),
-    execution: oneOf(['server', 'sdk']),
+    execution: oneOf(EXECUTIONS),
     scope: scopeSchema.optional(),
     action: actionSchema,
     tags: list(text()).optional(),

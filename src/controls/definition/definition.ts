@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import type { Decision, Stage } from '../../core/types.js';
+import type { Decision, Execution, Stage } from '../../core/types.js';
 import type { ControlTemplate, TemplateInput, TemplateValues } from '../../templates/template.js';
 
 /**
@@ -21,7 +21,7 @@ export type ControlDefinition = {
 };
 
 /** A control whose template has missing values. It has no definition, so it is never enabled. */
-export type TemplateDraft = TemplateInput & { enabled: false; condition?: undefined };
+export type TemplateDraft = TemplateInput & { enabled: false; condition?: never };
 
 /** A control as it is stored. */
 export type StoredControl = ControlDefinition | TemplateDraft;
@@ -30,9 +30,6 @@ export type StoredControl = ControlDefinition | TemplateDraft;
 export function isDraft(control: StoredControl): control is TemplateDraft {
   return control.condition === undefined;
 }
-
-/** Where a control is evaluated. */
-export type Execution = 'server' | 'sdk';
 
 /** A node of the condition tree. */
 export type Condition = Leaf | { and: Condition[] } | { or: Condition[] } | { not: Condition };

@@ -13,7 +13,6 @@ import type { RefusalMeter } from './limits.js';
 import type { LoadState } from './load-shedder.js';
 import { Peer } from './peer.js';
 import { refusal } from './refusals.js';
-import { RotatingTurns } from './rotating-turns.js';
 import { TokenBucket } from './token-bucket.js';
 
 /**
@@ -63,7 +62,7 @@ export class Admission implements ProcessAccount {
     maxWaiting: MAX_WAITING_CALLS,
     isHeavy: (owner) => this.#turns.isShared && owner.replies.isHeavy(this.now()),
   });
-  readonly #frontTurns = new RotatingTurns({ perTurn: FRONT_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
+  readonly #frontTurns = new CallTurns({ perTurn: FRONT_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
   readonly #publicTurns = new CallTurns({ perTurn: PUBLIC_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
   readonly #accounts;
   readonly #publicRate: TokenBucket;
@@ -180,7 +179,7 @@ export class Admission implements ProcessAccount {
    */
   takeFrontTurn(connection: object | undefined, handOn: () => void, isGone: () => boolean): void {
     const caller = this.peerOf(connection)?.owner ?? this.#unknown;
-    if (!this.#frontTurns.enter(caller, handOn, isGone)) this.#refuseTurn();
+    if (!this.#frontTurns.enter(handOn, isGone, caller)) this.#refuseTurn();
   }
 
   /**

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../contract/bounded-map.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { addressGroup } from './client-address.js';
 
@@ -60,15 +61,12 @@ export function createKeyGuessing({
     token: new GuessWindow('token'),
     subject: new GuessWindow('subject'),
   };
-  /** Addresses with keys that were correct there, oldest first. */
-  const proven = new Set<string>();
+  /** Addresses with keys that were correct there. */
+  const proven = new BoundedMap<string, true>({ entries: MAX_PROVEN });
 
   function right(address: string, fingerprint: string): void {
     const pair = `${addressGroup(address)} ${fingerprint}`;
-    if (proven.has(pair)) return;
-    const [oldest] = proven.size >= MAX_PROVEN ? proven : [];
-    if (oldest !== undefined) proven.delete(oldest);
-    proven.add(pair);
+    if (!proven.has(pair)) proven.set(pair, true);
   }
 
   /** A token's subject with its address, if tokens of it were correct there. */

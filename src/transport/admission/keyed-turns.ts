@@ -1,11 +1,5 @@
-import { CallTurns } from './call-turns.js';
+import { CallTurns, Rotation } from './call-turns.js';
 import type { Owner } from './fair-turns.js';
-
-/** Work of a caller that waits for its turn. */
-interface Waiting {
-  readonly run: () => void;
-  readonly isGone: () => boolean;
-}
 
 export interface KeyedTurnsOptions {
   /** Calls started in one turn. */
@@ -27,22 +21,20 @@ export class KeyedTurns {
   readonly #turns: CallTurns;
   readonly #options: KeyedTurnsOptions;
   readonly #endOfTurn: (callback: () => void) => void;
-  /** By caller, the one whose turn is next first. */
-  readonly #heavy = new Map<Owner, Waiting[]>();
+  readonly #heavy = new Rotation<Owner>();
   /** Heavy callers with a call that is not answered. */
   readonly #busy = new Set<Owner>();
-  #waitingHeavy = 0;
   #isResting = false;
 
   constructor(options: KeyedTurnsOptions) {
     const { perTurn, maxWaiting, endOfTurn } = options;
     this.#options = options;
     this.#endOfTurn = endOfTurn ?? ((callback) => void setImmediate(callback));
-    this.#turns = new CallTurns({ perTurn, maxWaiting, ...(endOfTurn === undefined ? {} : { endOfTurn }) });
+    this.#turns = new CallTurns({ perTurn, maxWaiting, endOfTurn });
   }
 
   get waiting(): number {
-    return this.#turns.waiting + this.#waitingHeavy;
+    return this.#turns.waiting + this.#heavy.size;
   }
 
   /**
@@ -52,37 +44,18 @@ export class KeyedTurns {
   enter(owner: Owner | undefined, run: (answered?: () => void) => void, isGone: () => boolean): boolean {
     if (owner === undefined || !this.#options.isHeavy(owner)) return this.#turns.enter(() => run(), isGone);
     if (this.waiting >= this.#options.maxWaiting) return false;
-    const waiting = this.#heavy.get(owner) ?? [];
-    waiting.push({ run: () => run(this.#started(owner)), isGone });
-    this.#heavy.set(owner, waiting);
-    this.#waitingHeavy += 1;
+    this.#heavy.add(owner, { run: () => run(this.#started(owner)), isGone });
     this.#goOn();
     return true;
   }
 
   /** Starts a waiting call of a heavy caller if there may be one now. */
   #goOn(): void {
-    if (this.#isResting || this.#waitingHeavy === 0) return;
-    for (const [owner, waiting] of this.#heavy) {
-      if (this.#busy.has(owner)) continue;
-      const next = this.#next(waiting);
-      this.#heavy.delete(owner);
-      if (waiting.length > 0) this.#heavy.set(owner, waiting);
-      if (next === undefined) continue;
-      this.#rest();
-      next.run();
-      return;
-    }
-  }
-
-  /** The next call whose caller is still there. */
-  #next(waiting: Waiting[]): Waiting | undefined {
-    for (;;) {
-      const next = waiting.shift();
-      if (next === undefined) return undefined;
-      this.#waitingHeavy -= 1;
-      if (!next.isGone()) return next;
-    }
+    if (this.#isResting) return;
+    const next = this.#heavy.take((owner) => this.#busy.has(owner));
+    if (next === undefined) return;
+    this.#rest();
+    next.run();
   }
 
   /** Until the end of the next turn: the others get a turn without a heavy call. */

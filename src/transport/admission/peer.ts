@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setReading } from '../../process/node-internals.js';
 import type { CertificateNames } from '../auth/client-certificate.js';
 import type { AddressAccount } from './address-accounts.js';
 import type { CallTurns } from './call-turns.js';
@@ -13,12 +14,6 @@ const OFFENCES_PER_SECOND = 5;
 const UNKNOWN_SLICE_BYTES = 1_024;
 /** The same for one with a key while others are active too. */
 const SHARED_SLICE_BYTES = 16_384;
-
-/** How Node.js stops and starts reading a socket, even one used by HTTP/2. No public method does that. */
-interface ReadHandle {
-  readStop?(): number;
-  readStart?(): number;
-}
 
 export interface PeerOptions {
   readonly socket: Socket;
@@ -199,10 +194,6 @@ export class Peer implements Pausable {
   }
 
   #readIfFree(): void {
-    const { socket } = this.#options;
-    if (socket.destroyed) return;
-    const handle = (socket as unknown as { _handle?: ReadHandle | null })._handle;
-    if (this.#isPaused || this.#isWorking) handle?.readStop?.();
-    else handle?.readStart?.();
+    setReading(this.#options.socket, !this.#isPaused && !this.#isWorking);
   }
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { OidcSettings } from '../../config/oidc-settings.js';
+import { BoundedMap } from '../../contract/bounded-map.js';
 import type { Principal } from '../../contract/call/handler.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { type IssuerKeys, KeysUnavailableError } from './issuer-keys.js';
@@ -67,9 +68,9 @@ export function createBearerTokens(options: BearerTokenOptions): ForgetfulTokens
   const { settings, keys, now, onSweep = () => {} } = options;
   const { issuer, audience, rights, clockToleranceMs } = settings;
   /** By SHA-256, used longest ago first. */
-  const verified = new Map<string, Principal>();
+  const verified = new BoundedMap<string, Principal>({ entries: MAX_VERIFIED });
   const verifying = new Map<string, Promise<void>>();
-  const expired = new Set<string>();
+  const expired = new BoundedMap<string, true>({ entries: MAX_EXPIRED });
   /** Increased by `forget`: what was being verified with the keys before is not kept. */
   let generation = 0;
 
@@ -81,20 +82,17 @@ export function createBearerTokens(options: BearerTokenOptions): ForgetfulTokens
 
   function retire(digest: string): void {
     verified.delete(digest);
-    keep(expired, digest, MAX_EXPIRED);
-    expired.add(digest);
+    expired.set(digest, true);
   }
 
   function find(token: string): Principal | undefined {
     const digest = digestOf(token);
-    const principal = verified.get(digest);
+    const principal = verified.use(digest);
     if (principal === undefined) return undefined;
     if (isOver(principal)) {
       retire(digest);
       return undefined;
     }
-    verified.delete(digest);
-    verified.set(digest, principal);
     return principal;
   }
 
@@ -127,7 +125,6 @@ export function createBearerTokens(options: BearerTokenOptions): ForgetfulTokens
       const claims = await claimsOf(token, audience);
       const principal = tokenPrincipal(claims, rights, issuer, claims.exp * 1000 + clockToleranceMs);
       if (started !== generation) return await verifyNew(token, digest);
-      keep(verified, digest, MAX_VERIFIED);
       verified.set(digest, principal);
     } catch (error) {
       if (error instanceof ServiceError && error.cause instanceof errors.JWTExpired) retire(digest);
@@ -170,13 +167,6 @@ let last = { token: '', digest: '' };
 function digestOf(token: string): string {
   if (last.token !== token) last = { token, digest: hash('sha256', token, 'base64') };
   return last.digest;
-}
-
-/** Removes the oldest entry of a full collection. */
-function keep(collection: Map<string, unknown> | Set<string>, key: string, limit: number): void {
-  if (collection.size < limit || collection.has(key)) return;
-  const [oldest] = collection.keys();
-  if (oldest !== undefined) collection.delete(oldest);
 }
 
 function hasAlgorithm(text: string): boolean {

@@ -17,7 +17,7 @@ export interface IssuerMetadata {
 /** Reads the discovery document of an issuer. Rejects if it cannot be read, or is not that of this issuer. */
 export async function readMetadata(issuer: string, timeoutMs: number): Promise<IssuerMetadata> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const document = await readJson(url, timeoutMs);
+  const document: Partial<Record<keyof IssuerMetadata, unknown>> = await readJson(url, timeoutMs);
   if (document.issuer !== issuer) throw new Error(`${url} is not the document of the issuer ${issuer}`);
   for (const member of ['jwks_uri', 'authorization_endpoint', 'token_endpoint'] as const) {
     const value = document[member];
@@ -25,11 +25,11 @@ export async function readMetadata(issuer: string, timeoutMs: number): Promise<I
     if (typeof value !== 'string' || !isSafeUrl(value))
       throw new Error(`${url} has no https URL as ${member}`);
   }
-  return document as unknown as IssuerMetadata;
+  return document as IssuerMetadata;
 }
 
 /** Reads a JSON object over HTTP. Redirects are not followed: they could lead to an address without TLS. */
-export async function readJson(url: string, timeoutMs: number): Promise<Record<string, unknown>> {
+export async function readJson(url: string, timeoutMs: number): Promise<object> {
   const reply = await fetch(url, {
     headers: { accept: MEDIA_TYPES.json },
     redirect: 'error',
@@ -49,5 +49,5 @@ export async function readJson(url: string, timeoutMs: number): Promise<Record<s
   const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Error(`${url} answered with JSON that is no object`);
-  return value as Record<string, unknown>;
+  return value;
 }

@@ -161,8 +161,7 @@ export class IssuerKeys {
       const text = JSON.stringify(document);
       const before = this.#keys;
       // An equal set keeps the keys that were imported.
-      const find =
-        before?.text === text ? before.find : createLocalJWKSet(document as unknown as JSONWebKeySet);
+      const find = before?.text === text ? before.find : createLocalJWKSet(document as JSONWebKeySet);
       this.#keys = { text, find, readAtMs: now() };
       this.#metadata = metadata;
       this.#problem = undefined;

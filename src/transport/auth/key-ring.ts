@@ -1,5 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
+import { BoundedMap } from '../../contract/bounded-map.js';
 import type { Principal } from '../../contract/call/handler.js';
+import { LONGEST_TIMER_MS } from '../../contract/call/time-limited.js';
 import { isSameKey, type KeyRights, type KnownKey, knownKey, sha256 } from './known-key.js';
 
 export interface KeyLists {
@@ -9,8 +11,6 @@ export interface KeyLists {
 
 /** Most withdrawn keys that are remembered. */
 const MAX_WITHDRAWN = 10_000;
-/** Longest delay of a Node.js timer, in milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The keys that are valid now: those of the variables, and those of the keys file until they expire. */
 export class KeyRing {
@@ -24,8 +24,8 @@ export class KeyRing {
   /** The valid keys that are texts, by the start of their digest. */
   #byDigest: ReadonlyMap<number, readonly KnownKey[]> = new Map();
   #fingerprints: ReadonlyMap<string, KnownKey> = new Map();
-  /** Ids of keys that were withdrawn or have expired, oldest first. */
-  readonly #withdrawn = new Set<string>();
+  /** Ids of keys that were withdrawn or have expired. */
+  readonly #withdrawn = new BoundedMap<string, true>({ entries: MAX_WITHDRAWN });
   #revision = 0;
   #expiry: NodeJS.Timeout | undefined;
 
@@ -116,13 +116,10 @@ export class KeyRing {
 
   #refresh(): void {
     const live = [...this.#given, ...this.fixed].filter((key) => !this.#isExpired(key));
-    for (const { id } of [...this.#live.values(), ...this.#given]) this.#withdrawn.add(id);
-    for (const { id } of live) this.#withdrawn.delete(id);
-    for (const id of this.#withdrawn) {
-      if (this.#withdrawn.size <= MAX_WITHDRAWN) break;
-      this.#withdrawn.delete(id);
-    }
+    const before = [...this.#live.values(), ...this.#given];
     this.#live = new Map(live.map((key) => [key.id, key]));
+    for (const id of this.#live.keys()) this.#withdrawn.delete(id);
+    for (const { id } of before) if (!this.#live.has(id)) this.#withdrawn.set(id, true);
     this.#byDigest = groupedByDigest(live.filter(({ isCertificate }) => !isCertificate));
     this.#fingerprints = new Map(live.map((key) => [key.principal.keyFingerprint ?? '', key]));
     this.#revision += 1;

@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import type { JWTPayload } from 'jose';
+import { BoundedMap } from '../../contract/bounded-map.js';
 import { createAgentLimit } from '../../contract/call/agent-limit.js';
 import type { Principal } from '../../contract/call/handler.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
@@ -71,7 +72,7 @@ export function createSessionTokens({
   now,
 }: SessionTokenOptions): SessionTokens {
   const idOf = (key: KnownKey): string => keyId(key, secret);
-  const remembered = new Map<string, Session>();
+  const remembered = new BoundedMap<string, Session>({ entries: MAX_REMEMBERED });
   let principals: ReadonlyMap<string, Principal> = new Map();
   let revision = -1;
   const seconds = (): number => Math.floor(now() / 1000);
@@ -107,7 +108,6 @@ export function createSessionTokens({
     if (session === undefined) return undefined;
     const { issuedAt, expiresAt } = session;
     const lasts = { ...session, expiresAt: Math.min(expiresAt, issuedAt + sessionSeconds) };
-    if (remembered.size >= MAX_REMEMBERED) forgetOldest(remembered);
     remembered.set(token, lasts);
     return lasts;
   }
@@ -238,11 +238,4 @@ function issuerSessionOf(
     sessionId,
   };
   return { principal, issuedAt: iat, expiresAt: exp };
-}
-
-function forgetOldest(remembered: Map<string, Session>): void {
-  for (const token of remembered.keys()) {
-    remembered.delete(token);
-    return;
-  }
 }

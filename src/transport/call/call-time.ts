@@ -1,8 +1,7 @@
-import { setMaxListeners } from 'node:events';
+import { type LimitedSignal, limitedSignal } from '../../contract/call/time-limited.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 
-/** Longest delay of a Node.js timer, in milliseconds; longer ones fire immediately. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export { LONGEST_TIMER_MS } from '../../contract/call/time-limited.js';
 
 /**
  * The time limit of one call. It starts on the first wait or the first use of the signal: most evaluations
@@ -22,35 +21,22 @@ export interface CallTime {
  * or its deadline passes; it is called at most once, when the time starts.
  */
 export function createCallTime(limitMs: number, callerSignal: () => AbortSignal): CallTime {
-  let running: { controller: AbortController; stop: () => void } | null = null;
-  const start = (): AbortController => {
-    if (running !== null) return running.controller;
-    const controller = new AbortController();
-    // All evaluations of a call wait by it.
-    setMaxListeners(0, controller.signal);
-    const timer = setTimeout(() => controller.abort(timeIsUp(limitMs)), limitMs);
-    const caller = callerSignal();
-    const onCallerAbort = (): void => controller.abort(caller.reason);
-    if (caller.aborted) onCallerAbort();
-    else caller.addEventListener('abort', onCallerAbort, { once: true });
-    const stop = (): void => {
-      clearTimeout(timer);
-      caller.removeEventListener('abort', onCallerAbort);
-    };
-    running = { controller, stop };
-    return controller;
+  let running: LimitedSignal | null = null;
+  const start = (): AbortSignal => {
+    running ??= limitedSignal(callerSignal(), limitMs, () => timeIsUp(limitMs));
+    return running.signal;
   };
   return {
     get signal() {
-      return start().signal;
+      return start();
     },
     bound(work) {
       if (!(work instanceof Promise)) return work;
       // The loser of the race may still reject; ignore it.
       work.catch(() => {});
-      return Promise.race([work, rejection(start().signal)]);
+      return Promise.race([work, rejection(start())]);
     },
-    end: () => running?.stop(),
+    end: () => running?.end(),
   };
 }
 

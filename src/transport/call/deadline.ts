@@ -1,7 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { parseTimeout as parseConnectTimeout } from '@connectrpc/connect/protocol-connect';
 import { parseTimeout as parseGrpcTimeout } from '@connectrpc/connect/protocol-grpc';
-import { LONGEST_TIMER_MS } from './call-time.js';
+import { LONGEST_TIMER_MS } from '../../contract/call/time-limited.js';
 
 /** The time an RPC may take by the wish of its caller. */
 export interface CallerTimeout {

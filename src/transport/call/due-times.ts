@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from './call-time.js';
+import { LONGEST_TIMER_MS } from '../../contract/call/time-limited.js';
 
 /** A clock and its timers. */
 export interface Timers {

@@ -5,15 +5,19 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { createFiles, fileErrors } from '../http/files.js';
-import type { ServedPath } from '../routing/route-finder.js';
-import { ASSETS_PATH, DASHBOARD_PATH, dashboardPage, dashboardPolicy } from './dashboard-page.js';
+import { HOST_ROUTES } from '../routing/host-routes.js';
 
-const METHODS = ['GET', 'HEAD'];
+/** All paths below it are pages of the dashboard, except those of its files. */
+const { path: DASHBOARD_PATH, methods: METHODS } = HOST_ROUTES.dashboard;
+/** The files, whose names contain a hash of their content. */
+const ASSETS_PATH = `${DASHBOARD_PATH}assets/`;
 const ONE_YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 const NONCE_BYTES = 18;
 
-/** Paths for error messages: that of the dashboard, with its slash, which leads to all others. */
-export const DASHBOARD_PATHS: readonly ServedPath[] = [{ template: DASHBOARD_PATH, methods: METHODS }];
+/** What the build of the dashboard writes into the page where a fresh nonce belongs. */
+const NONCE_PLACE = '__csp_nonce__';
+/** What the source of the page has where the prefix of the session routes belongs. */
+const API_PREFIX_PLACE = '__api_prefix__';
 
 export interface DashboardOptions {
   /** Prefix of the session routes, for example `/api`. */
@@ -66,6 +70,26 @@ export async function registerDashboard(
       handler: (request, reply) => files.send(request, reply, request.params['*'] ?? ''),
     });
   }
+}
+
+/** The page with a nonce, for one request. */
+function dashboardPage(template: string, nonce: string, apiPrefix: string): string {
+  return template.replaceAll(NONCE_PLACE, nonce).replaceAll(API_PREFIX_PLACE, apiPrefix);
+}
+
+/** What the page may load: its own files only, and styles with the nonce. */
+function dashboardPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 }
 
 /** The files of the folder: all have a hash in their names, and some are there compressed, too. */

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import { BoundedMap } from '../../contract/bounded-map.js';
 import type { StoredDefinition } from '../../controls/agent-control-store.js';
 import { linkProgram } from '../../core/program.js';
 import type { StepSchemas } from '../../core/step-schemas.js';
@@ -27,8 +28,11 @@ import type {
 } from './thread-messages.js';
 
 /** Programs, and as many schemas, that are kept, and the memory of each kind in bytes. */
-const MAX_PARTS = 64;
-const MAX_PART_BYTES = 128 * 1024 * 1024;
+const KEPT = {
+  entries: 64,
+  weight: 128 * 1024 * 1024,
+  weightOf: ({ sizeBytes }: SizedPart) => sizeBytes,
+};
 
 const { emptyDenies, foreign, keepEvaluators } = workerData as StepThreadData;
 runInBackground();
@@ -41,9 +45,8 @@ const library = createControlLibrary({ registry, keepEvaluators });
 const newExecutionId = createExecutionIds();
 
 const messages = new Map<number, ReadEvaluations>();
-/** In order of last use. */
-const programs = new Map<number, ControlProgram>();
-const schemas = new Map<number, StepSchemas>();
+const programs = new BoundedMap<number, ControlProgram>(KEPT);
+const schemas = new BoundedMap<number, StepSchemas>(KEPT);
 const running = new Map<number, AbortController>();
 let answers: ThreadAnswer[] = [];
 
@@ -82,33 +85,18 @@ function link(number: number, controls: readonly StoredDefinition[]): void {
     withTimeout,
     nextTurn: setImmediate,
   });
-  keep(programs, number, program);
-}
-
-/** Keeps a part as the most recently used one, and drops the oldest beyond the limits. */
-function keep<Part extends SizedPart>(parts: Map<number, Part>, number: number, part: Part): void {
-  parts.delete(number);
-  parts.set(number, part);
-  let bytes = 0;
-  for (const { sizeBytes } of parts.values()) bytes += sizeBytes;
-  for (const [oldest, { sizeBytes }] of parts) {
-    if (parts.size <= MAX_PARTS && (bytes <= MAX_PART_BYTES || oldest === number)) return;
-    parts.delete(oldest);
-    bytes -= sizeBytes;
-  }
+  programs.set(number, program);
 }
 
 function evaluate({ job, message, index, program: number, schemas: compared, stage, detail }: StepJob): void {
   const read = messages.get(message)?.items[index]?.read;
   const step: Step | undefined = read !== undefined && 'request' in read ? read.request.step : undefined;
-  const program = programs.get(number);
-  const registered = compared === null ? null : schemas.get(compared);
+  const program = programs.use(number);
+  const registered = compared === null ? null : schemas.use(compared);
   if (program === undefined || step === undefined || registered === undefined) {
     answer({ to: job, isMissing: true });
     return;
   }
-  keep(programs, number, program);
-  if (compared !== null && registered !== null) keep(schemas, compared, registered);
   let spent = 0;
   const mismatch =
     registered?.compare(step, stage, (steps) => {
@@ -143,7 +131,7 @@ parentPort?.on('message', (message: ToThread) => {
   } else if ('program' in message) {
     link(message.program, message.controls);
   } else if ('schemas' in message) {
-    keep(schemas, message.schemas, readStepSchemas(message.text));
+    schemas.set(message.schemas, readStepSchemas(message.text));
   } else if ('release' in message) {
     messages.delete(message.release);
   } else if ('abort' in message) {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { interceptBody } from '../../process/node-internals.js';
 import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
 import { isHttp2, type RawRequest } from './unread-body.js';
 
@@ -20,14 +21,10 @@ function mayBeLarge(raw: RawRequest): boolean {
   return isHttp2(raw) ? !raw.stream.endAfterHeaders : raw.headers['transfer-encoding'] !== undefined;
 }
 
-/**
- * Counts the bytes of a body where Node.js passes them to the request, because adding a listener would start
- * reading. Above the limit, the reader gets the error and no more data.
- */
+/** Counts the bytes of a body as they arrive. Above the limit, the reader gets the error and no more data. */
 export function countBody(raw: RawRequest, ticket: Pick<CallTicket, 'holdMore' | 'release'>): void {
   let refusal: unknown;
-  const push = raw.push;
-  raw.push = (chunk: Uint8Array | null, encoding?: BufferEncoding): boolean => {
+  interceptBody(raw, (chunk, pass) => {
     if (refusal === undefined && chunk !== null) {
       try {
         ticket.holdMore(chunk.length);
@@ -36,9 +33,9 @@ export function countBody(raw: RawRequest, ticket: Pick<CallTicket, 'holdMore' |
         ticket.release();
       }
     }
-    if (refusal === undefined) return push.call(raw, chunk, encoding);
+    if (refusal === undefined) return pass(chunk);
     // If reading has not started yet, the next chunk reports it.
     if (raw.listenerCount('error') > 0) raw.emit('error', refusal);
-    return chunk === null ? push.call(raw, null) : true;
-  };
+    return chunk === null ? pass(null) : true;
+  });
 }

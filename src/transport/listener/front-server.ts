@@ -1,5 +1,6 @@
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { startRequestChecks, takeConnectionListener } from '../../process/node-internals.js';
 import type { ListenerLimits } from './limits.js';
 
 /** TCP keep-alive probes detect peers that vanished silently. */
@@ -45,7 +46,7 @@ export class FrontServer extends Server {
     // Headers beyond this count are dropped silently; one above the limit shows that there were too many.
     this.maxHeadersCount = limits.maxHeaderCount + 1;
     this.timeout = limits.sendStallTimeoutMs;
-    this.#http1 = this.#takeConnectionListener();
+    this.#http1 = takeConnectionListener(this);
     this.on('connection', (socket: Socket) => actions.accept(socket));
   }
 
@@ -56,8 +57,7 @@ export class FrontServer extends Server {
 
   /** Prepares for connections that another process accepts. */
   expectHandedOver(): void {
-    // An HTTP server starts checking for slow requests on this event, which otherwise requires `listen`.
-    this.emit('listening');
+    startRequestChecks(this);
   }
 
   /** Serves a connection accepted by another process like one accepted here. */
@@ -88,18 +88,5 @@ export class FrontServer extends Server {
 
   override closeAllConnections(): void {
     this.#actions.destroyAll();
-  }
-
-  /** Removes and returns Node's own 'connection' listener, so that `accept` runs first. */
-  #takeConnectionListener(): (socket: Socket) => void {
-    const listeners = this.listeners('connection');
-    const [http1] = listeners;
-    if (listeners.length !== 1 || http1 === undefined) {
-      throw new Error('This version of Node.js accepts HTTP connections in a way the listener does not know');
-    }
-    this.removeAllListeners('connection');
-    return (socket) => {
-      http1.call(this, socket);
-    };
   }
 }

@@ -1,13 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   createServer,
-  type Http2Server,
   type Http2ServerRequest,
   type Http2ServerResponse,
-  type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import { replaceStreamListener, startSession } from '../../process/node-internals.js';
 import type { Admission } from '../admission/admission.js';
 import type { FrontGate } from '../admission/front-gate.js';
 import type { Peer } from '../admission/peer.js';
@@ -66,15 +65,11 @@ export function createHttp2Sockets(options: Http2SocketOptions): Http2Sockets {
     },
     onRequest,
   );
-  putFirst(server, (stream, headers, rawHeaders, makeRequest) => {
+  replaceStreamListener(server, (makeRequest) => (stream, headers, flags, rawHeaders) => {
     admission?.peerOf(stream.session)?.callStarted();
     if (takeStream?.(stream, headers, rawHeaders) === true) return;
-    if (gate === undefined) makeRequest();
-    else gate.stream(stream, headers, makeRequest);
-  });
-  let started: ServerHttp2Session | undefined;
-  server.on('session', (session) => {
-    started = session;
+    if (gate === undefined) makeRequest(stream, headers, flags, rawHeaders);
+    else gate.stream(stream, headers, () => makeRequest(stream, headers, flags, rawHeaders));
   });
 
   return {
@@ -82,9 +77,7 @@ export function createHttp2Sockets(options: Http2SocketOptions): Http2Sockets {
       // A session does not end when a half-open socket ends.
       socket.allowHalfOpen = false;
       const remoteAddress = socket.remoteAddress;
-      server.emit('connection', socket);
-      const session = started;
-      started = undefined;
+      const session = startSession(server, socket);
       if (session === undefined) return undefined;
       session.on('error', (error) => onProblem({ kind: 'http2-session', error, remoteAddress }));
       // Header size and stream count are enforced after the acknowledgement.
@@ -93,28 +86,4 @@ export function createHttp2Sockets(options: Http2SocketOptions): Http2Sockets {
       return new Http2Connection(session, socket, limits, onProblem, peer);
     },
   };
-}
-
-type StreamListener = (
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
-  flags: number,
-  rawHeaders: string[],
-) => void;
-
-/** Receives every stream, and a function that creates a request from it. */
-type FirstListener = (...parameters: [...Parameters<StreamTaker>, makeRequest: () => void]) => void;
-
-/** The server creates requests in its own 'stream' listener; this runs `first` before it. */
-function putFirst(server: Http2Server, first: FirstListener): void {
-  const listeners = server.listeners('stream') as StreamListener[];
-  const [makeRequest] = listeners;
-  if (listeners.length !== 1 || makeRequest === undefined) {
-    throw new Error('This version of Node.js makes HTTP/2 requests in a way the listener does not know');
-  }
-  server.removeAllListeners('stream');
-  const onStream: StreamListener = (stream, headers, flags, rawHeaders) =>
-    first(stream, headers, rawHeaders, () => makeRequest.call(server, stream, headers, flags, rawHeaders));
-  // The Node.js types omit the raw headers, which are passed to every listener.
-  server.on('stream', onStream as (...parameters: never) => void as never);
 }

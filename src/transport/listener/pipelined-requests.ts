@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
+import { takeDataListener } from '../../process/node-internals.js';
 import type { Peer } from '../admission/peer.js';
-import { readInSlices } from './sliced-reading.js';
 
 /** Requests of one connection started in one turn of the event loop. */
 const REQUESTS_PER_TURN = 16;
@@ -100,4 +100,43 @@ export class PipelinedRequests {
     this.#count.waiting -= this.#starts.length;
     this.#starts = [];
   }
+}
+
+/**
+ * Makes the HTTP/1 parser of Node.js read a socket in parts; see `Peer.sliceBytes`. By default it processes
+ * all received data without interruption, which may be thousands of requests, even if the connection is
+ * closed meanwhile. Must be called after HTTP/1 was set up on the socket, but not while the parser runs.
+ */
+function readInSlices(socket: Socket, peer: Peer): void {
+  const parse = takeDataListener(socket);
+  let waiting: Buffer[] = [];
+
+  function read(chunk: Buffer): void {
+    if (peer.isIgnored) return;
+    if (waiting.length > 0) waiting.push(chunk);
+    else if (chunk.length <= peer.sliceBytes) parse(chunk);
+    else {
+      waiting.push(chunk);
+      peer.isWorking = true;
+      goOn();
+    }
+  }
+
+  /** Parses waiting data as far as allowed. */
+  function goOn(): void {
+    const [chunk, ...others] = waiting;
+    if (socket.destroyed || peer.isIgnored) waiting = [];
+    if (chunk === undefined || waiting.length === 0) return;
+    if (socket.isPaused()) {
+      socket.once('resume', goOn);
+      return;
+    }
+    const size = Math.min(chunk.length, peer.sliceBytes);
+    waiting = chunk.length > size ? [chunk.subarray(size), ...others] : others;
+    parse(chunk.subarray(0, size));
+    if (waiting.length > 0) peer.nextTurn(goOn);
+    else peer.isWorking = false;
+  }
+
+  socket.on('data', read);
 }

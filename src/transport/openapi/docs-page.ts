@@ -1,12 +1,3 @@
-/** Path of the page that shows the OpenAPI document. */
-export const DOCS_PATH = '/docs';
-
-/** Files of the viewer package that the page uses. */
-export const VIEWER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] as const;
-
-/** Name of the script that starts the viewer. */
-export const START_FILE = 'start.js';
-
 /**
  * The API page. All URLs are relative, so that it works behind a prefix; scripts are files, so that the
  * policy below can forbid all others.
@@ -24,7 +15,7 @@ export const DOCS_PAGE = `<!DOCTYPE html>
 <div id="api"></div>
 <noscript>This page needs JavaScript. The document it shows is <a href="openapi.json">openapi.json</a>.</noscript>
 <script src="docs/swagger-ui-bundle.js"></script>
-<script src="docs/${START_FILE}"></script>
+<script src="docs/start.js"></script>
 </body>
 </html>
 `;

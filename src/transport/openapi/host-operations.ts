@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { STORAGE_STATES } from '../../database/storage-health/storage-state.js';
+import { HOST_ROUTES, type HostRouteName, hostPath } from '../routing/host-routes.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
 import { failure, response } from './problem-schemas.js';
 import { withReplyExample } from './reply-examples.js';
@@ -8,7 +9,7 @@ import type { SchemaPool } from './schema-pool.js';
 /** An operation of the host itself, which has no descriptor. */
 export interface HostOperation {
   readonly path: string;
-  readonly verb: 'get' | 'post';
+  readonly verb: string;
   readonly operation: JsonObject;
 }
 
@@ -86,16 +87,33 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
       ['authenticated', 'is_admin'],
     ),
   }));
+  const operation = (route: HostRouteName, operationId: string, summary: string, rest: JsonObject) => {
+    const { part, methods } = HOST_ROUTES[route];
+    const tags = [part === 'operations' ? 'Operations' : 'Session'];
+    return {
+      path: hostPath(route, apiPrefix),
+      verb: (methods[0] ?? 'GET').toLowerCase(),
+      operation: { operationId, tags, summary, 'x-access': 'public', security: [], ...rest },
+    };
+  };
+  const get = (route: HostRouteName, operationId: string, summary: string, responses: JsonObject) => {
+    const [[status, success] = ['200', {}], ...others] = Object.entries(responses);
+    const shown = {
+      [status]: withReplyExample(operationId, success as JsonObject),
+      ...Object.fromEntries(others),
+    };
+    return operation(route, operationId, summary, { responses: { ...shown, default: failure('Failure') } });
+  };
   const setCookie: JsonObject = { 'Set-Cookie': { description: 'The session.', schema: TEXT } };
   return [
-    get('/health', 'Operations', 'getHealth', 'Tells whether the process can evaluate', {
+    get('health', 'getHealth', 'Tells whether the process can evaluate', {
       '200': response('Whether it can.', HEALTH),
     }),
-    get('/ready', 'Operations', 'getReadiness', 'Tells whether requests should be sent here', {
+    get('ready', 'getReadiness', 'Tells whether requests should be sent here', {
       '200': response('They should.', stateReply({ status: { const: 'ready' } })),
       '503': response('They should not, now.', stateReply({ status: { const: 'not_ready' }, reason: TEXT })),
     }),
-    get(`${apiPrefix}/config`, 'Session', 'getConfig', 'Tells a browser whether it has to log in', {
+    get('config', 'getConfig', 'Tells a browser whether it has to log in', {
       '200': response(
         'How callers authenticate.',
         object(
@@ -116,7 +134,7 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
         ),
       ),
     }),
-    post(`${apiPrefix}/login`, 'login', 'Starts a session with an API key', {
+    operation('login', 'login', 'Starts a session with an API key', {
       requestBody: {
         required: true,
         content: {
@@ -139,36 +157,11 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
         default: failure('Failure'),
       },
     }),
-    post(`${apiPrefix}/logout`, 'logout', 'Ends the session', {
+    operation('logout', 'logout', 'Ends the session', {
       responses: {
         '204': { description: 'The cookie is gone.', headers: setCookie },
         default: failure('Failure'),
       },
     }),
   ];
-}
-
-function get(
-  path: string,
-  tag: string,
-  operationId: string,
-  summary: string,
-  responses: JsonObject,
-): HostOperation {
-  const operation = { operationId, tags: [tag], summary, 'x-access': 'public', security: [] };
-  const [[status, success] = ['200', {}], ...others] = Object.entries(responses);
-  const shown = {
-    [status]: withReplyExample(operationId, success as JsonObject),
-    ...Object.fromEntries(others),
-  };
-  return {
-    path,
-    verb: 'get',
-    operation: { ...operation, responses: { ...shown, default: failure('Failure') } },
-  };
-}
-
-function post(path: string, operationId: string, summary: string, rest: JsonObject): HostOperation {
-  const operation = { operationId, tags: ['Session'], summary, 'x-access': 'public', security: [] };
-  return { path, verb: 'post', operation: { ...operation, ...rest } };
 }

@@ -4,19 +4,13 @@ import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { createFiles, fileErrors } from '../http/files.js';
-import type { ServedPath } from '../routing/route-finder.js';
+import { HOST_ROUTES } from '../routing/host-routes.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
-import { DOCS_PAGE, DOCS_PATH, DOCS_POLICY, START_FILE, START_SCRIPT, VIEWER_FILES } from './docs-page.js';
+import { DOCS_PAGE, DOCS_POLICY, START_SCRIPT } from './docs-page.js';
 
-const METHODS = ['GET', 'HEAD'];
-
-/** Paths of the document and its pages. */
-export const OPENAPI_PATHS: readonly ServedPath[] = [
-  '/openapi.json',
-  DOCS_PATH,
-  '/redoc',
-  ...[START_FILE, ...VIEWER_FILES].map((name) => `/docs/${name}`),
-].map((template) => ({ template, methods: METHODS }));
+const { openapi, docs, redoc } = HOST_ROUTES;
+/** The script that starts the viewer, and files of its package. */
+const [START_FILE = '', ...VIEWER_FILES] = docs.files;
 
 /** A restart may bring another version: caches revalidate soon, using the ETag. */
 const CACHE_CONTROL = 'public, max-age=60';
@@ -27,15 +21,15 @@ const VIEWER_AGE_MS = 60_000;
  * reader: making it is a third of the work of a start.
  */
 export function registerOpenApi(app: FastifyInstance, document: () => Promise<JsonObject>): void {
-  serveText(app, '/openapi.json', MEDIA_TYPES.jsonInUtf8, async () => JSON.stringify(await document()));
-  serveText(app, DOCS_PATH, 'text/html; charset=utf-8', () => DOCS_PAGE, {
+  serveText(app, openapi.path, MEDIA_TYPES.jsonInUtf8, async () => JSON.stringify(await document()));
+  serveText(app, docs.path, 'text/html; charset=utf-8', () => DOCS_PAGE, {
     'content-security-policy': DOCS_POLICY,
     'referrer-policy': 'no-referrer',
   });
-  serveText(app, `/docs/${START_FILE}`, 'text/javascript; charset=utf-8', () => START_SCRIPT);
+  serveText(app, `${docs.path}/${START_FILE}`, 'text/javascript; charset=utf-8', () => START_SCRIPT);
   app.route({
-    method: METHODS,
-    url: '/redoc',
+    method: redoc.methods,
+    url: redoc.path,
     // Relative, like all URLs of the page.
     handler: (_request, reply) => reply.code(302).header('location', 'docs').send(),
   });
@@ -46,8 +40,8 @@ export function registerOpenApi(app: FastifyInstance, document: () => Promise<Js
   });
   for (const file of VIEWER_FILES) {
     app.route({
-      method: METHODS,
-      url: `/docs/${file}`,
+      method: docs.methods,
+      url: `${docs.path}/${file}`,
       errorHandler: fileErrors,
       handler: (request, reply) => files.send(request, secure(reply), file),
     });
@@ -64,7 +58,7 @@ function serveText(
 ): void {
   let made: { readonly text: string; readonly tag: string } | undefined;
   app.route({
-    method: METHODS,
+    method: docs.methods,
     url,
     handler: async (request, reply) => {
       made ??= tagged(await make());

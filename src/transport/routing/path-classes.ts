@@ -1,13 +1,10 @@
 import { type CallClass, callClassOf } from '../admission/call-class.js';
 import type { PathClass } from '../admission/front-gate.js';
 import { type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
+import { hostPaths, hostUnits } from './host-routes.js';
 
 /** Cost of calls without a key, in units of a simple request: Connect takes some hundred µs for an RPC. */
 const RPC_UNITS = 5;
-/** Metrics are a long text. */
-const METRICS_UNITS = 5;
-/** A login checks a key and signs a token; at the issuer, it asks there. */
-const LOGIN_UNITS = 5;
 
 export interface PathClassOptions {
   readonly methods: Iterable<RpcMethod>;
@@ -39,13 +36,8 @@ export function createPathClasses({
       for (const binding of method.bindings) evaluations.add(restTemplate(binding, apiBase));
   }
   const apiStart = `${apiBase}/`;
-  const units = new Map([
-    ['/metrics', METRICS_UNITS],
-    [`${apiPrefix}/login`, LOGIN_UNITS],
-    [`${apiPrefix}/oidc/login`, LOGIN_UNITS],
-    [`${apiPrefix}/oidc/callback`, LOGIN_UNITS],
-  ]);
-  const operational = new Set(OPERATIONS_PATHS.map(({ template }) => template) as string[]);
+  const units = hostUnits(apiPrefix);
+  const operational = new Set(hostPaths(['operations'], apiPrefix).map(({ template }) => template));
   const keyed: PathClass = { callClass: 'keyed', publicUnits: 1, isOperational: false };
   const evaluation: PathClass = { callClass: 'evaluation', publicUnits: 1, isOperational: false };
   return (path) => {
@@ -57,10 +49,3 @@ export function createPathClasses({
     return { callClass: 'public', publicUnits, isOperational: operational.has(path) };
   };
 }
-
-/** Paths of the operational routes, with their methods. */
-export const OPERATIONS_PATHS = [
-  { template: '/health', methods: ['GET'] },
-  { template: '/ready', methods: ['GET'] },
-  { template: '/metrics', methods: ['GET', 'HEAD'] },
-] as const;

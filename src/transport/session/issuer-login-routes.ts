@@ -7,9 +7,9 @@ import { type ForeignOriginCheck, schemeOf } from '../auth/request-origin.js';
 import { cookieOf, LOGIN_COOKIE, loginCookie, sessionCookie } from '../auth/session-cookie.js';
 import type { CallHost } from '../call/call-host.js';
 import { publicRoute } from '../rest/rest-calls.js';
+import { hostPath } from '../routing/host-routes.js';
 import { isForHttpsOnly, isUnsafe, NEEDS_HTTPS, notStored } from './browser-request.js';
 import { type IssuerLogin, LoginError } from './issuer-login.js';
-import { callbackPath, issuerLoginPath } from './issuer-login-paths.js';
 import { FLOW_SECONDS } from './login-flow.js';
 
 export interface IssuerLoginRouteOptions {
@@ -32,8 +32,10 @@ const MAX_PAGE_LENGTH = 1_000;
 /** The login of browsers at the issuer: one route that sends them there, and one that they come back to. */
 export function registerIssuerLogin(scope: FastifyInstance, options: IssuerLoginRouteOptions): void {
   const { prefix, login, redirectUrl, authenticator, host, isForeign, debug } = options;
+  const loginPath = hostPath('issuerLogin', prefix);
+  const callbackPath = hostPath('issuerCallback', prefix);
   // Relative to the callback, so that it works behind a prefix unknown to the service.
-  const dashboard = `${'../'.repeat(callbackPath(prefix).split('/').length - 2)}ui/`;
+  const dashboard = `${'../'.repeat(callbackPath.split('/').length - 2)}ui/`;
   const at = (path: string) => ({ callRoute: publicRoute(host, 'GET', path) });
 
   const withLoginCookie = (request: FastifyRequest, value: string, seconds: number): string =>
@@ -54,9 +56,9 @@ export function registerIssuerLogin(scope: FastifyInstance, options: IssuerLogin
   }
 
   scope.get(
-    issuerLoginPath(prefix),
+    loginPath,
     {
-      config: at(issuerLoginPath(prefix)),
+      config: at(loginPath),
       // Pages of other origins must not begin a login in the name of their user.
       onRequest(request, _reply, done) {
         if (isForeign(request)) throw foreignOrigin();
@@ -66,7 +68,7 @@ export function registerIssuerLogin(scope: FastifyInstance, options: IssuerLogin
     async (request, reply) => {
       try {
         if (isUnsafe(request, debug)) throw new LoginError('insecure', new Error(NEEDS_HTTPS));
-        const callback = redirectUrl ?? `${schemeOf(request)}://${request.host}${callbackPath(prefix)}`;
+        const callback = redirectUrl ?? `${schemeOf(request)}://${request.host}${callbackPath}`;
         const { page = '' } = request.query as { readonly page?: string };
         const { location, flow } = await login.begin(callback, isPage(page) ? page : '');
         return redirect(reply.header('set-cookie', withLoginCookie(request, flow, FLOW_SECONDS)), location);
@@ -76,7 +78,7 @@ export function registerIssuerLogin(scope: FastifyInstance, options: IssuerLogin
     },
   );
 
-  scope.get(callbackPath(prefix), { config: at(callbackPath(prefix)) }, async (request, reply) => {
+  scope.get(callbackPath, { config: at(callbackPath) }, async (request, reply) => {
     const cleared = withLoginCookie(request, '', 0);
     try {
       const flow = cookieOf(request.headers.cookie ?? '', LOGIN_COOKIE) ?? '';

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
+import { BoundedMap } from '../../contract/bounded-map.js';
 
 /** Time for the login at the issuer, in seconds. */
 export const FLOW_SECONDS = 600;
@@ -28,8 +29,8 @@ export interface LoginFlows {
 /** Encrypts flows with a key that is derived from the secret of the sessions. `now` is in milliseconds since 1970. */
 export function createLoginFlows(secret: string, now: () => number): LoginFlows {
   const key = createHash('sha256').update('login flow:').update(secret).digest();
-  /** Ids of flows, oldest first. */
-  const used = new Set<string>();
+  /** By the ids of flows. */
+  const used = new BoundedMap<string, true>({ entries: MAX_USED });
   return {
     seal: (flow) =>
       new EncryptJWT({ ...flow })
@@ -47,9 +48,7 @@ export function createLoginFlows(secret: string, now: () => number): LoginFlows 
         });
         const { jti = '' } = payload;
         if (used.has(jti)) return undefined;
-        const [oldest] = used;
-        if (used.size >= MAX_USED && oldest !== undefined) used.delete(oldest);
-        used.add(jti);
+        used.set(jti, true);
         return payload;
       } catch {
         return undefined;

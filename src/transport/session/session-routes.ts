@@ -11,10 +11,9 @@ import { sessionCookie } from '../auth/session-cookie.js';
 import type { CallHost } from '../call/call-host.js';
 import { readBody } from '../rest/rest-body.js';
 import { publicRoute } from '../rest/rest-calls.js';
-import type { ServedPath } from '../routing/route-finder.js';
+import { HOST_ROUTES, hostPath } from '../routing/host-routes.js';
 import { isForHttpsOnly, isUnsafe, NEEDS_HTTPS, notStored } from './browser-request.js';
 import type { IssuerLogin } from './issuer-login.js';
-import { issuerLoginPath, issuerLoginPaths } from './issuer-login-paths.js';
 
 /** Options of the session routes. */
 export interface SessionRouteOptions {
@@ -39,23 +38,14 @@ const MAX_LOGGED_HOST = 255;
 const MAX_LOGIN_BYTES = 16 * 1024;
 const LOGIN_INPUT = z.object({ api_key: text() });
 
-/** Paths of the session routes, with their methods. */
-export function sessionPaths(prefix: string, login: IssuerLogin | null): ServedPath[] {
-  return [
-    { template: `${prefix}/config`, methods: ['GET'] },
-    { template: `${prefix}/login`, methods: ['POST'] },
-    { template: `${prefix}/logout`, methods: ['POST'] },
-    ...(login === null ? [] : issuerLoginPaths(prefix)),
-  ];
-}
-
 /** The routes of a web console for the authentication settings, login and logout. All are public. */
 export async function registerSessionRoutes(
   scope: FastifyInstance,
   options: SessionRouteOptions,
 ): Promise<void> {
   const { prefix, authenticator, host, entrance, credentials, isForeign, debug, login } = options;
-  const signIn = login === null ? {} : { sign_in: { name: login.name, path: issuerLoginPath(prefix) } };
+  const signIn =
+    login === null ? {} : { sign_in: { name: login.name, path: hostPath('issuerLogin', prefix) } };
   if (login !== null) {
     const { registerIssuerLogin } = await import('./issuer-login-routes.js');
     registerIssuerLogin(scope, { ...options, login });
@@ -84,27 +74,31 @@ export async function registerSessionRoutes(
     return entrance.guess('call', request.ticket, apiKey, () => authenticator.find(apiKey)) !== undefined;
   }
 
-  const at = (verb: string, name: string) => ({ callRoute: publicRoute(host, verb, `${prefix}/${name}`) });
+  const at = (name: 'config' | 'login' | 'logout') => {
+    const [method = 'GET'] = HOST_ROUTES[name].methods;
+    const url = hostPath(name, prefix);
+    return { method, url, config: { callRoute: publicRoute(host, method, url) } };
+  };
 
-  scope.get(`${prefix}/config`, { config: at('GET', 'config') }, async (request, reply) => {
-    const { enabled } = authenticator;
-    const active = enabled && (await recognizes(request));
-    return notStored(reply).send({
-      requires_api_key: enabled,
-      auth_mode: enabled ? 'api-key' : 'none',
-      has_active_session: active,
-      ...signIn,
-    });
+  scope.route({
+    ...at('config'),
+    handler: async (request, reply) => {
+      const { enabled } = authenticator;
+      const active = enabled && (await recognizes(request));
+      return notStored(reply).send({
+        requires_api_key: enabled,
+        auth_mode: enabled ? 'api-key' : 'none',
+        has_active_session: active,
+        ...signIn,
+      });
+    },
   });
 
-  scope.post(
-    `${prefix}/login`,
-    {
-      config: at('POST', 'login'),
-      bodyLimit: MAX_LOGIN_BYTES,
-      onRequest: refuseForeign,
-    },
-    async (request, reply) => {
+  scope.route({
+    ...at('login'),
+    bodyLimit: MAX_LOGIN_BYTES,
+    onRequest: refuseForeign,
+    handler: async (request, reply) => {
       const body = readBody(request, 'refuse');
       if ('problem' in body) throw body.problem;
       const { api_key: apiKey } = parseInput(LOGIN_INPUT, body.value);
@@ -124,19 +118,19 @@ export async function registerSessionRoutes(
       }
       return accept(reply, await session, isForHttpsOnly(request, debug));
     },
-  );
+  });
 
-  scope.post(
-    `${prefix}/logout`,
-    { config: at('POST', 'logout'), onRequest: refuseForeign },
-    async (request, reply) => {
+  scope.route({
+    ...at('logout'),
+    onRequest: refuseForeign,
+    handler: async (request, reply) => {
       // The browser forgets its session in any case, also when the reply is an error.
       notStored(reply).header('set-cookie', sessionCookie('', 0, isForHttpsOnly(request, debug)));
       const { session } = credentials.ofRest(request);
       if (session !== undefined) await authenticator.logOut(session.token);
       return reply.code(204).send();
     },
-  );
+  });
 }
 
 function accept(reply: FastifyReply, { token, isAdmin, seconds }: NewSession, secure: boolean): FastifyReply {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { CallTurns } from '../../../src/transport/admission/call-turns.js';
 import { Owner } from '../../../src/transport/admission/fair-turns.js';
 import { KeyedTurns } from '../../../src/transport/admission/keyed-turns.js';
 import { ReplyDebt } from '../../../src/transport/admission/reply-debt.js';
-import { RotatingTurns } from '../../../src/transport/admission/rotating-turns.js';
 
 function clock() {
   const ends: (() => void)[] = [];
@@ -96,11 +96,11 @@ describe('the bytes of replies', () => {
 describe('calls that are passed on in rotation', () => {
   it('start some per turn; a caller with many delays its own', () => {
     const { endOfTurn, endTurn } = clock();
-    const turns = new RotatingTurns({ perTurn: 2, maxWaiting: 5, endOfTurn });
+    const turns = new CallTurns({ perTurn: 2, maxWaiting: 5, endOfTurn });
     const many = {};
     const started: string[] = [];
     const enter = (name: string, caller: object, isGone = STAYS) =>
-      turns.enter(caller, () => started.push(name), isGone);
+      turns.enter(() => started.push(name), isGone, caller);
     for (let call = 0; call < 7; call += 1) expect(enter(`many-${call}`, many, () => call === 2)).toBe(true);
     expect(enter('too many', many)).toBe(false);
     expect(enter('few', {})).toBe(true);
