@@ -1,8 +1,6 @@
 import { type LimitedSignal, limitedSignal } from '../../contract/call/time-limited.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 
-export { LONGEST_TIMER_MS } from '../../contract/call/time-limited.js';
-
 /**
  * The time limit of one call. It starts on the first wait or the first use of the signal: most evaluations
  * are answered synchronously and need neither a timer nor a signal.

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Code, ConnectError } from '@connectrpc/connect';
+import { LONGEST_TIMER_MS } from '../../contract/call/time-limited.js';
 import type { Call } from '../call/call.js';
-import { LONGEST_TIMER_MS } from '../call/call-time.js';
 import { callerTimeoutOf, deadlinePassed } from '../call/deadline.js';
 
 /** A call that can be ended from outside. */
