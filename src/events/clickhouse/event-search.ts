@@ -6,7 +6,7 @@ import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { type ClickHouseEvent, COLUMN_NAMES, OCTETS, readRow } from './clickhouse-row.js';
 import {
   type Conditions,
-  conditionsOf,
+  clickHouseConditionsOf,
   NO_CONDITIONS,
   queryOf,
   whereOf,
@@ -117,14 +117,14 @@ export function createEventSearch({
 
   /** The conditions of a filter, without deleted events. */
   async function existing(filter: EventFilter): Promise<Conditions | 'nothing'> {
-    const conditions = conditionsOf(filter);
+    const conditions = clickHouseConditionsOf(filter);
     if (conditions === 'nothing') return 'nothing';
     const exists = existsAt(await state());
     return exists === undefined ? conditions : withCondition(conditions, exists);
   }
 
   async function count(filter: EventFilter): Promise<number> {
-    const conditions = conditionsOf(filter);
+    const conditions = clickHouseConditionsOf(filter);
     if (conditions === 'nothing') return 0;
     const log = await state();
     const sum = async (all: Conditions) => {

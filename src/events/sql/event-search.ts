@@ -5,7 +5,7 @@ import { allOf } from '../../database/text.js';
 import type { EventCursor, EventSearch } from '../store/event-search.js';
 import { PART_LIMITS, type PartLimits, type StoredEvent } from '../store/event-tail.js';
 import { countEvents } from './count-events.js';
-import { conditionsOf } from './event-conditions.js';
+import { sqlConditionsOf } from './event-conditions.js';
 import { hasMore, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent } from './event-row.js';
 import { ALL_EVENTS } from './segment-tables.js';
@@ -37,7 +37,7 @@ export function createEventSearch(
 
   return {
     async page(filter, { limit, offset = 0, after }) {
-      const conditions = conditionsOf(filter);
+      const conditions = sqlConditionsOf(filter);
       if (conditions === 'nothing') return { events: [], next: undefined };
       if (after !== undefined) conditions.push(isAfter(after));
       const rows = await bulk.read(
@@ -53,14 +53,14 @@ export function createEventSearch(
       };
     },
     async count(filter) {
-      const conditions = conditionsOf(filter);
+      const conditions = sqlConditionsOf(filter);
       if (conditions === 'nothing') return 0;
       if (conditions.length > 0) return countEvents(bulk, conditions);
       const [row] = await bulk.read('search', Prisma.sql`SELECT "events" FROM "event_log" WHERE "id" = 1`);
       return Number(row?.[0] ?? 0);
     },
     async *walk(filter) {
-      const conditions = conditionsOf(filter);
+      const conditions = sqlConditionsOf(filter);
       if (conditions === 'nothing') return;
       let after: EventCursor | undefined;
       do {

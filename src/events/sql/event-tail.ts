@@ -2,7 +2,7 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkRow } from '../../database/bulk.js';
 import { allOf, FALSE } from '../../database/text.js';
 import { type EventLogState, type EventTail, MESSAGE_LIMITS, type PartLimits } from '../store/event-tail.js';
-import { conditionsOf } from './event-conditions.js';
+import { sqlConditionsOf } from './event-conditions.js';
 import { hasMore, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent } from './event-row.js';
 import { ALL_EVENTS } from './segment-tables.js';
@@ -26,7 +26,7 @@ export function createEventTail(
       return readLogState(row ?? []);
     },
     async after(lane, position, filter) {
-      const conditions = conditionsOf(filter);
+      const conditions = sqlConditionsOf(filter);
       const passes = conditions === 'nothing' ? FALSE : allOf(conditions);
       // Only by the positions of the part: an index of a filter may contain all existing events.
       const rows = await bulk.read(

@@ -41,7 +41,7 @@ export function createRolledMasses({
 
   /** Times of the first event, from `fromS` on, and of the last one, in seconds. */
   async function extent(walked: EventFilter, fromS: number): Promise<{ firstS: number; lastS: number }> {
-    const where = conditionOf({ ...walked, fromUs: BigInt(fromS) * SECOND_US });
+    const where = conditionOf({ ...walked, start_time: { us: BigInt(fromS) * SECOND_US } });
     const [row] = await bulk.read(
       'search',
       Prisma.sql`
@@ -65,10 +65,10 @@ export function createRolledMasses({
   }
 
   async function massesFrom(rolledFromS: number, nowS: number, { filter, count }: RolledFilter) {
-    const { agentName, controlIds = [], fromUs, toUs } = filter;
+    const { agent_name, control_ids, start_time, end_time } = filter;
     const { firstS, lastS } = await extent(walkedFilter(filter), rolledFromS);
-    const fromS = Math.max(secondOf(fromUs) ?? rolledFromS, rolledFromS, firstS);
-    const toS = Math.min((secondOf(toUs) ?? lastS) + 1, lastS + 1);
+    const fromS = Math.max(secondOf(start_time) ?? rolledFromS, rolledFromS, firstS);
+    const toS = Math.min((secondOf(end_time) ?? lastS) + 1, lastS + 1);
     if (fromS >= toS) return [];
     const kept = ROLLUP_LEVELS.filter(({ keptS }) => fromS >= nowS - keptS).map(({ unitS }) => unitS);
     const finest = kept[0] ?? 1;
@@ -77,7 +77,7 @@ export function createRolledMasses({
     const segments = cover(null, floorTo(fromS, finest), floorTo(toS - 1, finest) + finest, units);
     const items = JSON.stringify(segments.map(({ unitS, fromS, toS }) => [unitS, fromS, toS]));
     const where = allOf([
-      conditionOf({ agentName, controlIds }),
+      conditionOf({ agent_name, control_ids }),
       Prisma.sql`"unit_s" = CAST("item" ->> 0 AS INTEGER)`,
       Prisma.sql`"start_s" >= CAST("item" ->> 1 AS BIGINT)`,
       Prisma.sql`"start_s" < CAST("item" ->> 2 AS BIGINT)`,
@@ -110,8 +110,8 @@ export function createRolledMasses({
   };
 }
 
-function secondOf(us: bigint | undefined): number | undefined {
-  return us === undefined ? undefined : Math.floor(Number(us) / 1e6);
+function secondOf(time: EventFilter['start_time']): number | undefined {
+  return time && Math.floor(Number(time.us) / 1e6);
 }
 
 function floorTo(second: number, unitS: number): number {
