@@ -13,6 +13,7 @@ import {
   eventRow,
   HAS_LONG_NAME,
   HAS_STEP,
+  ID_FROM_ELEMENT,
   nameKey,
   READ_COLUMNS,
   readEvent,
@@ -186,7 +187,7 @@ async function mergeStored(
     advanceRollups(table, areChanged, -1, nowS),
     Prisma.sql`
       UPDATE ${table} SET ${SET_FROM_ELEMENT} FROM ${elements(rows)}
-      WHERE "control_execution_id" = "j"."item" ->> 0`,
+      WHERE "control_execution_id" = ${ID_FROM_ELEMENT}`,
     advanceRollups(table, areChanged, 1, nowS),
   );
 }

@@ -3,7 +3,7 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkTransaction } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
-import { EVENT_COLUMNS } from './event-row.js';
+import { ALL_COLUMNS } from './event-row.js';
 import { IdFilter } from './id-filter.js';
 import { OPEN_TABLE, type Segment, tableOf } from './segment-tables.js';
 import {
@@ -220,10 +220,6 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
   };
 }
 
-const COLUMNS = Prisma.raw(
-  ['position', ...EVENT_COLUMNS.map(({ name }) => name)].map((name) => `"${name}"`).join(', '),
-);
-
 /** Moves some rows of the old table into their segment. Without any, drops the table. Returns their number. */
 async function moveRows(kind: DatabaseLocation['kind'], tx: BulkTransaction): Promise<number> {
   await lockLog(tx);
@@ -247,8 +243,8 @@ async function moveRows(kind: DatabaseLocation['kind'], tx: BulkTransaction): Pr
   const upTo = fitting.at(-1) ?? first;
   await tx.run(
     Prisma.sql`
-      INSERT INTO ${tableOf(target)} (${COLUMNS})
-      SELECT ${COLUMNS} FROM ${tableOf(old)} WHERE "position" <= ${upTo}`,
+      INSERT INTO ${tableOf(target)} (${ALL_COLUMNS})
+      SELECT ${ALL_COLUMNS} FROM ${tableOf(old)} WHERE "position" <= ${upTo}`,
     Prisma.sql`DELETE FROM ${tableOf(old)} WHERE "position" <= ${upTo}`,
   );
   return fitting.length;

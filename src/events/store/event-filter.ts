@@ -6,25 +6,26 @@ import type { AppliesTo, ControlEvent } from './event.js';
 import { facetsOf, facetsWhere } from './event-facets.js';
 import type { EventTime } from './event-time.js';
 
-/** Members of a filter that name the text which the column of the same name must have. */
-const TEXTS = [
-  'control_execution_id',
-  'trace_id',
-  'span_id',
-  'decision_id',
-  'step_id',
-  'session_id',
-  'step_type',
-  'step_name',
-  'agent_name',
-] as const;
+/** Members of a filter that name the text which the column of the same name must have, and that text of an event. */
+const TEXTS = {
+  control_execution_id: (event: ControlEvent) => event.control_execution_id,
+  trace_id: (event: ControlEvent) => event.trace_id,
+  span_id: (event: ControlEvent) => event.span_id,
+  decision_id: (event: ControlEvent) => event.decision_id,
+  step_id: (event: ControlEvent) => event.step_id,
+  session_id: (event: ControlEvent) => event.session_id,
+  step_type: (event: ControlEvent) => event.step_type,
+  step_name: (event: ControlEvent) => event.step_name,
+  agent_name: (event: ControlEvent) => event.agent_name,
+};
+type Text = keyof typeof TEXTS;
 
 /**
  * One condition on a column of an event. The stores say it in their language, `eventTest` in memory. Values of ranges are
  * inclusive, and null is in none.
  */
 export type EventCondition =
-  | { readonly test: '='; readonly column: (typeof TEXTS)[number]; readonly value: string }
+  | { readonly test: '='; readonly column: Text; readonly value: string }
   | { readonly test: '>=' | '<='; readonly column: 'revision' | 'time_us'; readonly value: number | bigint }
   | { readonly test: 'IS NULL' | 'IS NOT NULL'; readonly column: 'error_message' }
   | { readonly test: 'IN'; readonly column: 'control_id' | 'facets'; readonly values: readonly number[] };
@@ -58,13 +59,13 @@ interface FacetFilter {
 
 /** Filters of a search, named as on the wire; an empty text or list, and undefined, do not filter. */
 export type EventFilter = FacetFilter & {
-  readonly [Name in (typeof TEXTS)[number]]?: string | undefined;
+  readonly [Name in Text]?: string | undefined;
 } & { readonly [Name in keyof Members]?: Parameters<Members[Name]>[0] | undefined };
 
 /** All conditions of a filter; or that no event can match it. */
 export function conditionsOf(filter: EventFilter): readonly EventCondition[] | 'nothing' {
   const found = [
-    ...TEXTS.map((column): Condition => {
+    ...(Object.keys(TEXTS) as Text[]).map((column): Condition => {
       const value = filter[column];
       return value ? { test: '=', column, value } : undefined;
     }),
@@ -105,10 +106,8 @@ export function eventTest(filter: EventFilter): (event: ControlEvent) => boolean
   const conditions = conditionsOf(filter);
   if (conditions === 'nothing') return () => false;
   const tests = conditions.map(testOf);
-  return (event) => {
-    for (const test of tests) if (!test(event)) return false;
-    return true;
-  };
+  const last = tests.pop() ?? (() => true);
+  return tests.reduceRight((rest, test) => (event) => test(event) && rest(event), last);
 }
 
 /** Numbers of an event by column. */
@@ -122,8 +121,9 @@ const NUMBERS = {
 function testOf(condition: EventCondition): (event: ControlEvent) => boolean {
   switch (condition.test) {
     case '=': {
-      const { column, value } = condition;
-      return (event) => event[column] === value;
+      const { value } = condition;
+      const textOf = TEXTS[condition.column];
+      return (event) => textOf(event) === value;
     }
     case 'IN': {
       const numberOf = NUMBERS[condition.column];
