@@ -1,5 +1,5 @@
 import type { RebuildResult } from '../store/event-store.js';
-import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
+import { oldestRolledS } from '../store/rollup-levels.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { existsAt } from './event-search.js';
 import type { Leases } from './lease.js';
@@ -47,8 +47,8 @@ export async function rebuildRollups({
   }
 
   const log = await leases.state();
-  const oldestS = nowS - Math.max(...ROLLUP_LEVELS.map(({ keptS }) => keptS));
-  const fromS = Math.ceil(Math.max(oldestS, firstWhole(log.prunedBeforeUs, log.prunedUpTo)) / HOUR) * HOUR;
+  const firstS = Math.max(oldestRolledS(nowS), firstWhole(log.prunedBeforeUs, log.prunedUpTo));
+  const fromS = Math.ceil(firstS / HOUR) * HOUR;
   const rows = await connection.read('search', {
     text: `
       SELECT hour, sum(n) FROM (

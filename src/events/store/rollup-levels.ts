@@ -18,3 +18,10 @@ export const ROLLUP_LEVELS: readonly RollupLevel[] = [
   { unitS: HOUR, keptS: 400 * DAY },
   { unitS: DAY, keptS: 400 * DAY },
 ];
+
+const LONGEST_KEPT_S = Math.max(...ROLLUP_LEVELS.map(({ keptS }) => keptS));
+
+/** Events before this second are in no rollup. */
+export function oldestRolledS(nowS: number): number {
+  return nowS - LONGEST_KEPT_S;
+}
