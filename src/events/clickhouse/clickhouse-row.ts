@@ -1,3 +1,4 @@
+import { bigintOf } from '../store/count.js';
 import type { ControlEvent } from '../store/event.js';
 import {
   type ColumnType,
@@ -88,8 +89,8 @@ export function readRow(row: ClickHouseRow): ClickHouseEvent {
   return {
     sign: Number(sign) === 1 ? 1 : -1,
     version: Number(version),
-    position: BigInt(String(position)),
-    batch: BigInt(String(batch)),
+    position: bigintOf(position),
+    batch: bigintOf(batch),
     partition: Number(partition),
     event: eventOf(row, WRITTEN.length),
   };

@@ -1,13 +1,11 @@
 import type { RebuildResult } from '../store/event-store.js';
-import { oldestRolledS } from '../store/rollup-levels.js';
+import { DAY, HOUR, oldestRolledS } from '../store/rollup-levels.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { existsAt } from './event-search.js';
 import type { Leases } from './lease.js';
 import { type Correction, dayCorrection, hourCorrection, type RollupSpan } from './rollup-statements.js';
 import type { WriteTurns } from './write-turns.js';
 
-const HOUR = 3_600;
-const DAY = 24 * HOUR;
 /** Events that are counted in one turn, in which no process writes: some tenths of a second. */
 const EVENTS_PER_TURN = 2_000_000;
 

@@ -4,7 +4,9 @@ import { jsonElements } from '../../database/json-elements.js';
 import { allOf } from '../../database/text.js';
 import type { EventFilter } from '../store/event-filter.js';
 import { type EventCount, type EventSearch, EXACT_ESTIMATES } from '../store/event-search.js';
+import { countEvents } from './count-events.js';
 import { conditionOf, sqlConditionsOf } from './event-conditions.js';
+import { readNumber } from './read-number.js';
 import { type RolledFilter, rolledFilter, walkedFilter } from './rolled-filter.js';
 import { createRolledMasses, type Mass } from './rolled-masses.js';
 import { ALL_EVENTS } from './segment-tables.js';
@@ -42,13 +44,12 @@ export function createEventEstimate(options: EstimateOptions): EventSearch['esti
 
   /** The number of events, or more than the limit. */
   async function countUpToLimit(conditions: readonly Prisma.Sql[]): Promise<number> {
-    const [row] = await bulk.read(
-      'search',
+    return readNumber(
+      bulk,
       Prisma.sql`
         SELECT COUNT(*) FROM (
           SELECT 1 FROM ${ALL_EVENTS} WHERE ${allOf(conditions)} LIMIT ${limits.exact + 1}) AS "first_ones"`,
     );
-    return Number(row?.[0] ?? 0);
   }
 
   /** The share of the events of the rolled filter that match the whole one; 1 if no event is found. */
@@ -83,10 +84,7 @@ export function createEventEstimate(options: EstimateOptions): EventSearch['esti
   return async (filter): Promise<EventCount> => {
     const conditions = sqlConditionsOf(filter);
     if (conditions === 'nothing') return { events: 0, isExact: true };
-    if (conditions.length === 0) {
-      const [row] = await bulk.read('search', Prisma.sql`SELECT "events" FROM "event_log" WHERE "id" = 1`);
-      return { events: Number(row?.[0] ?? 0), isExact: true };
-    }
+    if (conditions.length === 0) return { events: await countEvents(bulk, []), isExact: true };
     const counted = await countUpToLimit(conditions);
     if (counted <= limits.exact) return { events: counted, isExact: true };
     return { events: Math.max(counted, await beyondLimit(filter)), isExact: false };

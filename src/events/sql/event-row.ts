@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkRow } from '../../database/bulk.js';
+import { bigintOf } from '../store/count.js';
 import { type ControlEvent, STEP_MEMBERS } from '../store/event.js';
 import {
   type ColumnType,
@@ -151,7 +152,7 @@ export const READ_COLUMNS = Prisma.sql`"position", ${namesOf(EVENT_COLUMNS)}`;
 
 /** Reads a row of `READ_COLUMNS`. */
 export function readEvent(row: BulkRow): StoredEvent {
-  return { position: BigInt(String(row[0])), event: eventOf(row, 1) };
+  return { position: bigintOf(row[0]), event: eventOf(row, 1) };
 }
 
 /** The event of a row that `encodeEvent` made. */

@@ -2,8 +2,9 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkRow } from '../../database/bulk.js';
 import type { Database } from '../../database/database.js';
 import { jsonElements } from '../../database/json-elements.js';
+import { bigintOf } from '../store/count.js';
 import type { RebuildResult } from '../store/event-store.js';
-import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
+import { DAY, HOUR, ROLLUP_LEVELS } from '../store/rollup-levels.js';
 import { SUMS } from '../store/rollup-sums.js';
 import {
   ADD_TO_ROLLUP,
@@ -16,8 +17,6 @@ import {
 } from './rollups.js';
 import { ALL_EVENTS } from './segment-tables.js';
 
-const HOUR = 3_600;
-const DAY = 24 * HOUR;
 /** Rollups corrected by one transaction: writers of events wait for it. */
 const ROLLUPS_PER_WRITE = 2_000;
 
@@ -52,7 +51,7 @@ export async function rebuildRollups({ database, now }: RebuildOptions): Promise
 
   /** False when another process corrected rollups after `rows` were read; the rest is then not added. */
   async function addAll(rows: readonly BulkRow[], where: Prisma.Sql): Promise<boolean> {
-    let rebuilds = BigInt(String(rows[0]?.at(-1)));
+    let rebuilds = bigintOf(rows[0]?.at(-1));
     for (let at = 0; at < rows.length; at += ROLLUPS_PER_WRITE) {
       const part = rows.slice(at, at + ROLLUPS_PER_WRITE).map((row) => row.slice(0, -1).map(String));
       const isFirst = await bulk.transaction(async (tx) => {

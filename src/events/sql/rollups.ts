@@ -6,6 +6,7 @@ import { allOf } from '../../database/text.js';
 import { oldestRolledS, ROLLUP_LEVELS, type RollupLevel } from '../store/rollup-levels.js';
 import { SUMS } from '../store/rollup-sums.js';
 import type { RollupSegment } from '../store/time-range.js';
+import { readNumber } from './read-number.js';
 
 export const SUM_COLUMNS = Prisma.raw(SUMS.map((name) => `"${name}"`).join(', '));
 /** `SUM` of every sum, as the integer type of the database. */
@@ -103,9 +104,9 @@ export function rollupsOf(
 
 /** The time in seconds from which rollups count all events that are stored, and no others. */
 export async function firstRolledS(bulk: Pick<BulkDatabase, 'read'>, nowS: number): Promise<number> {
-  const [row] = await bulk.read(
-    'search',
+  const prunedUs = await readNumber(
+    bulk,
     Prisma.sql`SELECT "pruned_before_us" FROM "event_log" WHERE "id" = 1`,
   );
-  return Math.max(Math.ceil(Number(row?.[0] ?? 0) / 1e6), oldestRolledS(nowS));
+  return Math.max(Math.ceil(prunedUs / 1e6), oldestRolledS(nowS));
 }

@@ -124,7 +124,5 @@ function byText(a: string, b: string): number {
 function readSums(row: BulkRow): Sums {
   const left = row.values();
   const next = () => left.next().value ?? 0;
-  return sumsOf(
-    SUMS.map((name) => (WIDE_SUMS.has(name) ? BigInt(next()) * PART + BigInt(next()) : next())),
-  );
+  return sumsOf(SUMS.map((name) => (WIDE_SUMS.has(name) ? BigInt(next()) * PART + BigInt(next()) : next())));
 }

@@ -4,9 +4,10 @@ export interface RollupLevel {
   readonly keptS: number;
 }
 
-const MINUTE = 60;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+/** In seconds. */
+export const MINUTE = 60;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
 
 /**
  * Finest first; each unit divides the next one. Each level is kept longer than any window read from it, so
