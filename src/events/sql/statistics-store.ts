@@ -28,8 +28,8 @@ export function createStatisticsStore(database: {
           SELECT 0, "bucket", ${NO_TEXT}, ${NO_INTEGER}, ${NO_TEXT}, ${SUMS_OF_FOUND}
           FROM "found" GROUP BY "bucket"
           ${agents === 0 ? Prisma.empty : byAgent(agents)}
-          ${byControl(controls)}
-          ${topControls === 0 ? Prisma.empty : overAgents(topControls)}`,
+          ${byControl(2, controls)}
+          ${topControls === 0 ? Prisma.empty : byControl(3, topControls)}`,
       );
       return readStatistics(rows.filter((row) => Number(row[FIRST_SUM]) > 0));
     },
@@ -67,25 +67,17 @@ function byAgent(limit: number): Prisma.Sql {
     ) AS "top_agents"`;
 }
 
-/** Two keys can stand for one name: the keys of long names used to be different. */
-function byControl(limit: number): Prisma.Sql {
+/** By control of an agent, or over all agents. Two keys can stand for one name: the keys of long names used to differ. */
+function byControl(kind: 2 | 3, limit: number): Prisma.Sql {
+  const agent = Prisma.raw(kind === 2 ? '"agent_name", ' : '');
   return Prisma.sql`
     UNION ALL SELECT * FROM (
-      SELECT 2, ${NO_INTEGER}, "agent_name", "control_id", COALESCE("control_name", "found"."name_key") AS "shown", ${SUMS_OF_FOUND}
+      SELECT ${Prisma.raw(String(kind))}, ${NO_INTEGER}, ${kind === 2 ? Prisma.raw('"agent_name"') : NO_TEXT}, "control_id",
+        COALESCE("control_name", "found"."name_key") AS "shown", ${SUMS_OF_FOUND}
       FROM "found" LEFT JOIN "event_control_names" ON "event_control_names"."name_key" = "found"."name_key"
-      GROUP BY "agent_name", "control_id", "shown"
-      ORDER BY "executions" DESC, "agent_name", "control_id", "shown" LIMIT ${limit}
-    ) AS "top_controls"`;
-}
-
-function overAgents(limit: number): Prisma.Sql {
-  return Prisma.sql`
-    UNION ALL SELECT * FROM (
-      SELECT 3, ${NO_INTEGER}, ${NO_TEXT}, "control_id", COALESCE("control_name", "found"."name_key") AS "shown", ${SUMS_OF_FOUND}
-      FROM "found" LEFT JOIN "event_control_names" ON "event_control_names"."name_key" = "found"."name_key"
-      GROUP BY "control_id", "shown"
-      ORDER BY "executions" DESC, "control_id", "shown" LIMIT ${limit}
-    ) AS "top_controls_over_agents"`;
+      GROUP BY ${agent}"control_id", "shown"
+      ORDER BY "executions" DESC, ${agent}"control_id", "shown" LIMIT ${limit}
+    ) AS ${Prisma.raw(`"top_controls_${kind}"`)}`;
 }
 
 const FIRST_SUM = 5;
