@@ -4,7 +4,6 @@ import type { ControlEvent } from './event.js';
 type Facets = Pick<ControlEvent, 'matched' | 'check_stage' | 'applies_to' | 'action'>;
 
 const ACTIONS = ['deny', 'steer', 'observe'] as const;
-const ACTION_BITS = { deny: 0 << 3, steer: 1 << 3, observe: 2 << 3 };
 /** Three actions, each with eight combinations of the other three. */
 const ALL = Array.from({ length: ACTIONS.length * 8 }, (_, facets) => facets);
 
@@ -13,7 +12,8 @@ export function facetsOf({ matched, check_stage, applies_to, action }: Facets): 
     (matched ? 1 : 0) |
     (check_stage === 'post' ? 2 : 0) |
     (applies_to === 'tool_call' ? 4 : 0) |
-    ACTION_BITS[action]
+    // In the order of `ACTIONS`, which every watched event would be searched in.
+    ((action === 'deny' ? 0 : action === 'steer' ? 1 : 2) << 3)
   );
 }
 
