@@ -1,7 +1,6 @@
 import { unavailable } from '../database/errors.js';
 import type { ObservabilityInputs } from './event-schemas.js';
 import { shownEvent } from './store/event.js';
-import { filterOf } from './store/event-filter.js';
 import type { EventSearch } from './store/event-search.js';
 
 /** Concurrent exports. Each holds about a megabyte of events, however slowly it is read. */
@@ -20,7 +19,7 @@ export function createExportEvents(
     if (running >= maxExports) throw unavailable('Too many exports are under way.');
     running += 1;
     try {
-      for await (const events of search.walk(filterOf(input))) {
+      for await (const events of search.walk(input)) {
         for (const event of events) yield { event: shownEvent(event) };
       }
     } finally {

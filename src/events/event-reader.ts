@@ -57,43 +57,27 @@ export function readWellFormedEvent(value: JsonValue, now: () => number): Contro
   };
 }
 
-/** Most events of clients have none of these. */
-const NO_STEP: EventStep = {
-  step_type: null,
-  step_name: null,
-  session_id: null,
-  step_id: null,
-  revision: null,
-  decision_id: null,
-};
-
 function readStep(value: JsonObject): EventStep | undefined {
-  const { step_type, step_name, session_id, step_id, revision, decision_id } = value as Partial<JsonObject>;
-  const first = step_type ?? step_name ?? session_id ?? step_id ?? revision ?? decision_id;
-  if (first === undefined || first === null) return NO_STEP;
-  if (!isStepText(step_type, MAX_STEP_TEXT_LENGTH) || !isStepText(step_name, MAX_STEP_NAME_LENGTH)) {
-    return undefined;
-  }
-  if (!isStepText(session_id, MAX_STEP_TEXT_LENGTH) || !isStepText(step_id, MAX_STEP_TEXT_LENGTH)) {
-    return undefined;
-  }
-  if (!isStepText(decision_id, MAX_STEP_TEXT_LENGTH)) return undefined;
-  const read = typeof revision === 'bigint' ? Number(revision) : (revision ?? null);
-  if (read !== null && !(Number.isSafeInteger(read) && isWithin(read, Number.MAX_SAFE_INTEGER)))
-    return undefined;
-  return {
-    step_type: step_type ?? null,
-    step_name: step_name ?? null,
-    session_id: session_id ?? null,
-    step_id: step_id ?? null,
-    revision: read as number | null,
-    decision_id: decision_id ?? null,
-  };
+  const {
+    step_type = null,
+    session_id = null,
+    step_id = null,
+    decision_id = null,
+  } = value as Partial<JsonObject>;
+  const { step_name = null, revision: given = null } = value as Partial<JsonObject>;
+  const revision = typeof given === 'bigint' ? Number(given) : given;
+  if (!isStepText(step_type) || !isStepText(session_id) || !isStepText(step_id)) return undefined;
+  if (!isStepText(decision_id) || !isStepText(step_name, MAX_STEP_NAME_LENGTH)) return undefined;
+  if (!isRevision(revision)) return undefined;
+  return { step_type, step_name, session_id, step_id, revision, decision_id };
 }
 
-function isStepText(value: JsonValue | undefined, max: number): value is string | null | undefined {
-  if (value === undefined || value === null) return true;
-  return typeof value === 'string' && value !== '' && value.length <= max;
+function isStepText(value: JsonValue, max = MAX_STEP_TEXT_LENGTH): value is string | null {
+  return value === null || (typeof value === 'string' && value !== '' && value.length <= max);
+}
+
+function isRevision(value: JsonValue): value is number | null {
+  return value === null || (Number.isSafeInteger(value) && isWithin(value, Number.MAX_SAFE_INTEGER));
 }
 
 type Optional = Pick<

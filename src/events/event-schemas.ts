@@ -25,6 +25,7 @@ import { readCursor } from './event-cursor.js';
 import { readWellFormedEvent } from './event-reader.js';
 import { TOTAL_KINDS } from './event-total.js';
 import { type ControlEvent, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from './store/event.js';
+import type { EventFilter } from './store/event-filter.js';
 import type { EventCursor } from './store/event-search.js';
 import { type EventTime, readTime, utcTimeOfMs } from './store/event-time.js';
 import { TIME_RANGES } from './store/time-range.js';
@@ -184,27 +185,28 @@ const watchedName = agentName.transform((name, sink) => {
 });
 
 /** Filters of events, parameterised by the types of ids and of the agent name. */
-const filters = (id: z.ZodType<string>, name: z.ZodType<string>) => ({
-  trace_id: nullable(id),
-  span_id: nullable(id),
-  control_execution_id: nullable(id),
-  agent_name: nullable(name),
-  control_ids: nullable(listOf(integer(), { min: 0, max: MAX_FILTER_IDS })),
-  actions: nullable(actions),
-  matched: nullable(boolean()),
-  check_stages: nullable(anyOf(STAGES)),
-  applies_to: nullable(anyOf(KINDS_OF_STEP)),
-  start_time: nullable(time),
-  end_time: nullable(time),
-  step_type: nullable(id),
-  step_name: nullable(id),
-  session_id: nullable(id),
-  step_id: nullable(id),
-  decision_id: nullable(id),
-  min_revision: nullable(integer(REVISION)),
-  max_revision: nullable(integer(REVISION)),
-  has_error: nullable(boolean()),
-});
+const filters = (id: z.ZodType<string>, name: z.ZodType<string>) =>
+  ({
+    trace_id: nullable(id),
+    span_id: nullable(id),
+    control_execution_id: nullable(id),
+    agent_name: nullable(name),
+    control_ids: nullable(listOf(integer(), { min: 0, max: MAX_FILTER_IDS })),
+    actions: nullable(actions),
+    matched: nullable(boolean()),
+    check_stages: nullable(anyOf(STAGES)),
+    applies_to: nullable(anyOf(KINDS_OF_STEP)),
+    start_time: nullable(time),
+    end_time: nullable(time),
+    step_type: nullable(id),
+    step_name: nullable(id),
+    session_id: nullable(id),
+    step_id: nullable(id),
+    decision_id: nullable(id),
+    min_revision: nullable(integer(REVISION)),
+    max_revision: nullable(integer(REVISION)),
+    has_error: nullable(boolean()),
+  }) satisfies { readonly [Name in keyof EventFilter]-?: z.ZodType<EventFilter[Name]> };
 
 /** Read by the JSON routes: see the option `on_request` of the members of an event. */
 const include_step = nullable(boolean());

@@ -5,7 +5,7 @@ import { createMutex } from '../database/mutex.js';
 import type { EventFeed } from './event-feed.js';
 import type { ObservabilityInputs } from './event-schemas.js';
 import { eventMessage, type LiveEvents } from './live-events.js';
-import { eventTest, filterKey, filterOf } from './store/event-filter.js';
+import { type EventFilter, eventTest, filterKey } from './store/event-filter.js';
 import type { EventTail } from './store/event-tail.js';
 import { lower } from './store/position-order.js';
 
@@ -40,7 +40,7 @@ export function createWatchEvents({
   /** One at a time, so that many streams that are behind leave connections to other work. */
   const catchingUp = createMutex();
 
-  async function readAfter(position: bigint, filter: ReturnType<typeof filterOf>) {
+  async function readAfter(position: bigint, filter: EventFilter) {
     const release = await catchingUp.acquire();
     try {
       return await tail.after('search', position, filter);
@@ -54,8 +54,7 @@ export function createWatchEvents({
 
   return async function* watch(input, { signal }) {
     const { after_position: from } = input;
-    const filter = filterOf(input);
-    const sieve = { key: filterKey(filter), passes: eventTest(filter) };
+    const sieve = { key: filterKey(input), passes: eventTest(input) };
     const live = await feed.join();
     const pause = createPause(live, signal);
     let toldAtMs = now();
@@ -106,7 +105,7 @@ export function createWatchEvents({
           owesEnd = true;
           yield tell(fellBehind('slow_reader', seen, live.position));
         }
-        const part = await readAfter(seen, filter);
+        const part = await readAfter(seen, input);
         // A log that ends before the sent events is a restored one; the feed will detect that.
         if (part === null || part.head < seen) await pause.next(RETRY_MS);
         else {

@@ -11,7 +11,6 @@ import type { ReadEvents } from './read-events.js';
 import type { Recorder } from './recorder.js';
 import { agentStats, controlStats, totals } from './statistics.js';
 import { shownEvent } from './store/event.js';
-import { filterOf } from './store/event-filter.js';
 import type { EventStore } from './store/event-store.js';
 import { timeWindow } from './store/time-range.js';
 
@@ -101,9 +100,8 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
     async query(input) {
       if (input.include_buffered) await recorder?.flush();
       const { limit, offset, cursor: after } = input;
-      const filter = filterOf(input);
-      const { total, total_kind } = await totalOf(search, filter, input.total);
-      const { events, next } = await search.page(filter, { limit, offset, after });
+      const { total, total_kind } = await totalOf(search, input, input.total);
+      const { events, next } = await search.page(input, { limit, offset, after });
       const next_cursor = next === undefined ? null : printCursor(next);
       return {
         events: events.map(shownEvent),

@@ -1,5 +1,6 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import { type ControlEvent, isStorableEvent } from './store/event.js';
+import type { ControlEvent } from './store/event.js';
+import { isStorableEvent } from './store/event-columns.js';
 import type { EncodedEvent, EventCodec } from './store/event-store.js';
 
 /** Events of one message, checked, in the form in which the store takes them. */

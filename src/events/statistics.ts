@@ -1,29 +1,10 @@
 import { addCounts } from './store/count.js';
 import type { NamedSums, Statistics, Sums } from './store/event-statistics.js';
+import { SUMS, sumsOf } from './store/rollup-sums.js';
 import { bucketStart, type TimeWindow } from './store/time-range.js';
 
-const NOTHING: Sums = {
-  executions: 0,
-  matches: 0,
-  nonMatches: 0,
-  errors: 0,
-  denies: 0,
-  steers: 0,
-  observes: 0,
-  confidenceSum: 0,
-  durationSum: 0,
-  durations: 0,
-};
-const COUNTS = [
-  'executions',
-  'matches',
-  'nonMatches',
-  'errors',
-  'denies',
-  'steers',
-  'observes',
-  'durations',
-] as const;
+const NOTHING = sumsOf(SUMS.map(() => 0));
+const COUNTS = ['executions', 'matches', 'nonMatches', 'errors', 'denies', 'steers', 'observes'] as const;
 
 /** Totals over all buckets; also by bucket when a window is given. */
 export function totals({ buckets }: Statistics, window: TimeWindow | null): object {

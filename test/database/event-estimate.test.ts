@@ -18,29 +18,29 @@ const EXACT = 20;
 const now = () => NOW_MS;
 
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
-const hour = fc.integer({ min: -100, max: 30 * 24 }).map((age) => BigInt(NOW_MS - age * HOUR_MS) * 1_000n);
+const hour = fc.integer({ min: -100, max: 30 * 24 }).map((age) => utcTimeOfMs(NOW_MS - age * HOUR_MS));
 
 /** What rollups know all about; ranges of whole hours. */
 const rolledArbitrary: fc.Arbitrary<EventFilter> = fc
   .record({
-    agentName: optional(fc.constantFrom('', 'rolled-bot-1', 'nobody-here')),
-    controlIds: fc.subarray([1, 2, -3, 2 ** 40]),
-    fromUs: optional(hour),
-    toUs: optional(hour.map((us) => us - 1n)),
+    agent_name: optional(fc.constantFrom('', 'rolled-bot-1', 'nobody-here')),
+    control_ids: fc.subarray([1, 2, -3, 2 ** 40]),
+    start_time: optional(hour),
+    end_time: optional(hour.map(({ us }) => ({ us: us - 1n }))),
     matched: optional(fc.boolean()),
-    hasError: optional(fc.boolean()),
+    has_error: optional(fc.boolean()),
     actions: fc.subarray<'deny' | 'steer' | 'observe'>(['deny', 'steer', 'observe']),
   })
   .map((filter) =>
-    filter.actions.length === 0 ? filter : { ...filter, matched: true, hasError: undefined },
+    filter.actions.length === 0 ? filter : { ...filter, matched: true, has_error: undefined },
   );
 
 const sampledArbitrary: fc.Arbitrary<EventFilter> = fc
   .record({
     rolled: rolledArbitrary,
-    stages: fc.subarray<'pre' | 'post'>(['pre', 'post']),
-    appliesTo: fc.subarray<'llm_call' | 'tool_call'>(['llm_call', 'tool_call']),
-    sessionId: optional(fc.constantFrom('session-1', 'session-3', 'nul \0')),
+    check_stages: fc.subarray<'pre' | 'post'>(['pre', 'post']),
+    applies_to: fc.subarray<'llm_call' | 'tool_call'>(['llm_call', 'tool_call']),
+    session_id: optional(fc.constantFrom('session-1', 'session-3', 'nul \0')),
     matched: optional(fc.boolean()),
   })
   .map(({ rolled, ...more }) => ({ ...rolled, ...more }));
@@ -102,11 +102,11 @@ describeOnEachDatabase('the estimated number of events', (freshDatabaseUrl) => {
     ));
 
   it.each<[string, EventFilter]>([
-    ['all denies', { agentName: 'many-bot-0001', actions: ['deny'] }],
-    ['a stage that begins late', { agentName: 'many-bot-0001', stages: ['post'] }],
-    ['a stage of a rare agent', { agentName: 'rare-bot-0001', stages: ['pre'] }],
-    ['a control and an action', { controlIds: [1], agentName: 'many-bot-0001', actions: ['observe'] }],
-    ['a part of the time', { fromUs: BigInt(NOW_MS - 2 * DAY_MS) * 1_000n, actions: ['observe'] }],
+    ['all denies', { agent_name: 'many-bot-0001', actions: ['deny'] }],
+    ['a stage that begins late', { agent_name: 'many-bot-0001', check_stages: ['post'] }],
+    ['a stage of a rare agent', { agent_name: 'rare-bot-0001', check_stages: ['pre'] }],
+    ['a control and an action', { control_ids: [1], agent_name: 'many-bot-0001', actions: ['observe'] }],
+    ['a part of the time', { start_time: utcTimeOfMs(NOW_MS - 2 * DAY_MS), actions: ['observe'] }],
   ])('is within a tenth for %s', async (_name, filter) => {
     const count = matching(filter).length;
     const { events, isExact } = await estimate(filter, { exact: EXACT, places: 40, events: 50 });
@@ -130,7 +130,7 @@ describeOnEachDatabase('the estimated number of events', (freshDatabaseUrl) => {
       while ((await prune()) > 0);
       const limits = { exact: EXACT, places: 5, events: 20 };
       const found = await createEventEstimate({ database: pruned, now, limits })({
-        agentName: 'stored-bot-01',
+        agent_name: 'stored-bot-01',
       });
       expect(found).toEqual({ events: 101, isExact: false });
     } finally {

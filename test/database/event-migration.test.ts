@@ -68,8 +68,8 @@ describeOnEachEmptyDatabase('events that were stored before they had positions',
         }),
       );
       expect(await search.count({})).toBe(3);
-      expect(await search.count({ spanId: 'span-a' })).toBe(3);
-      expect(await search.count({ traceId: 'trace-a' })).toBe(3);
+      expect(await search.count({ span_id: 'span-a' })).toBe(3);
+      expect(await search.count({ trace_id: 'trace-a' })).toBe(3);
       const write = createEventWriter({ database, now: () => NOW });
       const timestamp = utcTimeOfMs(NOW - 10_000);
       const sent = { agent_name: AGENT, control_id: 4, control_name: LONG, timestamp };

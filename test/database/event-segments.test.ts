@@ -160,7 +160,7 @@ describeOnEachDatabase('segments of events', (freshDatabaseUrl, kind) => {
           expect(byId(found)).toEqual(byId(expected));
           expect(found).toHaveLength(expected.length);
           expect(await store.search.count({})).toBe(expected.length);
-          expect(await store.search.count({ hasError: false })).toBe(
+          expect(await store.search.count({ has_error: false })).toBe(
             expected.filter((one) => one.error_message === null).length,
           );
           const times = found.map(({ timestamp }) => timestamp.us);
@@ -225,11 +225,11 @@ describeOnEachDatabase('segments of events', (freshDatabaseUrl, kind) => {
       const ids = new StoredIds();
       const once = createEventWriter({ database, ids, now: () => NOW });
       await once(numbered(0, 1).map(store.encode));
-      expect(await store.search.count({ executionId: 'id-0' })).toBe(1);
+      expect(await store.search.count({ control_execution_id: 'id-0' })).toBe(1);
       // A filter that has no id shows that it is asked: the same event is then stored once more.
       ids.setFilter(segment?.number ?? 0, new IdFilter());
       await once(numbered(0, 1).map(store.encode));
-      expect(await store.search.count({ executionId: 'id-0' })).toBe(2);
+      expect(await store.search.count({ control_execution_id: 'id-0' })).toBe(2);
     }));
 
   it('begin later when somebody reads all the time, and storing goes on', () =>
@@ -291,7 +291,7 @@ describeOnEachDatabase('segments of events', (freshDatabaseUrl, kind) => {
       expect(await store.rebuildStatistics()).toMatchObject({ corrected: 0 });
       // Their ids are unknown again.
       await write(store, numbered(0, 1));
-      expect(await store.search.count({ executionId: 'id-0' })).toBe(1);
+      expect(await store.search.count({ control_execution_id: 'id-0' })).toBe(1);
     }));
 
   it('take over the events of an older version while events are stored, merged and deleted', async () => {
@@ -333,7 +333,7 @@ describeOnEachDatabase('segments of events', (freshDatabaseUrl, kind) => {
         expect(one.execution_duration_ms).toBe(isMerged || id >= old ? 4 : null);
       }
       expect(await store.search.count({})).toBe(old + 41);
-      expect(await store.search.count({ traceId: 'trace-a' })).toBe(old);
+      expect(await store.search.count({ trace_id: 'trace-a' })).toBe(old);
       expect(await store.rebuildStatistics()).toMatchObject({ corrected: 0 });
       expect((await positionsOf(store)).length).toBe(old + 41);
       await store.close();

@@ -7,26 +7,26 @@ const some = <T>(...values: T[]) => fc.subarray(values);
 export function filterArbitrary(nowMs: number): fc.Arbitrary<EventFilter> {
   const moment = fc
     .integer({ min: -100 * 86_400_000, max: 100 * 86_400_000 })
-    .map((age) => BigInt(nowMs - age) * 1_000n);
+    .map((age) => ({ us: BigInt(nowMs - age) * 1_000n }));
   return fc.record({
-    traceId: optional(fc.constantFrom('', 'trace-1', 'trace-3', 'trace-1\\0')),
-    spanId: optional(fc.constantFrom('', 'span-1', 'span-3')),
-    executionId: fc.option(fc.constantFrom('check-1', 'check-99'), { nil: undefined, freq: 4 }),
-    agentName: optional(fc.constantFrom('', 'rolled-bot-1', 'Rolled-Bot-1')),
-    controlIds: some(1, 2, -3, 2 ** 40),
+    trace_id: optional(fc.constantFrom('', 'trace-1', 'trace-3', 'trace-1\\0')),
+    span_id: optional(fc.constantFrom('', 'span-1', 'span-3')),
+    control_execution_id: fc.option(fc.constantFrom('check-1', 'check-99'), { nil: undefined, freq: 4 }),
+    agent_name: optional(fc.constantFrom('', 'rolled-bot-1', 'Rolled-Bot-1')),
+    control_ids: some(1, 2, -3, 2 ** 40),
     actions: some('deny', 'steer', 'observe'),
     matched: optional(fc.boolean()),
-    stages: some('pre', 'post'),
-    appliesTo: some('llm_call', 'tool_call'),
-    fromUs: optional(moment),
-    toUs: optional(moment),
-    stepType: optional(fc.constantFrom('', 'tool', 'other')),
-    stepName: optional(fc.constantFrom('', 'send', 'ö'.repeat(1_024), 'send\\0')),
-    sessionId: optional(fc.constantFrom('', 'session-1', 'session-3')),
-    stepId: fc.option(fc.constantFrom('step-1', 'step-3'), { nil: undefined, freq: 4 }),
-    decisionId: fc.option(fc.constantFrom('decision-1', 'decision-3'), { nil: undefined, freq: 4 }),
-    minRevision: fc.option(fc.constantFrom(0, 1, 7, Number.MAX_SAFE_INTEGER), { nil: undefined, freq: 4 }),
-    hasError: optional(fc.boolean()),
-    maxRevision: fc.option(fc.constantFrom(0, 7, 8, Number.MAX_SAFE_INTEGER), { nil: undefined, freq: 4 }),
+    check_stages: some('pre', 'post'),
+    applies_to: some('llm_call', 'tool_call'),
+    start_time: optional(moment),
+    end_time: optional(moment),
+    step_type: optional(fc.constantFrom('', 'tool', 'other')),
+    step_name: optional(fc.constantFrom('', 'send', 'ö'.repeat(1_024), 'send\\0')),
+    session_id: optional(fc.constantFrom('', 'session-1', 'session-3')),
+    step_id: fc.option(fc.constantFrom('step-1', 'step-3'), { nil: undefined, freq: 4 }),
+    decision_id: fc.option(fc.constantFrom('decision-1', 'decision-3'), { nil: undefined, freq: 4 }),
+    min_revision: fc.option(fc.constantFrom(0, 1, 7, Number.MAX_SAFE_INTEGER), { nil: undefined, freq: 4 }),
+    has_error: optional(fc.boolean()),
+    max_revision: fc.option(fc.constantFrom(0, 7, 8, Number.MAX_SAFE_INTEGER), { nil: undefined, freq: 4 }),
   });
 }

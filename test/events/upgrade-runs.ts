@@ -155,11 +155,11 @@ async function compare(database: Database, events: number, acknowledged: Readonl
   const store = createSqlEventStore({ database, now: () => Date.now() });
   try {
     const found = new Set<string>();
-    for await (const part of store.search.walk({ agentName: SENDER_AGENT }))
+    for await (const part of store.search.walk({ agent_name: SENDER_AGENT }))
       for (const { control_execution_id: id } of part) found.add(id);
     let oldMissing = 0;
-    for (const executionId of lookedUp(events)) {
-      const page = await store.search.page({ executionId }, { limit: 2 });
+    for (const control_execution_id of lookedUp(events)) {
+      const page = await store.search.page({ control_execution_id }, { limit: 2 });
       if (page.events.length !== 1) oldMissing += 1;
     }
     const expected = new Map([[SENDER_AGENT, found.size]]);
@@ -169,7 +169,7 @@ async function compare(database: Database, events: number, acknowledged: Readonl
     let miscounted = 0;
     let differing = 0;
     for (const [agentName, count] of expected) {
-      miscounted += Math.abs((await store.search.count({ agentName })) - count);
+      miscounted += Math.abs((await store.search.count({ agent_name: agentName })) - count);
       differing += Math.abs((await countedOf(store, agentName)) - count);
     }
     return {

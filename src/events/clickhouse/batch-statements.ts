@@ -1,3 +1,4 @@
+import { bigintOf } from '../store/count.js';
 import type { ClickHouseConnection, Insertion } from './clickhouse-connection.js';
 import { COLUMN_NAMES } from './clickhouse-row.js';
 import { addBatchToRollups, rowsOfBatch } from './rollup-statements.js';
@@ -50,5 +51,5 @@ export async function lastPosition(connection: ClickHouseConnection, batch: bigi
   const [row] = await connection.read('statistics', {
     text: `SELECT max(position) FROM events WHERE batch = ${batch}`,
   });
-  return BigInt(String(row?.[0] ?? 0));
+  return bigintOf(row?.[0]);
 }

@@ -1,6 +1,6 @@
 import type { ClickHouseLocation } from '../../config/event-store-location.js';
 import type { Database } from '../../database/database.js';
-import { skipPositions } from '../sql/skip-positions.js';
+import { skipPositions } from '../sql/log-row.js';
 import type { EventStore, GroupLimits } from '../store/event-store.js';
 import { createClickHouseConnection } from './clickhouse-connection.js';
 import { encodeEvent } from './clickhouse-row.js';

@@ -1,5 +1,4 @@
-import { isStorable } from '../../database/text.js';
-import { type EventFilter, wantedFacets } from '../store/event-filter.js';
+import { conditionsOf, type EventCondition, type EventFilter } from '../store/event-filter.js';
 import type { ClickHouseQuery } from './clickhouse-connection.js';
 
 /** Conditions of a query, and the values of their parameters. */
@@ -20,37 +19,33 @@ export const whereOf = ({ texts }: Conditions): string => (texts.length === 0 ? 
 
 export const queryOf = (text: string, { parameters }: Conditions): ClickHouseQuery => ({ text, parameters });
 
-/** All conditions of a filter; or that no event can match it. `eventTest` does the same in memory. */
-export function conditionsOf(filter: EventFilter): Conditions | 'nothing' {
-  const { traceId, spanId, executionId, agentName, controlIds = [], fromUs, toUs } = filter;
-  const { stepType, stepName, sessionId, stepId, decisionId, minRevision, maxRevision, hasError } = filter;
-  const equal = {
-    trace_id: traceId,
-    span_id: spanId,
-    control_execution_id: executionId,
-    agent_name: agentName,
-    step_type: stepType,
-    step_name: stepName,
-    session_id: sessionId,
-    step_id: stepId,
-    decision_id: decisionId,
+/** All conditions of a filter; or that no event can match it. */
+export function clickHouseConditionsOf(filter: EventFilter): Conditions | 'nothing' {
+  const conditions = conditionsOf(filter);
+  if (conditions === 'nothing') return 'nothing';
+  return {
+    texts: conditions.map(textOf),
+    parameters: Object.fromEntries(
+      conditions.flatMap((one) => (one.test === '=' ? [[one.column, one.value]] : [])),
+    ),
   };
-  const parameters = Object.fromEntries(Object.entries(equal).filter(([, text]) => text));
-  if (!Object.values(parameters).every((text) => isStorable(String(text)))) return 'nothing';
-  const ids = [...new Set(controlIds)].filter((id) => (id | 0) === id);
-  if (controlIds.length > 0 && ids.length === 0) return 'nothing';
-  const texts = Object.keys(parameters).map((name) => `${name} = {${name}:String}`);
-  if (executionId) texts.push(HAS_ID);
-  if (minRevision !== undefined) texts.push(`revision >= ${minRevision}`);
-  if (maxRevision !== undefined) texts.push(`revision <= ${maxRevision}`);
-  if (hasError !== undefined) texts.push(`${hasError ? 'isNotNull' : 'isNull'}(error_message)`);
-  if (ids.length > 0) texts.push(`control_id IN (${ids.join(', ')})`);
-  const facets = wantedFacets(filter);
-  if (facets?.length === 0) return 'nothing';
-  if (facets !== undefined) texts.push(`facets IN (${facets.join(', ')})`);
-  if (fromUs !== undefined) texts.push(`time_us >= ${fromUs}`);
-  if (toUs !== undefined) texts.push(`time_us <= ${toUs}`);
-  return { texts, parameters };
+}
+
+function textOf(condition: EventCondition): string {
+  const { column, test } = condition;
+  switch (test) {
+    case '=': {
+      const equal = `${column} = {${column}:String}`;
+      return column === 'control_execution_id' ? `${equal} AND ${HAS_ID}` : equal;
+    }
+    case 'IN':
+      return `${column} IN (${condition.values.join(', ')})`;
+    case '>=':
+    case '<=':
+      return `${column} ${test} ${condition.value}`;
+    default:
+      return `${column} ${test}`;
+  }
 }
 
 /** Finds the only event with an id by the order of the table. */

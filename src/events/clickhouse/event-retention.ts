@@ -1,5 +1,6 @@
-import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase } from '../../database/bulk.js';
+import { claimPruning } from '../sql/log-row.js';
+import { bigintOf } from '../store/count.js';
 import type { EventRetention } from '../store/event-retention.js';
 import { higher } from '../store/position-order.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
@@ -45,7 +46,7 @@ export function createEventRetention({
         SELECT sum(sign), max(position) FROM events
         WHERE time_us < ${beforeUs} AND position <= ${log.position} AND ${existsAt(log) ?? '1'}`,
     });
-    return { events: Number(row?.[0] ?? 0), last: BigInt(String(row?.[1] ?? 0)) };
+    return { events: Number(row?.[0] ?? 0), last: bigintOf(row?.[1]) };
   }
 
   /** Deletes rows at once: a mark that was set with a shorter retention does not include them. */
@@ -112,7 +113,7 @@ export function createEventRetention({
     });
     const [first, replaced, events, all] = row ?? [];
     if (Number(all ?? 0) === 0) return null;
-    return BigInt(String(Number(events) > 0 ? first : replaced));
+    return bigintOf(Number(events) > 0 ? first : replaced);
   }
 
   return {
@@ -131,16 +132,7 @@ export function createEventRetention({
       for (const { unitS, beforeS } of rollups) old += await countRollups(isOldRollup(unitS, beforeS));
       return { events, rollups: old };
     },
-    async claim() {
-      const nowMs = BigInt(now());
-      const limitMs = BigInt(CLAIM_MS);
-      return bulk.transaction(async (tx) => {
-        const [claimed] = await tx.run(Prisma.sql`
-          UPDATE "event_store_lease" SET "pruning_at_ms" = ${nowMs} WHERE "id" = 1
-            AND ("pruning_at_ms" <= ${nowMs - limitMs} OR "pruning_at_ms" > ${nowMs + limitMs})`);
-        return claimed?.changes === 1;
-      });
-    },
+    claim: () => claimPruning('event_store_lease', bulk, now(), CLAIM_MS),
     eventBatches: (beforeUs) => async () => {
       const events = await deleteEvents(beforeUs);
       // Also what an earlier attempt has left.

@@ -1,12 +1,13 @@
-import { createMutex } from '../../database/mutex.js';
+import { bigintOf } from '../store/count.js';
 import type { EventFilter } from '../store/event-filter.js';
 import type { EventCursor, EventSearch } from '../store/event-search.js';
 import { PART_LIMITS, type PartLimits } from '../store/event-tail.js';
+import { createWalks, cursorAfter, pageOf, type SearchPart } from '../store/event-walk.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { type ClickHouseEvent, COLUMN_NAMES, OCTETS, readRow } from './clickhouse-row.js';
 import {
   type Conditions,
-  conditionsOf,
+  clickHouseConditionsOf,
   NO_CONDITIONS,
   queryOf,
   whereOf,
@@ -28,19 +29,12 @@ export interface EventSearchOptions {
   readonly partLimits?: PartLimits;
 }
 
-/** Events in order, and where to continue; undefined when there are none after them. */
-interface Part {
-  readonly events: readonly ClickHouseEvent[];
-  readonly after: EventCursor | undefined;
-}
-
 export function createEventSearch({
   connection,
   state,
   partLimits = PART_LIMITS,
 }: EventSearchOptions): EventSearch {
-  /** One at a time, so that many walks leave connections to other work. */
-  const walking = createMutex();
+  const walk = createWalks();
 
   /** The first events after a cursor, as far as all of their rows are among the first `rows`. */
   async function readPart(
@@ -48,7 +42,7 @@ export function createEventSearch({
     after: EventCursor | undefined,
     rows: number,
     octets: number,
-  ): Promise<Part> {
+  ): Promise<SearchPart<ClickHouseEvent>> {
     const all = after === undefined ? conditions : withCondition(conditions, isAfter(after));
     // Rows of one event have the same sum, so that they are all within the limit or none is.
     const found = await connection.read(
@@ -71,7 +65,7 @@ export function createEventSearch({
     // The last event may have more rows than were read, unless the octets were the limit.
     const complete = found.length === rows ? read.filter((row) => !isSame(row, last)) : read;
     if (complete.length === 0) return readPart(conditions, after, 2 * rows, octets);
-    return { events: withoutCancelled(complete), after: cursorOf(complete.at(-1)) };
+    return { events: withoutCancelled(complete), after: cursorAfter(complete.at(-1)) };
   }
 
   /** Reads events until there are as many as wanted. */
@@ -112,19 +106,19 @@ export function createEventSearch({
         all,
       ),
     );
-    return row && { timeUs: BigInt(String(row[0])), position: BigInt(String(row[1])) };
+    return row && { timeUs: bigintOf(row[0]), position: bigintOf(row[1]) };
   }
 
   /** The conditions of a filter, without deleted events. */
   async function existing(filter: EventFilter): Promise<Conditions | 'nothing'> {
-    const conditions = conditionsOf(filter);
+    const conditions = clickHouseConditionsOf(filter);
     if (conditions === 'nothing') return 'nothing';
     const exists = existsAt(await state());
     return exists === undefined ? conditions : withCondition(conditions, exists);
   }
 
   async function count(filter: EventFilter): Promise<number> {
-    const conditions = conditionsOf(filter);
+    const conditions = clickHouseConditionsOf(filter);
     if (conditions === 'nothing') return 0;
     const log = await state();
     const sum = async (all: Conditions) => {
@@ -151,12 +145,7 @@ export function createEventSearch({
       if (conditions === 'nothing') return { events: [], next: undefined };
       const from = offset === 0 ? after : await skip(conditions, after, offset);
       if (offset > 0 && from === undefined) return { events: [], next: undefined };
-      const found = await readPage(conditions, from, limit + 1);
-      const shown = found.slice(0, limit);
-      return {
-        events: shown.map(({ event }) => event),
-        next: found.length > limit ? cursorOf(shown.at(-1)) : undefined,
-      };
+      return pageOf(await readPage(conditions, from, limit + 1), limit);
     },
     count,
     // Counting reads a few bytes of each event.
@@ -164,13 +153,7 @@ export function createEventSearch({
     async *walk(filter) {
       const conditions = await existing(filter);
       if (conditions === 'nothing') return;
-      let after: EventCursor | undefined;
-      do {
-        const release = await walking.acquire();
-        const part = await readPart(conditions, after, partLimits.events, partLimits.octets).finally(release);
-        after = part.after;
-        if (part.events.length > 0) yield part.events.map(({ event }) => event);
-      } while (after !== undefined);
+      yield* walk((after) => readPart(conditions, after, partLimits.events, partLimits.octets));
     },
   };
 }
@@ -190,8 +173,4 @@ function isAfter({ timeUs, position }: EventCursor): string {
 
 function isSame(one: ClickHouseEvent, other: ClickHouseEvent | undefined): boolean {
   return one.position === other?.position && one.event.timestamp.us === other.event.timestamp.us;
-}
-
-function cursorOf(last: ClickHouseEvent | undefined): EventCursor | undefined {
-  return last && { timeUs: last.event.timestamp.us, position: last.position };
 }

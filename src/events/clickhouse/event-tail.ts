@@ -1,3 +1,4 @@
+import { bigintOf } from '../store/count.js';
 import { eventTest } from '../store/event-filter.js';
 import { type EventTail, MESSAGE_LIMITS, type PartLimits } from '../store/event-tail.js';
 import { lower } from '../store/position-order.js';
@@ -62,7 +63,7 @@ export function createEventTail({ connection, state, limits = MESSAGE_LIMITS }: 
     const [row] = await connection.read('search', {
       text: `SELECT min(position) FROM events WHERE position > ${end} AND position <= ${head}`,
     });
-    const next = BigInt(String(row?.[0] ?? 0));
+    const next = bigintOf(row?.[0]);
     return next === 0n ? head : next - 1n;
   }
 }

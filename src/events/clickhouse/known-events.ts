@@ -1,3 +1,4 @@
+import { bigintOf } from '../store/count.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { type ClickHouseEvent, type ClickHouseRow, COLUMN_NAMES, readRow } from './clickhouse-row.js';
 import type { LogState } from './lease.js';
@@ -67,10 +68,7 @@ export function withoutCancelled(rows: readonly ClickHouseEvent[]): ClickHouseEv
 }
 
 function placeOf([id, position, version, timeUs]: ClickHouseRow): [string, Place] {
-  return [
-    String(id),
-    { position: BigInt(String(position)), version: Number(version), timeUs: BigInt(String(timeUs)) },
-  ];
+  return [String(id), { position: bigintOf(position), version: Number(version), timeUs: bigintOf(timeUs) }];
 }
 
 function isAfter(one: Place, other: Place): boolean {

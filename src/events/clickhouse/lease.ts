@@ -4,6 +4,7 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkRow, BulkTransaction } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
 import { OutcomeUnknownError, unavailable } from '../../database/errors.js';
+import { bigintOf } from '../store/count.js';
 
 /** How long a holder has for its batch, by its own clock, in milliseconds. */
 export const WORK_LIMIT_MS = 10_000;
@@ -94,7 +95,7 @@ export function createLeases({ kind, bulk }: LeaseOptions): Leases {
         await tx.run(Prisma.sql`UPDATE "event_store_lease" SET "wanted_at_ms" = ${clock} WHERE "id" = 1`);
         return undefined;
       }
-      const unfinished = integer(found[1]);
+      const unfinished = bigintOf(found[1]);
       if (unfinished === 0n) await reserve(tx, owner, nextBatch(found));
       return found;
     });
@@ -107,7 +108,7 @@ export function createLeases({ kind, bulk }: LeaseOptions): Leases {
     return {
       state: stateOf(row.slice(3)),
       batch,
-      unfinished: integer(row[1]),
+      unfinished: bigintOf(row[1]),
       left: () => startMs + WORK_LIMIT_MS - performance.now(),
       begin: (position) =>
         bulk.transaction(async (tx) => {
@@ -177,26 +178,22 @@ function reserve(tx: BulkTransaction, owner: string, batch: bigint): Promise<unk
 
 /** Numbers follow the clock, so that none is used again after an older copy of the database was restored. */
 function nextBatch(row: BulkRow): bigint {
-  const after = integer(row[0]) + 1n;
-  const now = integer(row[2]) * 1_000n;
+  const after = bigintOf(row[0]) + 1n;
+  const now = bigintOf(row[2]) * 1_000n;
   return now > after ? now : after;
 }
 
 function stateOf([position, beforeUs, upTo, prunedPosition, from, to]: BulkRow): LogState {
   return {
-    position: integer(position),
-    prunedBeforeUs: integer(beforeUs),
-    prunedUpTo: integer(upTo),
-    prunedPosition: integer(prunedPosition),
-    restored: { from: integer(from), to: integer(to) },
+    position: bigintOf(position),
+    prunedBeforeUs: bigintOf(beforeUs),
+    prunedUpTo: bigintOf(upTo),
+    prunedPosition: bigintOf(prunedPosition),
+    restored: { from: bigintOf(from), to: bigintOf(to) },
   };
 }
 
 /** The batch was or will be completed by the process that has the lease now. */
 function lost(): OutcomeUnknownError {
   return new OutcomeUnknownError('Another process has taken over the writing of events.');
-}
-
-function integer(value: unknown): bigint {
-  return BigInt(String(value ?? 0));
 }

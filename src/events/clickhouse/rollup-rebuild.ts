@@ -1,13 +1,11 @@
 import type { RebuildResult } from '../store/event-store.js';
-import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
+import { DAY, HOUR, oldestRolledS } from '../store/rollup-levels.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { existsAt } from './event-search.js';
 import type { Leases } from './lease.js';
 import { type Correction, dayCorrection, hourCorrection, type RollupSpan } from './rollup-statements.js';
 import type { WriteTurns } from './write-turns.js';
 
-const HOUR = 3_600;
-const DAY = 24 * HOUR;
 /** Events that are counted in one turn, in which no process writes: some tenths of a second. */
 const EVENTS_PER_TURN = 2_000_000;
 
@@ -47,8 +45,8 @@ export async function rebuildRollups({
   }
 
   const log = await leases.state();
-  const oldestS = nowS - Math.max(...ROLLUP_LEVELS.map(({ keptS }) => keptS));
-  const fromS = Math.ceil(Math.max(oldestS, firstWhole(log.prunedBeforeUs, log.prunedUpTo)) / HOUR) * HOUR;
+  const firstS = Math.max(oldestRolledS(nowS), firstWhole(log.prunedBeforeUs, log.prunedUpTo));
+  const fromS = Math.ceil(firstS / HOUR) * HOUR;
   const rows = await connection.read('search', {
     text: `
       SELECT hour, sum(n) FROM (

@@ -1,7 +1,5 @@
-import { SUMS } from '../sql/rollups.js';
 import { ROLLUP_LEVELS, type RollupLevel } from '../store/rollup-levels.js';
-
-type Sum = (typeof SUMS)[number];
+import { SUMS, type Sum } from '../store/rollup-sums.js';
 
 /** Starts of 65,536 ms in a duration. */
 const HIGH = 'if(duration_ms >= 65536, floor(duration_ms / 65536.0), 0)';

@@ -1,6 +1,6 @@
 import type { ClickHouseLocation } from '../../config/event-store-location.js';
 import { unavailable } from '../../database/errors.js';
-import { SUMS } from '../sql/rollups.js';
+import { SUMS } from '../store/rollup-sums.js';
 import { type ClickHouseRow, COLUMN_DEFINITIONS } from './clickhouse-row.js';
 
 /** Version of the tables below. A server with a later one belongs to a later release. */

@@ -1,14 +1,11 @@
-import { SUMS } from '../sql/rollups.js';
-import { type Count, countOf } from '../store/count.js';
 import type { ControlSums, NamedSums, StatisticsStore, Sums } from '../store/event-statistics.js';
+import { SUMS, sumsOf, WIDE_SUMS } from '../store/rollup-sums.js';
 import { type RollupSegment, segmentsOf, type TimeWindow } from '../store/time-range.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import type { ClickHouseRow } from './clickhouse-row.js';
 
-/** Sums that can exceed 64 bits over many rollups. */
-const WIDE: ReadonlySet<string> = new Set(['confidence_nano', 'duration_high', 'duration_low']);
 const SUMMED = SUMS.map(
-  (name, index) => `sum(${WIDE.has(name) ? `toInt128(${name})` : name}) AS sum_${index}`,
+  (name, index) => `sum(${WIDE_SUMS.has(name) ? `toInt128(${name})` : name}) AS sum_${index}`,
 );
 const SUM_ALIASES = SUMS.map((_, index) => `sum_${index}`);
 
@@ -77,21 +74,6 @@ function readNamed(row: ClickHouseRow): NamedSums {
 
 const FIRST_SUM = 5;
 
-/** In the order of `SUMS`. */
 function readSums(row: ClickHouseRow): Sums {
-  const counts: (Count | undefined)[] = row.slice(FIRST_SUM).map(countOf);
-  const [executions, matches, nonMatches, errors, denies, steers, observes, nano, durations, high, low] =
-    counts;
-  return {
-    executions: executions ?? 0,
-    matches: matches ?? 0,
-    nonMatches: nonMatches ?? 0,
-    errors: errors ?? 0,
-    denies: denies ?? 0,
-    steers: steers ?? 0,
-    observes: observes ?? 0,
-    confidenceSum: Number(nano ?? 0) / 1e9,
-    durations: durations ?? 0,
-    durationSum: Number(high ?? 0) * 65_536 + Number(low ?? 0) / 1e6,
-  };
+  return sumsOf(row.slice(FIRST_SUM));
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OutcomeUnknownError, unavailable } from '../../database/errors.js';
+import { bigintOf } from '../store/count.js';
 import { higher } from '../store/position-order.js';
 import { appliedChanges, countedEvents, knownIds, lastPosition } from './batch-statements.js';
 import type { ClickHouseConnection, Insertion } from './clickhouse-connection.js';
@@ -120,5 +121,5 @@ export function createWriteTurns({ connection, leases, now }: WriteTurnsOptions)
 
 async function lastStored(connection: ClickHouseConnection): Promise<bigint> {
   const [row] = await connection.read('search', { text: 'SELECT max(position) FROM events' });
-  return BigInt(String(row?.[0] ?? 0));
+  return bigintOf(row?.[0]);
 }

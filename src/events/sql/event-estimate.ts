@@ -4,7 +4,9 @@ import { jsonElements } from '../../database/json-elements.js';
 import { allOf } from '../../database/text.js';
 import type { EventFilter } from '../store/event-filter.js';
 import { type EventCount, type EventSearch, EXACT_ESTIMATES } from '../store/event-search.js';
-import { conditionOf, conditionsOf } from './event-conditions.js';
+import { countEvents } from './count-events.js';
+import { conditionOf, sqlConditionsOf } from './event-conditions.js';
+import { readNumber } from './read-number.js';
 import { type RolledFilter, rolledFilter, walkedFilter } from './rolled-filter.js';
 import { createRolledMasses, type Mass } from './rolled-masses.js';
 import { ALL_EVENTS } from './segment-tables.js';
@@ -42,19 +44,17 @@ export function createEventEstimate(options: EstimateOptions): EventSearch['esti
 
   /** The number of events, or more than the limit. */
   async function countUpToLimit(conditions: readonly Prisma.Sql[]): Promise<number> {
-    const [row] = await bulk.read(
-      'search',
+    return readNumber(
+      bulk,
       Prisma.sql`
         SELECT COUNT(*) FROM (
           SELECT 1 FROM ${ALL_EVENTS} WHERE ${allOf(conditions)} LIMIT ${limits.exact + 1}) AS "first_ones"`,
     );
-    return Number(row?.[0] ?? 0);
   }
 
   /** The share of the events of the rolled filter that match the whole one; 1 if no event is found. */
   async function sampledShare(filter: EventFilter, rolled: RolledFilter, masses: readonly Mass[]) {
-    const { fromUs } = filter;
-    const walked = { ...walkedFilter(rolled.filter), fromUs };
+    const walked = { ...walkedFilter(rolled.filter), start_time: filter.start_time };
     const [base, wide, narrow] = [walked, rolled.filter, filter].map(conditionOf);
     const matching = (condition: Prisma.Sql | undefined) => Prisma.sql`
       (SELECT COUNT(*) FILTER (WHERE ${condition}) FROM (
@@ -74,7 +74,7 @@ export function createEventEstimate(options: EstimateOptions): EventSearch['esti
     const { fromUs, masses } = await rolledMasses(rolled);
     let events = masses.reduce((sum, mass) => sum + mass.events, 0);
     if (events > 0 && !rolled.isWhole) events *= await sampledShare(filter, rolled, masses);
-    if (filter.fromUs === undefined || filter.fromUs < fromUs) {
+    if (filter.start_time === undefined || filter.start_time.us < fromUs) {
       const before = Prisma.sql`"time_us" < ${fromUs}`;
       events += await countUpToLimit([conditionOf(filter), before]);
     }
@@ -82,12 +82,9 @@ export function createEventEstimate(options: EstimateOptions): EventSearch['esti
   }
 
   return async (filter): Promise<EventCount> => {
-    const conditions = conditionsOf(filter);
+    const conditions = sqlConditionsOf(filter);
     if (conditions === 'nothing') return { events: 0, isExact: true };
-    if (conditions.length === 0) {
-      const [row] = await bulk.read('search', Prisma.sql`SELECT "events" FROM "event_log" WHERE "id" = 1`);
-      return { events: Number(row?.[0] ?? 0), isExact: true };
-    }
+    if (conditions.length === 0) return { events: await countEvents(bulk, []), isExact: true };
     const counted = await countUpToLimit(conditions);
     if (counted <= limits.exact) return { events: counted, isExact: true };
     return { events: Math.max(counted, await beyondLimit(filter)), isExact: false };

@@ -1,27 +1,9 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { octetsOf } from '../store/event-columns.js';
 import type { PartLimits } from '../store/event-tail.js';
 import { ALL_EVENTS } from './segment-tables.js';
 
-/** Memory of an event besides its unlimited texts: keys, numbers and texts with a limit. */
-const FIXED_OCTETS = 400;
-const TEXTS = ['trace_id', 'span_id', 'control_name', 'metadata'];
-const OPTIONAL_TEXTS = [
-  'evaluator_name',
-  'selector_path',
-  'error_message',
-  'step_type',
-  'step_name',
-  'session_id',
-  'step_id',
-  'decision_id',
-];
-const OCTETS = Prisma.raw(
-  [
-    FIXED_OCTETS,
-    ...TEXTS.map((name) => `octet_length("${name}")`),
-    ...OPTIONAL_TEXTS.map((name) => `COALESCE(octet_length("${name}"), 0)`),
-  ].join(' + '),
-);
+const OCTETS = Prisma.raw(octetsOf((column) => `octet_length("${column}")`));
 
 /**
  * The first events in an order that fit into the limits, at least one, as tables of a WITH clause: `"found"`

@@ -1,10 +1,13 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkRow, BulkTransaction } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
+import { bigintOf } from '../store/count.js';
 import type { EventRetention, Oldest, PruningCounts, PruningLimits } from '../store/event-retention.js';
 import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
+import { claimPruning } from './log-row.js';
+import { readNumber } from './read-number.js';
 import { ALL_EVENTS, OPEN_TABLE, type Segment, tableOf } from './segment-tables.js';
-import { dropSegment, readSegments, SELECT_SEGMENTS } from './segments.js';
+import { closedSegments, dropSegment, segmentsIn } from './segments.js';
 
 /** Rows deleted by one transaction: writers of events wait for it. */
 export const PRUNING_BATCH = 1_000;
@@ -29,50 +32,37 @@ export function createSqlRetention(
   return {
     oldest: () => findOldest(bulk),
     count: (limits) => countPrunable(bulk, limits),
-    claim: () => claim(bulk, now()),
+    claim: () => claimPruning('event_log', bulk, now(), CLAIM_MS),
     eventBatches: (beforeUs) => inTransactions(eventSteps(kind, beforeUs, now)),
     rollupBatches: (level) => inTransactions(rollupSteps(level, now)),
   };
 }
 
-/** Claims the work, unless another process has it. A claim far in the future is due to a wrong clock. */
-async function claim(bulk: Pick<BulkDatabase, 'transaction'>, nowMs: number): Promise<boolean> {
-  return bulk.transaction(async (tx) => {
-    const [claimed] = await tx.run(Prisma.sql`
-      UPDATE "event_log" SET "pruning_at_ms" = ${BigInt(nowMs)} WHERE "id" = 1
-        AND ("pruning_at_ms" <= ${BigInt(nowMs - CLAIM_MS)} OR "pruning_at_ms" > ${BigInt(nowMs + CLAIM_MS)})`);
-    return claimed?.changes === 1;
-  });
-}
-
 async function countPrunable(
   bulk: Pick<BulkDatabase, 'read'>,
-  limits: PruningLimits,
+  { eventsBeforeUs, rollups }: PruningLimits,
 ): Promise<PruningCounts> {
-  const count = async (from: Prisma.Sql) =>
-    Number((await bulk.read('search', Prisma.sql`SELECT COUNT(*) FROM ${from}`))[0]?.[0] ?? 0);
-  const { eventsBeforeUs } = limits;
-  const events = eventsBeforeUs === null ? 0 : await countEvents(bulk, eventsBeforeUs);
-  let rollups = 0;
-  for (const { unitS, beforeS } of limits.rollups) {
-    rollups += await count(
-      Prisma.sql`"event_rollups" WHERE "unit_s" = ${unitS} AND "start_s" < ${BigInt(beforeS)}`,
+  const counts = {
+    events: eventsBeforeUs === null ? 0 : await countEvents(bulk, eventsBeforeUs),
+    rollups: 0,
+  };
+  for (const { unitS, beforeS } of rollups) {
+    counts.rollups += await readNumber(
+      bulk,
+      Prisma.sql`
+        SELECT COUNT(*) FROM "event_rollups" WHERE "unit_s" = ${unitS} AND "start_s" < ${BigInt(beforeS)}`,
     );
   }
-  return { events, rollups };
+  return counts;
 }
 
 async function countEvents(bulk: Pick<BulkDatabase, 'read'>, beforeUs: bigint): Promise<number> {
-  const read = (query: Prisma.Sql) => bulk.read('search', query);
-  const tables = [OPEN_TABLE];
-  for (const segment of readSegments(await read(SELECT_SEGMENTS))) {
-    const [times] = await read(timesOf(segment));
-    if (fateOf(segment, times, beforeUs) !== 'stays') tables.push(tableOf(segment));
-  }
-  let all = 0;
-  for (const table of tables) {
-    const [row] = await read(Prisma.sql`SELECT COUNT(*) FROM ${table} WHERE "time_us" < ${beforeUs}`);
-    all += Number(row?.[0] ?? 0);
+  const count = (table: Prisma.Sql) =>
+    readNumber(bulk, Prisma.sql`SELECT COUNT(*) FROM ${table} WHERE "time_us" < ${beforeUs}`);
+  let all = await count(OPEN_TABLE);
+  for (const segment of await closedSegments(bulk)) {
+    const [times] = await bulk.read('search', timesOf(segment));
+    if (fateOf(segment, times, beforeUs) !== 'stays') all += await count(tableOf(segment));
   }
   return all;
 }
@@ -91,7 +81,7 @@ function fateOf(
   times: BulkRow | undefined,
   beforeUs: bigint,
 ): 'some' | 'whole' | 'stays' {
-  const [first, last] = (times ?? []).map((time) => (time === null ? null : BigInt(String(time))));
+  const [first, last] = (times ?? []).map((time) => (time === null ? null : bigintOf(time)));
   // All events of an empty segment were deleted; those of an old table were moved.
   if (first === null || first === undefined || last === null || last === undefined)
     return isOld ? 'stays' : 'whole';
@@ -112,7 +102,7 @@ async function findOldest(bulk: Pick<BulkDatabase, 'read'>): Promise<Oldest> {
       SELECT 0, (SELECT "time_us" FROM ${ALL_EVENTS} ORDER BY "time_us" LIMIT 1) UNION ALL ${Prisma.join(rollups, ' UNION ALL ')}`,
   );
   const found = rows.flatMap(([unitS, first]): [number, bigint][] =>
-    first === null || first === undefined ? [] : [[Number(unitS), BigInt(String(first))]],
+    first === null || first === undefined ? [] : [[Number(unitS), bigintOf(first)]],
   );
   const rollupS = new Map(found.map(([unitS, first]) => [unitS, Number(first)]));
   return { eventUs: found.find(([unitS]) => unitS === 0)?.[1] ?? null, rollupS };
@@ -135,8 +125,7 @@ function eventSteps(kind: DatabaseLocation['kind'], beforeUs: bigint, nowMs: () 
   let current: { readonly number: number; readonly deleteRows: RowStep } | undefined;
 
   async function nextSegment(tx: BulkTransaction): Promise<number> {
-    const [found] = await tx.run(SELECT_SEGMENTS);
-    for (const segment of readSegments(found?.rows ?? [])) {
+    for (const segment of await segmentsIn(tx)) {
       const { number } = segment;
       if (done.has(number)) continue;
       const [times] = await tx.run(timesOf(segment));
@@ -199,7 +188,7 @@ async function deleteWhole(
   const [events, last] = counted?.rows[0] ?? [];
   await dropSegment(kind, tx, segment);
   if (Number(events) === 0) return 0;
-  await tx.run(countDeleted(Number(events), BigInt(String(last))));
+  await tx.run(countDeleted(Number(events), bigintOf(last)));
   return Number(events);
 }
 
@@ -234,7 +223,7 @@ function rollupSteps({ unitS, beforeS }: PruningLimits['rollups'][number], nowMs
 function largest(rows: readonly BulkRow[], column: number): bigint {
   let found: bigint | null = null;
   for (const row of rows) {
-    const value = BigInt(String(row[column]));
+    const value = bigintOf(row[column]);
     if (found === null || value > found) found = value;
   }
   return found ?? 0n;

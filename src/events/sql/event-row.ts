@@ -1,64 +1,47 @@
 import { hash } from 'node:crypto';
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import { type JsonObject, parseStoredJson, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { BulkRow } from '../../database/bulk.js';
-import { type ControlEvent, ORIGINS, STEP_MEMBERS } from '../store/event.js';
-import { facetsOf, readFacets } from '../store/event-facets.js';
+import { bigintOf } from '../store/count.js';
+import { type ControlEvent, STEP_MEMBERS } from '../store/event.js';
+import {
+  type ColumnType,
+  EVENT_COLUMNS,
+  type EventColumn,
+  eventOf,
+  FIRST_STEP_COLUMN,
+  valuesOf,
+} from '../store/event-columns.js';
 import type { EncodedEvent } from '../store/event-store.js';
 import type { StoredEvent } from '../store/event-tail.js';
 
 /** Longest control name used as its own key in the rollups, in UTF-16 code units: indexes limit texts. */
 const MAX_NAME_KEY_LENGTH = 64;
 
-/** Columns of an event after its position, with the type that an element is cast to. */
-const MAIN_COLUMNS = [
-  ['control_execution_id', 'TEXT'],
-  ['time_us', 'BIGINT'],
-  ['time_text', 'TEXT'],
-  ['trace_key', 'BIGINT'],
-  ['trace_id', 'TEXT'],
-  ['span_key', 'BIGINT'],
-  ['span_id', 'TEXT'],
-  ['agent_name', 'TEXT'],
-  ['control_id', 'INTEGER'],
-  ['control_name', 'TEXT'],
-  ['name_key', 'TEXT'],
-  ['facets', 'INTEGER'],
-  ['origin', 'INTEGER'],
-  ['confidence', 'DOUBLE PRECISION'],
-  ['duration_ms', 'DOUBLE PRECISION'],
-  ['evaluator_name', 'TEXT'],
-  ['selector_path', 'TEXT'],
-  ['error_message', 'TEXT'],
-  ['metadata', 'TEXT'],
-] as const;
-/** In the order of `STEP_MEMBERS`. */
-const STEP_COLUMNS = [
-  ['step_type', 'TEXT'],
-  ['step_name', 'TEXT'],
-  ['session_id', 'TEXT'],
-  ['step_id', 'TEXT'],
-  ['revision', 'BIGINT'],
-  ['decision_id', 'TEXT'],
-] as const;
-const COLUMNS = [...MAIN_COLUMNS, ...STEP_COLUMNS];
-type Column = (typeof COLUMNS)[number][0];
+const TYPES: Record<ColumnType, string> = {
+  text: 'TEXT',
+  name: 'TEXT',
+  json: 'TEXT',
+  byte: 'INTEGER',
+  integer: 'INTEGER',
+  long: 'BIGINT',
+  double: 'DOUBLE PRECISION',
+};
 
-const NULLABLE: ReadonlySet<string> = new Set([
-  'span_key',
-  'name_key',
-  'duration_ms',
-  'evaluator_name',
-  'selector_path',
-  'error_message',
-  ...STEP_COLUMNS.map(([name]) => name),
-]);
+/** Columns besides those of every store, in the order of `eventRow`: what stands for texts in indexes and rollups. */
+const KEYS: readonly EventColumn[] = [
+  { name: 'trace_key', type: 'long', isNullable: false },
+  { name: 'span_key', type: 'long', isNullable: true },
+  { name: 'name_key', type: 'name', isNullable: true },
+];
 
-/** Columns of an event after its position, with their declarations on SQLite. */
-export const EVENT_COLUMNS = COLUMNS.map(([name, type]) => ({
-  name,
-  sqlite: `${type === 'DOUBLE PRECISION' ? 'REAL' : type}${NULLABLE.has(name) ? '' : ' NOT NULL'}`,
-}));
+/** Columns of an event after its position. */
+const COLUMNS = [...KEYS, ...EVENT_COLUMNS];
+
+/** The same with their declarations on SQLite. */
+export const DECLARATIONS = COLUMNS.map(({ name, type, isNullable }) => {
+  const declared = type === 'double' ? 'REAL' : TYPES[type];
+  return `"${name}" ${declared}${isNullable ? '' : ' NOT NULL'}`;
+}).join(', ');
 
 /** Whether a column of the step has a value. Few events of clients have one. */
 export function hasStep(event: ControlEvent): boolean {
@@ -76,38 +59,18 @@ export function encodeEvent(event: ControlEvent): EncodedEvent {
 }
 
 /**
- * An event as the JSON text of a list, which both databases parse fast: its main columns, the halvings of its numbers, and
- * the columns of its step if there is a value.
+ * An event as the JSON text of a list, which both databases parse fast: its keys, the halvings of its numbers, and its
+ * values, without those of its step if there are none.
  */
 export function eventRow(event: ControlEvent): string {
-  const { confidence: exact, execution_duration_ms: exactMs } = event;
-  const [confidence, confidenceHalvings] = halved(exact);
+  const { execution_duration_ms: exactMs } = event;
+  const [confidence, confidenceHalvings] = halved(event.confidence);
   const [duration, durationHalvings] = exactMs === null ? [null, 0] : halved(exactMs);
-  return JSON.stringify([
-    event.control_execution_id,
-    // As text: it can exceed 2^53.
-    String(event.timestamp.us),
-    event.timestamp.text,
-    idKey(event.trace_id),
-    event.trace_id,
-    idKey(event.span_id),
-    event.span_id,
-    event.agent_name,
-    event.control_id,
-    event.control_name,
-    nameKey(event.control_name),
-    facetsOf(event),
-    ORIGINS.indexOf(event.origin),
-    confidence,
-    duration,
-    event.evaluator_name,
-    event.selector_path,
-    event.error_message,
-    metadataText(event.metadata),
-    confidenceHalvings,
-    durationHalvings,
-    ...(hasStep(event) ? STEP_MEMBERS.map((member) => event[member]) : []),
-  ]);
+  const values = valuesOf(event, confidence, duration);
+  if (!hasStep(event)) values.length = FIRST_STEP_COLUMN;
+  const keys = [idKey(event.trace_id), idKey(event.span_id), JSON.stringify(nameKey(event.control_name))];
+  // Without a copy of the values.
+  return `[${keys.join()},${confidenceHalvings},${durationHalvings},${JSON.stringify(values).slice(1)}`;
 }
 
 /**
@@ -129,12 +92,6 @@ function halved(value: number): [integer: number, halvings: number] {
   return [value, 0];
 }
 
-/** Most events have none. */
-function metadataText(metadata: JsonObject): string {
-  for (const _ in metadata) return stringifyJson(metadata);
-  return '{}';
-}
-
 /** 48 bits of a hash of the id of a trace or a span, which may have any length. */
 export function idKey(id: string): number {
   return Number.parseInt(hash('sha256', id).slice(0, 12), 16);
@@ -145,94 +102,61 @@ export function nameKey(name: string): string | null {
   return name.length <= MAX_NAME_KEY_LENGTH ? null : `sha256:${hash('sha256', name)}`;
 }
 
-/** Index of a number's halvings in the list of `eventRow`. */
-const HALVINGS: Partial<Record<Column, number>> = {
-  confidence: MAIN_COLUMNS.length,
-  duration_ms: MAIN_COLUMNS.length + 1,
-};
-/** Index of the first column of the step. */
-const FIRST_STEP = MAIN_COLUMNS.length + 2;
+const indexOf = (name: string) => EVENT_COLUMNS.findIndex((column) => column.name === name);
+/** Indexes in `EVENT_COLUMNS` of the numbers that are halved. In a row, their halvings follow the keys. */
+const HALVED = [indexOf('confidence'), indexOf('duration_ms')];
+/** Index of the first value of `EVENT_COLUMNS` in a row. */
+const FIRST_VALUE = KEYS.length + HALVED.length;
 
-function elementOf([name, type]: readonly [Column, string], index: number): string {
-  const at = index < MAIN_COLUMNS.length ? index : index - MAIN_COLUMNS.length + FIRST_STEP;
-  const element = `CAST("j"."item" ->> ${at} AS ${type})`;
-  const halvings = HALVINGS[name];
-  if (halvings === undefined) return element;
-  const count = `CAST("j"."item" ->> ${halvings} AS INTEGER)`;
+function elementOf({ type }: EventColumn, index: number): string {
+  const at = index < KEYS.length ? index : index + HALVED.length;
+  const element = `CAST("j"."item" ->> ${at} AS ${TYPES[type]})`;
+  const halved = HALVED.indexOf(index - KEYS.length);
+  if (halved === -1) return element;
+  const count = `CAST("j"."item" ->> ${KEYS.length + halved} AS INTEGER)`;
   const half = (exponent: string) => `(CAST(1 AS BIGINT) << (${exponent}))`;
   return `${element} / ${half(`${count} / 2`)} / ${half(`${count} - ${count} / 2`)}`;
 }
 
 const ELEMENTS = COLUMNS.map(elementOf);
-const namesOf = (columns: readonly (readonly [Column, string])[]) =>
-  Prisma.raw(columns.map(([name]) => `"${name}"`).join(', '));
+const namesOf = (columns: readonly EventColumn[]) =>
+  Prisma.raw(columns.map(({ name }) => `"${name}"`).join(', '));
 
 /** Names of columns, and their values read from lists of `eventRow` as a table `"j"` with the column `"item"`. */
-export interface InsertedColumns {
-  readonly names: Prisma.Sql;
-  readonly values: Prisma.Sql;
+function insertedColumns(count: number) {
+  return {
+    names: namesOf(COLUMNS.slice(0, count)),
+    values: Prisma.raw(ELEMENTS.slice(0, count).join(', ')),
+  };
 }
 
-export const EVERY_COLUMN: InsertedColumns = {
-  names: namesOf(COLUMNS),
-  values: Prisma.raw(ELEMENTS.join(', ')),
-};
+export const EVERY_COLUMN = insertedColumns(COLUMNS.length);
 /** For events without a step: each column read costs time. */
-export const COLUMNS_WITHOUT_STEP: InsertedColumns = {
-  names: namesOf(MAIN_COLUMNS),
-  values: Prisma.raw(ELEMENTS.slice(0, MAIN_COLUMNS.length).join(', ')),
-};
+export const COLUMNS_WITHOUT_STEP = insertedColumns(KEYS.length + FIRST_STEP_COLUMN);
 /** `"column" = …` for every column, read from the same. */
 export const SET_FROM_ELEMENT = Prisma.raw(
-  COLUMNS.map(([name], index) => `"${name}" = ${ELEMENTS[index]}`).join(', '),
+  COLUMNS.map(({ name }, index) => `"${name}" = ${ELEMENTS[index]}`).join(', '),
 );
+/** The id of an event, read from the same. */
+export const ID_FROM_ELEMENT = Prisma.raw(`"j"."item" ->> ${FIRST_VALUE + indexOf('control_execution_id')}`);
 
-/** The columns read by `readEvent`, in its order. */
-export const READ_COLUMNS = Prisma.sql`"position", ${EVERY_COLUMN.names}`;
-
-const INDEX = Object.fromEntries(COLUMNS.map(([name], index) => [name, index + 1])) as Record<Column, number>;
+/** All columns, for copies. */
+export const ALL_COLUMNS = Prisma.sql`"position", ${EVERY_COLUMN.names}`;
+/** The columns read by `readEvent`. */
+export const READ_COLUMNS = Prisma.sql`"position", ${namesOf(EVENT_COLUMNS)}`;
 
 /** Reads a row of `READ_COLUMNS`. */
 export function readEvent(row: BulkRow): StoredEvent {
-  const text = (column: Column) => String(row[INDEX[column]]);
-  const orNull = (column: Column) => (row[INDEX[column]] === null ? null : text(column));
-  const number = (column: Column) => Number(row[INDEX[column]]);
-  const numberOrNull = (column: Column) => (row[INDEX[column]] === null ? null : number(column));
-  const event: ControlEvent = {
-    origin: ORIGINS[number('origin')] ?? 'merged',
-    control_execution_id: text('control_execution_id'),
-    trace_id: text('trace_id'),
-    span_id: text('span_id'),
-    agent_name: text('agent_name'),
-    control_id: number('control_id'),
-    control_name: text('control_name'),
-    ...readFacets(number('facets')),
-    confidence: number('confidence'),
-    timestamp: { us: BigInt(text('time_us')), text: text('time_text') },
-    execution_duration_ms: numberOrNull('duration_ms'),
-    evaluator_name: orNull('evaluator_name'),
-    selector_path: orNull('selector_path'),
-    error_message: orNull('error_message'),
-    metadata: parseStoredJson(text('metadata')) as JsonObject,
-    step_type: orNull('step_type'),
-    step_name: orNull('step_name'),
-    session_id: orNull('session_id'),
-    step_id: orNull('step_id'),
-    revision: numberOrNull('revision'),
-    decision_id: orNull('decision_id'),
-  };
-  return { position: BigInt(String(row[0])), event };
+  return { position: bigintOf(row[0]), event: eventOf(row, 1) };
 }
 
 /** The event of a row that `encodeEvent` made. */
 export function decodeRow(row: string): ControlEvent {
   const values = JSON.parse(row) as (string | number | null)[];
-  const columns = values.slice(0, MAIN_COLUMNS.length);
-  for (const [name, halvings] of Object.entries(HALVINGS) as [Column, number][]) {
-    const at = INDEX[name] - 1;
-    const integer = columns[at];
-    if (typeof integer === 'number') columns[at] = integer / 2 ** Number(values[halvings]);
+  for (const [index, halved] of HALVED.entries()) {
+    const integer = values[FIRST_VALUE + halved];
+    if (typeof integer === 'number')
+      values[FIRST_VALUE + halved] = integer / 2 ** Number(values[KEYS.length + index]);
   }
-  const step = STEP_COLUMNS.map((_, index) => values[FIRST_STEP + index] ?? null);
-  return readEvent([0, ...columns, ...step]).event;
+  return eventOf(values, FIRST_VALUE);
 }

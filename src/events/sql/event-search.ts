@@ -1,11 +1,11 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import type { BulkDatabase, BulkRow } from '../../database/bulk.js';
-import { createMutex } from '../../database/mutex.js';
+import type { BulkDatabase } from '../../database/bulk.js';
 import { allOf } from '../../database/text.js';
 import type { EventCursor, EventSearch } from '../store/event-search.js';
-import { PART_LIMITS, type PartLimits, type StoredEvent } from '../store/event-tail.js';
+import { PART_LIMITS, type PartLimits } from '../store/event-tail.js';
+import { createWalks, cursorAfter, pageOf, type SearchPart } from '../store/event-walk.js';
 import { countEvents } from './count-events.js';
-import { conditionsOf } from './event-conditions.js';
+import { sqlConditionsOf } from './event-conditions.js';
 import { hasMore, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent } from './event-row.js';
 import { ALL_EVENTS } from './segment-tables.js';
@@ -17,66 +17,46 @@ export function createEventSearch(
   bulk: Pick<BulkDatabase, 'read'>,
   partLimits: PartLimits = PART_LIMITS,
 ): Omit<EventSearch, 'estimate'> {
-  /** One at a time, so that many walks leave connections to other work. */
-  const walking = createMutex();
+  const walk = createWalks();
 
-  async function readPart(conditions: readonly Prisma.Sql[]): Promise<readonly BulkRow[]> {
-    const release = await walking.acquire();
-    try {
-      return await bulk.read(
-        'search',
-        Prisma.sql`
-          WITH ${partOfEvents(allOf(conditions), ORDER, partLimits)}
-          SELECT ${READ_COLUMNS}, ${hasMore(partLimits)} FROM "part" CROSS JOIN ${ALL_EVENTS} AS "events"
-          WHERE "events"."position" = "part"."at" ORDER BY "ordinal"`,
-      );
-    } finally {
-      release();
-    }
+  async function readPart(conditions: readonly Prisma.Sql[]): Promise<SearchPart> {
+    const rows = await bulk.read(
+      'search',
+      Prisma.sql`
+        WITH ${partOfEvents(allOf(conditions), ORDER, partLimits)}
+        SELECT ${READ_COLUMNS}, ${hasMore(partLimits)} FROM "part" CROSS JOIN ${ALL_EVENTS} AS "events"
+        WHERE "events"."position" = "part"."at" ORDER BY "ordinal"`,
+    );
+    const events = rows.map(readEvent);
+    const isLast = Number(rows[0]?.at(-1) ?? 0) === 0;
+    return { events, after: isLast ? undefined : cursorAfter(events.at(-1)) };
   }
 
   return {
     async page(filter, { limit, offset = 0, after }) {
-      const conditions = conditionsOf(filter);
+      const conditions = sqlConditionsOf(filter);
       if (conditions === 'nothing') return { events: [], next: undefined };
-      if (after !== undefined) conditions.push(isAfter(after));
       const rows = await bulk.read(
         'search',
         Prisma.sql`
-          SELECT ${READ_COLUMNS} FROM ${ALL_EVENTS} WHERE ${allOf(conditions)}
+          SELECT ${READ_COLUMNS} FROM ${ALL_EVENTS} WHERE ${allOf([...conditions, ...isAfter(after)])}
           ORDER BY ${ORDER} LIMIT ${limit + 1} OFFSET ${offset}`,
       );
-      const found = rows.slice(0, limit).map(readEvent);
-      return {
-        events: found.map(({ event }) => event),
-        next: rows.length > limit ? cursorAfter(found.at(-1)) : undefined,
-      };
+      return pageOf(rows.map(readEvent), limit);
     },
     async count(filter) {
-      const conditions = conditionsOf(filter);
-      if (conditions === 'nothing') return 0;
-      if (conditions.length > 0) return countEvents(bulk, conditions);
-      const [row] = await bulk.read('search', Prisma.sql`SELECT "events" FROM "event_log" WHERE "id" = 1`);
-      return Number(row?.[0] ?? 0);
+      const conditions = sqlConditionsOf(filter);
+      return conditions === 'nothing' ? 0 : countEvents(bulk, conditions);
     },
     async *walk(filter) {
-      const conditions = conditionsOf(filter);
+      const conditions = sqlConditionsOf(filter);
       if (conditions === 'nothing') return;
-      let after: EventCursor | undefined;
-      do {
-        const rows = await readPart(after === undefined ? conditions : [...conditions, isAfter(after)]);
-        const found = rows.map(readEvent);
-        after = Number(rows[0]?.at(-1) ?? 0) === 0 ? undefined : cursorAfter(found.at(-1));
-        if (found.length > 0) yield found.map(({ event }) => event);
-      } while (after !== undefined);
+      yield* walk((after) => readPart([...conditions, ...isAfter(after)]));
     },
   };
 }
 
-function isAfter({ timeUs, position }: EventCursor): Prisma.Sql {
-  return Prisma.sql`("time_us", "position") < (${timeUs}, ${position})`;
-}
-
-function cursorAfter(last: StoredEvent | undefined): EventCursor | undefined {
-  return last && { timeUs: last.event.timestamp.us, position: last.position };
+/** No condition when there is no cursor. */
+function isAfter(cursor: EventCursor | undefined): Prisma.Sql[] {
+  return cursor ? [Prisma.sql`("time_us", "position") < (${cursor.timeUs}, ${cursor.position})`] : [];
 }

@@ -1,8 +1,9 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkRow } from '../../database/bulk.js';
 import { allOf, FALSE } from '../../database/text.js';
+import { bigintOf } from '../store/count.js';
 import { type EventLogState, type EventTail, MESSAGE_LIMITS, type PartLimits } from '../store/event-tail.js';
-import { conditionsOf } from './event-conditions.js';
+import { sqlConditionsOf } from './event-conditions.js';
 import { hasMore, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent } from './event-row.js';
 import { ALL_EVENTS } from './segment-tables.js';
@@ -26,7 +27,7 @@ export function createEventTail(
       return readLogState(row ?? []);
     },
     async after(lane, position, filter) {
-      const conditions = conditionsOf(filter);
+      const conditions = sqlConditionsOf(filter);
       const passes = conditions === 'nothing' ? FALSE : allOf(conditions);
       // Only by the positions of the part: an index of a filter may contain all existing events.
       const rows = await bulk.read(
@@ -41,7 +42,7 @@ export function createEventTail(
       );
       const [first] = rows;
       if (first === undefined) throw new Error('the row of the event log is missing');
-      const [last, more] = first.slice(-LOG_STATE_COLUMNS - 2).map(integer);
+      const [last, more] = first.slice(-LOG_STATE_COLUMNS - 2).map(bigintOf);
       const log = readLogState(first.slice(-LOG_STATE_COLUMNS));
       return {
         // A log without events after the position gives a single row.
@@ -58,12 +59,8 @@ export function createEventTail(
 function readLogState(columns: BulkRow): EventLogState {
   const [head, prunedPosition, from, to] = columns;
   return {
-    head: integer(head),
-    prunedPosition: integer(prunedPosition),
-    restored: { from: integer(from), to: integer(to) },
+    head: bigintOf(head),
+    prunedPosition: bigintOf(prunedPosition),
+    restored: { from: bigintOf(from), to: bigintOf(to) },
   };
-}
-
-function integer(value: unknown): bigint {
-  return BigInt(String(value ?? 0));
 }

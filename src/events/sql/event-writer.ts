@@ -13,6 +13,7 @@ import {
   eventRow,
   HAS_LONG_NAME,
   HAS_STEP,
+  ID_FROM_ELEMENT,
   nameKey,
   READ_COLUMNS,
   readEvent,
@@ -20,7 +21,7 @@ import {
 } from './event-row.js';
 import { advanceRollups } from './rollups.js';
 import { OPEN_TABLE, tableOf } from './segment-tables.js';
-import type { LogState } from './segments.js';
+import { lockLog } from './segments.js';
 import { StoredIds } from './stored-ids.js';
 
 export interface EventWriterOptions {
@@ -49,7 +50,7 @@ export function createEventWriter(options: EventWriterOptions): WriteEvents {
     const { firsts, seconds } = sortOut(events);
     const position = await database.bulk.transaction(async (tx) => {
       const nowS = Math.floor(now() / 1000);
-      const { position, generation } = await advancePosition(tx, firsts.length);
+      const { position, generation } = await lockLog(tx, firsts.length);
       const base = position - BigInt(firsts.length);
       await ids.refresh(tx, generation);
       await keepLongNames(tx, elements, events);
@@ -94,16 +95,6 @@ function sortOut(events: readonly EncodedEvent[]): { firsts: EncodedEvent[]; sec
     else if (!seconds.has(id) && mergeEvents(first.event, each.event) !== first.event) seconds.set(id, each);
   }
   return { firsts: [...firsts.values()], seconds: [...seconds.values()] };
-}
-
-/** Acquires the lock of all writers, and a position for each event, up to the returned one. */
-async function advancePosition(tx: BulkTransaction, count: number): Promise<LogState> {
-  const [log] = await tx.run(Prisma.sql`
-    UPDATE "event_log" SET "position" = "position" + ${count} WHERE "id" = 1
-    RETURNING "position", "generation"`);
-  const [position, generation] = log?.rows[0] ?? [];
-  if (position === undefined) throw new Error('the row of the event log is missing');
-  return { position: BigInt(String(position)), generation: BigInt(String(generation)) };
 }
 
 /** Stores the events with a new id, and returns their number. */
@@ -186,7 +177,7 @@ async function mergeStored(
     advanceRollups(table, areChanged, -1, nowS),
     Prisma.sql`
       UPDATE ${table} SET ${SET_FROM_ELEMENT} FROM ${elements(rows)}
-      WHERE "control_execution_id" = "j"."item" ->> 0`,
+      WHERE "control_execution_id" = ${ID_FROM_ELEMENT}`,
     advanceRollups(table, areChanged, 1, nowS),
   );
 }

@@ -16,10 +16,10 @@ const COLUMNS = { deny: 'denies', steer: 'steers', observe: 'observes' } as cons
 
 /** What rollups know of the events that match a filter. */
 export function rolledFilter(filter: EventFilter): RolledFilter {
-  const { agentName, controlIds = [], fromUs, toUs, actions = [], matched, hasError } = filter;
-  const place = { agentName, controlIds, fromUs, toUs };
+  const { agent_name, control_ids, start_time, end_time, actions, matched, has_error } = filter;
+  const place = { agent_name, control_ids, start_time, end_time };
   const count = countOf(filter);
-  const rolled = count === undefined ? place : { ...place, actions, matched, hasError };
+  const rolled = count === undefined ? place : { ...place, actions, matched, has_error };
   return {
     filter: rolled,
     count: Prisma.raw(count ?? '"executions"'),
@@ -28,13 +28,13 @@ export function rolledFilter(filter: EventFilter): RolledFilter {
 }
 
 /** The part of a filter that one index has together with the time. */
-export function walkedFilter({ agentName, controlIds = [] }: EventFilter): EventFilter {
-  if (agentName) return { agentName };
-  return controlIds.length === 1 ? { controlIds } : {};
+export function walkedFilter({ agent_name, control_ids = [] }: EventFilter): EventFilter {
+  if (agent_name) return { agent_name };
+  return control_ids.length === 1 ? { control_ids } : {};
 }
 
 /** Undefined for outcomes that are not summed by themselves. */
-function countOf({ actions = [], matched, hasError }: EventFilter): string | undefined {
+function countOf({ actions = [], matched, has_error: hasError }: EventFilter): string | undefined {
   if (actions.length > 0) {
     if (matched !== true || hasError !== undefined) return undefined;
     return [...new Set(actions)].map((action) => `"${COLUMNS[action]}"`).join(' + ');

@@ -1,12 +1,11 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { Database } from '../../database/database.js';
-import { jsonElements } from '../../database/json-elements.js';
-import { allOf } from '../../database/text.js';
 import type { EventFilter } from '../store/event-filter.js';
 import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
 import { cover } from '../store/time-range.js';
 import { conditionOf } from './event-conditions.js';
 import { type RolledFilter, walkedFilter } from './rolled-filter.js';
+import { firstRolledS, rollupsOf } from './rollups.js';
 import { ALL_EVENTS } from './segment-tables.js';
 
 /** Number of events within one unit of time, or the part of it that is within the range of a filter. */
@@ -37,11 +36,9 @@ export function createRolledMasses({
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }): (rolled: RolledFilter) => Promise<RolledMasses> {
-  const elements = jsonElements(kind);
-
   /** Times of the first event, from `fromS` on, and of the last one, in seconds. */
   async function extent(walked: EventFilter, fromS: number): Promise<{ firstS: number; lastS: number }> {
-    const where = conditionOf({ ...walked, fromUs: BigInt(fromS) * SECOND_US });
+    const where = conditionOf({ ...walked, start_time: { us: BigInt(fromS) * SECOND_US } });
     const [row] = await bulk.read(
       'search',
       Prisma.sql`
@@ -52,46 +49,22 @@ export function createRolledMasses({
     return { firstS: first ?? 0, lastS: last ?? 0 };
   }
 
-  /** The first second from which rollups count all events that are stored, and no others. */
-  async function firstRolled(nowS: number): Promise<number> {
-    const [row] = await bulk.read(
-      'search',
-      Prisma.sql`SELECT "pruned_before_us" FROM "event_log" WHERE "id" = 1`,
-    );
-    return Math.max(
-      Math.ceil(Number(row?.[0] ?? 0) / 1e6),
-      nowS - Math.max(...ROLLUP_LEVELS.map(({ keptS }) => keptS)),
-    );
-  }
-
   async function massesFrom(rolledFromS: number, nowS: number, { filter, count }: RolledFilter) {
-    const { agentName, controlIds = [], fromUs, toUs } = filter;
+    const { agent_name, control_ids, start_time, end_time } = filter;
     const { firstS, lastS } = await extent(walkedFilter(filter), rolledFromS);
-    const fromS = Math.max(secondOf(fromUs) ?? rolledFromS, rolledFromS, firstS);
-    const toS = Math.min((secondOf(toUs) ?? lastS) + 1, lastS + 1);
+    const fromS = Math.max(secondOf(start_time) ?? rolledFromS, rolledFromS, firstS);
+    const toS = Math.min((secondOf(end_time) ?? lastS) + 1, lastS + 1);
     if (fromS >= toS) return [];
     const kept = ROLLUP_LEVELS.filter(({ keptS }) => fromS >= nowS - keptS).map(({ unitS }) => unitS);
     const finest = kept[0] ?? 1;
     // Long units are quicker to sum, short ones tell better when the events were.
     const units = kept.filter((unitS) => unitS === finest || unitS * FEWEST_UNITS <= toS - fromS);
     const segments = cover(null, floorTo(fromS, finest), floorTo(toS - 1, finest) + finest, units);
-    const items = JSON.stringify(segments.map(({ unitS, fromS, toS }) => [unitS, fromS, toS]));
-    const where = allOf([
-      conditionOf({ agentName, controlIds }),
-      Prisma.sql`"unit_s" = CAST("item" ->> 0 AS INTEGER)`,
-      Prisma.sql`"start_s" >= CAST("item" ->> 1 AS BIGINT)`,
-      Prisma.sql`"start_s" < CAST("item" ->> 2 AS BIGINT)`,
-    ]);
-    // Both look up the segments one by one in an index, as for statistics.
-    const rollups =
-      kind === 'sqlite'
-        ? Prisma.sql`CROSS JOIN "event_rollups" WHERE ${where}`
-        : Prisma.sql`CROSS JOIN LATERAL (SELECT * FROM "event_rollups" WHERE ${where} OFFSET 0) AS "r"`;
+    const rollups = rollupsOf(kind, segments, [conditionOf({ agent_name, control_ids })]);
     const rows = await bulk.read(
       'search',
       Prisma.sql`
-        SELECT "start_s", "unit_s", CAST(SUM(${count}) AS BIGINT) FROM ${elements(items)} ${rollups}
-        GROUP BY 1, 2 ORDER BY 1, 2`,
+        SELECT "start_s", "unit_s", CAST(SUM(${count}) AS BIGINT) FROM ${rollups} GROUP BY 1, 2 ORDER BY 1, 2`,
     );
     return rows.map((row): Mass => {
       const [startS = 0, unitS = 0, events = 0] = row.map(Number);
@@ -105,13 +78,13 @@ export function createRolledMasses({
 
   return async (rolled) => {
     const nowS = Math.floor(now() / 1000);
-    const fromS = await firstRolled(nowS);
+    const fromS = await firstRolledS(bulk, nowS);
     return { fromUs: BigInt(fromS) * SECOND_US, masses: await massesFrom(fromS, nowS, rolled) };
   };
 }
 
-function secondOf(us: bigint | undefined): number | undefined {
-  return us === undefined ? undefined : Math.floor(Number(us) / 1e6);
+function secondOf(time: EventFilter['start_time']): number | undefined {
+  return time && Math.floor(Number(time.us) / 1e6);
 }
 
 function floorTo(second: number, unitS: number): number {

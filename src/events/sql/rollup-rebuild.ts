@@ -2,21 +2,21 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkRow } from '../../database/bulk.js';
 import type { Database } from '../../database/database.js';
 import { jsonElements } from '../../database/json-elements.js';
+import { bigintOf } from '../store/count.js';
 import type { RebuildResult } from '../store/event-store.js';
-import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
+import { DAY, HOUR, ROLLUP_LEVELS } from '../store/rollup-levels.js';
+import { SUMS } from '../store/rollup-sums.js';
 import {
   ADD_TO_ROLLUP,
+  firstRolledS,
   levelTable,
   SUM_COLUMNS,
   SUM_OF_SUMS,
-  SUMS,
   sumsBySecond,
   UNIT_START,
 } from './rollups.js';
 import { ALL_EVENTS } from './segment-tables.js';
 
-const HOUR = 3_600;
-const DAY = 24 * HOUR;
 /** Rollups corrected by one transaction: writers of events wait for it. */
 const ROLLUPS_PER_WRITE = 2_000;
 
@@ -51,7 +51,7 @@ export async function rebuildRollups({ database, now }: RebuildOptions): Promise
 
   /** False when another process corrected rollups after `rows` were read; the rest is then not added. */
   async function addAll(rows: readonly BulkRow[], where: Prisma.Sql): Promise<boolean> {
-    let rebuilds = BigInt(String(rows[0]?.at(-1)));
+    let rebuilds = bigintOf(rows[0]?.at(-1));
     for (let at = 0; at < rows.length; at += ROLLUPS_PER_WRITE) {
       const part = rows.slice(at, at + ROLLUPS_PER_WRITE).map((row) => row.slice(0, -1).map(String));
       const isFirst = await bulk.transaction(async (tx) => {
@@ -74,7 +74,8 @@ export async function rebuildRollups({ database, now }: RebuildOptions): Promise
   }
 
   const days = new Set<number>();
-  for (let hour = await nextHour(bulk, await firstHour(bulk, nowS)); hour !== undefined; ) {
+  const firstHour = Math.ceil((await firstRolledS(bulk, nowS)) / HOUR) * HOUR;
+  for (let hour = await nextHour(bulk, firstHour); hour !== undefined; ) {
     hours += 1;
     days.add(Math.floor(hour / DAY) * DAY);
     const where = startsIn(levels, hour, hour + HOUR);
@@ -147,17 +148,6 @@ function difference(wanted: Prisma.Sql, where: Prisma.Sql): Prisma.Sql {
         SELECT "from_s" FROM "levels" WHERE "levels"."unit_s" = "event_rollups"."unit_s")
     ) AS "both"
     GROUP BY ${KEY_COLUMNS} HAVING (${NOT_ALL_ZERO})`;
-}
-
-/** The first hour whose events all exist and belong to rollups. */
-async function firstHour(bulk: Database['bulk'], nowS: number): Promise<number> {
-  const [row] = await bulk.read(
-    'search',
-    Prisma.sql`SELECT "pruned_before_us" FROM "event_log" WHERE "id" = 1`,
-  );
-  const prunedS = Number(BigInt(String(row?.[0] ?? 0)) / 1_000_000n);
-  const oldestS = nowS - Math.max(...ROLLUP_LEVELS.map(({ keptS }) => keptS));
-  return Math.ceil(Math.max(prunedS, oldestS) / HOUR) * HOUR;
 }
 
 /** The first hour since `fromS` that has events or rollups. */

@@ -1,23 +1,13 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import { ROLLUP_LEVELS, type RollupLevel } from '../store/rollup-levels.js';
+import type { BulkDatabase } from '../../database/bulk.js';
+import type { DatabaseLocation } from '../../database/database-url.js';
+import { jsonElements } from '../../database/json-elements.js';
+import { allOf } from '../../database/text.js';
+import { oldestRolledS, ROLLUP_LEVELS, type RollupLevel } from '../store/rollup-levels.js';
+import { SUMS } from '../store/rollup-sums.js';
+import type { RollupSegment } from '../store/time-range.js';
+import { readNumber } from './read-number.js';
 
-/** Events before this were in no level when they arrived. */
-const LONGEST_KEPT_S = Math.max(...ROLLUP_LEVELS.map(({ keptS }) => keptS));
-
-/** The sums of a rollup, in the order of the columns. */
-export const SUMS = [
-  'executions',
-  'matches',
-  'non_matches',
-  'errors',
-  'denies',
-  'steers',
-  'observes',
-  'confidence_nano',
-  'durations',
-  'duration_high',
-  'duration_low',
-] as const;
 export const SUM_COLUMNS = Prisma.raw(SUMS.map((name) => `"${name}"`).join(', '));
 /** `SUM` of every sum, as the integer type of the database. */
 export const SUM_OF_SUMS = Prisma.raw(
@@ -79,7 +69,7 @@ export function advanceRollups(table: Prisma.Sql, where: Prisma.Sql, sign: 1 | -
   const signed = Prisma.raw(
     SUMS.map((name) => `CAST(${sign === -1 ? '-' : ''}SUM("${name}") AS BIGINT)`).join(', '),
   );
-  const recent = Prisma.sql`${where} AND "time_us" >= ${BigInt(nowS - LONGEST_KEPT_S) * 1_000_000n}`;
+  const recent = Prisma.sql`${where} AND "time_us" >= ${BigInt(oldestRolledS(nowS)) * 1_000_000n}`;
   return Prisma.sql`
     INSERT INTO "event_rollups" ("agent_name", "unit_s", "start_s", "control_id", "name_key", ${SUM_COLUMNS})
     WITH ${levelTable(ROLLUP_LEVELS, nowS)}, "seconds" AS MATERIALIZED (${sumsBySecond(table, recent)})
@@ -87,4 +77,36 @@ export function advanceRollups(table: Prisma.Sql, where: Prisma.Sql, sign: 1 | -
     FROM "seconds" CROSS JOIN "levels" WHERE "second" >= "from_s"
     GROUP BY 1, 2, 3, 4, 5
     ${ADD_TO_ROLLUP}`;
+}
+
+/**
+ * The rollups of some segments that satisfy conditions, as tables of a FROM clause, with `"item" ->> 0` as their bucket.
+ * Both databases look up the segments one by one in an index; by default, PostgreSQL would read all rollups.
+ */
+export function rollupsOf(
+  kind: DatabaseLocation['kind'],
+  segments: readonly RollupSegment[],
+  conditions: readonly Prisma.Sql[],
+): Prisma.Sql {
+  const items = segments.map(({ bucket, unitS, fromS, toS }) => [bucket, unitS, fromS, toS]);
+  const elements = jsonElements(kind)(JSON.stringify(items));
+  const where = allOf([
+    ...conditions,
+    Prisma.sql`"unit_s" = CAST("item" ->> 1 AS INTEGER)`,
+    Prisma.sql`"start_s" >= CAST("item" ->> 2 AS BIGINT)`,
+    Prisma.sql`"start_s" < CAST("item" ->> 3 AS BIGINT)`,
+  ]);
+  return kind === 'sqlite'
+    ? Prisma.sql`${elements} CROSS JOIN "event_rollups" WHERE ${where}`
+    : Prisma.sql`
+        ${elements} CROSS JOIN LATERAL (SELECT * FROM "event_rollups" WHERE ${where} OFFSET 0) AS "r"`;
+}
+
+/** The time in seconds from which rollups count all events that are stored, and no others. */
+export async function firstRolledS(bulk: Pick<BulkDatabase, 'read'>, nowS: number): Promise<number> {
+  const prunedUs = await readNumber(
+    bulk,
+    Prisma.sql`SELECT "pruned_before_us" FROM "event_log" WHERE "id" = 1`,
+  );
+  return Math.max(Math.ceil(prunedUs / 1e6), oldestRolledS(nowS));
 }

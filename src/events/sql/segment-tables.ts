@@ -1,6 +1,6 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
-import { EVENT_COLUMNS } from './event-row.js';
+import { ALL_COLUMNS, DECLARATIONS } from './event-row.js';
 
 type Kind = DatabaseLocation['kind'];
 
@@ -54,10 +54,9 @@ const INDEXES: readonly (readonly [name: string, columns: string, condition?: st
 
 /** Statements that create an empty table of events. `unique` makes the names of its indexes unique. */
 export function createTable(kind: Kind, table: string, unique: number): Prisma.Sql[] {
-  const columns = EVENT_COLUMNS.map(({ name, sqlite }) => `"${name}" ${sqlite}`).join(', ');
   const create =
     kind === 'sqlite'
-      ? `CREATE TABLE ${table} ("position" INTEGER PRIMARY KEY, ${columns})`
+      ? `CREATE TABLE ${table} ("position" INTEGER PRIMARY KEY, ${DECLARATIONS})`
       : // The same columns, in the same order: it becomes a partition.
         `CREATE TABLE ${table} (LIKE ${ARCHIVE}, CONSTRAINT "events_${unique}_position" PRIMARY KEY ("position"))`;
   const index = (name: string, on: string, more = '') =>
@@ -83,8 +82,6 @@ export function dropView(kind: Kind): Prisma.Sql[] {
 /** How long a change of tables waits for queries. Longer than PostgreSQL needs to cancel its own cleaning of a table. */
 const TABLE_LOCK_WAIT_MS = 1_500;
 
-const READ = ['position', ...EVENT_COLUMNS.map(({ name }) => name)].map((name) => `"${name}"`).join(', ');
-
 /** The view over the open table and the segments. Both databases read each of its tables by an index, in order. */
 export function createView(kind: Kind, segments: readonly Segment[]): Prisma.Sql {
   const closed =
@@ -93,7 +90,7 @@ export function createView(kind: Kind, segments: readonly Segment[]): Prisma.Sql
       : [ARCHIVE, ...segments.filter(({ isOld }) => isOld).map(({ number }) => tableName(number))];
   const tables = [OPEN_TABLE.sql, ...closed];
   return Prisma.raw(
-    `CREATE VIEW "all_events" AS ${tables.map((table) => `SELECT ${READ} FROM ${table}`).join(' UNION ALL ')}`,
+    `CREATE VIEW "all_events" AS ${tables.map((table) => `SELECT ${ALL_COLUMNS.sql} FROM ${table}`).join(' UNION ALL ')}`,
   );
 }
 

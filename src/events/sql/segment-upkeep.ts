@@ -3,17 +3,19 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkTransaction } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
-import { EVENT_COLUMNS } from './event-row.js';
+import { bigintOf } from '../store/count.js';
+import { ALL_COLUMNS } from './event-row.js';
 import { IdFilter } from './id-filter.js';
+import { readNumber } from './read-number.js';
 import { OPEN_TABLE, type Segment, tableOf } from './segment-tables.js';
 import {
+  closedSegments,
   closeSegment,
   createSegment,
   dropSegment,
   isFull,
   lockLog,
-  readSegments,
-  SELECT_SEGMENTS,
+  segmentsIn,
 } from './segments.js';
 import type { StoredIds } from './stored-ids.js';
 
@@ -92,7 +94,7 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
       'search',
       Prisma.sql`SELECT "position", "generation" FROM "event_log" WHERE "id" = 1`,
     );
-    const [position, generation] = (log ?? []).map((value) => BigInt(String(value)));
+    const [position, generation] = (log ?? []).map((value) => bigintOf(value));
     if (position === undefined) return;
     if (generation === 0n && position > 0n && performance.now() < takeoverMs) {
       closeNotBeforeMs = takeoverMs;
@@ -109,14 +111,14 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
   /** A statement without permission would be reported as a failure of the storage. */
   async function mayCreateTables(): Promise<boolean> {
     if (kind === 'sqlite') return true;
-    const [row] = await bulk.read(
-      'search',
+    const may = await readNumber(
+      bulk,
       Prisma.sql`
         SELECT CASE WHEN has_schema_privilege(current_schema(), 'CREATE') AND bool_and(pg_has_role("relowner", 'USAGE'))
           THEN 1 ELSE 0 END
         FROM pg_class WHERE "oid" IN (to_regclass('${OPEN_TABLE}'), to_regclass('"all_events"'))`,
     );
-    return Number(row?.[0]) === 1;
+    return may === 1;
   }
 
   async function loadFilters(): Promise<void> {
@@ -134,7 +136,7 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
     for (const segment of await incomplete()) if (!closed) await buildFilter(segment);
   }
 
-  const segments = async () => readSegments(await bulk.read('search', SELECT_SEGMENTS));
+  const segments = () => closedSegments(bulk);
 
   /** The segments without a filter that get no more events. */
   async function incomplete(): Promise<Segment[]> {
@@ -144,7 +146,7 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
       old === undefined
         ? []
         : await bulk.read('search', Prisma.sql`SELECT MIN("position") FROM ${tableOf(old)}`);
-    const from = old === undefined ? null : BigInt(String(first?.[0] ?? old.last + 1n));
+    const from = old === undefined ? null : bigintOf(first?.[0] ?? old.last + 1n);
     return all.filter(
       ({ hasFilter, isOld, last }) =>
         !hasFilter && !isOld && (from === null || last < from || old === undefined || last > old.last),
@@ -163,7 +165,7 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
       for (const [, id] of rows) filter.add(String(id));
       const last = rows.at(-1)?.[0];
       if (last === undefined || rows.length < IDS_PER_READ) break;
-      after = BigInt(String(last));
+      after = bigintOf(last);
     }
     if (closed) return;
     await bulk.transaction(async (tx) => {
@@ -220,21 +222,16 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
   };
 }
 
-const COLUMNS = Prisma.raw(
-  ['position', ...EVENT_COLUMNS.map(({ name }) => name)].map((name) => `"${name}"`).join(', '),
-);
-
 /** Moves some rows of the old table into their segment. Without any, drops the table. Returns their number. */
 async function moveRows(kind: DatabaseLocation['kind'], tx: BulkTransaction): Promise<number> {
   await lockLog(tx);
-  const [found] = await tx.run(SELECT_SEGMENTS);
-  const all = readSegments(found?.rows ?? []);
+  const all = await segmentsIn(tx);
   const old = all.find(({ isOld }) => isOld);
   if (old === undefined) return 0;
   const [positions] = await tx.run(
     Prisma.sql`SELECT "position" FROM ${tableOf(old)} ORDER BY "position" LIMIT ${MOVED_ROWS}`,
   );
-  const rows = (positions?.rows ?? []).map(([position]) => BigInt(String(position)));
+  const rows = (positions?.rows ?? []).map(([position]) => bigintOf(position));
   const first = rows[0];
   if (first === undefined) {
     await dropSegment(kind, tx, old);
@@ -247,8 +244,8 @@ async function moveRows(kind: DatabaseLocation['kind'], tx: BulkTransaction): Pr
   const upTo = fitting.at(-1) ?? first;
   await tx.run(
     Prisma.sql`
-      INSERT INTO ${tableOf(target)} (${COLUMNS})
-      SELECT ${COLUMNS} FROM ${tableOf(old)} WHERE "position" <= ${upTo}`,
+      INSERT INTO ${tableOf(target)} (${ALL_COLUMNS})
+      SELECT ${ALL_COLUMNS} FROM ${tableOf(old)} WHERE "position" <= ${upTo}`,
     Prisma.sql`DELETE FROM ${tableOf(old)} WHERE "position" <= ${upTo}`,
   );
   return fitting.length;

@@ -1,6 +1,7 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import type { BulkTransaction } from '../../database/bulk.js';
+import type { BulkDatabase, BulkTransaction } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
+import { bigintOf } from '../store/count.js';
 import { higher, lower } from '../store/position-order.js';
 import {
   attach,
@@ -33,13 +34,13 @@ export interface LogState {
   readonly generation: bigint;
 }
 
-/** Acquires the lock that all writers of events acquire first. */
-export async function lockLog(tx: BulkTransaction): Promise<LogState> {
+/** Acquires the lock that all writers of events acquire first, and some positions, up to the returned one. */
+export async function lockLog(tx: BulkTransaction, count = 0): Promise<LogState> {
   const [log] = await tx.run(Prisma.sql`
-    UPDATE "event_log" SET "position" = "position" WHERE "id" = 1 RETURNING "position", "generation"`);
+    UPDATE "event_log" SET "position" = "position" + ${count} WHERE "id" = 1 RETURNING "position", "generation"`);
   const [position, generation] = log?.rows[0] ?? [];
   if (position === undefined) throw new Error('the row of the event log is missing');
-  return { position: BigInt(String(position)), generation: BigInt(String(generation)) };
+  return { position: bigintOf(position), generation: bigintOf(generation) };
 }
 
 /** The closed segments, in the order of their positions. */
@@ -50,14 +51,19 @@ export const SELECT_SEGMENTS = Prisma.sql`
 export function readSegments(rows: readonly (readonly unknown[])[]): Segment[] {
   return rows.map(([number, first, last, isOld, hasFilter]) => ({
     number: Number(number),
-    first: BigInt(String(first)),
-    last: BigInt(String(last)),
+    first: bigintOf(first),
+    last: bigintOf(last),
     isOld: Number(isOld) === 1,
     hasFilter: Number(hasFilter) === 1,
   }));
 }
 
-async function segmentsOf(tx: BulkTransaction): Promise<Segment[]> {
+export async function closedSegments(bulk: Pick<BulkDatabase, 'read'>): Promise<Segment[]> {
+  return readSegments(await bulk.read('search', SELECT_SEGMENTS));
+}
+
+/** The same within a transaction. */
+export async function segmentsIn(tx: BulkTransaction): Promise<Segment[]> {
   const [found] = await tx.run(SELECT_SEGMENTS);
   return readSegments(found?.rows ?? []);
 }
@@ -79,7 +85,7 @@ function lastOf(segments: readonly Pick<Segment, 'last'>[]): bigint {
  */
 export async function closeSegment(kind: Kind, tx: BulkTransaction, anyway = false): Promise<void> {
   const { position, generation } = await lockLog(tx);
-  const segments = await segmentsOf(tx);
+  const segments = await segmentsIn(tx);
   const isFirst = generation === 0n;
   if (!isFirst && !anyway && !isFull(position, segments)) return;
   const [one] = await tx.run(Prisma.sql`SELECT "position" FROM ${OPEN_TABLE} LIMIT 1`);
@@ -117,14 +123,14 @@ export async function createSegment(
     ...createTable(kind, tableName(number), number),
     ...attach(kind, created),
     insertSegment(created),
-    ...changed(kind, [...(await segmentsOf(tx)), created]),
+    ...changed(kind, [...(await segmentsIn(tx)), created]),
   );
   return created;
 }
 
 /** Deletes a segment with all its events. */
 export async function dropSegment(kind: Kind, tx: BulkTransaction, dropped: Segment): Promise<void> {
-  const rest = (await segmentsOf(tx)).filter(({ number }) => number !== dropped.number);
+  const rest = (await segmentsIn(tx)).filter(({ number }) => number !== dropped.number);
   await tx.run(
     ...dropView(kind),
     Prisma.sql`DROP TABLE ${tableOf(dropped)}`,

@@ -6,9 +6,9 @@ import { encodeEvent } from './event-row.js';
 import { createEventSearch } from './event-search.js';
 import { createEventTail } from './event-tail.js';
 import { createEventWriter } from './event-writer.js';
+import { skipPositions } from './log-row.js';
 import { rebuildRollups } from './rollup-rebuild.js';
 import { createSegmentUpkeep, type SegmentUpkeep } from './segment-upkeep.js';
-import { skipPositions } from './skip-positions.js';
 import { createStatisticsStore } from './statistics-store.js';
 import { StoredIds } from './stored-ids.js';
 

@@ -3,7 +3,7 @@ import type { BulkTransaction } from '../../database/bulk.js';
 import type { JsonElements } from '../../database/json-elements.js';
 import { hashOfId, type IdFilter, type IdHash } from './id-filter.js';
 import { type Segment, tableOf } from './segment-tables.js';
-import { isFull, readSegments, SELECT_SEGMENTS } from './segments.js';
+import { isFull, segmentsIn } from './segments.js';
 
 /**
  * Finds which ids are stored in closed segments. The filters of their ids are in memory, one MiB for each; a segment
@@ -18,8 +18,7 @@ export class StoredIds {
   /** Reads the closed segments again if the tables were changed, under the lock of all writers. */
   async refresh(tx: BulkTransaction, generation: bigint): Promise<void> {
     if (generation === this.#generation) return;
-    const [found] = await tx.run(SELECT_SEGMENTS);
-    this.#segments = readSegments(found?.rows ?? []);
+    this.#segments = await segmentsIn(tx);
     this.#generation = generation;
     const numbers = new Set(this.#segments.map(({ number }) => number));
     for (const number of this.#filters.keys()) if (!numbers.has(number)) this.#filters.delete(number);

@@ -12,7 +12,8 @@ export function facetsOf({ matched, check_stage, applies_to, action }: Facets): 
     (matched ? 1 : 0) |
     (check_stage === 'post' ? 2 : 0) |
     (applies_to === 'tool_call' ? 4 : 0) |
-    (ACTIONS.indexOf(action) << 3)
+    // In the order of `ACTIONS`, which every watched event would be searched in.
+    ((action === 'deny' ? 0 : action === 'steer' ? 1 : 2) << 3)
   );
 }
 

@@ -1,153 +1,155 @@
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import type { Decision, Stage } from '../../core/types.js';
+import { isStorable } from '../../database/text.js';
 import type { AppliesTo, ControlEvent } from './event.js';
-import { facetsWhere } from './event-facets.js';
+import { facetsOf, facetsWhere } from './event-facets.js';
 import type { EventTime } from './event-time.js';
 
-/** Filters of a search; an empty text or list, and undefined, do not filter. */
-export interface EventFilter {
-  readonly traceId?: string | undefined;
-  readonly spanId?: string | undefined;
-  readonly executionId?: string | undefined;
-  readonly agentName?: string | undefined;
-  readonly controlIds?: readonly number[];
-  readonly actions?: readonly Decision[];
+/** Members of a filter that name the text which the column of the same name must have, and that text of an event. */
+const TEXTS = {
+  control_execution_id: (event: ControlEvent) => event.control_execution_id,
+  trace_id: (event: ControlEvent) => event.trace_id,
+  span_id: (event: ControlEvent) => event.span_id,
+  decision_id: (event: ControlEvent) => event.decision_id,
+  step_id: (event: ControlEvent) => event.step_id,
+  session_id: (event: ControlEvent) => event.session_id,
+  step_type: (event: ControlEvent) => event.step_type,
+  step_name: (event: ControlEvent) => event.step_name,
+  agent_name: (event: ControlEvent) => event.agent_name,
+};
+type Text = keyof typeof TEXTS;
+
+/**
+ * One condition on a column of an event. The stores say it in their language, `eventTest` in memory. Values of ranges are
+ * inclusive, and null is in none.
+ */
+export type EventCondition =
+  | { readonly test: '='; readonly column: Text; readonly value: string }
+  | { readonly test: '>=' | '<='; readonly column: 'revision' | 'time_us'; readonly value: number | bigint }
+  | { readonly test: 'IS NULL' | 'IS NOT NULL'; readonly column: 'error_message' }
+  | { readonly test: 'IN'; readonly column: 'control_id' | 'facets'; readonly values: readonly number[] };
+
+/** Undefined when the value does not filter. */
+type Condition = EventCondition | undefined;
+type Moment = Pick<EventTime, 'us'>;
+
+/** The other members that are conditions of their own. */
+const MEMBERS = {
+  min_revision: (value: number): Condition => ({ test: '>=', column: 'revision', value }),
+  max_revision: (value: number): Condition => ({ test: '<=', column: 'revision', value }),
+  has_error: (is: boolean): Condition => ({
+    test: is ? 'IS NOT NULL' : 'IS NULL',
+    column: 'error_message',
+  }),
+  control_ids: (ids: readonly number[]): Condition =>
+    ids.length === 0 ? undefined : { test: 'IN', column: 'control_id', values: storedIds(ids) },
+  start_time: ({ us }: Moment): Condition => ({ test: '>=', column: 'time_us', value: us }),
+  end_time: ({ us }: Moment): Condition => ({ test: '<=', column: 'time_us', value: us }),
+};
+type Members = typeof MEMBERS;
+
+/** The members of a filter that are one condition together. */
+interface FacetFilter {
+  readonly actions?: readonly Decision[] | undefined;
   readonly matched?: boolean | undefined;
-  readonly stages?: readonly Stage[];
-  readonly appliesTo?: readonly AppliesTo[];
-  /** Both inclusive. */
-  readonly fromUs?: bigint | undefined;
-  readonly toUs?: bigint | undefined;
-  readonly stepType?: string | undefined;
-  readonly stepName?: string | undefined;
-  readonly sessionId?: string | undefined;
-  readonly stepId?: string | undefined;
-  readonly decisionId?: string | undefined;
-  /** Both inclusive; events without a revision pass neither. */
-  readonly minRevision?: number | undefined;
-  readonly maxRevision?: number | undefined;
-  readonly hasError?: boolean | undefined;
+  readonly check_stages?: readonly Stage[] | undefined;
+  readonly applies_to?: readonly AppliesTo[] | undefined;
 }
 
-/** Filters as given in requests. */
-export interface FilterInput {
-  readonly trace_id: string | undefined;
-  readonly span_id: string | undefined;
-  readonly control_execution_id: string | undefined;
-  readonly agent_name: string | undefined;
-  readonly control_ids: readonly number[] | undefined;
-  readonly actions: readonly Decision[] | undefined;
-  readonly matched: boolean | undefined;
-  readonly check_stages: readonly Stage[] | undefined;
-  readonly applies_to: readonly AppliesTo[] | undefined;
-  readonly start_time: EventTime | undefined;
-  readonly end_time: EventTime | undefined;
-  readonly step_type: string | undefined;
-  readonly step_name: string | undefined;
-  readonly session_id: string | undefined;
-  readonly step_id: string | undefined;
-  readonly decision_id: string | undefined;
-  readonly min_revision: number | undefined;
-  readonly max_revision: number | undefined;
-  readonly has_error: boolean | undefined;
+/** Filters of a search, named as on the wire; an empty text or list, and undefined, do not filter. */
+export type EventFilter = FacetFilter & {
+  readonly [Name in Text]?: string | undefined;
+} & { readonly [Name in keyof Members]?: Parameters<Members[Name]>[0] | undefined };
+
+/** All conditions of a filter; or that no event can match it. */
+export function conditionsOf(filter: EventFilter): readonly EventCondition[] | 'nothing' {
+  const found = [
+    ...(Object.keys(TEXTS) as Text[]).map((column): Condition => {
+      const value = filter[column];
+      return value ? { test: '=', column, value } : undefined;
+    }),
+    ...(Object.keys(MEMBERS) as (keyof Members)[]).map((name) => {
+      const value = filter[name];
+      return value === undefined ? undefined : MEMBERS[name](value as never);
+    }),
+    facetCondition(filter),
+  ];
+  const conditions = found.filter((one) => one !== undefined);
+  return conditions.every(isPossible) ? conditions : 'nothing';
 }
 
-export function filterOf(input: FilterInput): EventFilter {
-  return {
-    traceId: input.trace_id,
-    spanId: input.span_id,
-    executionId: input.control_execution_id,
-    agentName: input.agent_name,
-    controlIds: input.control_ids ?? [],
-    actions: input.actions ?? [],
-    matched: input.matched,
-    stages: input.check_stages ?? [],
-    appliesTo: input.applies_to ?? [],
-    fromUs: input.start_time?.us,
-    toUs: input.end_time?.us,
-    stepType: input.step_type,
-    stepName: input.step_name,
-    sessionId: input.session_id,
-    stepId: input.step_id,
-    decisionId: input.decision_id,
-    minRevision: input.min_revision,
-    maxRevision: input.max_revision,
-    hasError: input.has_error,
-  };
+function isPossible(condition: EventCondition): boolean {
+  if (condition.test === 'IN') return condition.values.length > 0;
+  return condition.test !== '=' || isStorable(condition.value);
+}
+
+/** Those that the column of an id can have. */
+function storedIds(ids: readonly number[]): readonly number[] {
+  return [...new Set(ids)].filter((id) => (id | 0) === id);
+}
+
+function facetCondition({ actions, matched, check_stages, applies_to }: FacetFilter): Condition {
+  const passes = <T>(wanted: readonly T[] = [], value: T) => wanted.length === 0 || wanted.includes(value);
+  const values = facetsWhere(
+    (one) =>
+      (matched === undefined || one.matched === matched) &&
+      passes(actions, one.action) &&
+      passes(check_stages, one.check_stage) &&
+      passes(applies_to, one.applies_to),
+  );
+  return values && { test: 'IN', column: 'facets', values };
 }
 
 /** Whether an event matches a filter, with the same result as a search of any store. */
 export function eventTest(filter: EventFilter): (event: ControlEvent) => boolean {
-  const { traceId, spanId, executionId, agentName, controlIds = [], fromUs, toUs, hasError } = filter;
-  const ids = new Set(controlIds);
-  const passes = facetsTest(filter);
-  const isStepOf = stepTest(filter);
-  return (event) =>
-    (!agentName || event.agent_name === agentName) &&
-    (ids.size === 0 || ids.has(event.control_id)) &&
-    passes(event) &&
-    (!traceId || event.trace_id === traceId) &&
-    (!spanId || event.span_id === spanId) &&
-    (!executionId || event.control_execution_id === executionId) &&
-    isStepOf(event) &&
-    (hasError === undefined || (event.error_message !== null) === hasError) &&
-    (fromUs === undefined || event.timestamp.us >= fromUs) &&
-    (toUs === undefined || event.timestamp.us <= toUs);
+  const conditions = conditionsOf(filter);
+  if (conditions === 'nothing') return () => false;
+  const tests = conditions.map(testOf);
+  const last = tests.pop() ?? (() => true);
+  return tests.reduceRight((rest, test) => (event) => test(event) && rest(event), last);
 }
 
-function stepTest(filter: EventFilter): (event: ControlEvent) => boolean {
-  const { stepType, stepName, sessionId, stepId, decisionId, minRevision = 0, maxRevision } = filter;
-  const anyRevision = filter.minRevision === undefined && maxRevision === undefined;
-  const upTo = maxRevision ?? Number.MAX_SAFE_INTEGER;
-  return (event) =>
-    (!sessionId || event.session_id === sessionId) &&
-    (!stepId || event.step_id === stepId) &&
-    (!decisionId || event.decision_id === decisionId) &&
-    (!stepType || event.step_type === stepType) &&
-    (!stepName || event.step_name === stepName) &&
-    (anyRevision || (event.revision !== null && event.revision >= minRevision && event.revision <= upTo));
+/** Numbers of an event by column. */
+const NUMBERS = {
+  revision: (event: ControlEvent) => event.revision,
+  time_us: (event: ControlEvent) => event.timestamp.us,
+  control_id: (event: ControlEvent) => event.control_id,
+  facets: (event: ControlEvent) => facetsOf(event),
+};
+
+function testOf(condition: EventCondition): (event: ControlEvent) => boolean {
+  switch (condition.test) {
+    case '=': {
+      const { value } = condition;
+      const textOf = TEXTS[condition.column];
+      return (event) => textOf(event) === value;
+    }
+    case 'IN': {
+      const numberOf = NUMBERS[condition.column];
+      const values = new Set(condition.values);
+      return (event) => values.has(numberOf(event));
+    }
+    case 'IS NULL':
+      return ({ error_message }) => error_message === null;
+    case 'IS NOT NULL':
+      return ({ error_message }) => error_message !== null;
+    default: {
+      const { test, value } = condition;
+      const numberOf = NUMBERS[condition.column];
+      return (event) => {
+        const number = numberOf(event);
+        return number !== null && (test === '>=' ? number >= value : number <= value);
+      };
+    }
+  }
 }
 
-/** The same text for the same filter. */
+/** The same text for filters with the same conditions. */
 export function filterKey(filter: EventFilter): string {
-  return JSON.stringify([
-    filter.traceId || null,
-    filter.spanId || null,
-    filter.executionId || null,
-    filter.agentName || null,
-    filter.controlIds ?? [],
-    filter.actions ?? [],
-    filter.matched ?? null,
-    filter.stages ?? [],
-    filter.appliesTo ?? [],
-    filter.fromUs?.toString() ?? null,
-    filter.toUs?.toString() ?? null,
-    filter.stepType || null,
-    filter.stepName || null,
-    filter.sessionId || null,
-    filter.stepId || null,
-    filter.decisionId || null,
-    filter.minRevision ?? null,
-    filter.maxRevision ?? null,
-    filter.hasError ?? null,
-  ]);
-}
-
-/** The facets that pass; undefined when all of them do. */
-export function wantedFacets(filter: EventFilter): number[] | undefined {
-  return facetsWhere(facetsTest(filter));
-}
-
-type Facets = Pick<ControlEvent, 'matched' | 'check_stage' | 'applies_to' | 'action'>;
-
-function facetsTest({ actions = [], matched, stages = [], appliesTo = [] }: EventFilter) {
-  const passes = <T>(wanted: readonly T[], value: T) => wanted.length === 0 || wanted.includes(value);
-  return (one: Facets): boolean =>
-    (matched === undefined || one.matched === matched) &&
-    passes(actions, one.action) &&
-    passes(stages, one.check_stage) &&
-    passes(appliesTo, one.applies_to);
+  return JSON.stringify(conditionsOf(filter), (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ControlEvent } from './event.js';
+import { type ControlEvent, STEP_MEMBERS } from './event.js';
 
 /**
  * Merges the known event (`first`) and a later one (`later`) of the same check, or returns `first` itself
@@ -29,11 +29,6 @@ function withClientsPart(own: ControlEvent, client: ControlEvent): ControlEvent 
     evaluator_name: client.evaluator_name ?? own.evaluator_name,
     selector_path: client.selector_path ?? own.selector_path,
     metadata: Object.keys(own.metadata).length === 0 ? client.metadata : own.metadata,
-    step_type: own.step_type ?? client.step_type,
-    step_name: own.step_name ?? client.step_name,
-    session_id: own.session_id ?? client.session_id,
-    step_id: own.step_id ?? client.step_id,
-    revision: own.revision ?? client.revision,
-    decision_id: own.decision_id ?? client.decision_id,
+    ...Object.fromEntries(STEP_MEMBERS.map((member) => [member, own[member] ?? client[member]])),
   };
 }

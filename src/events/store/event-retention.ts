@@ -1,13 +1,12 @@
-import { ROLLUP_LEVELS, type RollupLevel } from './rollup-levels.js';
+import { DAY, HOUR, ROLLUP_LEVELS, type RollupLevel } from './rollup-levels.js';
 
 /**
  * Additional retention of rollups, in seconds. Clocks of several processes differ, and a rebuild uses the
  * time of its start: rows that it expects must still exist.
  */
-const ROLLUP_MARGIN_S = 3_600;
+const ROLLUP_MARGIN_S = HOUR;
 
 const US_PER_S = 1_000_000n;
-const S_PER_DAY = 86_400;
 
 /** What to delete: everything older than these times. */
 export interface PruningLimits {
@@ -63,7 +62,7 @@ export function pruningLimits(nowMs: number, retentionDays: number): PruningLimi
 }
 
 function daysInUs(days: number): bigint {
-  return BigInt(days * S_PER_DAY) * US_PER_S;
+  return BigInt(days * DAY) * US_PER_S;
 }
 
 /** Whether the limits would delete anything. */

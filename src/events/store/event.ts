@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { Decision, Stage } from '../../core/types.js';
-import { isStorable } from '../../database/text.js';
 import type { EventTime } from './event-time.js';
 
 /** The kind of step of an event. */
@@ -58,32 +57,6 @@ export const STEP_MEMBERS = [
 /** Longest name of a step, in UTF-16 code units; and longest other text of `EventStep`. */
 export const MAX_STEP_NAME_LENGTH = 1_024;
 export const MAX_STEP_TEXT_LENGTH = 255;
-
-/** The length of a UUID. */
-const MAX_EXECUTION_ID_LENGTH = 36;
-const MAX_AGENT_NAME_LENGTH = 255;
-
-/** Whether both databases can store an event unchanged. Deployed clients expect failure only on storing. */
-export function isStorableEvent(event: ControlEvent): boolean {
-  return (
-    event.control_execution_id.length <= MAX_EXECUTION_ID_LENGTH &&
-    event.agent_name.length <= MAX_AGENT_NAME_LENGTH &&
-    [
-      event.control_execution_id,
-      event.trace_id,
-      event.span_id,
-      event.control_name,
-      event.evaluator_name ?? '',
-      event.selector_path ?? '',
-      event.error_message ?? '',
-      event.step_type ?? '',
-      event.step_name ?? '',
-      event.session_id ?? '',
-      event.step_id ?? '',
-      event.decision_id ?? '',
-    ].every(isStorable)
-  );
-}
 
 /** An event as sent and logged. */
 export function shownEvent({ origin: _, ...event }: ControlEvent): object {

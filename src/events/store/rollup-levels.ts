@@ -4,9 +4,10 @@ export interface RollupLevel {
   readonly keptS: number;
 }
 
-const MINUTE = 60;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+/** In seconds. */
+export const MINUTE = 60;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
 
 /**
  * Finest first; each unit divides the next one. Each level is kept longer than any window read from it, so
@@ -18,3 +19,10 @@ export const ROLLUP_LEVELS: readonly RollupLevel[] = [
   { unitS: HOUR, keptS: 400 * DAY },
   { unitS: DAY, keptS: 400 * DAY },
 ];
+
+const LONGEST_KEPT_S = Math.max(...ROLLUP_LEVELS.map(({ keptS }) => keptS));
+
+/** Events before this second are in no rollup. */
+export function oldestRolledS(nowS: number): number {
+  return nowS - LONGEST_KEPT_S;
+}

@@ -1,9 +1,5 @@
 import { utcTime } from './event-time.js';
-import { ROLLUP_LEVELS } from './rollup-levels.js';
-
-const MINUTE = 60;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+import { DAY, HOUR, MINUTE, ROLLUP_LEVELS } from './rollup-levels.js';
 
 /** Length of each range, of its buckets, and of the first unit of its window; in seconds. */
 const RANGES = {

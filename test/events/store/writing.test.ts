@@ -137,13 +137,13 @@ describeOnEachEventStore('stored events', (fresh) => {
     await write(store, events);
     for (const [index, text] of texts.entries()) {
       for (const filter of [
-        { traceId: text },
-        { spanId: text },
-        { stepType: text },
-        { stepName: text },
-        { sessionId: text },
-        { stepId: text },
-        { decisionId: text },
+        { trace_id: text },
+        { span_id: text },
+        { step_type: text },
+        { step_name: text },
+        { session_id: text },
+        { step_id: text },
+        { decision_id: text },
       ]) {
         const { events: found } = await store.search.page(filter, { limit: 10 });
         expect(found.map(shownEvent)).toEqual(
