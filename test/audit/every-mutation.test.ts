@@ -141,7 +141,7 @@ describeOnEachDatabase('a mutation', (freshDatabaseUrl) => {
     const opened = await openDatabase({ url, migrate: false });
     const client = PROTOCOLS['REST over h1'](other.url);
     const audited = new Set<string>();
-    for (const { rpc, what, input, key = ADMIN_KEY } of STEPS) {
+    for (const { rpc, what, input, key } of STEPS) {
       const revision = await opened.revision();
       const { head } = await storeOf(opened).chain();
       await client.call(methodNamed(rpc), input, key ?? undefined);

@@ -65,8 +65,10 @@ message CountPoliciesResponse {
     {
       file: 'test/e2e/every-rpc.policies.ts',
       below: 'export const POLICY_STEPS: readonly Step[] = [\n',
-      text: `  { rpc: 'PolicyService.CountPolicies', what: 'finds none', input: {}, expected: { reply: { count: 0 } } },
-  { rpc: 'PolicyService.CountPolicies', what: 'requires a key', input: {}, key: null, expected: NO_KEY },
+      text: `  ...steps('PolicyService.CountPolicies', [
+    ['finds none', {}, { reply: { count: 0 } }],
+    ['requires a key', {}, NO_KEY, null],
+  ]),
 `,
     },
   ],

@@ -14,7 +14,7 @@ import {
 } from '../support/protocol-clients.js';
 import { startService, type TestService } from '../support/service.js';
 import { STEPS } from './every-rpc.steps.js';
-import { ADMIN_KEY, READER_KEY, type Step } from './every-rpc.support.js';
+import { ADMIN_KEY, evaluation, READER_KEY, type Step } from './every-rpc.support.js';
 
 /** The stream that the script itself is played over, after it. */
 const STREAM = 'EvaluationService.EvaluateStream';
@@ -125,22 +125,14 @@ describeOnEachDatabase('every RPC', (freshDatabaseUrl) => {
 });
 
 const LINK = { agent_name: 'billing-bot-01', control_id: 3 };
-const evaluation = (text: string, agentName = 'billing-bot-01') => ({
-  agent_name: agentName,
-  stage: 'pre',
-  detail: 'full',
-  step: { type: 'llm', name: 'answer', input: text },
-});
+const evaluates = (text: string, agentName = LINK.agent_name) => evaluation(agentName, text);
 const MESSAGES = [
-  { id: 'deny', evaluations: [evaluation('4111111111111111')] },
-  { id: 'mixed', evaluations: [evaluation('hello'), evaluation('hello', 'nobody-at-all'), { stage: 'pre' }] },
+  { id: 'deny', evaluations: [evaluates('4111111111111111')] },
+  { id: 'mixed', evaluations: [evaluates('hello'), evaluates('hello', 'nobody-at-all'), { stage: 'pre' }] },
   { id: 'empty', evaluations: [] },
 ];
 
-function play(
-  client: ProtocolClient,
-  { rpc, input, key = ADMIN_KEY }: Omit<Step, 'expected'>,
-): Promise<Outcome> {
+function play(client: ProtocolClient, { rpc, input, key }: Omit<Step, 'expected'>): Promise<Outcome> {
   return client.call(methodNamed(rpc), input, key ?? undefined);
 }
 

@@ -60,7 +60,7 @@ type Send = (url: string, step: Step, isFuture: boolean) => Promise<string>;
 /** Sends a message, of the future with an unknown field; what the reply or its metadata says about members without effect. */
 const sendMessage =
   (protocol: RpcProtocol): Send =>
-  async (url, { rpc, input, key = ADMIN_KEY }, isFuture) => {
+  async (url, { rpc, input, key }, isFuture) => {
     const method = methodNamed(rpc) as DescMethodUnary;
     const message = fromJson(method.input, protoJson(method.input, input));
     if (isFuture) message.$unknown = FUTURE;
@@ -73,7 +73,7 @@ const sendMessage =
   };
 
 /** The same in JSON. */
-const sendJson: Send = async (url, { rpc, input, key = ADMIN_KEY }, isFuture) => {
+const sendJson: Send = async (url, { rpc, input, key }, isFuture) => {
   const { parent, name, input: desc } = methodNamed(rpc);
   const body = { ...protoJson(desc, input), ...(isFuture ? { futureMember: 1 } : {}) };
   const headers = { 'x-api-key': key ?? '' };

@@ -41,7 +41,7 @@ describeOnSqlite('requests and replies of a whole session', (freshDatabaseUrl) =
   });
   afterAll(() => service.stop());
 
-  it.each(STEPS)('$rpc $what', async ({ rpc, input, key = ADMIN_KEY, expected }) => {
+  it.each(STEPS)('$rpc $what', async ({ rpc, input, key, expected }) => {
     const name = `enforcement.v1.${rpc.replace('.', '/')}`;
     const operation = operations.find((one) => one['x-rpc'] === name) as PlacedOperation;
     const { method, path, body } = requestOf(operation, input);
