@@ -1,6 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { status } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   GetAgentRequestSchema,
   GetAgentResponseSchema,
@@ -25,7 +25,7 @@ import {
 import { LONE_SURROGATE } from '../support/bad-input-values.js';
 import { describeOnPostgresql } from '../support/databases.js';
 import { exchange, restClient, sendRaw } from '../support/http.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { conditioned, DEFINITION } from './definitions.js';
 import { ODD_CONTROLS, ODD_MESSAGES, ODD_STEPS, ODD_STEPS_AGENT } from './odd-evaluations.js';
@@ -73,20 +73,17 @@ function sorted(values: readonly unknown[]): string[] {
 }
 
 describeOnPostgresql('bad input', (freshDatabaseUrl) => {
-  let service: TestService;
-
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_MAX_BODY_BYTES: String(MAX_BODY_BYTES),
+  }));
   beforeAll(async () => {
-    service = await startService({
-      DATABASE_URL: await freshDatabaseUrl(),
-      SERVICE_MAX_BODY_BYTES: String(MAX_BODY_BYTES),
-    });
     const call = restClient(`${service.url}/api/v1`);
     await call('POST', '/agents/initAgent', { agent: { agent_name: AGENT } });
     await call('PUT', '/controls', { name: CONTROL, data: DEFINITION });
     const linked = await call('POST', `/agents/${AGENT}/controls/${CONTROL_ID}`);
     expect(linked.status).toBe(200);
   });
-  afterAll(() => service.stop());
 
   async function rest({ method, path, headers = {}, body }: Omit<OddRequest, 'name' | 'reply'>) {
     const reply = await exchange(service.url, { method, path: restPath(path), headers, body: bytesOf(body) });

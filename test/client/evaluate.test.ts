@@ -1,19 +1,18 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createGrpcWebTransport } from '@connectrpc/connect-web';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../packages/client/src/node.js';
 import { createClient as createBrowserClient } from '../../packages/client/src/web.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { startService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { AGENT, asking, PATIENT_MS, seedAgent, watchedClient } from './client-harness.js';
 
 describe('a client', () => {
-  let service: TestService;
+  const service = suiteService({ SERVICE_MAX_BODY_BYTES: '4000000' });
   beforeAll(async () => {
-    service = await startService({ SERVICE_MAX_BODY_BYTES: '4000000' });
     await seedAgent(service.url);
   });
-  afterAll(() => service.stop());
 
   it('reports whether a step is safe, and why not', async () => {
     const client = createClient({ baseUrl: service.url, agent: AGENT });

@@ -13,7 +13,7 @@ import {
 } from '../../packages/client/src/node.js';
 import { restClient } from '../support/http.js';
 import { seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { AGENT, seedAgent } from './client-harness.js';
 
 /** An agent without controls. */
@@ -24,7 +24,6 @@ interface Mail {
 }
 
 describe('a guarded tool', () => {
-  let service: TestService;
   let client: Client;
   let ran: string[];
   const options: GuardOptions<[Mail], string> = { step: 'send_mail' };
@@ -32,16 +31,13 @@ describe('a guarded tool', () => {
     ran.push(text);
     return `sent ${text}`;
   };
+  const service = suiteService();
   beforeAll(async () => {
-    service = await startService();
     await seedAgent(service.url);
     await seeder(restClient(service.url)).agent(UNLINKED);
     client = createClient({ baseUrl: service.url, agent: AGENT });
   });
-  afterAll(async () => {
-    client.close();
-    await service.stop();
-  });
+  afterAll(() => client.close());
 
   const failureOf = (call: Promise<unknown>): Promise<unknown> =>
     call.then(

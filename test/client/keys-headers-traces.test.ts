@@ -8,7 +8,8 @@ import {
 } from '../../packages/client/src/node.js';
 import { createClient as createWebClient } from '../../packages/client/src/web.js';
 import { restClient } from '../support/http.js';
-import { startService, type TestService } from '../support/service.js';
+import { startService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { AGENT, asking, PATIENT_MS, seedAgent } from './client-harness.js';
 import { type ScriptedService, startScriptedService } from './scripted-service.js';
@@ -34,11 +35,7 @@ function keysInTurn(...keys: string[]) {
 }
 
 describe.each(['gRPC', 'gRPC-Web with fetch'] as const)('the key of a client over %s', (protocol) => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: KEY });
-  });
-  afterAll(() => service.stop());
+  const service = suiteService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: KEY });
 
   function connect(settings: ClientSettings): Client {
     const options = { baseUrl: service.url, timeoutMs: PATIENT_MS, ...settings };
@@ -165,15 +162,13 @@ describe('headers of one evaluation', () => {
 });
 
 describe('the trace, session and step of an evaluation', () => {
-  let service: TestService;
+  const service = suiteService({
+    SERVICE_OBSERVABILITY_RECORD: 'all',
+    OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.1',
+  });
   beforeAll(async () => {
-    service = await startService({
-      SERVICE_OBSERVABILITY_RECORD: 'all',
-      OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.1',
-    });
     await seedAgent(service.url);
   });
-  afterAll(() => service.stop());
 
   it('are recorded with its events, in one stream with evaluations of other traces', async () => {
     const client = createClient({ baseUrl: service.url, timeoutMs: PATIENT_MS });

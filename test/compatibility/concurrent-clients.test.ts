@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { startService, type TestService } from '../support/service.js';
+import { startService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { checkFinalState } from './concurrent-checker.js';
 import { runConcurrentClients } from './concurrent-clients.js';
 import { possibleFinalValues } from './concurrent-history.js';
@@ -11,11 +12,7 @@ const OPERATIONS_PER_CLIENT = 12;
 describeOnEachDatabase(
   '64 clients that change the same few controls and agents at once',
   (freshDatabaseUrl) => {
-    let service: TestService;
-    beforeAll(async () => {
-      service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
-    });
-    afterAll(() => service.stop());
+    const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
 
     it('leave a state behind that is explained by everything they received', async () => {
       const run = await runConcurrentClients({

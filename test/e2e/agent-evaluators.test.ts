@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, restClient } from '../support/http.js';
-import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { denyWord, evaluate } from '../support/seed.js';
+import { suiteService } from '../support/service-suite.js';
 import { damageAgent, damageControl } from '../support/sql.js';
 
 const INIT = '/api/v1/agents/initAgent';
@@ -27,18 +26,9 @@ const definition = (condition: object, more: object = {}) => ({
 });
 
 describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
-  let service: TestService;
-  let databaseUrl: string;
-  let call: RestClient;
-  let seed: ReturnType<typeof seeder>;
   let count = 0;
-  beforeAll(async () => {
-    databaseUrl = await freshDatabaseUrl();
-    service = await startService({ DATABASE_URL: databaseUrl });
-    call = restClient(service.url);
-    seed = seeder(call);
-  });
-  afterAll(() => service.stop());
+  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+  const { call, seed } = service;
 
   /** A fresh agent with the evaluators `tone` (with a schema) and `free` (without one). */
   const freshAgent = async (evaluators: object[] = []): Promise<string> => {
@@ -150,7 +140,7 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
 
     it('not at all when the registration cannot be read', async () => {
       const agent = await freshAgent();
-      await damageAgent(databaseUrl, agent, '{"agent":');
+      await damageAgent(service.databaseUrl, agent, '{"agent":');
       const list = await call('GET', `/api/v1/agents/${agent}/evaluators`);
       expect(list).toMatchObject({ status: 200, body: { evaluators: [], pagination: { total: 0 } } });
       const one = await call('GET', `/api/v1/agents/${agent}/evaluators/tone`);
@@ -261,7 +251,7 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
     it('of an agent that cannot be read report what is wrong with it', async () => {
       const agent = await freshAgent();
       await damageAgent(
-        databaseUrl,
+        service.databaseUrl,
         agent,
         JSON.stringify({ agent: { agent_name: agent }, steps: [{ type: '' }], evaluators: [] }),
       );
@@ -393,7 +383,7 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
     it('only if it can be read', async () => {
       const agent = await freshAgent();
       const id = await seed.control(freshName());
-      await damageControl(databaseUrl, id, '{"condition":5}');
+      await damageControl(service.databaseUrl, id, '{"condition":5}');
       expect(await link(agent, id)).toMatchObject({
         status: 400,
         body: { error_code: 'POLICY_CONTROL_INCOMPATIBLE', errors: [{ code: 'incompatible' }] },
@@ -403,14 +393,14 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
     it('unless nothing is stored in it yet', async () => {
       const agent = await freshAgent();
       const empty = await seed.control(freshName());
-      await damageControl(databaseUrl, empty, '{}');
+      await damageControl(service.databaseUrl, empty, '{}');
       expect((await link(agent, empty)).status).toBe(200);
     });
 
     it('to an agent that cannot be read: it cannot', async () => {
       const agent = await freshAgent();
       const id = await seed.control(freshName());
-      await damageAgent(databaseUrl, agent, '[]');
+      await damageAgent(service.databaseUrl, agent, '[]');
       expect(await link(agent, id)).toMatchObject({
         status: 400,
         body: { error_code: 'POLICY_CONTROL_INCOMPATIBLE', errors: [{ code: 'incompatible' }] },
@@ -536,14 +526,14 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
       const agent = await freshAgent();
       const id = await seed.control(freshName(), denyWord('x'));
       await seed.link(agent, id);
-      await damageControl(databaseUrl, id, '{"condition":');
+      await damageControl(service.databaseUrl, id, '{"condition":');
       const steps = { remove_steps: [{ type: 'tool', name: 'one' }] };
       expect(await patch(agent, { ...steps, remove_evaluators: ['none'] })).toMatchObject({
         status: 422,
         body: { error_code: 'CORRUPTED_DATA', details: { name: String(id), kind: 'Control' } },
       });
       expect((await patch(agent, steps)).body.steps_removed).toHaveLength(1);
-      await damageAgent(databaseUrl, agent, '{}');
+      await damageAgent(service.databaseUrl, agent, '{}');
       expect(await patch(agent, {})).toMatchObject({
         status: 422,
         body: { error_code: 'CORRUPTED_DATA', details: { name: agent, kind: 'Agent' } },

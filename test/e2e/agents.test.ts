@@ -5,7 +5,7 @@ import { executeSql } from '../support/sql.js';
 
 const INIT = '/api/v1/agents/initAgent';
 
-describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
+describeService('agents over REST', ({ call, seed, service }) => {
   describe('the agent name', () => {
     it('is trimmed and lower-cased wherever it is written', async () => {
       await seed.agent('\t My-Agent:01_x ');
@@ -114,7 +114,7 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
       '{"zero":"a\\u0000b","half":"\\ud83d","pair":"\\ud83d\\ude00","b":12345678901234567890,' +
       '"a":[-9007199254740993,1.5e300,0.1],"__proto__":{"x":1},"constructor":null}';
     await call('POST', INIT, `{"agent":{"agent_name":"verbatim-agent","agent_metadata":${metadata}}}`);
-    const response = await fetch(`${service().url}/api/v1/agents/verbatim-agent`);
+    const response = await fetch(`${service.url}/api/v1/agents/verbatim-agent`);
     const text = await response.text();
     const printed = metadata.replace('\\ud83d\\ude00', '\u{1f600}').replace('1.5e300', '1.5e+300');
     expect(text).toContain(`"agent_metadata":${printed}`);
@@ -123,11 +123,11 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
   describe('the list', () => {
     const names = ['alpha_agent-1', 'alpha-agent-2', 'beta-agent-03', 'beta-agent-04', 'gamma-agent-5'];
     beforeAll(async () => {
-      await executeSql(databaseUrl(), 'DELETE FROM "agents"');
+      await executeSql(service.databaseUrl, 'DELETE FROM "agents"');
       for (const name of names) await seed.agent(name);
       // Two were registered in the same moment, another one later than all.
       await executeSql(
-        databaseUrl(),
+        service.databaseUrl,
         `UPDATE "agents" SET "created_at_ms" = CASE "name"
            WHEN 'gamma-agent-5' THEN 1000000000000 WHEN 'alpha_agent-1' THEN 1700000000123
            ELSE 1600000000000 END`,

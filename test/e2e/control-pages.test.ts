@@ -42,7 +42,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
   });
 
   describe.each(RPC_PROTOCOLS)('over %s', (protocol) => {
-    const client = () => createClient(AgentService, rpcTransport(protocol, service().url));
+    const client = () => createClient(AgentService, rpcTransport(protocol, service.url));
 
     it('hold each control once, in order, and are no larger than requested', async () => {
       for (const maxMessageBytes of SIZES) {
@@ -112,7 +112,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
       const seen: number[] = [];
       do {
         const query = `max_message_bytes=${size}${token === undefined ? '' : `&page_token=${token}`}`;
-        const reply = await exchange(service().url, { path: `/api/v1/agents/${AGENT}/controls?${query}` });
+        const reply = await exchange(service.url, { path: `/api/v1/agents/${AGENT}/controls?${query}` });
         expect(reply.body.length).toBeLessThanOrEqual(size);
         expect(Object.keys(reply.json)).toEqual(['controls']);
         seen.push(...(reply.json.controls as { id: number }[]).map(({ id }) => id));
@@ -120,7 +120,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
         const body = JSON.stringify({ agentName: AGENT, maxMessageBytes: size });
         const headers = { 'content-type': 'application/json' };
         const path = '/enforcement.v1.AgentService/ListAgentControls';
-        const rpc = await exchange(service().url, { method: 'POST', path, headers, body });
+        const rpc = await exchange(service.url, { method: 'POST', path, headers, body });
         expect(rpc.status).toBe(200);
         expect(rpc.body.length).toBeLessThanOrEqual(size);
       } while (token !== undefined);
@@ -129,7 +129,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
   });
 
   it('let a gRPC client with default limits read more than it accepts in one message', async () => {
-    const client = PROTOCOLS['gRPC (grpc-js)'](service().url);
+    const client = PROTOCOLS['gRPC (grpc-js)'](service.url);
     const method = methodNamed('AgentService.ListAgentControls');
     const limited = { agent_name: LARGE, max_message_bytes: 4 * 1024 * 1024 };
     const first = await client.call(method, limited);
@@ -149,7 +149,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
     const without = await call('POST', '/api/v1/agents/initAgent', { ...body, omit_controls: true });
     expect([without.status, without.body.controls]).toEqual([200, []]);
     for (const protocol of RPC_PROTOCOLS) {
-      const client = createClient(AgentService, rpcTransport(protocol, service().url));
+      const client = createClient(AgentService, rpcTransport(protocol, service.url));
       const reply = await client.initAgent({ agent: { agentName: LARGE }, omitControls: true });
       expect([reply.created, reply.controls]).toEqual([false, []]);
     }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, restClient, untilServed } from '../support/http.js';
-import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
+import { restClient, untilServed } from '../support/http.js';
+import { methodNamed } from '../support/protocol-clients.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { startService } from '../support/service.js';
+import { suiteClient, suiteService } from '../support/service-suite.js';
 import { damageControl, executeSql, sqlText } from '../support/sql.js';
 
 const CONTROLS = '/api/v1/controls';
@@ -38,26 +39,16 @@ const fromTemplate = (word?: string) => ({
 });
 
 describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
-  let service: TestService;
-  let databaseUrl: string;
-  let call: RestClient;
-  let seed: ReturnType<typeof seeder>;
-  let grpc: ProtocolClient;
-  beforeAll(async () => {
-    databaseUrl = await freshDatabaseUrl();
-    service = await startService({
-      DATABASE_URL: databaseUrl,
+  const service = suiteService(
+    async () => ({
+      DATABASE_URL: await freshDatabaseUrl(),
       SERVICE_API_KEY_ENABLED: 'true',
       SERVICE_ADMIN_API_KEYS: `${FIRST_KEY},${SECOND_KEY}`,
-    });
-    call = restClient(service.url, { 'x-api-key': FIRST_KEY });
-    seed = seeder(call);
-    grpc = PROTOCOLS['gRPC (grpc-js)'](service.url);
-  });
-  afterAll(async () => {
-    grpc.close();
-    await service.stop();
-  });
+    }),
+    { headers: { 'x-api-key': FIRST_KEY } },
+  );
+  const { call, seed } = service;
+  const grpc = suiteClient(service, 'gRPC (grpc-js)');
 
   const versionsOf = async (id: number, query = '?limit=100'): Promise<Version[]> =>
     (await call('GET', `${CONTROLS}/${id}/versions${query}`)).body.versions;
@@ -326,7 +317,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
       await put(id, denyWord('fine'));
       const damaged = sqlText('{"execution":"nowhere"}');
       await executeSql(
-        databaseUrl,
+        service.databaseUrl,
         `UPDATE "control_versions" SET "data" = ${damaged} WHERE "control_id" = ${id} AND "version_num" = 1`,
       );
       const reply = await restore(id, 1);
@@ -338,7 +329,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
 
     it('mends a control whose definition cannot be read', async () => {
       const id = await seed.control('damaged-now', denyWord('mended'));
-      await damageControl(databaseUrl, id, 'no json');
+      await damageControl(service.databaseUrl, id, 'no json');
       await patch(id, { name: 'damaged-renamed' });
       expect((await restore(id, 1)).status).toBe(200);
       expect(await history(id)).toEqual([
@@ -487,7 +478,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
     });
 
     it('stays deleted for a service that starts later', async () => {
-      const later = await startService({ DATABASE_URL: databaseUrl });
+      const later = await startService({ DATABASE_URL: service.databaseUrl });
       try {
         const ask = restClient(later.url);
         expect((await ask('GET', `${CONTROLS}/${id}`)).status).toBe(404);

@@ -11,7 +11,7 @@ import { executeSql } from '../support/sql.js';
 
 const CONTROLS = '/api/v1/controls';
 
-describeService('controls over REST', ({ call, seed, service, databaseUrl }) => {
+describeService('controls over REST', ({ call, seed, service }) => {
   const items = (reply: RestReply): string[] =>
     (reply.body.errors as { field?: string; code: string }[]).map(({ field, code }) => `${field} ${code}`);
   const revision = (reply: RestReply) => Number(reply.headers.get('x-service-revision'));
@@ -131,7 +131,7 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
       await seed.link(agent, id);
       const printed = (await call('GET', `${CONTROLS}/${id}`)).body.data.condition.selector;
       expect(printed).toEqual({ path: 'input.text', required: true });
-      const transport = rpcTransport('gRPC', service().url);
+      const transport = rpcTransport('gRPC', service.url);
       const over = await createClient(ControlService, transport).getControl({ controlId: id });
       expect(over.data?.condition?.selector).toMatchObject({ path: 'input.text', required: true });
       const step = { type: 'tool', name: 'send', input: { subject: 'x' } };
@@ -195,12 +195,12 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
       const body = `{"name":"verbatim-control","data":{"execution":"server","condition":${condition},"action":{"decision":"deny"}}}`;
       const { control_id: id } = (await call('PUT', CONTROLS, body)).body;
       for (const path of [`${CONTROLS}/${id}`, `${CONTROLS}/${id}/data`]) {
-        const text = await (await fetch(service().url + path)).text();
+        const text = await (await fetch(service.url + path)).text();
         expect(text).toContain(`"config":${config}`);
       }
       // A change of another member must not touch it either.
       await call('PATCH', `${CONTROLS}/${id}`, { enabled: false });
-      expect(await (await fetch(`${service().url}${CONTROLS}/${id}/data`)).text()).toContain(
+      expect(await (await fetch(`${service.url}${CONTROLS}/${id}/data`)).text()).toContain(
         `"config":${config}`,
       );
     });
@@ -529,12 +529,12 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
     it('keeps members of the stored definition that are unknown to the service', async () => {
       const id = await seed.control('patched-unknown');
       const stored = JSON.stringify({ ...denyWord('x'), from_the_future: { a: [1] }, enabled: true });
-      await executeSql(databaseUrl(), `UPDATE "controls" SET "data" = '${stored}' WHERE "id" = ${id}`);
+      await executeSql(service.databaseUrl, `UPDATE "controls" SET "data" = '${stored}' WHERE "id" = ${id}`);
       await call('PATCH', `${CONTROLS}/${id}`, { enabled: false });
       // Only the stored text can tell: a control with exactly this text is renamed behind the service's back.
       const expected = JSON.stringify({ ...denyWord('x'), from_the_future: { a: [1] }, enabled: false });
       await executeSql(
-        databaseUrl(),
+        service.databaseUrl,
         `UPDATE "controls" SET "name" = 'kept-its-members' WHERE "id" = ${id} AND "data" = '${expected}'`,
       );
       expect((await call('GET', `${CONTROLS}/${id}`)).body.name).toBe('kept-its-members');
@@ -621,7 +621,7 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
     };
     const ALL = Object.keys(CONTENT).reverse();
     beforeAll(async () => {
-      await executeSql(databaseUrl(), 'DELETE FROM "controls"');
+      await executeSql(service.databaseUrl, 'DELETE FROM "controls"');
       for (const [name, more] of Object.entries(CONTENT)) {
         ids.set(name, await seed.control(name, denyWord('x', more)));
       }

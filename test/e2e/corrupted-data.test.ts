@@ -30,7 +30,7 @@ function stored(more: object): string {
   return JSON.stringify(denyWord('x', { enabled: true, ...more }));
 }
 
-describeService('damaged rows', ({ call, seed, databaseUrl }) => {
+describeService('damaged rows', ({ call, seed, service }) => {
   describe('a control', () => {
     let count = 0;
     const damaged = async (data: string, more: object = {}) => {
@@ -39,7 +39,7 @@ describeService('damaged rows', ({ call, seed, databaseUrl }) => {
       await seed.agent(agentName);
       const id = await seed.control(`damaged-${count}`, denyWord('x', more));
       await seed.link(agentName, id);
-      await damageControl(databaseUrl(), id, data);
+      await damageControl(service.databaseUrl, id, data);
       return { agentName, id, name: `damaged-${count}` };
     };
 
@@ -171,7 +171,7 @@ describeService('damaged rows', ({ call, seed, databaseUrl }) => {
       async (data) => {
         const agentName = 'unreadable-agent';
         await seed.agent(agentName, { steps: [{ type: 'tool', name: 'old' }] });
-        await damageAgent(databaseUrl(), agentName, data);
+        await damageAgent(service.databaseUrl, agentName, data);
         const path = `/api/v1/agents/${agentName}`;
         const { agents } = (await call('GET', `/api/v1/agents?name=${agentName}`)).body;
         expect(agents).toMatchObject([{ agent_name: agentName, step_count: 0, evaluator_count: 0 }]);
@@ -191,7 +191,7 @@ describeService('damaged rows', ({ call, seed, databaseUrl }) => {
         const forced = await call('POST', INIT, { ...registration, force_replace: true });
         expect(forced).toMatchObject({ status: 200, body: { created: false } });
         expect((await call('GET', path)).body.steps).toMatchObject([{ name: 'new' }]);
-        await executeSql(databaseUrl(), `DELETE FROM "agents" WHERE "name" = '${agentName}'`);
+        await executeSql(service.databaseUrl, `DELETE FROM "agents" WHERE "name" = '${agentName}'`);
       },
     );
   });

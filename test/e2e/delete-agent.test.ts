@@ -1,5 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createAgentUseStore } from '../../src/agents/agent-use-store.js';
 import { openDatabase } from '../../src/database/database.js';
 import { DATABASE_KINDS } from '../support/databases.js';
@@ -7,7 +7,7 @@ import { type RestClient, type RestReply, restClient } from '../support/http.js'
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
-import { describeService } from '../support/service-suite.js';
+import { describeService, suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { askEverywhere, kept, removableDatabase } from './last-known-good.support.js';
 import { watchControls } from './watch-controls.support.js';
@@ -15,14 +15,9 @@ import { watchControls } from './watch-controls.support.js';
 const AGENTS = '/api/v1/agents';
 const revisionOf = (reply: RestReply) => Number(reply.headers.get('x-service-revision'));
 
-describeService('a deleted agent', ({ call, seed, service, databaseUrl }) => {
-  let other: TestService;
-  let otherCall: RestClient;
-  beforeAll(async () => {
-    other = await startService({ DATABASE_URL: databaseUrl() });
-    otherCall = restClient(other.url);
-  });
-  afterAll(() => other.stop());
+describeService('a deleted agent', ({ call, seed, service }) => {
+  const other = suiteService(() => ({ DATABASE_URL: service.databaseUrl }));
+  const { call: otherCall } = other;
 
   /** An agent with a control of its own and one by a policy. */
   const newAgent = async (name: string): Promise<{ control: number; policy: number }> => {
@@ -65,7 +60,7 @@ describeService('a deleted agent', ({ call, seed, service, databaseUrl }) => {
   it('ends the streams of its controls in every process, over every protocol', async () => {
     const name = 'deleted-agent-02';
     await newAgent(name);
-    const watchers = [service().url, other.url].flatMap((url) =>
+    const watchers = [service.url, other.url].flatMap((url) =>
       RPC_PROTOCOLS.map((protocol) => watchControls(rpcTransport(protocol, url), name)),
     );
     for (const watcher of watchers) await until(watcher.names, (names) => names.length === 2);
@@ -133,7 +128,7 @@ describeService('a deleted agent', ({ call, seed, service, databaseUrl }) => {
     const name = 'deleted-agent-05';
     await newAgent(name);
     await seed.agent('remaining-agent-05');
-    const database = await openDatabase({ url: databaseUrl() });
+    const database = await openDatabase({ url: service.databaseUrl });
     const uses = createAgentUseStore(database.bulk);
     await uses.record([name, 'remaining-agent-05'], Date.now());
     expect(await uses.lastUsed(100)).toContain(name);

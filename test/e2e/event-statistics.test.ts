@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { event, eventRoutes, problems } from './events.support.js';
 
 const MINUTE = 60_000;
@@ -97,13 +97,11 @@ function naiveControl(id: number, name: string, events: readonly Sample[]): obje
 }
 
 describeOnEachDatabase('statistics of events', (freshDatabaseUrl) => {
-  let service: TestService;
   let routes: ReturnType<typeof eventRoutes>;
-  beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
+  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+  beforeAll(() => {
     routes = eventRoutes(restClient(service.url));
   });
-  afterAll(() => service.stop());
 
   let agents = 0;
   it('are what counting one by one gives', async () => {

@@ -17,7 +17,8 @@ import { storedEvent } from '../events/events.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { startService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { observability } from './event-streams.support.js';
 import { event, eventRoutes } from './events.support.js';
 
@@ -44,12 +45,13 @@ async function exported(
 }
 
 describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
-  let service: TestService;
   let database: Database;
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_DRAIN_SECONDS: '1',
+  }));
   beforeAll(async () => {
-    const url = await freshDatabaseUrl();
-    service = await startService({ DATABASE_URL: url, SERVICE_DRAIN_SECONDS: '1' });
-    database = await openDatabase({ url, migrate: false });
+    database = await openDatabase({ url: service.databaseUrl, migrate: false });
     const write = createEventWriter({ database, now: () => START_MS });
     for (let from = 0; from < COUNT; from += 5_000) {
       const events = Array.from({ length: 5_000 }, (_, index) => from + index).map((index) =>
@@ -64,10 +66,7 @@ describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
       await write(events.map(encodeEvent));
     }
   });
-  afterAll(async () => {
-    await database.close();
-    await service.stop();
-  });
+  afterAll(() => database.close());
 
   it('gives every event as a line, latest first, each once', async () => {
     const { status, type, lines } = await exported(service.url, {});

@@ -1,12 +1,13 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { IngestEventsRequestSchema } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { BadRequestSchema, ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { startService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { messagesOf } from './event-messages.support.js';
 import { observability } from './event-streams.support.js';
@@ -21,13 +22,11 @@ async function* stream(...messages: Message[]): AsyncGenerator<Message> {
 }
 
 describeOnEachDatabase('IngestEvents', (freshDatabaseUrl) => {
-  let service: TestService;
   let routes: ReturnType<typeof eventRoutes>;
-  beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
+  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+  beforeAll(() => {
     routes = eventRoutes(restClient(service.url));
   });
-  afterAll(() => service.stop());
 
   const client = (protocol: (typeof RPC_PROTOCOLS)[number] = 'gRPC') =>
     observability(rpcTransport(protocol, service.url));

@@ -6,7 +6,7 @@ import { damageControl } from '../support/sql.js';
 
 const POLICIES = '/api/v1/policies';
 
-describeService('policies over REST', ({ call, seed, databaseUrl }) => {
+describeService('policies over REST', ({ call, seed, service }) => {
   const createPolicy = async (name: string): Promise<number> => {
     const reply = await call('PUT', POLICIES, { name });
     expect(reply.status).toBe(200);
@@ -300,7 +300,7 @@ describeService('policies over REST', ({ call, seed, databaseUrl }) => {
       const control = await seed.control('damaged-in-policy');
       const policy = await createPolicy('damaged');
       await put(policy, control);
-      await damageControl(databaseUrl(), control, '{"execution":"server"}');
+      await damageControl(service.databaseUrl, control, '{"execution":"server"}');
       const given = await give(agent, policy);
       expect(given).toMatchObject({ status: 400, body: { error_code: 'POLICY_CONTROL_INCOMPATIBLE' } });
       expect(await idsOf(agent)).toEqual([]);

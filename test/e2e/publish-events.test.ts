@@ -17,6 +17,7 @@ import { methodNamed, PROTOCOLS, STREAMING_PROTOCOLS } from '../support/protocol
 import { BIDI_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
 import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { messagesOf } from './event-messages.support.js';
 import { observability } from './event-streams.support.js';
@@ -88,13 +89,11 @@ async function failureOf(replies: AsyncIterable<PublishEventsResponse>) {
 }
 
 describeOnEachDatabase('PublishEvents', (freshDatabaseUrl) => {
-  let service: TestService;
   let routes: ReturnType<typeof eventRoutes>;
-  beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
+  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+  beforeAll(() => {
     routes = eventRoutes(restClient(service.url));
   });
-  afterAll(() => service.stop());
 
   const totalOf = async (spanId: string) => (await routes.query({ span_id: spanId })).body.total;
   const publish = (protocol: (typeof BIDI_PROTOCOLS)[number], messages: AsyncIterable<Message>) =>

@@ -15,7 +15,7 @@ import {
 import { restClient } from '../support/http.js';
 import { SERVICES } from '../support/protocol-clients.js';
 import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -28,16 +28,13 @@ const PYTHON = ['python3', '/usr/bin/python3'].find(
 const AGENT = 'billing-bot-01';
 const EVALUATE = '/enforcement.v1.EvaluationService/Evaluate';
 
-let service: TestService;
 let revision = 0;
 const directory = mkdtempSync(path.join(tmpdir(), 'service-config-'));
+const service = suiteService({ SERVICE_MIN_REVISION_WAIT_SECONDS: '0.1' });
 beforeAll(async () => {
-  // A revision that is not known yet is answered with UNAVAILABLE soon.
-  service = await startService({ SERVICE_MIN_REVISION_WAIT_SECONDS: '0.1' });
   await seeder(restClient(service.url)).agent(AGENT);
 });
 afterAll(async () => {
-  await service.stop();
   rmSync(directory, { recursive: true, force: true });
 });
 

@@ -124,7 +124,7 @@ describeServiceOnSqlite('members that the service does not know', ({ call, seed,
 
   describe.each(RPC_PROTOCOLS)('over %s', (protocol) => {
     it('are reported at every place of a definition', async () => {
-      const client = createClient(ControlService, rpcTransport(protocol, service().url));
+      const client = createClient(ControlService, rpcTransport(protocol, service.url));
       const definition = fromJson(ControlDefinitionSchema, {
         ...DATA,
         scope: { stepTypes: ['tool'] },
@@ -159,7 +159,7 @@ describeServiceOnSqlite('members that the service does not know', ({ call, seed,
     });
 
     it('are reported inside of a template', async () => {
-      const client = createClient(ControlService, rpcTransport(protocol, service().url));
+      const client = createClient(ControlService, rpcTransport(protocol, service.url));
       const definition = fromJson(ControlDefinitionSchema, TEMPLATE);
       const word = definition.template?.parameters.word;
       if (definition.template === undefined || word === undefined) throw new Error('there is no template');
@@ -172,7 +172,7 @@ describeServiceOnSqlite('members that the service does not know', ({ call, seed,
     });
 
     it('are lost by a client that writes back what it has read, unless it demands the version', async () => {
-      const client = createClient(ControlService, rpcTransport(protocol, service().url));
+      const client = createClient(ControlService, rpcTransport(protocol, service.url));
       serial += 1;
       const data = fromJson(ControlDefinitionSchema, DATA);
       const { controlId, version } = await client.createControl({ name: `written-back-${serial}`, data });

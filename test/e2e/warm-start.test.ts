@@ -6,7 +6,7 @@ import { startService } from '../support/service.js';
 import { describeService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
-describeService('a service that loads the agents used last', ({ seed, databaseUrl }) => {
+describeService('a service that loads the agents used last', ({ seed, service }) => {
   it('has them in memory when it is ready after a restart', async () => {
     const policy = await seed.control('warm-start-control', denyWord('forbidden'));
     const names = ['warm-agent-1', 'warm-agent-2', 'cold-agent-3'];
@@ -14,7 +14,7 @@ describeService('a service that loads the agents used last', ({ seed, databaseUr
       await seed.agent(name);
       await seed.link(name, policy);
     }
-    const environment = { DATABASE_URL: databaseUrl(), SERVICE_PRELOAD_AGENTS: '100' };
+    const environment = { DATABASE_URL: service.databaseUrl, SERVICE_PRELOAD_AGENTS: '100' };
     const first = await startService(environment);
     for (const name of names.slice(0, 2)) await evaluate(restClient(first.url), name, 'good');
     await first.stop();

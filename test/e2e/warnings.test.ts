@@ -2,17 +2,17 @@ import { create } from '@bufbuild/protobuf';
 import { WireType } from '@bufbuild/protobuf/wire';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ControlDefinitionSchema } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { describeOnSqlite } from '../support/databases.js';
-import { type RestClient, type RestReply, restClient } from '../support/http.js';
-import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
-import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import type { RestReply } from '../support/http.js';
+import { methodNamed } from '../support/protocol-clients.js';
+import { denyWord } from '../support/seed.js';
+import { suiteClient, suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
 const CONTROLS = '/api/v1/controls';
@@ -105,10 +105,6 @@ const places = (reply: RestReply | { body: { warnings?: Told[] } }) =>
   ((reply.body.warnings ?? []) as Told[]).map(({ field, code }) => `${field} ${code}`);
 
 describeOnSqlite('warnings', (freshDatabaseUrl) => {
-  let service: TestService;
-  let call: RestClient;
-  let grpc: ProtocolClient;
-  let seed: ReturnType<typeof seeder>;
   let names = 0;
   const newName = (kind: string) => {
     names += 1;
@@ -121,19 +117,12 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
     return outcome as any;
   };
 
-  beforeAll(async () => {
-    service = await startService({
-      DATABASE_URL: await freshDatabaseUrl(),
-      SERVICE_DUPLICATE_MEMBERS: 'last',
-    });
-    call = restClient(service.url);
-    grpc = PROTOCOLS['gRPC (Connect transport)'](service.url);
-    seed = seeder(call);
-  });
-  afterAll(async () => {
-    grpc.close();
-    await service.stop();
-  });
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_DUPLICATE_MEMBERS: 'last',
+  }));
+  const { call, seed } = service;
+  const grpc = suiteClient(service, 'gRPC (Connect transport)');
 
   describe('about a definition', () => {
     it.each(MISTAKES)(
@@ -707,16 +696,11 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
 });
 
 describeOnSqlite('strict mode by setting', (freshDatabaseUrl) => {
-  let service: TestService;
-  let call: RestClient;
-  beforeAll(async () => {
-    service = await startService({
-      DATABASE_URL: await freshDatabaseUrl(),
-      SERVICE_STRICT_DEFINITIONS: 'true',
-    });
-    call = restClient(service.url);
-  });
-  afterAll(() => service.stop());
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_STRICT_DEFINITIONS: 'true',
+  }));
+  const { call } = service;
 
   it('refuses mistaken members of a request that requests nothing, or less', async () => {
     const data = { ...denyWord('x'), scop: {} };
@@ -758,18 +742,9 @@ describeOnSqlite('strict mode by setting', (freshDatabaseUrl) => {
 });
 
 describe('the messages of common mistakes', () => {
-  let service: TestService;
-  let call: RestClient;
-  let grpc: ProtocolClient;
-  beforeAll(async () => {
-    service = await startService();
-    call = restClient(service.url);
-    grpc = PROTOCOLS['gRPC (Connect transport)'](service.url);
-  });
-  afterAll(async () => {
-    grpc.close();
-    await service.stop();
-  });
+  const service = suiteService();
+  const { call } = service;
+  const grpc = suiteClient(service, 'gRPC (Connect transport)');
 
   it.each<[string, string, object, string]>([
     ['PUT', CONTROLS, { name: 'x', dat: denyWord('x') }, 'dat: unknown member; did you mean data?'],

@@ -5,14 +5,15 @@ import {
   createGrpcWebTransport,
 } from '@connectrpc/connect-node';
 import { Metadata } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AgentService } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { ErrorInfoSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import { rawGrpcCall } from '../../support/grpc-js-client.js';
 import { exchange, restClient } from '../../support/http.js';
 import { seeder } from '../../support/seed.js';
-import { startService, type TestService } from '../../support/service.js';
+import { startService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 
 const KEY = 'regular-key';
 const OTHER = 'other-key';
@@ -24,12 +25,10 @@ const STARTED = {
   SERVICE_ADMIN_API_KEYS: ADMIN,
 };
 
-let service: TestService;
+const service = suiteService(STARTED);
 beforeAll(async () => {
-  service = await startService(STARTED);
   await seeder(restClient(service.url, { 'x-api-key': ADMIN })).agent('bearer-agent-1');
 });
-afterAll(() => service.stop());
 
 type Ended = 'ok' | 'AUTH_MISSING_KEY' | 'AUTH_INVALID_KEY' | 'AUTH_INSUFFICIENT_PRIVILEGES';
 
