@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { VARIABLES } from '../../src/config/config-variables.js';
 import { VERSION } from '../../src/process/package-root.js';
+import { openedInTest } from '../support/opened.js';
 import {
-  type CompiledService,
-  compileService,
+  compiled,
   type ServiceProcess,
   type SpawnOptions,
   spawnService,
@@ -16,15 +16,7 @@ const NO_CERTIFICATE = /SERVICE_TLS_CERT_FILE: the file \/nowhere\/cert\.pem can
 const AUTH_OFF = /API keys are off/g;
 
 describe('the process', () => {
-  let compiled: CompiledService;
-  const processes: ServiceProcess[] = [];
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterEach(async () => {
-    for (const one of processes.splice(0)) await one.dispose();
-  });
-  afterAll(() => compiled.remove());
+  const processes = openedInTest<ServiceProcess>((one) => one.dispose());
 
   async function run(options: SpawnOptions = {}): Promise<ServiceProcess> {
     const one = await spawnService(compiled, options);

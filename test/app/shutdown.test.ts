@@ -4,17 +4,12 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import net from 'node:net';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { grpcJsClient } from '../support/grpc-js-client.js';
 import { restClient } from '../support/http.js';
 import { loadUntilRefused } from '../support/load-until-refused.js';
 import { denyWord, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
 const AGENT = 'finishing-agent';
@@ -23,15 +18,10 @@ const STEP = { type: 'llm', name: 'n', input: 'a bad thing' };
 const BODY = JSON.stringify({ agent_name: AGENT, stage: 'pre', step: STEP });
 
 describe('a service that receives a stop signal', () => {
-  let compiled: CompiledService;
   let service: ServiceProcess;
   let url: string;
   let address: { host: string; port: number };
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
   afterEach(() => service.dispose());
-  afterAll(() => compiled.remove());
 
   async function start(drainSeconds = 30, more: Record<string, string> = {}): Promise<void> {
     const environment = { SERVICE_DRAIN_SECONDS: String(drainSeconds), ...more };

@@ -4,10 +4,11 @@ import path from 'node:path';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createGrpcWebTransport } from '@connectrpc/connect-node';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { explainedError } from '../../packages/client/src/connection-mistakes.js';
 import { type AddressOptions, type Client, createClient } from '../../packages/client/src/node.js';
 import { createClient as createBrowserClient } from '../../packages/client/src/web.js';
+import { openedInTest } from '../support/opened.js';
 import type { TestService } from '../support/service.js';
 import { suiteService } from '../support/service-suite.js';
 import { AGENT, asking, PATIENT_MS } from './client-harness.js';
@@ -71,14 +72,11 @@ describe('createClient', () => {
 });
 
 describe('an evaluation', () => {
-  const clients: Client[] = [];
+  const clients = openedInTest<Client>((one) => one.close());
   const plain = suiteService();
   const encrypted = suiteService({
     SERVICE_TLS_CERT_FILE: CERT_FILE,
     SERVICE_TLS_KEY_FILE: fixture('test-only-server-key.pem'),
-  });
-  afterEach(() => {
-    for (const client of clients.splice(0)) client.close();
   });
 
   /** Why it is refused. With its patience, a test of what is retried would not end. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../packages/client/src/node.js';
 import { withGrowingTime } from '../support/growing-time.js';
-import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { compiled, spawnService } from '../support/service-process.js';
 import { suiteService } from '../support/service-suite.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
@@ -138,16 +138,11 @@ describe('a client whose network fails', () => {
 });
 
 describe('a client whose service is killed', () => {
-  let compiled: CompiledService;
   let directory: string;
   beforeAll(async () => {
-    compiled = await compileService();
     directory = await mkdtemp(path.join(tmpdir(), 'client-faults-'));
   });
-  afterAll(async () => {
-    await compiled.remove();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
 
   it('continues with the next one, and nothing is lost', async () => {
     const start = (port: string) =>

@@ -1,5 +1,5 @@
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type AddressOptions,
   type Client,
@@ -8,6 +8,7 @@ import {
 } from '../../packages/client/src/node.js';
 import { createClient as createWebClient } from '../../packages/client/src/web.js';
 import { restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { startService } from '../support/service.js';
 import { suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
@@ -18,10 +19,7 @@ const KEY = 'a-regular-key';
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const TRACEPARENT = `00-${TRACE_ID}-00f067aa0ba902b7-01`;
 
-const clients: Client[] = [];
-afterEach(() => {
-  for (const client of clients.splice(0)) client.close();
-});
+const clients = openedInTest<Client>((one) => one.close());
 
 /** A function that returns keys one after the other, and the last one from then on. */
 function keysInTurn(...keys: string[]) {

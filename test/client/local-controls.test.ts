@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { localControls } from '../../packages/client/src/local/index.js';
 import { type Client, createClient, DeniedError, SteerError } from '../../packages/client/src/node.js';
 import { createClient as createWebClient } from '../../packages/client/src/web.js';
 import type { RestReply } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { denyWord } from '../support/seed.js';
 import { suiteService } from '../support/service-suite.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
@@ -19,16 +20,13 @@ const leaf = (name: string, config: object) => ({
 describe('a client with local controls', () => {
   let agent: string;
   let agents = 0;
-  const clients: Client[] = [];
+  const clients = openedInTest<Client>((one) => one.close());
   const service = suiteService();
   const { call, seed } = service;
   beforeEach(async () => {
     agents += 1;
     agent = `local-agent-${agents}`;
     await seed.agent(agent);
-  });
-  afterEach(() => {
-    for (const client of clients.splice(0)) client.close();
   });
 
   function open(options: Parameters<typeof localControls>[0] = {}, baseUrl = service.url): Client {

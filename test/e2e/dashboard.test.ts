@@ -9,12 +9,7 @@ import { parseMetrics, type Sample } from '../support/prometheus.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { event, eventRoutes } from './events.support.js';
 
@@ -127,12 +122,10 @@ function missing({ names, samples }: Exported, hasTraffic: boolean): string[] {
 
 describe('the dashboard', () => {
   let service: TestService;
-  let compiled: CompiledService;
   let processes: ServiceProcess;
   beforeAll(async () => {
     const environment = { SERVICE_PROMETHEUS_METRICS_PREFIX: PREFIX };
     service = await startService(environment);
-    compiled = await compileService();
     processes = await spawnService(compiled, {
       environment: { ...environment, SERVICE_WORKERS: '2', SERVICE_LOG_JSON: 'true' },
     });
@@ -140,7 +133,6 @@ describe('the dashboard', () => {
   afterAll(async () => {
     await service.stop();
     await processes.dispose();
-    await compiled.remove();
   });
 
   it('has queries that this test can read, in every panel', () => {

@@ -1,9 +1,10 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAgentUseStore } from '../../src/agents/agent-use-store.js';
 import { openDatabase } from '../../src/database/database.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { type RestClient, type RestReply, restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -183,10 +184,7 @@ describeService('a deleted agent', ({ call, seed, service }) => {
 });
 
 describe.each(DATABASE_KINDS)('without the database, on %s', (kind) => {
-  const running: TestService[] = [];
-  afterEach(async () => {
-    for (const one of running.splice(0)) await one.stop();
-  });
+  const running = openedInTest<TestService>((one) => one.stop());
   const run = async (environment: Record<string, string>) => {
     const service = await startService(environment);
     running.push(service);

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createClient } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
@@ -11,16 +11,11 @@ import { inspectDatabase } from '../../src/database/inspect-database.js';
 import { workersOf } from '../cluster/support/workers.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { type RestClient, type RestReply, restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { metric, parseMetrics, type Sample } from '../support/prometheus.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnCommand,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnCommand, spawnService } from '../support/service-process.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { askEverywhere, kept, type RemovableDatabase, removableDatabase } from './last-known-good.support.js';
@@ -29,15 +24,7 @@ const PREFIX = 'control_enforcement_server';
 const AGENT = 'known-agent-1';
 const HEADER = 'x-service-staleness-seconds';
 
-let compiled: CompiledService;
-const services: ServiceProcess[] = [];
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterEach(async () => {
-  for (const one of services.splice(0)) await one.dispose();
-});
-afterAll(() => compiled.remove());
+const services = openedInTest<ServiceProcess>((one) => one.dispose());
 
 async function spawned(environment: Record<string, string>) {
   const service = await spawnService(compiled, { environment });

@@ -1,31 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/database/database.js';
 import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { migrate } from '../../src/database/migrate.js';
 import { readMigrations } from '../../src/database/migration-files.js';
 import { createTestDatabase, describeOnEachEmptyDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
+import { openedInSuite } from '../support/opened.js';
 import { evaluate, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { queryRow } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { event } from './events.support.js';
 import { createRoles, LATER, nextRelease } from './migrations.support.js';
 
-let compiled: CompiledService;
-const running: ServiceProcess[] = [];
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(async () => {
-  for (const one of running) await one.dispose();
-  await compiled.remove();
-});
+const running = openedInSuite<ServiceProcess>((one) => one.dispose());
 
 async function start(environment: Record<string, string>, words: readonly string[] = [], service = compiled) {
   const one = await spawnService(service, { environment, arguments: words });

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type {
   PublishEventsRequestSchema,
   PublishEventsResponse,
@@ -13,10 +13,11 @@ import {
 import { CLICKHOUSE_URL } from '../support/clickhouse.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { methodNamed, PROTOCOLS, STREAMING_PROTOCOLS } from '../support/protocol-clients.js';
 import { BIDI_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
-import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { compiled, spawnService } from '../support/service-process.js';
 import { suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { messagesOf } from './event-messages.support.js';
@@ -206,10 +207,7 @@ describeOnEachDatabase('PublishEvents', (freshDatabaseUrl) => {
 });
 
 describeOnEachDatabase('a stream of published events', (freshDatabaseUrl) => {
-  const services: TestService[] = [];
-  afterEach(async () => {
-    for (const service of services.splice(0)) await service.stop();
-  });
+  const services = openedInTest<TestService>((one) => one.stop());
 
   it('is acknowledged and ends with UNAVAILABLE when the server shuts down', async () => {
     const service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
@@ -246,12 +244,6 @@ describeOnEachDatabase('a stream of published events', (freshDatabaseUrl) => {
 });
 
 describe('a service that is killed', () => {
-  let compiled: CompiledService;
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterAll(() => compiled.remove());
-
   describeOnEachDatabase('while events are published', (freshDatabaseUrl) => {
     it('has stored what it acknowledged, and takes the rest from a stream that continues', async () => {
       const environment = { DATABASE_URL: await freshDatabaseUrl(), SERVICE_EVENT_RETENTION_DAYS: '0' };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { FellBehindReason } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { openDatabase } from '../../src/database/database.js';
 import { createEventTail } from '../../src/events/sql/event-tail.js';
@@ -7,7 +7,7 @@ import { type RestReply, restClient } from '../support/http.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { evaluate, seeder } from '../support/seed.js';
 import { startService } from '../support/service.js';
-import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { compiled, spawnService } from '../support/service-process.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { watchEvents } from './event-streams.support.js';
@@ -15,12 +15,6 @@ import { event, eventRoutes } from './events.support.js';
 import { type Watcher, watchControls } from './watch-controls.support.js';
 
 const AGENT = 'restored-agent';
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 const revisionOf = (reply: RestReply) => Number(reply.headers.get('x-service-revision'));
 

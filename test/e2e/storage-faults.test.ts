@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
@@ -14,12 +14,7 @@ import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { evaluate, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { event } from './events.support.js';
@@ -113,12 +108,6 @@ const FAULTS: Record<string, Fault> = {
     losesNothing: true,
   },
 };
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 /** Stores events and policies one after the other, and remembers what was acknowledged, and when it was sent. */
 function startWriting(call: RestClient) {

@@ -1,7 +1,8 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
 import type { RestClient } from '../support/http.js';
+import { openedInSuite } from '../support/opened.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -14,14 +15,11 @@ import { type Watcher, watchControls } from './watch-controls.support.js';
 const LOAD = /"service_state" s\s+LEFT JOIN "agents"/;
 
 describeOnEachDatabase('WatchControls', (freshDatabaseUrl) => {
-  const watchers: Watcher[] = [];
   let agents = 0;
   const writer = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
   const { call, seed } = writer;
   const replica = suiteService(() => ({ DATABASE_URL: writer.databaseUrl }));
-  afterAll(async () => {
-    for (const watcher of watchers) watcher.stop();
-  });
+  const watchers = openedInSuite<Watcher>((one) => one.stop());
 
   function watch(
     agentName: string,

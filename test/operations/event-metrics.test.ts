@@ -1,11 +1,12 @@
 import { Registry } from 'prom-client';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Measurable, SharedMetrics } from '../../src/cluster/shared-metrics.js';
 import type { ObservabilityMeter } from '../../src/events/observability-meter.js';
 import { createDatabaseMetrics, createEventMetrics } from '../../src/operations/event-metrics.js';
 import { measure } from '../../src/operations/metrics.js';
 import { event, eventRoutes } from '../e2e/events.support.js';
 import { restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -23,10 +24,7 @@ async function measured(
 }
 
 describe('the metrics of events', () => {
-  const services: TestService[] = [];
-  afterEach(async () => {
-    for (const one of services.splice(0)) await one.stop();
-  });
+  const services = openedInTest<TestService>((one) => one.stop());
 
   it('show what clients sent, what the service recorded, and how long storing it took', async () => {
     const service = await startService({

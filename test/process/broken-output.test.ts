@@ -1,17 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { describe, expect, it } from 'vitest';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 /** What may happen to who reads the log, and requests that are logged then; a pipe takes some hundred of their lines. */
 const READERS = [

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import {
   SupervisedWorker,
   type SupervisionOptions,
   type WorkerEnd,
 } from '../../src/process/supervised-worker.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { ECHO, entryOf, type Reply } from './support/worker-modules.js';
 
 /** Longer than any start takes. */
@@ -123,12 +123,6 @@ describe('a supervised worker', () => {
 });
 
 describe('a process', () => {
-  let compiled: CompiledService;
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterAll(() => compiled.remove());
-
   /** Output of a process that does this with a thread, and ends by itself. */
   const outputOf = async (text: string): Promise<string> => {
     const module = path.join(path.dirname(compiled.main), 'process', 'supervised-worker.js');
