@@ -114,8 +114,15 @@ describeOnPostgresql('bad input', (freshDatabaseUrl) => {
       }
       const reply = await send(service.url, { method, path: restPath(path), headers, body: bytes });
       const body = JSON.parse(reply.body.toString());
-      const items = body.errors?.map(({ field = '', code }: Record<string, string>) => [field, code]);
-      expect({ status: reply.status, errorCode: body.error_code, items }).toEqual(refusal);
+      const { reason, http, fields = [] } = refusal;
+      const items = body.errors?.map(({ field = '', code }: Record<string, string>) =>
+        `${field} ${code}`.trim(),
+      );
+      expect({ status: reply.status, reason: body.error_code ?? '', items }).toEqual({
+        status: http,
+        reason,
+        items: fields.length === 0 ? undefined : fields,
+      });
       expect(body.detail).toEqual(expect.any(String));
       await expectHealthy();
     });
@@ -126,7 +133,10 @@ describeOnPostgresql('bad input', (freshDatabaseUrl) => {
     it.each(BAD_MESSAGES)('$name', async ({ rpc, bytes, refusal }) => {
       const request = typeof bytes === 'function' ? bytes() : bytes;
       const { code, violations } = await call(service.url, `/enforcement.v1.${rpc}`, request);
-      expect({ code, violations }).toEqual(refusal);
+      expect(code).toBe(refusal.grpc.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase());
+      expect(violations.map((violation) => violation.join(' '))).toEqual(
+        refusal.fields?.map((text) => text.replace(/\S+$/, (reason) => reason.toUpperCase())),
+      );
       await expectHealthy();
     });
   });

@@ -54,8 +54,8 @@ describe.each(['gRPC (Connect transport)', 'gRPC-Web over h1', 'Connect with JSO
         const outcome = await client.call(method ?? methodNamed(rpc), input, key ?? undefined);
         if (method === undefined) continue;
         played += 1;
-        if ('error' in expected) {
-          const { reason, grpc } = expected.error;
+        if ('reason' in expected) {
+          const { reason, grpc } = expected;
           expect({ rpc, what, ...outcome }).toMatchObject({ ok: false, reason, status: grpc });
         } else {
           const reply = outcome.ok ? known(expected.reply, outcome.reply) : {};

@@ -1,15 +1,6 @@
+import { NO_AGENT, NO_KEY, NOT_ADMIN, refusal } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
-import {
-  called,
-  error,
-  invalid,
-  NO_AGENT,
-  NO_KEY,
-  NOT_ADMIN,
-  READER_KEY,
-  type Step,
-  steps,
-} from './every-rpc.support.js';
+import { called, READER_KEY, type Step, steps } from './every-rpc.support.js';
 
 const AGENT = 'evaluator-bot-01';
 const TONE_SCHEMA = {
@@ -78,14 +69,14 @@ export const AGENT_EVALUATOR_STEPS: readonly Step[] = [
     [
       'does not find an unknown evaluator',
       { agent_name: AGENT, evaluator_name: 'Tone' },
-      error('EVALUATOR_NOT_FOUND', 404, 'NotFound', []),
+      refusal('EVALUATOR_NOT_FOUND', 404, 'NotFound', []),
     ],
   ]),
   called(
     'ControlService.CreateControl',
     'refuses an evaluator that its agent does not have',
     { name: 'polite-answers', data: toneControl(`${AGENT}:tune`, {}) },
-    error('EVALUATOR_NOT_FOUND', 422, 'InvalidArgument', [
+    refusal('EVALUATOR_NOT_FOUND', 422, 'InvalidArgument', [
       'data.condition.not.evaluator.name evaluator_not_found',
     ]),
   ),
@@ -93,7 +84,7 @@ export const AGENT_EVALUATOR_STEPS: readonly Step[] = [
     [
       'refuses a configuration that the schema of the agent refuses',
       { data: toneControl(`${AGENT}:tone`, { level: 0 }) },
-      error('INVALID_CONFIG', 422, 'InvalidArgument', [
+      refusal('INVALID_CONFIG', 422, 'InvalidArgument', [
         'data.condition.not.evaluator.config schema_validation_error',
       ]),
       READER_KEY,
@@ -110,7 +101,7 @@ export const AGENT_EVALUATOR_STEPS: readonly Step[] = [
     [
       'names what is wrong',
       { agent_name: AGENT, remove_steps: [{ type: '', name: 'x' }] },
-      invalid('remove_steps[0].type string_too_short'),
+      'remove_steps[0].type string_too_short',
     ],
     [
       'sets how steps are compared with their schemas, and warns of what is weaker than the service',

@@ -1,14 +1,6 @@
+import { NO_AGENT, NO_CONTROL, NO_KEY, NOT_ADMIN } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
-import {
-  invalid,
-  NO_AGENT,
-  NO_CONTROL,
-  NO_KEY,
-  NOT_ADMIN,
-  READER_KEY,
-  type Step,
-  steps,
-} from './every-rpc.support.js';
+import { READER_KEY, type Step, steps } from './every-rpc.support.js';
 
 /** What the script before this leaves behind: two controls of an agent, the second one with everything. */
 const AGENT = { agent_name: 'billing-bot-01' };
@@ -108,15 +100,15 @@ export const EXPLAIN_STEPS: readonly Step[] = [
         ...refund({}),
         data: { ...data, condition: { ...data.condition, selector: { path: 'nowhere' } } },
       },
-      invalid('data.condition.selector.path value_error'),
+      'data.condition.selector.path value_error',
     ],
-    ['demands an agent or a definition', refund({}), invalid('agent_name missing')],
+    ['demands an agent or a definition', refund({}), 'agent_name missing'],
     [
       'does not take ids beside a definition',
       { ...refund({}), control_ids: [1], data },
-      invalid('control_ids value_error'),
+      'control_ids value_error',
     ],
-    ['names every missing member', {}, invalid('stage missing', 'step missing')],
+    ['names every missing member', {}, ['stage missing', 'step missing']],
     ['does not find an unknown agent', { agent_name: 'nobody-at-all', ...refund({}) }, NO_AGENT],
     [
       'does not find an unknown agent beside a definition',

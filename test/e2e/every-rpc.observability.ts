@@ -1,5 +1,6 @@
+import { NO_KEY, NOT_ADMIN } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
-import { called, invalid, NO_KEY, NOT_ADMIN, READER_KEY, type Step, steps } from './every-rpc.support.js';
+import { called, READER_KEY, type Step, steps } from './every-rpc.support.js';
 
 const AGENT = 'observed-bot-1';
 const event = (id: string, more: object = {}): { [member: string]: Json } => ({
@@ -63,7 +64,7 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
     [
       'names every member that is wrong or missing',
       { events: [event('fine'), { trace_id: ' ', span_id: 's', agent_name: 'x', confidence: 2 }] },
-      invalid(
+      [
         'events[1].trace_id value_error',
         'events[1].agent_name value_error',
         'events[1].control_id missing',
@@ -73,7 +74,7 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
         'events[1].action missing',
         'events[1].matched missing',
         'events[1].confidence less_than_equal',
-      ),
+      ],
       READER_KEY,
     ],
   ]),
@@ -148,14 +149,14 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
         }),
       ],
     },
-    invalid(
+    [
       'events[0].step_type string_too_short',
       'events[0].step_name string_too_long',
       'events[0].session_id string_too_long',
       'events[0].step_id string_too_short',
       'events[0].revision greater_than_equal',
       'events[0].decision_id string_too_long',
-    ),
+    ],
     READER_KEY,
   ),
   ...steps('ObservabilityService.QueryEvents', [
@@ -186,7 +187,7 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
     [
       'refuses a page that is too large',
       { limit: 1_001, start_time: 'soon' },
-      invalid('start_time datetime_from_date_parsing', 'limit less_than_equal'),
+      ['start_time datetime_from_date_parsing', 'limit less_than_equal'],
       READER_KEY,
     ],
   ]),
@@ -224,7 +225,7 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
     [
       'needs the name of an agent',
       { time_range: '2h' },
-      invalid('agent_name missing', 'time_range literal_error'),
+      ['agent_name missing', 'time_range literal_error'],
       READER_KEY,
     ],
   ]),
@@ -246,7 +247,7 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
     [
       'refuses what is no name of an agent',
       { control_id: 12, agent_name: 'short' },
-      invalid('agent_name invalid_format'),
+      'agent_name invalid_format',
       READER_KEY,
     ],
   ]),
@@ -284,7 +285,7 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
     [
       'refuses a list that is too long',
       { time_range: '1y', limit: 101 },
-      invalid('time_range literal_error', 'limit less_than_equal'),
+      ['time_range literal_error', 'limit less_than_equal'],
       READER_KEY,
     ],
   ]),

@@ -1,19 +1,14 @@
 import {
   CONTROL_IN_USE,
-  called,
-  error,
-  evaluation,
-  invalid,
   NO_AGENT,
   NO_CONTROL,
   NO_KEY,
   NO_POLICY,
   NOT_ADMIN,
   nameTaken,
-  READER_KEY,
-  type Step,
-  steps,
-} from './every-rpc.support.js';
+  refusal,
+} from '../support/refusals.js';
+import { called, evaluation, READER_KEY, type Step, steps } from './every-rpc.support.js';
 
 const SUCCESS = { reply: { success: true } };
 /** What the script before this leaves behind. */
@@ -29,7 +24,7 @@ export const POLICY_STEPS: readonly Step[] = [
     ['creates an empty policy', { name: ' payments ' }, { reply: { policy_id: 1 } }],
     ['creates another one', { name: 'Payments' }, { reply: { policy_id: 2 } }],
     ['refuses a name that is taken', { name: 'payments' }, nameTaken('POLICY')],
-    ['demands a name', {}, invalid('name missing')],
+    ['demands a name', {}, 'name missing'],
     ['is for administrators', { name: 'mine' }, NOT_ADMIN, READER_KEY],
   ]),
   ...steps('PolicyService.AddPolicyControl', [
@@ -78,7 +73,7 @@ export const POLICY_STEPS: readonly Step[] = [
       { reply: { policy_ids: [1, 2] } },
       READER_KEY,
     ],
-    ['refuses a name that can be no agent', { agent_name: 'short' }, invalid('agent_name invalid_format')],
+    ['refuses a name that can be no agent', { agent_name: 'short' }, 'agent_name invalid_format'],
     ['requires a key', { agent_name: AGENT }, NO_KEY, null],
   ]),
   called(
@@ -143,14 +138,14 @@ export const POLICY_STEPS: readonly Step[] = [
     [
       'names every agent that is not registered',
       { policy_id: 1, agent_names: ['nobody-at-all', AGENT, 'nobody-else-either'] },
-      error('AGENT_NOT_FOUND', 404, 'NotFound', ['agent_names[0] not_found', 'agent_names[2] not_found']),
+      refusal('AGENT_NOT_FOUND', 404, 'NotFound', ['agent_names[0] not_found', 'agent_names[2] not_found']),
     ],
     [
       'refuses names that can be no agent',
       { policy_id: 1, agent_names: [AGENT, 'short'] },
-      invalid('agent_names[1] value_error'),
+      'agent_names[1] value_error',
     ],
-    ['demands agents', { policy_id: 1 }, invalid('agent_names missing')],
+    ['demands agents', { policy_id: 1 }, 'agent_names missing'],
     ['is for administrators', { policy_id: 1, agent_names: [AGENT] }, NOT_ADMIN, READER_KEY],
   ]),
   called(

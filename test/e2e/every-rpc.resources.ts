@@ -1,20 +1,15 @@
 import {
-  called,
-  error,
-  evaluation,
-  invalid,
   NO_AGENT,
   NO_CONTROL,
   NO_KEY,
   NO_POLICY,
   NOT_ADMIN,
   nameTaken,
-  READER_KEY,
-  type Step,
-  steps,
-} from './every-rpc.support.js';
+  refusal,
+} from '../support/refusals.js';
+import { called, evaluation, READER_KEY, type Step, steps } from './every-rpc.support.js';
 
-const MISMATCH = error('VERSION_MISMATCH', 412, 'Aborted', ['if_version version_mismatch']);
+const MISMATCH = refusal('VERSION_MISMATCH', 412, 'Aborted', ['if_version version_mismatch']);
 /** What the scripts before this leave behind. */
 const CONTROL = 3;
 const POLICY = 3;
@@ -48,7 +43,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
     [
       'refuses a version that is no number',
       { agent: { agent_name: AGENT }, if_version: -1 },
-      invalid('if_version greater_than_equal'),
+      'if_version greater_than_equal',
     ],
     ['registers another agent', { agent: { agent_name: OTHER } }, { reply: { created: true } }],
   ]),
@@ -82,7 +77,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
     ],
     ['refuses another version of the policy', { policy_id: POLICY, name: 'late', if_version: 2 }, MISMATCH],
     ['refuses a name that is taken', { policy_id: POLICY, name: 'payments' }, nameTaken('POLICY')],
-    ['demands a name', { policy_id: POLICY }, invalid('name missing')],
+    ['demands a name', { policy_id: POLICY }, 'name missing'],
     ['does not find an unknown policy', { policy_id: 99, name: 'other', if_version: 7 }, NO_POLICY],
     ['is for administrators', { policy_id: POLICY, name: 'mine' }, NOT_ADMIN, READER_KEY],
   ]),
@@ -130,7 +125,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
       { name: 'SHARED' },
       { reply: { policies: [{ id: POLICY }], pagination: page(1) } },
     ],
-    ['refuses a page that is too large', { limit: 101 }, invalid('limit less_than_equal')],
+    ['refuses a page that is too large', { limit: 101 }, 'limit less_than_equal'],
   ]),
   ...steps('PolicyService.ListPolicyAgents', [
     [
@@ -201,11 +196,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
     [
       'refuses sizes and positions that are none',
       { agent_name: OTHER, page_size: 0, page_token: 'x', max_message_bytes: 1 },
-      invalid(
-        'page_size greater_than_equal',
-        'page_token int_parsing',
-        'max_message_bytes greater_than_equal',
-      ),
+      ['page_size greater_than_equal', 'page_token int_parsing', 'max_message_bytes greater_than_equal'],
     ],
   ]),
   called(
@@ -228,7 +219,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
     [
       'refuses two different values',
       { execution: 'sdk', execution_filter: 'server' },
-      invalid('execution_filter value_error'),
+      'execution_filter value_error',
     ],
   ]),
   called('EvaluationService.Evaluate', 'evaluates the controls of the policy', EVALUATION, {
@@ -244,7 +235,10 @@ export const RESOURCE_STEPS: readonly Step[] = [
     [
       'keeps a policy that agents have',
       { policy_id: POLICY },
-      error('POLICY_IN_USE', 409, 'FailedPrecondition', ['policies policy_in_use', 'policies policy_in_use']),
+      refusal('POLICY_IN_USE', 409, 'FailedPrecondition', [
+        'policies policy_in_use',
+        'policies policy_in_use',
+      ]),
     ],
     ['refuses another version of the policy', { policy_id: POLICY, force: true, if_version: 4 }, MISMATCH],
     [

@@ -1,4 +1,15 @@
 import { expect } from 'vitest';
+import {
+  BAD_KEY,
+  CONTROL_IN_USE,
+  DUPLICATE_STEP,
+  NO_AGENT,
+  NO_CONTROL,
+  NO_KEY,
+  NOT_ADMIN,
+  nameTaken,
+  refusal,
+} from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
 import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
 import { AUDIT_STEPS } from './every-rpc.audit.js';
@@ -6,21 +17,7 @@ import { EXPLAIN_STEPS } from './every-rpc.explain.js';
 import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
 import { POLICY_STEPS } from './every-rpc.policies.js';
 import { RESOURCE_STEPS } from './every-rpc.resources.js';
-import {
-  BAD_KEY,
-  CONTROL_IN_USE,
-  called,
-  error,
-  invalid,
-  NO_AGENT,
-  NO_CONTROL,
-  NO_KEY,
-  NOT_ADMIN,
-  nameTaken,
-  READER_KEY,
-  type Step,
-  steps,
-} from './every-rpc.support.js';
+import { called, READER_KEY, type Step, steps } from './every-rpc.support.js';
 import { TEMPLATE_STEPS } from './every-rpc.templates.js';
 import { VERSION_STEPS } from './every-rpc.versions.js';
 
@@ -195,7 +192,7 @@ export const STEPS: readonly Step[] = [
           { type: 'a', name: 'b' },
         ],
       },
-      error('VALIDATION_ERROR', 400, 'InvalidArgument', ['name duplicate_step_name']),
+      DUPLICATE_STEP,
     ],
     [
       'refuses incompatible schemas',
@@ -203,12 +200,12 @@ export const STEPS: readonly Step[] = [
         agent: AGENT,
         steps: [{ type: 'tool', name: 'refund', input_schema: { type: 'string' } }],
       },
-      error('SCHEMA_INCOMPATIBLE', 409, 'FailedPrecondition', ['schema schema_mismatch']),
+      refusal('SCHEMA_INCOMPATIBLE', 409, 'FailedPrecondition', ['schema schema_mismatch']),
     ],
     [
       'reports every problem at once',
       { agent: { agent_name: 'short' }, steps: [{ type: '', name: 'x' }, { type: 'y' }] },
-      invalid('agent.agent_name value_error', 'steps[0].type string_too_short', 'steps[1].name missing'),
+      ['agent.agent_name value_error', 'steps[0].type string_too_short', 'steps[1].name missing'],
     ],
   ]),
   ...steps('AgentService.GetAgent', [
@@ -237,7 +234,7 @@ export const STEPS: readonly Step[] = [
       },
     ],
     ['does not find an unknown agent', { agent_name: 'nobody-at-all' }, NO_AGENT],
-    ['refuses a name that can be no agent', { agent_name: 'short' }, invalid('agent_name invalid_format')],
+    ['refuses a name that can be no agent', { agent_name: 'short' }, 'agent_name invalid_format'],
   ]),
   ...steps('AgentService.ListAgents', [
     [
@@ -265,7 +262,7 @@ export const STEPS: readonly Step[] = [
         },
       },
     ],
-    ['refuses a cursor that can be no agent', { cursor: 'short' }, invalid('cursor invalid_format')],
+    ['refuses a cursor that can be no agent', { cursor: 'short' }, 'cursor invalid_format'],
   ]),
   ...steps('ControlService.ValidateControl', [
     [
@@ -293,7 +290,7 @@ export const STEPS: readonly Step[] = [
           action: { decision: 'steer', steering_context: {} },
         },
       },
-      invalid('data.condition.evaluator.pattern value_error', 'data.action.steering_context.message missing'),
+      ['data.condition.evaluator.pattern value_error', 'data.action.steering_context.message missing'],
     ],
   ]),
   ...steps('ControlService.CreateControl', [
@@ -314,7 +311,7 @@ export const STEPS: readonly Step[] = [
     ],
     ['refuses a name that is taken', { name: 'no-cards', data: CARDS }, nameTaken('CONTROL')],
     ['is for admins', { name: 'another', data: CARDS }, NOT_ADMIN, READER_KEY],
-    ['demands a name and a definition', {}, invalid('name missing', 'data missing')],
+    ['demands a name and a definition', {}, ['name missing', 'data missing']],
   ]),
   ...steps('ControlService.GetControl', [
     [
@@ -374,7 +371,7 @@ export const STEPS: readonly Step[] = [
     [
       'refuses limits out of range and cursors that are no number',
       { limit: 0, cursor: 'x' },
-      invalid('cursor int_parsing', 'limit greater_than_equal'),
+      ['cursor int_parsing', 'limit greater_than_equal'],
     ],
   ]),
   ...steps('AgentService.AddAgentControl', [
@@ -420,7 +417,7 @@ export const STEPS: readonly Step[] = [
     [
       'refuses unknown states',
       { agent_name: 'billing-bot-01', rendered_state: 'half', enabled_state: 'maybe' },
-      invalid('rendered_state literal_error', 'enabled_state literal_error'),
+      ['rendered_state literal_error', 'enabled_state literal_error'],
     ],
     ['does not find an unknown agent', { agent_name: 'nobody-at-all' }, NO_AGENT],
   ]),
@@ -502,9 +499,9 @@ export const STEPS: readonly Step[] = [
     [
       'names every missing member',
       { detail: 'full' },
-      invalid('agent_name missing', 'step missing', 'stage missing'),
+      ['agent_name missing', 'step missing', 'stage missing'],
     ],
-    ['demands an object as the input of a tool', evaluation('text'), invalid('step value_error')],
+    ['demands an object as the input of a tool', evaluation('text'), 'step value_error'],
   ]),
   ...EXPLAIN_STEPS,
   ...steps('EvaluationService.EvaluateBatch', [
@@ -530,11 +527,11 @@ export const STEPS: readonly Step[] = [
       },
       READER_KEY,
     ],
-    ['demands an evaluation', { evaluations: [] }, invalid('evaluations too_short')],
+    ['demands an evaluation', { evaluations: [] }, 'evaluations too_short'],
     [
       'demands no more than 1,000 evaluations',
       { evaluations: Array<Json>(1_001).fill({}) },
-      invalid('evaluations too_long'),
+      'evaluations too_long',
     ],
     ['requires a key', { evaluations: [evaluation({})] }, NO_KEY, null],
   ]),
@@ -554,11 +551,7 @@ export const STEPS: readonly Step[] = [
       { control_id: 1, name: 'large-refunds', enabled: true },
       nameTaken('CONTROL'),
     ],
-    [
-      'refuses a name that is no slug',
-      { control_id: 1, name: 'two words' },
-      invalid('name string_pattern_mismatch'),
-    ],
+    ['refuses a name that is no slug', { control_id: 1, name: 'two words' }, 'name string_pattern_mismatch'],
   ]),
   called(
     'EvaluationService.Evaluate',
@@ -573,7 +566,7 @@ export const STEPS: readonly Step[] = [
       { reply: { success: true, warnings: [] } },
     ],
     ['does not find an unknown control', { control_id: 99, data: CARDS }, NO_CONTROL],
-    ['demands a definition', { control_id: 1 }, invalid('data missing')],
+    ['demands a definition', { control_id: 1 }, 'data missing'],
   ]),
   called(
     'EvaluationService.Evaluate',

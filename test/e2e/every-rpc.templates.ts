@@ -1,5 +1,6 @@
+import { NO_KEY, refusal } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
-import { called, error, invalid, NO_KEY, READER_KEY, type Step, steps } from './every-rpc.support.js';
+import { called, READER_KEY, type Step, steps } from './every-rpc.support.js';
 
 /** A template with a parameter of every type. */
 const TEMPLATE = {
@@ -65,7 +66,7 @@ export const TEMPLATE_STEPS: readonly Step[] = [
     [
       'names the parameter whose value is missing',
       { template: TEMPLATE },
-      error('TEMPLATE_PARAMETER_INVALID', 422, 'InvalidArgument', [
+      refusal('TEMPLATE_PARAMETER_INVALID', 422, 'InvalidArgument', [
         'template_values.words missing_parameter',
       ]),
     ],
@@ -75,7 +76,7 @@ export const TEMPLATE_STEPS: readonly Step[] = [
         template: { parameters: { x: { type: 'text' }, y: { label: 'Y' }, z: { type: 'enum' } } },
         template_values: { x: 5 },
       },
-      invalid(
+      [
         'template.parameters.x union_tag_invalid',
         'template.parameters.y union_tag_not_found',
         'template.parameters.z.enum.label missing',
@@ -84,12 +85,12 @@ export const TEMPLATE_STEPS: readonly Step[] = [
         'template_values.x.str string_type',
         'template_values.x.bool bool_parsing',
         'template_values.x.list[str] list_type',
-      ),
+      ],
     ],
     [
       'names what is wrong with the structure of a template',
       { template: { definition_template: { execution: { $param: 'x' } } } },
-      error('TEMPLATE_RENDER_ERROR', 422, 'InvalidArgument', ['execution undefined_parameter_reference']),
+      refusal('TEMPLATE_RENDER_ERROR', 422, 'InvalidArgument', ['execution undefined_parameter_reference']),
     ],
   ]),
   called(
@@ -148,7 +149,7 @@ export const TEMPLATE_STEPS: readonly Step[] = [
     'ControlService.UpdateControl',
     'does not enable a draft',
     { control_id: CONTROL_ID, enabled: true },
-    error('VALIDATION_ERROR', 422, 'InvalidArgument', ['enabled unrendered_template_cannot_enable']),
+    'enabled unrendered_template_cannot_enable',
   ),
   called(
     'ControlService.SetControlData',
@@ -182,6 +183,8 @@ export const TEMPLATE_STEPS: readonly Step[] = [
         action: { decision: 'deny' },
       },
     },
-    error('CONTROL_TEMPLATE_CONFLICT', 409, 'FailedPrecondition', ['data template_backed_control_conflict']),
+    refusal('CONTROL_TEMPLATE_CONFLICT', 409, 'FailedPrecondition', [
+      'data template_backed_control_conflict',
+    ]),
   ),
 ];

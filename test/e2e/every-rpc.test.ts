@@ -30,11 +30,11 @@ const ZONED_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('the script', () => {
   it('calls every RPC of the API, each with what it is for and with an error', () => {
-    const called = (wanted: 'reply' | 'error') =>
+    const called = (wanted: 'reply' | 'reason') =>
       new Set(STEPS.filter(({ expected }) => wanted in expected).map(({ rpc }) => rpc));
     const unary = RPCS.filter(({ methodKind }) => methodKind === 'unary').map(({ rpc }) => rpc);
     expect([...called('reply')].sort()).toEqual(unary.sort());
-    expect([...called('error')].sort()).toEqual(unary);
+    expect([...called('reason')].sort()).toEqual(unary);
   });
 
   it('covers every stream of the API, each of the others in a file that is named like it', () => {
@@ -141,7 +141,7 @@ function check(outcome: Outcome, { expected }: Step, protocol: ProtocolName): vo
     expect(outcome).toMatchObject({ ok: true, reply: expected.reply });
     return;
   }
-  const { reason, http, grpc, fields } = expected.error;
+  const { reason, http, grpc, fields } = expected;
   const status = protocol.startsWith('REST') ? http : grpc;
   expect(outcome).toMatchObject({ ok: false, reason, status, ...(fields === undefined ? {} : { fields }) });
 }

@@ -1,16 +1,7 @@
-import {
-  called,
-  error,
-  invalid,
-  NO_CONTROL,
-  NO_KEY,
-  NOT_ADMIN,
-  READER_KEY,
-  type Step,
-  steps,
-} from './every-rpc.support.js';
+import { NO_CONTROL, NO_KEY, NOT_ADMIN, refusal } from '../support/refusals.js';
+import { called, READER_KEY, type Step, steps } from './every-rpc.support.js';
 
-const NO_VERSION = error('CONTROL_VERSION_NOT_FOUND', 404, 'NotFound', []);
+const NO_VERSION = refusal('CONTROL_VERSION_NOT_FOUND', 404, 'NotFound', []);
 /** What the script before this leaves behind: a control with a history that ends with its deletion, and a living one. */
 const DELETED = 1;
 const LIVING = 3;
@@ -53,11 +44,7 @@ export const VERSION_STEPS: readonly Step[] = [
       },
     ],
     ['does not find a control that never was', { control_id: 99 }, NO_CONTROL],
-    [
-      'refuses a page that is too large',
-      { control_id: DELETED, limit: 101 },
-      invalid('limit less_than_equal'),
-    ],
+    ['refuses a page that is too large', { control_id: DELETED, limit: 101 }, 'limit less_than_equal'],
   ]),
   ...steps('ControlService.GetControlVersion', [
     [
