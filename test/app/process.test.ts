@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { VARIABLES } from '../../src/config/config-variables.js';
 import { VERSION } from '../../src/process/package-root.js';
 import { openedInTest } from '../support/opened.js';
@@ -205,19 +205,16 @@ describe('the process', () => {
   it('does not start on a busy port', async () => {
     const other = net.createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
-    try {
-      const { port } = other.address() as net.AddressInfo;
-      const { code, stdout, stderr } = await fails({ SERVICE_PORT: String(port) });
-      expect(code).toBe(1);
-      expectOneLine(
-        stdout,
-        new RegExp(`SERVICE_PORT: port ${port} of 127.0.0.1 is in use by another program \\(EADDRINUSE\\)`),
-      );
-      expect(stdout).not.toContain('created a new, empty database');
-      expect(stderr).toBe('');
-    } finally {
-      other.close();
-    }
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as net.AddressInfo;
+    const { code, stdout, stderr } = await fails({ SERVICE_PORT: String(port) });
+    expect(code).toBe(1);
+    expectOneLine(
+      stdout,
+      new RegExp(`SERVICE_PORT: port ${port} of 127.0.0.1 is in use by another program \\(EADDRINUSE\\)`),
+    );
+    expect(stdout).not.toContain('created a new, empty database');
+    expect(stderr).toBe('');
   });
 });
 

@@ -4,7 +4,7 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import net from 'node:net';
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { grpcJsClient } from '../support/grpc-js-client.js';
 import { restClient } from '../support/http.js';
 import { loadUntilRefused } from '../support/load-until-refused.js';
@@ -233,14 +233,11 @@ describe('a service that receives a stop signal', () => {
     const again = await spawnService(compiled, {
       environment: { DATABASE_URL: `file:${directory}/data/service.db` },
     });
-    try {
-      const reply = await restClient(await again.listening())(
-        'GET',
-        `/api/v1/controls/${created.body.control_id}`,
-      );
-      expect(reply).toMatchObject({ status: 200, body: { name: 'last-minute' } });
-    } finally {
-      await again.dispose();
-    }
+    onTestFinished(() => again.dispose());
+    const reply = await restClient(await again.listening())(
+      'GET',
+      `/api/v1/controls/${created.body.control_id}`,
+    );
+    expect(reply).toMatchObject({ status: 200, body: { name: 'last-minute' } });
   });
 });

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { guardTool } from '../../packages/client/src/guard.js';
 import {
   type Client,
@@ -297,14 +297,11 @@ describe('a guarded tool', () => {
   it('warns of it once for each tool by default', async () => {
     const warnings: unknown[] = [];
     const warn = vi.spyOn(console, 'warn').mockImplementation((text) => void warnings.push(text));
-    try {
-      const tool = client.guard(send, { step: 'sendMail', agent: UNLINKED });
-      for (let calls = 0; calls < 3; calls += 1) await tool({ text: 'hello' });
-      await guarded()({ text: 'hello' });
-      expect(warnings).toEqual([expect.stringContaining('no control checks the step "sendMail"')]);
-    } finally {
-      warn.mockRestore();
-    }
+    onTestFinished(() => warn.mockRestore());
+    const tool = client.guard(send, { step: 'sendMail', agent: UNLINKED });
+    for (let calls = 0; calls < 3; calls += 1) await tool({ text: 'hello' });
+    await guarded()({ text: 'hello' });
+    expect(warnings).toEqual([expect.stringContaining('no control checks the step "sendMail"')]);
   });
 
   it('runs without arguments', async () => {

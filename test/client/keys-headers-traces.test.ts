@@ -9,8 +9,7 @@ import {
 import { createClient as createWebClient } from '../../packages/client/src/web.js';
 import { restClient } from '../support/http.js';
 import { openedInTest } from '../support/opened.js';
-import { startService } from '../support/service.js';
-import { suiteService } from '../support/service-suite.js';
+import { suiteService, testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { AGENT, asking, PATIENT_MS, seedAgent } from './client-harness.js';
 import { type ScriptedService, startScriptedService } from './scripted-service.js';
@@ -109,7 +108,7 @@ describe.each(['gRPC', 'gRPC-Web with fetch'] as const)('the key of a client ove
 
 describe('interceptors', () => {
   it('see every call and every stream, with the key', async () => {
-    const service = await startService();
+    const service = await testService();
     await seedAgent(service.url);
     const seen: string[] = [];
     const note: Interceptor = (next) => (request) => {
@@ -131,7 +130,6 @@ describe('interceptors', () => {
       `EvaluateBatch false ${KEY}`,
       `GetAgent false ${KEY}`,
     ]);
-    await service.stop();
   });
 });
 

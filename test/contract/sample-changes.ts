@@ -102,7 +102,7 @@ const METRIC: SampleChange = {
       file: 'test/operations/metrics.test.ts',
       text: `
 it('transactions that store events are counted', async () => {
-  const service = await startService();
+  const service = await testService();
   const event = { trace_id: 't', span_id: 's', agent_name: AGENT, control_id: 1, control_name: 'one' };
   const seen = { check_stage: 'pre', applies_to: 'llm_call', action: 'deny', matched: true, confidence: 1 };
   const reply = await restClient(service.url)('POST', '/api/v1/observability/events', {
@@ -110,7 +110,6 @@ it('transactions that store events are counted', async () => {
   });
   expect(reply.status).toBe(202);
   expect(metric(await scrape(service), 'control_enforcement_server_event_commits_total')).toBe(1);
-  await service.stop();
 });
 `,
     },

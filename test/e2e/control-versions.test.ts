@@ -4,8 +4,7 @@ import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient, untilServed } from '../support/http.js';
 import { methodNamed } from '../support/protocol-clients.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService } from '../support/service.js';
-import { suiteClient, suiteService } from '../support/service-suite.js';
+import { suiteClient, suiteService, testService } from '../support/service-suite.js';
 import { damageControl, executeSql, sqlText } from '../support/sql.js';
 
 const CONTROLS = '/api/v1/controls';
@@ -478,15 +477,11 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
     });
 
     it('stays deleted for a service that starts later', async () => {
-      const later = await startService({ DATABASE_URL: service.databaseUrl });
-      try {
-        const ask = restClient(later.url);
-        expect((await ask('GET', `${CONTROLS}/${id}`)).status).toBe(404);
-        expect((await evaluate(ask, 'mourning-agent', 'omega')).body.is_safe).toBe(true);
-        expect((await ask('GET', `${CONTROLS}/${id}/versions`)).body.versions).toHaveLength(2);
-      } finally {
-        await later.stop();
-      }
+      const later = await testService({ DATABASE_URL: service.databaseUrl });
+      const ask = restClient(later.url);
+      expect((await ask('GET', `${CONTROLS}/${id}`)).status).toBe(404);
+      expect((await evaluate(ask, 'mourning-agent', 'omega')).body.is_safe).toBe(true);
+      expect((await ask('GET', `${CONTROLS}/${id}/versions`)).body.versions).toHaveLength(2);
     });
 
     it('may have had a name that many deleted controls had', async () => {
@@ -517,42 +512,34 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
 
   it('are written together with the change, or neither is', async () => {
     const url = await freshDatabaseUrl();
-    const broken = await startService({ DATABASE_URL: url });
-    try {
-      const ask = restClient(broken.url);
-      const id = await seeder(ask).control('untouched');
-      const before = (await ask('GET', `${CONTROLS}/${id}`)).body;
-      await executeSql(url, 'ALTER TABLE "control_versions" RENAME TO "elsewhere"');
-      const requests: [string, string, unknown?][] = [
-        ['PUT', CONTROLS, { name: 'never-stored', data: denyWord('x') }],
-        ['PATCH', `${CONTROLS}/${id}`, { name: 'renamed', enabled: false }],
-        ['PUT', `${CONTROLS}/${id}/data`, { data: denyWord('other') }],
-        ['DELETE', `${CONTROLS}/${id}`],
-      ];
-      for (const [method, path, body] of requests) {
-        expect(await ask(method, path, body)).toMatchObject({
-          status: 500,
-          body: { error_code: 'DATABASE_ERROR' },
-        });
-      }
-      await executeSql(url, 'ALTER TABLE "elsewhere" RENAME TO "control_versions"');
-      expect((await ask('GET', `${CONTROLS}/${id}`)).body).toEqual(before);
-      expect((await ask('GET', CONTROLS)).body.pagination.total).toBe(1);
-    } finally {
-      await broken.stop();
+    const broken = await testService({ DATABASE_URL: url });
+    const ask = restClient(broken.url);
+    const id = await seeder(ask).control('untouched');
+    const before = (await ask('GET', `${CONTROLS}/${id}`)).body;
+    await executeSql(url, 'ALTER TABLE "control_versions" RENAME TO "elsewhere"');
+    const requests: [string, string, unknown?][] = [
+      ['PUT', CONTROLS, { name: 'never-stored', data: denyWord('x') }],
+      ['PATCH', `${CONTROLS}/${id}`, { name: 'renamed', enabled: false }],
+      ['PUT', `${CONTROLS}/${id}/data`, { data: denyWord('other') }],
+      ['DELETE', `${CONTROLS}/${id}`],
+    ];
+    for (const [method, path, body] of requests) {
+      expect(await ask(method, path, body)).toMatchObject({
+        status: 500,
+        body: { error_code: 'DATABASE_ERROR' },
+      });
     }
+    await executeSql(url, 'ALTER TABLE "elsewhere" RENAME TO "control_versions"');
+    expect((await ask('GET', `${CONTROLS}/${id}`)).body).toEqual(before);
+    expect((await ask('GET', CONTROLS)).body.pagination.total).toBe(1);
   });
 
   it('name no key without authentication', async () => {
-    const open = await startService({ DATABASE_URL: await freshDatabaseUrl() });
-    try {
-      const ask = restClient(open.url);
-      const id = await seeder(ask).control('anonymous');
-      const { versions } = (await ask('GET', `${CONTROLS}/${id}/versions`)).body;
-      expect(versions).toMatchObject([{ version_num: 1, key_fingerprint: null }]);
-    } finally {
-      await open.stop();
-    }
+    const open = await testService({ DATABASE_URL: await freshDatabaseUrl() });
+    const ask = restClient(open.url);
+    const id = await seeder(ask).control('anonymous');
+    const { versions } = (await ask('GET', `${CONTROLS}/${id}/versions`)).body;
+    expect(versions).toMatchObject([{ version_num: 1, key_fingerprint: null }]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { restClient } from '../support/http.js';
@@ -109,20 +109,17 @@ describe('a member that a request has twice in an object', () => {
 
 it('counts as the last of them with SERVICE_DUPLICATE_MEMBERS=last, which the log warns of', async () => {
   const service = await seeded({ SERVICE_DUPLICATE_MEMBERS: 'last' });
-  try {
-    const call = restClient(service.url);
-    const { status, body } = await call('POST', '/api/v1/evaluation', EVALUATION);
-    expect([status, body.is_safe]).toEqual([200, true]);
-    expect((await evaluateText('gRPC', service.url)).isSafe).toBe(true);
-    const control = await call('PUT', '/api/v1/controls', {
-      name: 'once',
-      data: atMost1000('input'),
-    });
-    expect(control.status).toBe(200);
-    const large = `{"events":[{"control_execution_id":"a","control_execution_id":"b","padding":"${'x'.repeat(5000)}"}]}`;
-    const events = await call('POST', '/api/v1/observability/events', large);
-    expect(JSON.stringify(events.body)).not.toContain('duplicate_member');
-  } finally {
-    await service.stop();
-  }
+  onTestFinished(() => service.stop());
+  const call = restClient(service.url);
+  const { status, body } = await call('POST', '/api/v1/evaluation', EVALUATION);
+  expect([status, body.is_safe]).toEqual([200, true]);
+  expect((await evaluateText('gRPC', service.url)).isSafe).toBe(true);
+  const control = await call('PUT', '/api/v1/controls', {
+    name: 'once',
+    data: atMost1000('input'),
+  });
+  expect(control.status).toBe(200);
+  const large = `{"events":[{"control_execution_id":"a","control_execution_id":"b","padding":"${'x'.repeat(5000)}"}]}`;
+  const events = await call('POST', '/api/v1/observability/events', large);
+  expect(JSON.stringify(events.body)).not.toContain('duplicate_member');
 });

@@ -4,8 +4,8 @@ import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js
 import { cookieSetBy, logIn, sendJson } from '../support/browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
-import { suiteService } from '../support/service-suite.js';
+import type { TestService } from '../support/service.js';
+import { suiteService, testService } from '../support/service-suite.js';
 
 const KEY = 'a-key-of-the-dashboard-1';
 const CLOSED = {
@@ -80,12 +80,8 @@ describeOnEachDatabase('a session after its logout', (freshDatabaseUrl) => {
   it('is refused after a restart', async () => {
     const cookie = await logIn(here.url, KEY);
     expect(await logOut(here, cookie)).toBe(204);
-    const later = await startService({ ...CLOSED, DATABASE_URL: here.databaseUrl });
-    try {
-      expect(await listStatus(later, cookie)).toBe(401);
-    } finally {
-      await later.stop();
-    }
+    const later = await testService({ ...CLOSED, DATABASE_URL: here.databaseUrl });
+    expect(await listStatus(later, cookie)).toBe(401);
   });
 
   it('has no open streams left, in any instance', async () => {
@@ -119,16 +115,12 @@ describeOnEachDatabase('a session after its logout', (freshDatabaseUrl) => {
   });
 
   it('lasts as long as the setting says', async () => {
-    const service = await startService({
+    const service = await testService({
       ...CLOSED,
       DATABASE_URL: here.databaseUrl,
       SERVICE_SESSION_HOURS: '8',
     });
-    try {
-      const reply = await sendJson(service.url, 'POST', '/api/login', { api_key: KEY });
-      expect(cookieSetBy(reply)?.attributes['max-age']).toBe('28800');
-    } finally {
-      await service.stop();
-    }
+    const reply = await sendJson(service.url, 'POST', '/api/login', { api_key: KEY });
+    expect(cookieSetBy(reply)?.attributes['max-age']).toBe('28800');
   });
 });

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
 import {
   methodNamed,
@@ -113,13 +113,10 @@ describeOnEachDatabase('every RPC', (freshDatabaseUrl) => {
     async (protocol) => {
       const service = await start();
       const client = PROTOCOLS[protocol](service.url);
-      try {
-        // 505 is "HTTP Version Not Supported".
-        await expect(client.stream(methodNamed(STREAM), MESSAGES, READER_KEY)).rejects.toThrow(/505/);
-      } finally {
-        client.close();
-        await service.stop();
-      }
+      onTestFinished(() => service.stop());
+      onTestFinished(() => client.close());
+      // 505 is "HTTP Version Not Supported".
+      await expect(client.stream(methodNamed(STREAM), MESSAGES, READER_KEY)).rejects.toThrow(/505/);
     },
   );
 });

@@ -18,7 +18,7 @@ import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService } from '../support/service.js';
-import { suiteService } from '../support/service-suite.js';
+import { suiteService, testService } from '../support/service-suite.js';
 import { observability } from './event-streams.support.js';
 import { event, eventRoutes } from './events.support.js';
 
@@ -236,10 +236,9 @@ describe('ExportEvents', () => {
     const off = await startService({ SERVICE_OBSERVABILITY_ENABLED: 'false' });
     expect((await restClient(off.url)('POST', PATH, {})).status).toBe(503);
     await off.stop();
-    const locked = await startService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'key' });
+    const locked = await testService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'key' });
     const call = restClient(locked.url);
     expect((await call('POST', PATH, {})).status).toBe(401);
     expect((await call('POST', PATH, {}, { 'x-api-key': 'key' })).status).toBe(200);
-    await locked.stop();
   });
 });

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type {
   PublishEventsRequestSchema,
   PublishEventsResponse,
@@ -175,18 +175,15 @@ describeOnEachDatabase('PublishEvents', (freshDatabaseUrl) => {
     'acknowledges everything to a client that first sends all, over %s',
     async (name) => {
       const client = PROTOCOLS[name](service.url);
-      try {
-        const span_id = `all ${name}`;
-        const messages = Array.from({ length: 20 }, (_, at) => ({
-          events: [event({ control_execution_id: `${at} ${name}`, span_id })],
-        }));
-        const replies = await client.stream(methodNamed('ObservabilityService.PublishEvents'), messages);
-        expect(Number(replies.at(-1)?.acknowledged_messages)).toBe(20);
-        expect(Number(replies.at(-1)?.stored)).toBe(20);
-        expect(await totalOf(span_id)).toBe(20);
-      } finally {
-        client.close();
-      }
+      onTestFinished(() => client.close());
+      const span_id = `all ${name}`;
+      const messages = Array.from({ length: 20 }, (_, at) => ({
+        events: [event({ control_execution_id: `${at} ${name}`, span_id })],
+      }));
+      const replies = await client.stream(methodNamed('ObservabilityService.PublishEvents'), messages);
+      expect(Number(replies.at(-1)?.acknowledged_messages)).toBe(20);
+      expect(Number(replies.at(-1)?.stored)).toBe(20);
+      expect(await totalOf(span_id)).toBe(20);
     },
   );
 
@@ -194,14 +191,9 @@ describeOnEachDatabase('PublishEvents', (freshDatabaseUrl) => {
     'reports over %s that it needs HTTP/2',
     async (name) => {
       const client = PROTOCOLS[name](service.url);
-      try {
-        const call = client.stream(methodNamed('ObservabilityService.PublishEvents'), [
-          { events: [event()] },
-        ]);
-        await expect(call).rejects.toThrow(/505/);
-      } finally {
-        client.close();
-      }
+      onTestFinished(() => client.close());
+      const call = client.stream(methodNamed('ObservabilityService.PublishEvents'), [{ events: [event()] }]);
+      await expect(call).rejects.toThrow(/505/);
     },
   );
 });

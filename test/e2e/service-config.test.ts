@@ -6,7 +6,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import {
   EvaluateRequestSchema,
@@ -94,25 +94,22 @@ describe('the service config for gRPC clients', () => {
     };
     const message = { agentName: AGENT, stage: Stage.PRE, minRevision: BigInt(next), stepForm };
     const request = toBinary(EvaluateRequestSchema, create(EvaluateRequestSchema, message));
-    try {
-      const reply = new Promise<Buffer>((resolve, reject) =>
-        client.makeUnaryRequest(
-          EVALUATE,
-          (bytes: Buffer) => bytes,
-          (bytes: Buffer) => bytes,
-          Buffer.from(request),
-          new Metadata(),
-          (error, value) => (error === null && value !== undefined ? resolve(value) : reject(error)),
-        ),
-      );
-      await until(refusals, (count) => count > before);
-      await change();
-      const verdict = fromBinary(EvaluateResponseSchema, await reply);
-      expect(verdict.isSafe).toBe(true);
-      expect(verdict.revision).toBeGreaterThanOrEqual(BigInt(next));
-    } finally {
-      client.close();
-    }
+    onTestFinished(() => client.close());
+    const reply = new Promise<Buffer>((resolve, reject) =>
+      client.makeUnaryRequest(
+        EVALUATE,
+        (bytes: Buffer) => bytes,
+        (bytes: Buffer) => bytes,
+        Buffer.from(request),
+        new Metadata(),
+        (error, value) => (error === null && value !== undefined ? resolve(value) : reject(error)),
+      ),
+    );
+    await until(refusals, (count) => count > before);
+    await change();
+    const verdict = fromBinary(EvaluateResponseSchema, await reply);
+    expect(verdict.isSafe).toBe(true);
+    expect(verdict.revision).toBeGreaterThanOrEqual(BigInt(next));
   });
 });
 

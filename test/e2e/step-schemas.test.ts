@@ -7,7 +7,7 @@ import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
-import { describeServiceOnSqlite } from '../support/service-suite.js';
+import { describeServiceOnSqlite, testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
 const EVALUATION = '/api/v1/evaluation';
@@ -189,37 +189,33 @@ describeServiceOnSqlite(
       const agent = 'schemas-changing-1';
       await seed.agent(agent, { steps: [] });
       await set(agent, 'enforce');
-      const other = await startService({ DATABASE_URL: service.databaseUrl });
-      try {
-        const there = restClient(other.url);
-        const isSafe = async (client = call): Promise<boolean> =>
-          (await client('POST', EVALUATION, asked(agent, WRONG))).body.is_safe;
-        expect([await isSafe(), await isSafe(there)]).toEqual([true, true]);
-        await seed.agent(agent, { steps: STEPS, conflict_mode: 'overwrite' });
-        expect(await isSafe()).toBe(false);
-        await until(
-          () => isSafe(there),
-          (safe) => !safe,
-        );
-        await call('PATCH', `/api/v1/agents/${agent}`, {
-          remove_steps: [{ type: 'tool', name: 'send_email' }],
-        });
-        expect(await isSafe()).toBe(true);
-        await until(
-          () => isSafe(there),
-          (safe) => safe,
-        );
-        await seed.agent(agent, { steps: STEPS });
-        expect(await isSafe()).toBe(false);
-        await set(agent, 'off');
-        expect(await isSafe()).toBe(true);
-        await until(
-          () => isSafe(there),
-          (safe) => safe,
-        );
-      } finally {
-        await other.stop();
-      }
+      const other = await testService({ DATABASE_URL: service.databaseUrl });
+      const there = restClient(other.url);
+      const isSafe = async (client = call): Promise<boolean> =>
+        (await client('POST', EVALUATION, asked(agent, WRONG))).body.is_safe;
+      expect([await isSafe(), await isSafe(there)]).toEqual([true, true]);
+      await seed.agent(agent, { steps: STEPS, conflict_mode: 'overwrite' });
+      expect(await isSafe()).toBe(false);
+      await until(
+        () => isSafe(there),
+        (safe) => !safe,
+      );
+      await call('PATCH', `/api/v1/agents/${agent}`, {
+        remove_steps: [{ type: 'tool', name: 'send_email' }],
+      });
+      expect(await isSafe()).toBe(true);
+      await until(
+        () => isSafe(there),
+        (safe) => safe,
+      );
+      await seed.agent(agent, { steps: STEPS });
+      expect(await isSafe()).toBe(false);
+      await set(agent, 'off');
+      expect(await isSafe()).toBe(true);
+      await until(
+        () => isSafe(there),
+        (safe) => safe,
+      );
     });
 
     it('is set by admins for one agent, with a warning if that is weaker, and shown with what differed', async () => {

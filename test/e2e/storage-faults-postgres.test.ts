@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { createClient } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
@@ -154,27 +154,24 @@ describe('a PostgreSQL database with a damaged table', () => {
 
   it('is reported, and takes no changes', async () => {
     const { service, call } = await startLoaded(postgres.url);
-    try {
-      const [file] = await queryRow(
-        postgres.url,
-        `SELECT current_setting('data_directory') || '/' || pg_relation_filepath('policies')`,
-      );
-      expect((await policy(call, 'first')).status).toBe(200);
-      await postgres.pause();
-      const handle = await open(path.normalize(String(file)), 'r+');
-      await handle.write(Buffer.alloc(4096, 0xa5), 0, 4096, 0);
-      await handle.close();
-      await postgres.resume();
-      // Whatever reads the table finds out.
-      await until(
-        () => policy(call, 'second'),
-        ({ body }) => /damaged/.test(body.detail ?? ''),
-      );
-      await expectTold(service, call, 'CORRUPT');
-      await expectRefused(call, /damaged/);
-    } finally {
-      await service.stop();
-    }
+    onTestFinished(() => service.stop());
+    const [file] = await queryRow(
+      postgres.url,
+      `SELECT current_setting('data_directory') || '/' || pg_relation_filepath('policies')`,
+    );
+    expect((await policy(call, 'first')).status).toBe(200);
+    await postgres.pause();
+    const handle = await open(path.normalize(String(file)), 'r+');
+    await handle.write(Buffer.alloc(4096, 0xa5), 0, 4096, 0);
+    await handle.close();
+    await postgres.resume();
+    // Whatever reads the table finds out.
+    await until(
+      () => policy(call, 'second'),
+      ({ body }) => /damaged/.test(body.detail ?? ''),
+    );
+    await expectTold(service, call, 'CORRUPT');
+    await expectRefused(call, /damaged/);
   });
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@connectrpc/connect';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
@@ -246,44 +246,41 @@ describe('a SQLite database that goes wrong while it is written', () => {
       const folder = await (isOnDisk ? mkdtemp(path.join(tmpdir(), PREFIX)) : quickFolder(PREFIX));
       const file = path.join(folder, 'service.db');
       const { service, url, call } = await start(file);
-      try {
-        const writing = startWriting(call);
-        await until(
-          () => writing.acknowledged.length,
-          (count) => count > 20,
-        );
-        await cause(file);
-        const causedAtMs = performance.now();
-        await expectTold(url, call, state);
-        expect(linesOf(service).filter((line) => line.storage === state)[0]?.msg).toMatch(/\. .+\.$/);
-        if (state === 'REPLACED' || state === 'CORRUPT') {
-          const refused = await call('PUT', '/api/v1/policies', { name: 'refused' });
-          expect(refused).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
-          expect(refused.body.detail).toMatch(/^The database is /);
-        }
-        if (undo !== undefined) {
-          await undo(file);
-          await expectTold(url, call, 'OK');
-          await untilStored(writing);
-        }
-        await writing.stop();
-        if (saves !== undefined) {
-          await until(
-            () => linesOf(service),
-            (lines) => lines.some(({ msg }) => saves.test(String(msg))),
-          );
-        }
-        service.process.kill('SIGKILL');
-        await service.ended;
-        const stored = storedIn(file);
-        const safe = writing.acknowledged.filter(({ sentAtMs }) => losesNothing || sentAtMs > causedAtMs);
-        expect(safe.filter(({ name }) => !stored.has(name))).toEqual([]);
-        if (undo !== undefined) expect(safe.length).toBeGreaterThan(0);
-      } finally {
-        await readOnly?.undo().catch(() => {});
-        await service.dispose();
-        await rm(folder, { recursive: true, force: true });
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      onTestFinished(() => service.dispose());
+      onTestFinished(() => readOnly?.undo().catch(() => {}));
+      const writing = startWriting(call);
+      await until(
+        () => writing.acknowledged.length,
+        (count) => count > 20,
+      );
+      await cause(file);
+      const causedAtMs = performance.now();
+      await expectTold(url, call, state);
+      expect(linesOf(service).filter((line) => line.storage === state)[0]?.msg).toMatch(/\. .+\.$/);
+      if (state === 'REPLACED' || state === 'CORRUPT') {
+        const refused = await call('PUT', '/api/v1/policies', { name: 'refused' });
+        expect(refused).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+        expect(refused.body.detail).toMatch(/^The database is /);
       }
+      if (undo !== undefined) {
+        await undo(file);
+        await expectTold(url, call, 'OK');
+        await untilStored(writing);
+      }
+      await writing.stop();
+      if (saves !== undefined) {
+        await until(
+          () => linesOf(service),
+          (lines) => lines.some(({ msg }) => saves.test(String(msg))),
+        );
+      }
+      service.process.kill('SIGKILL');
+      await service.ended;
+      const stored = storedIn(file);
+      const safe = writing.acknowledged.filter(({ sentAtMs }) => losesNothing || sentAtMs > causedAtMs);
+      expect(safe.filter(({ name }) => !stored.has(name))).toEqual([]);
+      if (undo !== undefined) expect(safe.length).toBeGreaterThan(0);
     },
     CASE_LIMIT_MS,
   );
@@ -331,26 +328,23 @@ describe('a SQLite database that goes wrong while it is written', () => {
       const folder = await quickFolder(PREFIX);
       const file = path.join(folder, 'service.db');
       const { service, call } = await start(file, { SERVICE_WORKERS: '2' });
-      try {
-        await rename(file, `${file}.moved`);
-        const workers = async () =>
-          new Set(
-            linesOf(service)
-              .filter(({ storage }) => storage === 'REPLACED')
-              .map((line) => (line as unknown as { pid: number }).pid),
-          );
-        await until(workers, (pids) => pids.size === 2);
-        expect(linesOf(service).filter(({ storage }) => storage === 'REPLACED')).toHaveLength(2);
-        await rename(`${file}.moved`, file);
-        await until(
-          () => linesOf(service).filter(({ storage }) => storage === 'OK').length,
-          (count) => count === 2,
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      onTestFinished(() => service.dispose());
+      await rename(file, `${file}.moved`);
+      const workers = async () =>
+        new Set(
+          linesOf(service)
+            .filter(({ storage }) => storage === 'REPLACED')
+            .map((line) => (line as unknown as { pid: number }).pid),
         );
-        expect((await call('PUT', '/api/v1/policies', { name: 'again' })).status).toBe(200);
-      } finally {
-        await service.dispose();
-        await rm(folder, { recursive: true, force: true });
-      }
+      await until(workers, (pids) => pids.size === 2);
+      expect(linesOf(service).filter(({ storage }) => storage === 'REPLACED')).toHaveLength(2);
+      await rename(`${file}.moved`, file);
+      await until(
+        () => linesOf(service).filter(({ storage }) => storage === 'OK').length,
+        (count) => count === 2,
+      );
+      expect((await call('PUT', '/api/v1/policies', { name: 'again' })).status).toBe(200);
     },
     CASE_LIMIT_MS,
   );

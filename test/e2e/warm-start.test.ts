@@ -3,7 +3,7 @@ import { restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { startService } from '../support/service.js';
-import { describeService } from '../support/service-suite.js';
+import { describeService, testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
 describeService('a service that loads the agents used last', ({ seed, service }) => {
@@ -19,19 +19,15 @@ describeService('a service that loads the agents used last', ({ seed, service })
     for (const name of names.slice(0, 2)) await evaluate(restClient(first.url), name, 'good');
     await first.stop();
 
-    const second = await startService(environment);
-    try {
-      const call = restClient(second.url);
-      await until(
-        async () => (await call('GET', '/ready')).status,
-        (status) => status === 200,
-      );
-      const samples = parseMetrics(String((await call('GET', '/metrics')).body));
-      expect(metric(samples, 'control_enforcement_server_snapshot_agents')).toBe(2);
-      expect((await evaluate(call, 'warm-agent-1', 'forbidden')).body.is_safe).toBe(false);
-      expect((await evaluate(call, 'cold-agent-3', 'forbidden')).body.is_safe).toBe(false);
-    } finally {
-      await second.stop();
-    }
+    const second = await testService(environment);
+    const call = restClient(second.url);
+    await until(
+      async () => (await call('GET', '/ready')).status,
+      (status) => status === 200,
+    );
+    const samples = parseMetrics(String((await call('GET', '/metrics')).body));
+    expect(metric(samples, 'control_enforcement_server_snapshot_agents')).toBe(2);
+    expect((await evaluate(call, 'warm-agent-1', 'forbidden')).body.is_safe).toBe(false);
+    expect((await evaluate(call, 'cold-agent-3', 'forbidden')).body.is_safe).toBe(false);
   });
 });

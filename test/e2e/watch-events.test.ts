@@ -7,6 +7,7 @@ import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
+import { testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { type EventWatcher, watchEvents } from './event-streams.support.js';
 import { event, eventRoutes } from './events.support.js';
@@ -216,21 +217,19 @@ describeOnEachDatabase('WatchEvents', (freshDatabaseUrl) => {
   });
 
   it('is off with the event store', async () => {
-    const off = await startService({
+    const off = await testService({
       DATABASE_URL: await freshDatabaseUrl(),
       SERVICE_OBSERVABILITY_ENABLED: 'false',
     });
     expect(await codeOf(watch({ startTime: 'soon' }, { service: off }))).toBe(Code.Unavailable);
-    await off.stop();
   });
 
   it('requires a key', async () => {
-    const locked = await startService({
+    const locked = await testService({
       DATABASE_URL: await freshDatabaseUrl(),
       SERVICE_API_KEY_ENABLED: 'true',
       SERVICE_API_KEYS: 'key',
     });
     expect(await codeOf(watch({}, { service: locked }))).toBe(Code.Unauthenticated);
-    await locked.stop();
   });
 });

@@ -16,8 +16,7 @@ import { exchange, restClient } from '../support/http.js';
 import { metric, parseMetrics, type Sample } from '../support/prometheus.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate } from '../support/seed.js';
-import { startService } from '../support/service.js';
-import { suiteService } from '../support/service-suite.js';
+import { suiteService, testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { createDoor, type Door } from '../transport/listener/support/events.js';
 
@@ -244,24 +243,20 @@ describe('the metrics of running requests', () => {
   });
   it('drop requests whose bodies never arrive', async () => {
     door.open();
-    const service = await startService({ PROMETHEUS_METRICS_PREFIX: PREFIX });
-    try {
-      for (const [path, type, gauge] of [
-        ['/api/v1/evaluation', 'application/json', 'requests_in_progress'],
-        ['/enforcement.v1.EvaluationService/Evaluate', 'application/json', 'rpcs_in_progress'],
-        ['/enforcement.v1.EvaluationService/Evaluate', 'application/grpc-web', 'rpcs_in_progress'],
-      ] as const) {
-        const headers = { ...JSON_TYPE, 'content-type': type, 'content-length': 1_000 };
-        const request = http.request(service.url + path, { method: 'POST', headers });
-        request.on('error', () => {});
-        request.write('{');
-        const gaugeOf = async () => metric(await scrape(service), `${PREFIX}_${gauge}`);
-        await until(gaugeOf, (count) => count === 1);
-        request.destroy();
-        await until(gaugeOf, (count) => count === 0);
-      }
-    } finally {
-      await service.stop();
+    const service = await testService({ PROMETHEUS_METRICS_PREFIX: PREFIX });
+    for (const [path, type, gauge] of [
+      ['/api/v1/evaluation', 'application/json', 'requests_in_progress'],
+      ['/enforcement.v1.EvaluationService/Evaluate', 'application/json', 'rpcs_in_progress'],
+      ['/enforcement.v1.EvaluationService/Evaluate', 'application/grpc-web', 'rpcs_in_progress'],
+    ] as const) {
+      const headers = { ...JSON_TYPE, 'content-type': type, 'content-length': 1_000 };
+      const request = http.request(service.url + path, { method: 'POST', headers });
+      request.on('error', () => {});
+      request.write('{');
+      const gaugeOf = async () => metric(await scrape(service), `${PREFIX}_${gauge}`);
+      await until(gaugeOf, (count) => count === 1);
+      request.destroy();
+      await until(gaugeOf, (count) => count === 0);
     }
   });
 });

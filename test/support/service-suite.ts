@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { describeOnEachDatabase, describeOnSqlite } from './databases.js';
 import { type RestClient, restClient } from './http.js';
 import { PROTOCOLS, type ProtocolClient, type ProtocolName } from './protocol-clients.js';
@@ -37,7 +37,14 @@ export function suiteService(
   });
 }
 
-/** A client of such a service over a protocol, which is closed after the tests. */
+/** Starts a service for one test, and stops it after it. */
+export async function testService(...given: Parameters<typeof startService>): Promise<TestService> {
+  const service = await startService(...given);
+  onTestFinished(() => service.stop());
+  return service;
+}
+
+/** A client over a protocol of a service of a suite, which is closed after the tests. */
 export function suiteClient(service: SuiteService, protocol: ProtocolName): ProtocolClient {
   let client: ProtocolClient | undefined;
   beforeAll(() => {

@@ -7,8 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../../src/process/package-root.js';
 import { rawGrpcCall } from '../../support/grpc-js-client.js';
 import { exchange, type HttpExchange, restClient } from '../../support/http.js';
-import { startService } from '../../support/service.js';
-import { suiteService } from '../../support/service-suite.js';
+import { suiteService, testService } from '../../support/service-suite.js';
 
 const RPC = '/enforcement.v1.EvaluationService/Evaluate';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -212,19 +211,15 @@ describe('what is not served', () => {
 
 describe('a configured prefix', () => {
   it('moves the JSON routes and nothing else', async () => {
-    const moved = await startService({ SERVICE_API_PREFIX: '/control', SERVICE_API_VERSION: 'v9' });
-    try {
-      const status = async (path: string) => (await exchange(moved.url, { path })).status;
-      expect(await status('/control/v9/agents')).toBe(200);
-      expect(await status('/control/v9/agents/')).toBe(307);
-      expect(await status('/api/v1/agents')).toBe(404);
-      expect(await status('/health')).toBe(200);
-      expect((await rawGrpcCall(moved, RPC.slice(1), Buffer.alloc(0), new Metadata())).code).toBe(
-        Code.InvalidArgument,
-      );
-    } finally {
-      await moved.stop();
-    }
+    const moved = await testService({ SERVICE_API_PREFIX: '/control', SERVICE_API_VERSION: 'v9' });
+    const status = async (path: string) => (await exchange(moved.url, { path })).status;
+    expect(await status('/control/v9/agents')).toBe(200);
+    expect(await status('/control/v9/agents/')).toBe(307);
+    expect(await status('/api/v1/agents')).toBe(404);
+    expect(await status('/health')).toBe(200);
+    expect((await rawGrpcCall(moved, RPC.slice(1), Buffer.alloc(0), new Metadata())).code).toBe(
+      Code.InvalidArgument,
+    );
   });
 });
 

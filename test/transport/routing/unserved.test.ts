@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { exchange } from '../../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
-import { startService } from '../../support/service.js';
-import { suiteService } from '../../support/service-suite.js';
+import { suiteService, testService } from '../../support/service-suite.js';
 
 const SERVICE = 'enforcement.v1.EvaluationService';
 const ROUTES = 'JSON routes begin with /api/v1; see /docs.';
@@ -68,15 +67,11 @@ describe('a path that is not served', () => {
   });
 
   it('is explained with the configured prefix', async () => {
-    const other = await startService({ SERVICE_API_PREFIX: '/guard', SERVICE_API_VERSION: 'v2' });
-    try {
-      const reply = await exchange(other.url, { method: 'POST', path: '/v2/evaluation' });
-      expect(reply.json.detail).toBe(
-        'The path was not found: JSON routes begin with /guard/v2; see /docs. Did you mean /guard/v2/evaluation?',
-      );
-    } finally {
-      await other.stop();
-    }
+    const other = await testService({ SERVICE_API_PREFIX: '/guard', SERVICE_API_VERSION: 'v2' });
+    const reply = await exchange(other.url, { method: 'POST', path: '/v2/evaluation' });
+    expect(reply.json.detail).toBe(
+      'The path was not found: JSON routes begin with /guard/v2; see /docs. Did you mean /guard/v2/evaluation?',
+    );
   });
 
   it('is explained on the operations port with what that serves', async () => {
