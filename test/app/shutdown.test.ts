@@ -30,8 +30,7 @@ describe('a service that receives a stop signal', () => {
     const { hostname, port } = new URL(url);
     address = { host: hostname, port: Number(port) };
     const seed = seeder(restClient(url));
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+    await seed.linked(AGENT, 'no-bad', denyWord('bad'));
   }
 
   /** Sends the signal and waits until it has its effect: connections are refused. */

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { problem } from '../support/refusals.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
@@ -42,7 +43,7 @@ describeService('agents over REST', ({ call, seed, service }) => {
       ['a list', ['billing-bot-01']],
     ])('is refused in bodies: %s', async (_what, agentName) => {
       const registration = await call('POST', INIT, { agent: { agent_name: agentName } });
-      expect(registration).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+      expect(registration).toMatchObject(problem(422, 'VALIDATION_ERROR'));
       expect(registration.body.errors).toEqual([
         expect.objectContaining({ resource: 'Agent', field: 'agent.agent_name', code: 'value_error' }),
       ]);
@@ -364,7 +365,7 @@ describeService('agents over REST', ({ call, seed, service }) => {
         steps: [step('a'), step('a')],
         evaluators: [{ name: 'list' }, { name: 'regex' }],
       });
-      expect(reply).toMatchObject({ status: 409, body: { error_code: 'EVALUATOR_NAME_CONFLICT' } });
+      expect(reply).toMatchObject(problem(409, 'EVALUATOR_NAME_CONFLICT'));
       expect(reply.body.errors).toMatchObject([
         { resource: 'Evaluator', field: 'name', code: 'name_conflict' },
       ]);
@@ -373,10 +374,7 @@ describeService('agents over REST', ({ call, seed, service }) => {
         steps: [step('a'), step('a'), step('b'), step('b')],
         evaluators: [{ name: 'Regex' }],
       });
-      expect(twice).toMatchObject({
-        status: 400,
-        body: { error_code: 'VALIDATION_ERROR', reason: 'BadRequest' },
-      });
+      expect(twice).toMatchObject(problem(400, 'VALIDATION_ERROR', { reason: 'BadRequest' }));
       expect(twice.body.errors).toMatchObject([
         { resource: 'Step', field: 'name', code: 'duplicate_step_name' },
       ]);
@@ -411,7 +409,7 @@ describeService('agents over REST', ({ call, seed, service }) => {
           { steps: [step('new'), step('a', { [member]: after })] },
           { agent_version: '9' },
         );
-        expect(reply).toMatchObject({ status: 409, body: { error_code: 'SCHEMA_INCOMPATIBLE' } });
+        expect(reply).toMatchObject(problem(409, 'SCHEMA_INCOMPATIBLE'));
         expect(reply.body.errors).toMatchObject([
           { resource: 'Step', field: 'schema', code: 'schema_mismatch' },
         ]);
@@ -435,7 +433,7 @@ describeService('agents over REST', ({ call, seed, service }) => {
         await init({ evaluators: [{ name: 'tone', config_schema: before }] });
         const after = schema({ c: { type: 'object', properties: { d: { type: 'number' } } }, e: {} }, ['e']);
         const reply = await init({ evaluators: [{ name: 'tone', config_schema: after }] });
-        expect(reply).toMatchObject({ status: 409, body: { error_code: 'SCHEMA_INCOMPATIBLE' } });
+        expect(reply).toMatchObject(problem(409, 'SCHEMA_INCOMPATIBLE'));
         const items = reply.body.errors as {
           resource: string;
           field: string;
@@ -641,15 +639,13 @@ describeService('agents over REST', ({ call, seed, service }) => {
     it('look for the agent first, then for the control', async () => {
       for (const method of ['POST', 'DELETE']) {
         const neither = await call(method, '/api/v1/agents/nobody-at-all/controls/999');
-        expect(neither).toMatchObject({
-          status: 404,
-          body: { error_code: 'AGENT_NOT_FOUND', details: { name: 'nobody-at-all', kind: 'Agent' } },
-        });
+        expect(neither).toMatchObject(
+          problem(404, 'AGENT_NOT_FOUND', { details: { name: 'nobody-at-all', kind: 'Agent' } }),
+        );
         const noControl = await call(method, `${path}/999`);
-        expect(noControl).toMatchObject({
-          status: 404,
-          body: { error_code: 'CONTROL_NOT_FOUND', details: { name: '999', kind: 'Control' } },
-        });
+        expect(noControl).toMatchObject(
+          problem(404, 'CONTROL_NOT_FOUND', { details: { name: '999', kind: 'Control' } }),
+        );
         expect((await call(method, `${path}/x`)).body.errors).toMatchObject([
           { field: 'path.control_id', code: 'int_parsing' },
         ]);

@@ -48,8 +48,7 @@ describe('a backup while the service runs', () => {
     const service = await spawn(file);
     const call = restClient(await service.listening());
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('denies'));
+    await seed.linked(AGENT, 'denies');
     const acknowledged: string[] = [];
     let isOver = false;
     let last = 0;

@@ -8,6 +8,7 @@ import {
 } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { exchange } from '../support/http.js';
 import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
+import { problem } from '../support/refusals.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
@@ -158,7 +159,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
   it('have a size that is told when a single control is larger', async () => {
     const path = `/api/v1/agents/${LARGE}/controls`;
     const refused = await call('GET', `${path}?max_message_bytes=100000`);
-    expect(refused).toMatchObject({ status: 413, body: { error_code: 'PAYLOAD_TOO_LARGE' } });
+    expect(refused).toMatchObject(problem(413, 'PAYLOAD_TOO_LARGE'));
     const needed = /at least (\d+)/.exec(refused.body.hint as string)?.[1];
     const reply = await call('GET', `${path}?max_message_bytes=${needed}`);
     expect([reply.status, reply.body.controls.length]).toEqual([200, 1]);

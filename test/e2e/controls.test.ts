@@ -4,6 +4,7 @@ import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { RestReply } from '../support/http.js';
+import { problem } from '../support/refusals.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
@@ -22,10 +23,9 @@ describeService('controls over REST', ({ call, seed, service }) => {
       expect((await call('GET', `${CONTROLS}/${id}`)).body.name).toBe('Name-1_x');
       expect((await call('PUT', CONTROLS, { name: 'name-1_x', data: denyWord('x') })).status).toBe(200);
       const conflict = await call('PUT', CONTROLS, { name: ' Name-1_x', data: denyWord('x') });
-      expect(conflict).toMatchObject({
-        status: 409,
-        body: { error_code: 'CONTROL_NAME_CONFLICT', details: { name: 'Name-1_x', kind: 'Control' } },
-      });
+      expect(conflict).toMatchObject(
+        problem(409, 'CONTROL_NAME_CONFLICT', { details: { name: 'Name-1_x', kind: 'Control' } }),
+      );
       expect((await call('PUT', CONTROLS, { name: 'x'.repeat(255), data: denyWord('x') })).status).toBe(200);
     });
 
@@ -425,7 +425,7 @@ describeService('controls over REST', ({ call, seed, service }) => {
         await call('PUT', `${CONTROLS}/${id}/data`, { data }),
       ];
       for (const reply of replies) {
-        expect(reply).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+        expect(reply).toMatchObject(problem(422, 'VALIDATION_ERROR'));
         expect(items(reply)).toEqual(expected);
         for (const { resource } of reply.body.errors) expect(resource).toBe('Control');
       }
@@ -459,7 +459,7 @@ describeService('controls over REST', ({ call, seed, service }) => {
           ['PUT', `${CONTROLS}/${id}/data`, { data: denyWord('x') }],
         ] as const) {
           const reply = await call(method, path, body);
-          expect(reply).toMatchObject({ status: 404, body: { error_code: 'CONTROL_NOT_FOUND' } });
+          expect(reply).toMatchObject(problem(404, 'CONTROL_NOT_FOUND'));
         }
       },
     );
@@ -516,10 +516,9 @@ describeService('controls over REST', ({ call, seed, service }) => {
       const id = await seed.control('patched-loser');
       await seed.control('patched-winner');
       const reply = await call('PATCH', `${CONTROLS}/${id}`, { name: 'patched-winner', enabled: false });
-      expect(reply).toMatchObject({
-        status: 409,
-        body: { error_code: 'CONTROL_NAME_CONFLICT', details: { name: 'patched-winner' } },
-      });
+      expect(reply).toMatchObject(
+        problem(409, 'CONTROL_NAME_CONFLICT', { details: { name: 'patched-winner' } }),
+      );
       expect((await call('GET', `${CONTROLS}/${id}`)).body).toMatchObject({
         name: 'patched-loser',
         data: { enabled: true },
@@ -549,10 +548,9 @@ describeService('controls over REST', ({ call, seed, service }) => {
         await seed.link(agent, id);
       }
       const refused = await call('DELETE', `${CONTROLS}/${id}?force=false`);
-      expect(refused).toMatchObject({
-        status: 409,
-        body: { error_code: 'CONTROL_IN_USE', details: { name: 'deleted-linked', kind: 'Control' } },
-      });
+      expect(refused).toMatchObject(
+        problem(409, 'CONTROL_IN_USE', { details: { name: 'deleted-linked', kind: 'Control' } }),
+      );
       expect(refused.body.errors).toEqual(
         [1, 2].map(() => ({
           resource: 'Agent',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { problem } from '../support/refusals.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
 import { damageAgent, damageControl, executeSql } from '../support/sql.js';
@@ -55,7 +56,7 @@ describeService('damaged rows', ({ call, seed, service }) => {
           ...NEWER,
         });
         const reply = await call('GET', `${CONTROLS}/${id}/data`);
-        expect(reply).toMatchObject({ status: 422, body: { error_code: 'CORRUPTED_DATA' } });
+        expect(reply).toMatchObject(problem(422, 'CORRUPTED_DATA'));
         const [item] = reply.body.errors;
         expect(item.resource).toBe('Control');
         expect(item.field ?? null).toBe(field);
@@ -69,10 +70,9 @@ describeService('damaged rows', ({ call, seed, service }) => {
         const { agentName, id } = await damaged(data, { enabled: false });
         for (const query of ['', '?enabled_state=enabled', '?rendered_state=unrendered']) {
           const reply = await call('GET', `/api/v1/agents/${agentName}/controls${query}`);
-          expect(reply).toMatchObject({
-            status: 422,
-            body: { error_code: 'CORRUPTED_DATA', details: { name: String(id), kind: 'Control' } },
-          });
+          expect(reply).toMatchObject(
+            problem(422, 'CORRUPTED_DATA', { details: { name: String(id), kind: 'Control' } }),
+          );
           expect(reply.body.errors[0].field).toBe(field === null ? 'data' : `data.${field}`);
         }
       },
@@ -120,7 +120,7 @@ describeService('damaged rows', ({ call, seed, service }) => {
       expect(renamed.body).toEqual({ success: true, name: `${name}-renamed`, enabled: null });
       for (const enabled of [true, false]) {
         const refused = await call('PATCH', `${CONTROLS}/${id}`, { name: 'never-stored', enabled });
-        expect(refused).toMatchObject({ status: 422, body: { error_code: 'CORRUPTED_DATA' } });
+        expect(refused).toMatchObject(problem(422, 'CORRUPTED_DATA'));
         expect(refused.body.errors).toMatchObject([
           { resource: 'Control', field: 'data', code: 'corrupted_data' },
         ]);
@@ -153,10 +153,9 @@ describeService('damaged rows', ({ call, seed, service }) => {
           steps: [{ type: 'tool', name: 'kept' }],
           conflict_mode: mode,
         });
-        expect(reply).toMatchObject({
-          status: 422,
-          body: { error_code: 'CORRUPTED_DATA', details: { name: String(id), kind: 'Control' } },
-        });
+        expect(reply).toMatchObject(
+          problem(422, 'CORRUPTED_DATA', { details: { name: String(id), kind: 'Control' } }),
+        );
         expect((await call('GET', `/api/v1/agents/${agentName}`)).body).toMatchObject({
           agent: { agent_version: '2' },
           steps: [{ name: 'kept' }],
@@ -176,14 +175,14 @@ describeService('damaged rows', ({ call, seed, service }) => {
         const { agents } = (await call('GET', `/api/v1/agents?name=${agentName}`)).body;
         expect(agents).toMatchObject([{ agent_name: agentName, step_count: 0, evaluator_count: 0 }]);
         const read = await call('GET', path);
-        expect(read).toMatchObject({ status: 422, body: { error_code: 'CORRUPTED_DATA' } });
+        expect(read).toMatchObject(problem(422, 'CORRUPTED_DATA'));
         expect(read.body).not.toHaveProperty('errors');
         expect((await call('GET', `${path}/controls`)).status).toBe(200);
         expect((await evaluate(call, agentName, 'x')).body.is_safe).toBe(true);
         const registration = { agent: { agent_name: agentName }, steps: [{ type: 'tool', name: 'new' }] };
         for (const mode of ['strict', 'overwrite']) {
           const refused = await call('POST', INIT, { ...registration, conflict_mode: mode });
-          expect(refused).toMatchObject({ status: 422, body: { error_code: 'CORRUPTED_DATA' } });
+          expect(refused).toMatchObject(problem(422, 'CORRUPTED_DATA'));
           expect(refused.body.errors).toMatchObject([
             { resource: 'Agent', field: 'data', code: 'corrupted_data' },
           ]);

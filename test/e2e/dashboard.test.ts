@@ -84,8 +84,7 @@ async function exported(url: string): Promise<Exported> {
 async function traffic(url: string): Promise<void> {
   const rest = restClient(url);
   const seed = seeder(rest);
-  await seed.agent(AGENT);
-  await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+  await seed.linked(AGENT, 'no-bad', denyWord('bad'));
   expect((await evaluate(rest, AGENT, 'bad')).status).toBe(200);
   const client = createClient(EvaluationService, rpcTransport('gRPC', url));
   const step = { type: 'llm', name: 'n', input: { kind: { case: 'stringValue' as const, value: 'x' } } };

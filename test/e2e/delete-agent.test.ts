@@ -5,6 +5,7 @@ import { openDatabase } from '../../src/database/database.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { type RestClient, type RestReply, restClient } from '../support/http.js';
 import { openedInTest } from '../support/opened.js';
+import { problem } from '../support/refusals.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -52,7 +53,7 @@ describeService('a deleted agent', ({ call, seed, service }) => {
     const body = { agent_name: name, stage: 'pre', step };
     const headers = { 'x-service-min-revision': String(revisionOf(deleted)) };
     const elsewhere = await otherCall('POST', '/api/v1/evaluation', body, headers);
-    expect(elsewhere).toMatchObject({ status: 404, body: { error_code: 'AGENT_NOT_FOUND' } });
+    expect(elsewhere).toMatchObject(problem(404, 'AGENT_NOT_FOUND'));
     for (const [protocol, said] of await askEverywhere(other.url, name, 'bad')) {
       expect({ protocol, isSafe: said.isSafe }).toEqual({ protocol, isSafe: null });
     }
@@ -197,8 +198,7 @@ describe.each(DATABASE_KINDS)('without the database, on %s', (kind) => {
       const { call } = await run(database.environment);
       const seed = seeder(call);
       for (const name of ['deleted-agent-11', 'remaining-agent-11']) {
-        await seed.agent(name);
-        await seed.link(name, await seed.control(`${name}-control`));
+        await seed.linked(name, `${name}-control`);
         expect((await evaluate(call, name, 'bad')).body.is_safe).toBe(false);
       }
       const deleted = await call('DELETE', `${AGENTS}/deleted-agent-11`);

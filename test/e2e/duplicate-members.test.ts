@@ -25,8 +25,7 @@ const atMost1000 = (path: string) => ({
 async function seeded(environment: Record<string, string> = {}): Promise<TestService> {
   const service = await startService(environment);
   const seed = seeder(restClient(service.url));
-  await seed.agent(AGENT);
-  await seed.link(AGENT, await seed.control('at-most-1000', atMost1000('input')));
+  await seed.linked(AGENT, 'at-most-1000', atMost1000('input'));
   return service;
 }
 
@@ -83,8 +82,7 @@ describe('a member that a request has twice in an object', () => {
   it('is an error of a check that reads a text as JSON, which denies the step', async () => {
     const agent = 'writing-agent';
     const seed = seeder(restClient(service.url));
-    await seed.agent(agent);
-    await seed.link(agent, await seed.control('written-at-most-1000', atMost1000('output')));
+    await seed.linked(agent, 'written-at-most-1000', atMost1000('output'));
     const verdictOn = async (output: string) => {
       const step = { type: 'llm', name: 'answer', input: '', output };
       const request = { agent_name: agent, stage: 'post', step };

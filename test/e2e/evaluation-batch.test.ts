@@ -9,8 +9,7 @@ describe('a batch over the JSON route', () => {
   const service = suiteService({ SERVICE_MAX_BODY_BYTES: '1000000' });
   const { call, seed } = service;
   beforeAll(async () => {
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+    await seed.linked(AGENT, 'no-bad', denyWord('bad'));
   });
 
   const evaluation = (input: unknown, agentName = AGENT) => ({

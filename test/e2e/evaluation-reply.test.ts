@@ -10,8 +10,7 @@ describe('the reply of an evaluation', () => {
   const service = suiteService();
   const { call, seed } = service;
   beforeAll(async () => {
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('first', denyWord('bad')));
+    await seed.linked(AGENT, 'first', denyWord('bad'));
     await seed.link(
       AGENT,
       await seed.control('second', {
@@ -119,8 +118,7 @@ describe('free-form data over gRPC', () => {
 
   it('hides nothing from a control', async () => {
     const seed = seeder(call);
-    await seed.agent('tricky-agent-3');
-    await seed.link('tricky-agent-3', await seed.control('sees-all', denyWord('secret')));
+    await seed.linked('tricky-agent-3', 'sees-all', denyWord('secret'));
     const evaluation = { agent_name: 'tricky-agent-3', stage: 'pre' };
     const step = `{"type":"tool","name":"x","input":${HIDING}}`;
     for (const form of [{ step: JSON.parse(step) }, { step_json: step }]) {

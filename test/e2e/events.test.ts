@@ -3,6 +3,7 @@ import { CLICKHOUSE_URL } from '../support/clickhouse.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
+import { problem } from '../support/refusals.js';
 import { suiteService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
 import { event, eventRoutes, problems, refuseEventsOf } from './events.support.js';
@@ -326,7 +327,7 @@ describeOnEachDatabase('events', (freshDatabaseUrl) => {
       await executeSql(service.databaseUrl, 'ALTER TABLE "events" RENAME TO "events_away"');
       try {
         const reply = await routes.send(event());
-        expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+        expect(reply).toMatchObject(problem(503, 'SERVICE_UNAVAILABLE'));
         expect(reply.headers.get('retry-after')).toBe('1');
         // What is stored can still be read.
         expect((await routes.query({})).status).toBe(200);

@@ -16,6 +16,7 @@ import { utcTimeOfMs } from '../../src/events/store/event-time.js';
 import { storedEvent } from '../events/events.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
+import { problem } from '../support/refusals.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService } from '../support/service.js';
 import { suiteService, testService } from '../support/service-suite.js';
@@ -126,7 +127,7 @@ describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
 
   it('answers a wrong filter as every other request', async () => {
     const reply = await restClient(service.url)('POST', PATH, { matched: 'perhaps', limit: 'any' });
-    expect(reply).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+    expect(reply).toMatchObject(problem(422, 'VALIDATION_ERROR'));
     expect(reply.body.errors.map(({ field }: { field: string }) => field)).toEqual(['matched']);
   });
 

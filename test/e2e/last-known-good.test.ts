@@ -299,8 +299,7 @@ describe('PostgreSQL that is stopped', () => {
     const environment = { DATABASE_URL: postgres.url };
     const { service, url, call } = await run(environment);
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad'));
+    await seed.linked(AGENT, 'no-bad');
     await until(
       () => metricsOf(url),
       (samples) => metric(samples, `${PREFIX}_last_known_good_revision`) === 3,

@@ -148,8 +148,7 @@ describe('A PostgreSQL user without the right to change the structure', () => {
 
   async function mainJob(call: ReturnType<typeof restClient>): Promise<void> {
     const seed = seeder(call);
-    await seed.agent('ordinary-user-1');
-    await seed.link('ordinary-user-1', await seed.control('no-bad'));
+    await seed.linked('ordinary-user-1', 'no-bad');
     expect((await evaluate(call, 'ordinary-user-1', 'bad')).body.is_safe).toBe(false);
     const events = [event({ control_execution_id: 'sent' })];
     expect((await call('POST', '/api/v1/observability/events', { events })).status).toBe(202);

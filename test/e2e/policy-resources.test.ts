@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
+import { problem } from '../support/refusals.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { describeService, suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
@@ -63,10 +64,9 @@ describeService('policies of many agents', ({ call, seed, service }) => {
       for (const by of [call, otherCall]) expect((await evaluate(by, name, 'bad')).body.is_safe).toBe(false);
     }
     const refused = await call('DELETE', `${POLICIES}/${policy}`);
-    expect(refused).toMatchObject({
-      status: 409,
-      body: { error_code: 'POLICY_IN_USE', detail: `${MANY} agents have the policy "fleet".` },
-    });
+    expect(refused).toMatchObject(
+      problem(409, 'POLICY_IN_USE', { detail: `${MANY} agents have the policy "fleet".` }),
+    );
     expect(refused.body.errors).toHaveLength(1_000);
     const deleted = await call('DELETE', `${POLICIES}/${policy}?force=true`);
     expect(deleted.body).toMatchObject({ success: true, removed_from_agents_count: MANY });

@@ -21,8 +21,7 @@ describe('the gRPC client of Python', () => {
   const { seed } = service;
   beforeAll(async () => {
     execFileSync(path.join(ROOT, 'node_modules/.bin/buf'), ['build', '-o', descriptors], { cwd: ROOT });
-    await seed.agent('python-agent-1');
-    await seed.link('python-agent-1', await seed.control('no-bad-words'));
+    await seed.linked('python-agent-1', 'no-bad-words');
     await seed.link(
       'python-agent-1',
       await seed.control('steers', {

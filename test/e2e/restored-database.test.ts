@@ -177,8 +177,7 @@ describeOnEachDatabase('a database that is restored to an earlier state', (fresh
   it('sends all controls to a watcher with a revision that was never reached', async () => {
     const service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
     const seed = seeder(restClient(service.url));
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('only'));
+    await seed.linked(AGENT, 'only');
     const watcher = watchControls(rpcTransport('gRPC', service.url), AGENT, { fromRevision: 1_000_000 });
     onTestFinished(() => service.stop());
     onTestFinished(() => watcher.stop());

@@ -74,8 +74,7 @@ describeOnEachDatabase('GetServerInfo', (freshDatabaseUrl) => {
     onTestFinished(() => service.stop());
     const call = restClient(service.url);
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('state'));
+    await seed.linked(AGENT, 'state');
     for (let count = 0; count < 3; count += 1) await evaluate(call, AGENT, 'bad');
     expect((await infoOf(service)).state).toMatchObject({ eventsEnabled: true, waitingEvents: 3n });
     await call('POST', '/api/v1/observability/flush');
@@ -92,8 +91,7 @@ describe('GetServerInfo while PostgreSQL is gone', () => {
     onTestFinished(() => service.stop());
     const call = restClient(service.url);
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('state'));
+    await seed.linked(AGENT, 'state');
     expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
     await postgres.pause();
     const { state } = await until(

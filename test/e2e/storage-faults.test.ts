@@ -12,6 +12,7 @@ import { openSqliteConnection, type SqliteConnection } from '../../src/database/
 import { makeReadOnly, mountSmallDisk, quickFolder } from '../support/faulty-disks.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
+import { problem } from '../support/refusals.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { evaluate, seeder } from '../support/seed.js';
 import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
@@ -181,8 +182,7 @@ async function start(file: string, environment: Record<string, string> = {}) {
   const url = await service.listening();
   const call = restClient(url);
   const seed = seeder(call);
-  await seed.agent(AGENT);
-  await seed.link(AGENT, await seed.control('denies'));
+  await seed.linked(AGENT, 'denies');
   expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
   return { service, url, call };
 }
@@ -260,7 +260,7 @@ describe('a SQLite database that goes wrong while it is written', () => {
       expect(linesOf(service).filter((line) => line.storage === state)[0]?.msg).toMatch(/\. .+\.$/);
       if (state === 'REPLACED' || state === 'CORRUPT') {
         const refused = await call('PUT', '/api/v1/policies', { name: 'refused' });
-        expect(refused).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+        expect(refused).toMatchObject(problem(503, 'SERVICE_UNAVAILABLE'));
         expect(refused.body.detail).toMatch(/^The database is /);
       }
       if (undo !== undefined) {

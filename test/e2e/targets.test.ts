@@ -66,8 +66,7 @@ describeService('a target', ({ call, seed, service }) => {
   });
 
   it('changes no verdict, and is reported to have no effect by a header or trailer', async () => {
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('target-deny'));
+    await seed.linked(AGENT, 'target-deny');
     const unsafe = await call('POST', EVALUATION, { ...asking, ...PAIR });
     expect(unsafe).toMatchObject({ status: 200, body: { is_safe: false } });
     expect(unsafe.headers.get(HEADER)).toBe(SAID);

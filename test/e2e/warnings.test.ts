@@ -11,6 +11,7 @@ import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js
 import { describeOnSqlite } from '../support/databases.js';
 import type { RestReply } from '../support/http.js';
 import { methodNamed } from '../support/protocol-clients.js';
+import { problem } from '../support/refusals.js';
 import { denyWord } from '../support/seed.js';
 import { suiteClient, suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
@@ -155,7 +156,7 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
         await call('PUT', `${CONTROLS}/${kept}/data?strict=yes`, { data }),
       ];
       for (const { status, body } of replies) {
-        expect({ status, body }).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+        expect({ status, body }).toMatchObject(problem(422, 'VALIDATION_ERROR'));
         expect(body.errors).toEqual([{ resource: 'Control', field, code, message: expect.any(String) }]);
       }
       for (const [method, input] of [
@@ -292,7 +293,7 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
         'condition.evaluator.config.values[0] surrounding_blanks',
       ]);
       const strict = await call('POST', '/api/v1/control-templates/render?strict=true', request);
-      expect(strict).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+      expect(strict).toMatchObject(problem(422, 'VALIDATION_ERROR'));
       const over = await rpc('TemplateService.RenderTemplate', request);
       expect(over.reply.warnings.map((one: Told) => one.code)).toEqual(['no_effect', 'surrounding_blanks']);
       const fine = await call('POST', '/api/v1/control-templates/render', {
@@ -463,8 +464,7 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
 
     it('come in explanations', async () => {
       const agent = newName('explained-sdk');
-      await seed.agent(agent);
-      await seed.link(agent, await seed.control(newName('sdk'), denyWord('x', { execution: 'sdk' })));
+      await seed.linked(agent, newName('sdk'), denyWord('x', { execution: 'sdk' }));
       const body = { agent_name: agent, stage: 'pre', step: { type: 'llm', name: 'answer', input: 'x' } };
       const { controls } = (await call('POST', '/api/v1/evaluation/explain', body)).body;
       expect(controls[0]).toMatchObject({ reason: 'not_server_side', warnings: [{ code: 'client_side' }] });
@@ -533,7 +533,7 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
       const id = await seed.control(newName('patched'));
       const patch = (body: unknown, query = '') => call('PATCH', `${CONTROLS}/${id}${query}`, body);
       const refused = await patch({ template_values: {}, nonsense: 1, enabeld: true });
-      expect(refused).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+      expect(refused).toMatchObject(problem(422, 'VALIDATION_ERROR'));
       expect(refused.body.errors).toEqual(
         [
           ['template_values', `template_values cannot be patched; use PUT /controls/${id}/data`],
@@ -596,10 +596,8 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
   describe('about filters and parameters', () => {
     it.each(['query', 'export'])('are errors of events/%s', async (route) => {
       const search = (body: object) => call('POST', `/api/v1/observability/events/${route}`, body);
-      expect(await search({ agent: 'x', limit_: 5 })).toMatchObject({
-        status: 422,
-        body: {
-          error_code: 'VALIDATION_ERROR',
+      expect(await search({ agent: 'x', limit_: 5 })).toMatchObject(
+        problem(422, 'VALIDATION_ERROR', {
           errors: [
             {
               resource: 'Request',
@@ -609,8 +607,8 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
             },
             { field: 'limit_' },
           ],
-        },
-      });
+        }),
+      );
       expect((await search({ agent_name: null, control_ids: null, matched: null })).status).toBe(200);
     });
 

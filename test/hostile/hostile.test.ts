@@ -7,8 +7,7 @@ import { prepareCase, replyProblem } from './hostile-case.js';
 const service = suiteService({ SERVICE_LOG_LEVEL: 'error' });
 const { call, seed } = service;
 beforeAll(async () => {
-  await seed.agent('ordinary-agent');
-  await seed.link('ordinary-agent', await seed.control('ordinary-control'));
+  await seed.linked('ordinary-agent', 'ordinary-control');
 });
 
 describe('a hostile', () => {

@@ -131,8 +131,7 @@ describe('the service with its production packages only', () => {
   async function mainJob(url: string): Promise<void> {
     const call = restClient(url);
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad'));
+    await seed.linked(AGENT, 'no-bad');
     expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
     const client = createClient({ baseUrl: url, agent: AGENT });
     const step = (text: string) => ({ stage: 'pre', step: { name: 'send_mail', input: { text } } }) as const;

@@ -26,8 +26,7 @@ it(`${IDLE_STREAMS} idle streams beside every kind of hostile client leave other
       return metric(samples, 'control_enforcement_server_process_resident_memory_bytes') / MIB;
     };
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+    await seed.linked(AGENT, 'no-bad', denyWord('bad'));
     const before = await memoryMib();
     end = await startHostileLoad(url, { idle: IDLE_STREAMS, neverReading: 16, resetting: 2, slow: 200 });
     let most = 0;

@@ -20,8 +20,7 @@ beforeAll(async () => {
   service = await spawnService(compiled);
   call = restClient(await service.listening());
   const seed = seeder(call);
-  await seed.agent('ordinary-agent');
-  await seed.link('ordinary-agent', await seed.control('ordinary-control'));
+  await seed.linked('ordinary-agent', 'ordinary-control');
 });
 afterAll(() => service?.dispose());
 

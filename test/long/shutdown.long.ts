@@ -18,8 +18,7 @@ describe('stops under load of clients that keep their connections', () => {
     try {
       const url = await service.listening();
       const seed = seeder(restClient(url));
-      await seed.agent(AGENT);
-      await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+      await seed.linked(AGENT, 'no-bad', denyWord('bad'));
       let stoppedAt = 0;
       const seen = await loadUntilRefused({
         url,

@@ -34,8 +34,7 @@ describe('the metrics of events', () => {
     services.push(service);
     const rest = restClient(service.url);
     const seed = seeder(rest);
-    await seed.agent('metered-agent');
-    await seed.link('metered-agent', await seed.control('no-bad', denyWord('bad')));
+    await seed.linked('metered-agent', 'no-bad', denyWord('bad'));
     await evaluate(rest, 'metered-agent', 'bad');
     await eventRoutes(rest).send(event(), event(), event());
     const scrape = async () => parseMetrics(await (await fetch(`${service.url}/metrics`)).text());

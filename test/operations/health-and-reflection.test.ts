@@ -200,8 +200,7 @@ describe('a generic client that discovers the service by reflection alone', () =
   const service = suiteService();
   const { seed } = service;
   beforeAll(async () => {
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+    await seed.linked(AGENT, 'no-bad', denyWord('bad'));
   });
 
   const curl = async (...parameters: string[]) => {

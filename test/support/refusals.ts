@@ -39,3 +39,9 @@ export const TOO_LARGE = refusal('PAYLOAD_TOO_LARGE', 413, 'ResourceExhausted', 
 export const NO_KEY = refusal('AUTH_MISSING_KEY', 401, 'Unauthenticated', []);
 export const BAD_KEY = refusal('AUTH_INVALID_KEY', 401, 'Unauthenticated', []);
 export const NOT_ADMIN = refusal('AUTH_INSUFFICIENT_PRIVILEGES', 403, 'PermissionDenied', []);
+
+/** What a JSON route answers a refused request with, with more members of the body where they are named. */
+export const problem = (status: number, error_code: string, more: object = {}) => ({
+  status,
+  body: { error_code, ...more },
+});

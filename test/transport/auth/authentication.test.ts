@@ -9,6 +9,7 @@ import { http as httpRule } from '../../../gen/proto/google/api/annotations_pb.j
 import { grpcJsClient, rawGrpcCall } from '../../support/grpc-js-client.js';
 import { restClient } from '../../support/http.js';
 import { SERVICES } from '../../support/protocol-clients.js';
+import { problem } from '../../support/refusals.js';
 import { decisionOf, type RpcDecision } from '../../support/rpc-decisions.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../../support/rpc-transports.js';
 import type { TestService } from '../../support/service.js';
@@ -116,9 +117,9 @@ const RPC_ANSWERS = {
   forbidden: { code: Code.PermissionDenied, rawMessage: 'This call needs an admin key.' },
 } as const;
 const REST_ANSWERS = {
-  missing: { status: 401, body: { error_code: 'AUTH_MISSING_KEY', title: 'Authentication Required' } },
-  invalid: { status: 401, body: { error_code: 'AUTH_INVALID_KEY', title: 'Invalid API Key' } },
-  forbidden: { status: 403, body: { error_code: 'AUTH_INSUFFICIENT_PRIVILEGES', reason: 'Forbidden' } },
+  missing: problem(401, 'AUTH_MISSING_KEY', { title: 'Authentication Required' }),
+  invalid: problem(401, 'AUTH_INVALID_KEY', { title: 'Invalid API Key' }),
+  forbidden: problem(403, 'AUTH_INSUFFICIENT_PRIVILEGES', { reason: 'Forbidden' }),
 } as const;
 
 describe.each(METHODS)('%s', (_name, method) => {

@@ -47,8 +47,7 @@ describe('the thread for large steps', () => {
   it('keeps the controls of few agents, and is given those of others again', async () => {
     const names = Array.from({ length: AGENTS }, (_, index) => `agent-with-a-word-${index}`);
     for (const [index, name] of names.entries()) {
-      await seed.agent(name);
-      await seed.link(name, await seed.control(`word-${index}`, denyWord(`word-${index}-`)));
+      await seed.linked(name, `word-${index}`, denyWord(`word-${index}-`));
     }
     for (const round of [1, 2]) {
       const verdicts = await Promise.all(
@@ -63,10 +62,10 @@ describe('the thread for large steps', () => {
   });
 
   it.each(BIDI_PROTOCOLS)('answers all messages of a stream, large and small, over %s', async (protocol) => {
-    await seed.agent('agent-of-streams');
-    await seed.link(
+    await seed.linked(
       'agent-of-streams',
-      await seed.control(`in-streams-${BIDI_PROTOCOLS.indexOf(protocol)}`, denyWord('secret')),
+      `in-streams-${BIDI_PROTOCOLS.indexOf(protocol)}`,
+      denyWord('secret'),
     );
     const { evaluateStream } = createClient(EvaluationService, rpcTransport(protocol, service.url));
     const inputs = Array.from({ length: 12 }, (_, index) =>
@@ -117,8 +116,7 @@ describe('a service whose thread for large steps ends', () => {
   beforeAll(async () => {
     const { call: client, seed } = rest(service);
     call = client;
-    await seed.agent('agent-of-large-steps');
-    await seed.link('agent-of-large-steps', await seed.control('word', denyWord('secret')));
+    await seed.linked('agent-of-large-steps', 'word', denyWord('secret'));
   });
 
   const isBack = async () => {
@@ -166,8 +164,7 @@ describe('a large step that a custom evaluator checks', () => {
     const { call: client, seed } = rest(service);
     call = client;
     const condition = { selector: { path: 'input' }, evaluator: { name: 'unruly', config: { words: 3 } } };
-    await seed.agent('agent-of-large-steps');
-    await seed.link('agent-of-large-steps', await seed.control('unruly', denyWord('', { condition })));
+    await seed.linked('agent-of-large-steps', 'unruly', denyWord('', { condition }));
     await seed.link('agent-of-large-steps', await seed.control('word', denyWord('secret')));
     await startedThread(service, 'agent-of-large-steps');
   });

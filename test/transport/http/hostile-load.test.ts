@@ -19,8 +19,7 @@ it('idle, flooding, resetting and slow clients together leave others served and 
   onTestFinished(() => service.stop());
   onTestFinished(() => end());
   const seed = seeder(call);
-  await seed.agent(AGENT);
-  await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+  await seed.linked(AGENT, 'no-bad', denyWord('bad'));
   end = await startHostileLoad(service.url, { idle: 600, neverReading: 2, resetting: 1, slow: 20 });
   for (let count = 0; count < 20; count += 1)
     expect((await evaluate(call, AGENT, count % 2 === 0 ? 'bad' : 'good')).body.is_safe).toBe(
