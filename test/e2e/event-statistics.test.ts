@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { restClient } from '../support/http.js';
 import { suiteService } from '../support/service-suite.js';
 import { event, eventRoutes, problems } from './events.support.js';
 
@@ -97,11 +96,8 @@ function naiveControl(id: number, name: string, events: readonly Sample[]): obje
 }
 
 describeOnEachDatabase('statistics of events', (freshDatabaseUrl) => {
-  let routes: ReturnType<typeof eventRoutes>;
   const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
-  beforeAll(() => {
-    routes = eventRoutes(restClient(service.url));
-  });
+  const routes = eventRoutes(service.call);
 
   let agents = 0;
   it('are what counting one by one gives', async () => {

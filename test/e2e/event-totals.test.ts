@@ -6,7 +6,7 @@ import {
   TotalKind,
 } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { describeOnSqlite } from '../support/databases.js';
-import { type RestReply, restClient } from '../support/http.js';
+import type { RestReply } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { suiteService } from '../support/service-suite.js';
 import { observability } from './event-streams.support.js';
@@ -15,10 +15,9 @@ import { event, eventRoutes, problems } from './events.support.js';
 const STORED = 12_000;
 
 describeOnSqlite('the total of a search for events', (freshDatabaseUrl) => {
-  let routes: ReturnType<typeof eventRoutes>;
   const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+  const routes = eventRoutes(service.call);
   beforeAll(async () => {
-    routes = eventRoutes(restClient(service.url));
     for (let at = 0; at < STORED; at += 1_000) {
       const part = Array.from({ length: 1_000 }, (_, index) =>
         event({ control_execution_id: `e-${at + index}`, check_stage: index < 50 ? 'post' : 'pre' }),

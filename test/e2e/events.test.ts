@@ -61,11 +61,8 @@ const REFUSED_QUERIES: [unknown, string[]][] = [
 ];
 
 describeOnEachDatabase('events', (freshDatabaseUrl) => {
-  let routes: ReturnType<typeof eventRoutes>;
   const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
-  beforeAll(() => {
-    routes = eventRoutes(restClient(service.url));
-  });
+  const routes = eventRoutes(service.call);
 
   const QUEUED = (n: number) => ({ received: n, enqueued: n, dropped: 0, status: 'queued' });
   const FAILED = (n: number) => ({ received: n, enqueued: 0, dropped: n, status: 'failed' });

@@ -1,10 +1,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { IngestEventsRequestSchema } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { BadRequestSchema, ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService } from '../support/service.js';
 import { suiteService, testService } from '../support/service-suite.js';
@@ -22,11 +21,8 @@ async function* stream(...messages: Message[]): AsyncGenerator<Message> {
 }
 
 describeOnEachDatabase('IngestEvents', (freshDatabaseUrl) => {
-  let routes: ReturnType<typeof eventRoutes>;
   const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
-  beforeAll(() => {
-    routes = eventRoutes(restClient(service.url));
-  });
+  const routes = eventRoutes(service.call);
 
   const client = (protocol: (typeof RPC_PROTOCOLS)[number] = 'gRPC') =>
     observability(rpcTransport(protocol, service.url));

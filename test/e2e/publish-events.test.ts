@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type {
   PublishEventsRequestSchema,
   PublishEventsResponse,
@@ -90,11 +90,8 @@ async function failureOf(replies: AsyncIterable<PublishEventsResponse>) {
 }
 
 describeOnEachDatabase('PublishEvents', (freshDatabaseUrl) => {
-  let routes: ReturnType<typeof eventRoutes>;
   const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
-  beforeAll(() => {
-    routes = eventRoutes(restClient(service.url));
-  });
+  const routes = eventRoutes(service.call);
 
   const totalOf = async (spanId: string) => (await routes.query({ span_id: spanId })).body.total;
   const publish = (protocol: (typeof BIDI_PROTOCOLS)[number], messages: AsyncIterable<Message>) =>
