@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { problem } from '../support/refusals.js';
 import { denyWord, evaluate } from '../support/seed.js';
-import { suiteService } from '../support/service-suite.js';
+import { describeService } from '../support/service-suite.js';
 import { damageAgent, damageControl } from '../support/sql.js';
 
 const INIT = '/api/v1/agents/initAgent';
@@ -26,10 +25,8 @@ const definition = (condition: object, more: object = {}) => ({
   ...more,
 });
 
-describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
+describeService('evaluators of agents', ({ call, seed, service }) => {
   let count = 0;
-  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
-  const { call, seed } = service;
 
   /** A fresh agent with the evaluators `tone` (with a schema) and `free` (without one). */
   const freshAgent = async (evaluators: object[] = []): Promise<string> => {

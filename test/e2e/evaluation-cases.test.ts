@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnSqlite } from '../support/databases.js';
 import {
   type CaseExpectation,
   type CaseVerdict,
@@ -7,7 +6,7 @@ import {
   readCaseFiles,
 } from '../support/evaluation-cases.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
-import { suiteService } from '../support/service-suite.js';
+import { describeServiceOnSqlite } from '../support/service-suite.js';
 
 const CASES = readCaseFiles().map((content, index) => ({ ...content, agent: `case-agent-${index + 1}` }));
 const EVALUATE = methodNamed('EvaluationService.Evaluate');
@@ -21,10 +20,8 @@ const FORMS = [
   { form: 'gRPC, step as JSON, verdict', protocol: 'gRPC (grpc-js)', detail: 'verdict', asText: true },
 ] as const;
 
-describeOnSqlite('the evaluation cases', (freshDatabaseUrl) => {
+describeServiceOnSqlite('the evaluation cases', ({ call, service }) => {
   const clients = new Map<string, ProtocolClient>();
-  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
-  const { call } = service;
   beforeAll(async () => {
     for (const { protocol } of FORMS) {
       if (!clients.has(protocol)) clients.set(protocol, PROTOCOLS[protocol](service.url));

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { suiteService } from '../support/service-suite.js';
+import { describeService } from '../support/service-suite.js';
 import { event, eventRoutes, problems } from './events.support.js';
 
 const MINUTE = 60_000;
@@ -95,8 +94,7 @@ function naiveControl(id: number, name: string, events: readonly Sample[]): obje
   };
 }
 
-describeOnEachDatabase('statistics of events', (freshDatabaseUrl) => {
-  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+describeService('statistics of events', ({ service }) => {
   const routes = eventRoutes(service.call);
 
   let agents = 0;

@@ -4,11 +4,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService, Outcome } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { QueryEventsRequestSchema } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { exchange, restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord } from '../support/seed.js';
-import { suiteService } from '../support/service-suite.js';
+import { describeService } from '../support/service-suite.js';
 import { observability, watchEvents } from './event-streams.support.js';
 import { event, eventRoutes, problems } from './events.support.js';
 
@@ -16,10 +15,8 @@ const AGENT = 'stepping-bot-1';
 const STEP_MEMBERS = ['step_type', 'step_name', 'session_id', 'step_id', 'revision', 'decision_id'];
 const TRACE = 'a'.repeat(32);
 
-describeOnEachDatabase('the step of an event', (freshDatabaseUrl) => {
+describeService('the step of an event', ({ call, service }) => {
   let routes: ReturnType<typeof eventRoutes>;
-  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
-  const { call } = service;
   beforeAll(async () => {
     routes = eventRoutes(call);
     const { agent, control, link } = service.seed;

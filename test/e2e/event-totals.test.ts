@@ -5,17 +5,15 @@ import {
   QueryEventsRequestSchema,
   TotalKind,
 } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { describeOnSqlite } from '../support/databases.js';
 import type { RestReply } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { suiteService } from '../support/service-suite.js';
+import { describeServiceOnSqlite } from '../support/service-suite.js';
 import { observability } from './event-streams.support.js';
 import { event, eventRoutes, problems } from './events.support.js';
 
 const STORED = 12_000;
 
-describeOnSqlite('the total of a search for events', (freshDatabaseUrl) => {
-  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+describeServiceOnSqlite('the total of a search for events', ({ service }) => {
   const routes = eventRoutes(service.call);
   beforeAll(async () => {
     for (let at = 0; at < STORED; at += 1_000) {

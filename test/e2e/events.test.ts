@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CLICKHOUSE_URL } from '../support/clickhouse.js';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
 import { problem } from '../support/refusals.js';
-import { suiteService } from '../support/service-suite.js';
+import { describeService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
 import { event, eventRoutes, problems, refuseEventsOf } from './events.support.js';
 
@@ -60,8 +59,7 @@ const REFUSED_QUERIES: [unknown, string[]][] = [
   [[], ['model_attributes_type']],
 ];
 
-describeOnEachDatabase('events', (freshDatabaseUrl) => {
-  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+describeService('events', ({ service }) => {
   const routes = eventRoutes(service.call);
 
   const QUEUED = (n: number) => ({ received: n, enqueued: n, dropped: 0, status: 'queued' });

@@ -3,10 +3,9 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { describe, expect, it } from 'vitest';
 import type { IngestEventsRequestSchema } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { BadRequestSchema, ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService } from '../support/service.js';
-import { suiteService, testService } from '../support/service-suite.js';
+import { describeService, testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { messagesOf } from './event-messages.support.js';
 import { observability } from './event-streams.support.js';
@@ -20,8 +19,7 @@ async function* stream(...messages: Message[]): AsyncGenerator<Message> {
   yield* messages;
 }
 
-describeOnEachDatabase('IngestEvents', (freshDatabaseUrl) => {
-  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+describeService('IngestEvents', ({ service }) => {
   const routes = eventRoutes(service.call);
 
   const client = (protocol: (typeof RPC_PROTOCOLS)[number] = 'gRPC') =>

@@ -3,10 +3,9 @@ import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { beforeAll, expect, it } from 'vitest';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { exchange } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { suiteService } from '../support/service-suite.js';
+import { describeService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
 
 const BILLIONS = 'billions-bot-1';
@@ -25,8 +24,7 @@ function rollups(agent: string, controlId: number, executions: bigint, nano: big
   );
 }
 
-describeOnEachDatabase('counts that int32 cannot hold', (freshDatabaseUrl) => {
-  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+describeService('counts that int32 cannot hold', ({ service }) => {
   beforeAll(async () => {
     const values = [
       // The sum of their confidences, in billionths, exceeds 64 bits.

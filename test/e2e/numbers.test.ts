@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { methodNamed } from '../support/protocol-clients.js';
-import { suiteClient, suiteService } from '../support/service-suite.js';
+import { describeService, suiteClient } from '../support/service-suite.js';
 
 const EVALUATE = methodNamed('EvaluationService.Evaluate');
 const AGENT = 'agent-of-numbers';
@@ -15,7 +14,7 @@ const CONTROLS: Readonly<Record<string, string>> = {
   limited: `{"name":"json","config":{"json_schema":{"maximum":1000.00000000000000000000001},"allow_invalid_json":true}}`,
 };
 
-describeOnEachDatabase('numbers', (freshDatabaseUrl) => {
+describeService('numbers', ({ service }) => {
   const post = async (method: string, path: string, body: string) => {
     const reply = await fetch(`${service.url}${path}`, {
       method,
@@ -25,7 +24,6 @@ describeOnEachDatabase('numbers', (freshDatabaseUrl) => {
     return { status: reply.status, text: await reply.text() };
   };
   const ids = new Map<string, number>();
-  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
   const grpc = suiteClient(service, 'gRPC (grpc-js)');
   beforeAll(async () => {
     await post('POST', '/api/v1/agents/initAgent', `{"agent":{"agent_name":"${AGENT}"}}`);

@@ -18,7 +18,7 @@ import { methodNamed, PROTOCOLS, STREAMING_PROTOCOLS } from '../support/protocol
 import { BIDI_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
 import { compiled, spawnService } from '../support/service-process.js';
-import { suiteService } from '../support/service-suite.js';
+import { describeService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { messagesOf } from './event-messages.support.js';
 import { observability } from './event-streams.support.js';
@@ -89,8 +89,7 @@ async function failureOf(replies: AsyncIterable<PublishEventsResponse>) {
   throw new Error('the stream did not fail');
 }
 
-describeOnEachDatabase('PublishEvents', (freshDatabaseUrl) => {
-  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+describeService('PublishEvents', ({ service }) => {
   const routes = eventRoutes(service.call);
 
   const totalOf = async (spanId: string) => (await routes.query({ span_id: spanId })).body.total;

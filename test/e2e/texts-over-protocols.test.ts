@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
-import { describeOnSqlite } from '../support/databases.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
-import { suiteService } from '../support/service-suite.js';
+import { describeServiceOnSqlite } from '../support/service-suite.js';
 
 const EVALUATE = methodNamed('EvaluationService.Evaluate');
 const AGENT = 'agent-of-texts';
@@ -48,10 +47,8 @@ const other = fc.oneof(
   }),
 );
 
-describeOnSqlite('what a control sees', (freshDatabaseUrl) => {
+describeServiceOnSqlite('what a control sees', ({ seed, service }) => {
   const clients = new Map<string, ProtocolClient>();
-  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
-  const { seed } = service;
   beforeAll(async () => {
     for (const name of ['REST over h1', 'gRPC (grpc-js)', 'gRPC-Web over h1', 'Connect over h1'] as const) {
       clients.set(name, PROTOCOLS[name](service.url));

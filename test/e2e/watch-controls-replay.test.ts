@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { it } from 'vitest';
 import { ListAgentControlsResponseSchema } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
-import { suiteService } from '../support/service-suite.js';
+import { describeService, suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { comparable } from '../support/wire-shape.js';
 import { type Watcher, watchControls } from './watch-controls.support.js';
@@ -79,8 +78,7 @@ const clientArbitrary: fc.Arbitrary<Client> = fc.record({
   breaks: fc.nat({ max: 12 }),
 });
 
-describeOnEachDatabase('a client of WatchControls that takes every message', (freshDatabaseUrl) => {
-  const first = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+describeService('a client of WatchControls that takes every message', ({ service: first }) => {
   const second = suiteService(() => ({ DATABASE_URL: first.databaseUrl }));
   let worlds = 0;
   const serviceOf = (index: number) => (index === 0 ? first : second);

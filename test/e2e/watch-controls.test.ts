@@ -1,12 +1,11 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
 import type { RestClient } from '../support/http.js';
 import { openedInSuite } from '../support/opened.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
-import { suiteService } from '../support/service-suite.js';
+import { describeService, suiteService } from '../support/service-suite.js';
 import { damageControl } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { type Watcher, watchControls } from './watch-controls.support.js';
@@ -14,10 +13,8 @@ import { type Watcher, watchControls } from './watch-controls.support.js';
 /** The one statement by which the controls of an agent are loaded. */
 const LOAD = /"service_state" s\s+LEFT JOIN "agents"/;
 
-describeOnEachDatabase('WatchControls', (freshDatabaseUrl) => {
+describeService('WatchControls', ({ call, seed, service: writer }) => {
   let agents = 0;
-  const writer = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
-  const { call, seed } = writer;
   const replica = suiteService(() => ({ DATABASE_URL: writer.databaseUrl }));
   const watchers = openedInSuite<Watcher>((one) => one.stop());
 

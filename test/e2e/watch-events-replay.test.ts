@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { suiteService } from '../support/service-suite.js';
+import { describeService, suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { type EventWatcher, watchEvents } from './event-streams.support.js';
 import { event, eventRoutes } from './events.support.js';
@@ -40,8 +39,7 @@ const clientArbitrary: fc.Arbitrary<Client> = fc.record({
   filter: fc.record({ agentName: fc.constantFrom(...AGENTS), matched: fc.boolean() }, { requiredKeys: [] }),
 });
 
-describeOnEachDatabase('clients of WatchEvents that reconnect', (freshDatabaseUrl) => {
-  const first = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+describeService('clients of WatchEvents that reconnect', ({ service: first }) => {
   const second = suiteService(() => ({ DATABASE_URL: first.databaseUrl }));
   let worlds = 0;
   const serviceOf = (index: number) => (index === 0 ? first : second);
