@@ -47,9 +47,15 @@ function textOf(file) {
 function testOf(rpc, { name, methodKind }) {
   const own = `${EVERY_RPC}/${name.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.test.ts`;
   if (methodKind !== 'unary' && existsSync(join(PACKAGE_ROOT, own))) return `\`${own}\``;
-  const calls = ({ text }) => text.split(`rpc: '${rpc}'`).length + text.split(`= '${rpc}'`).length - 2;
+  const calls = ({ text }) => callsOf(rpc, text);
   const [most] = scripts.toSorted((a, b) => calls(b) - calls(a));
   return most === undefined || calls(most) === 0 ? NO_TEST : `\`${most.file}\``;
+}
+
+/** How often a script calls an RPC: alone, or several times one after the other. */
+function callsOf(rpc, text) {
+  const places = [...text.matchAll(new RegExp(`'${rpc}'(?:, \\[\\n(.*?)\\n  \\]\\))?`, 'gs'))];
+  return places.reduce((sum, [, rows = '    [']) => sum + rows.match(/^ {4}\[/gm).length, 0);
 }
 
 function hostTest(path, file) {

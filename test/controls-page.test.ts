@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../packages/exact-json/src/index.js';
 import { builtinEvaluators } from '../src/evaluators/load-evaluators.js';
 import { findUp } from '../src/process/package-root.js';
 import { restClient } from './support/http.js';
 import { seeder } from './support/seed.js';
-import { startService, type TestService } from './support/service.js';
+import { suiteService } from './support/service-suite.js';
 
 const FILE = findUp('docs/controls.md');
 const PAGE = readFileSync(FILE, 'utf8');
@@ -68,11 +68,7 @@ const EXAMPLES = [...PAGE.matchAll(/```json control\n([\s\S]*?)```\s*```json ste
 );
 
 describe('the controls of docs/controls.md', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
+  const service = suiteService();
 
   it('have an example for each section about them', () => {
     expect(PAGE.match(/```json control/g)).toHaveLength(EXAMPLES.length);

@@ -5,9 +5,9 @@ import type { AgentRegistration } from '../../src/agents/agent-registration.js';
 import { agentSchemas, readStoredRegistration } from '../../src/agents/agent-schemas.js';
 import { noChanges } from '../../src/agents/overwrite-changes.js';
 import { checkRegistration, mergeOverwrite, mergeStrict } from '../../src/agents/registration.js';
-import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { parseInput } from '../../src/contract/input/parse-input.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
+import { errorOf } from '../support/service-error.js';
 
 const registry = createRegistry(builtinEvaluators);
 const NAME = 'billing-bot-01';
@@ -25,16 +25,6 @@ function registration({ agent = {}, steps = [], evaluators = [] }: Sent = {}): A
     evaluators,
   });
   return { agent: input.agent, steps: input.steps, evaluators: input.evaluators };
-}
-
-function errorOf(work: () => unknown): ServiceError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof ServiceError) return error;
-    throw error;
-  }
-  throw new Error('nothing was thrown');
 }
 
 const tool = (name: string, more: JsonObject = {}): JsonObject => ({ type: 'tool', name, ...more });

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.js';
 import { VERSION } from '../../src/process/package-root.js';
+import { openedInTest } from '../support/opened.js';
 import {
-  type CompiledService,
-  compileService,
+  compiled,
   type ServiceProcess,
   type SpawnOptions,
   spawnService,
@@ -16,15 +16,7 @@ const NO_CERTIFICATE = /SERVICE_TLS_CERT_FILE: the file \/nowhere\/cert\.pem can
 const AUTH_OFF = /API keys are off/g;
 
 describe('the process', () => {
-  let compiled: CompiledService;
-  const processes: ServiceProcess[] = [];
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterEach(async () => {
-    for (const one of processes.splice(0)) await one.dispose();
-  });
-  afterAll(() => compiled.remove());
+  const processes = openedInTest<ServiceProcess>((one) => one.dispose());
 
   async function run(options: SpawnOptions = {}): Promise<ServiceProcess> {
     const one = await spawnService(compiled, options);
@@ -212,19 +204,16 @@ describe('the process', () => {
   it('does not start on a busy port', async () => {
     const other = net.createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
-    try {
-      const { port } = other.address() as net.AddressInfo;
-      const { code, stdout, stderr } = await fails({ SERVICE_PORT: String(port) });
-      expect(code).toBe(1);
-      expectOneLine(
-        stdout,
-        new RegExp(`SERVICE_PORT: port ${port} of 127.0.0.1 is in use by another program \\(EADDRINUSE\\)`),
-      );
-      expect(stdout).not.toContain('created a new, empty database');
-      expect(stderr).toBe('');
-    } finally {
-      other.close();
-    }
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as net.AddressInfo;
+    const { code, stdout, stderr } = await fails({ SERVICE_PORT: String(port) });
+    expect(code).toBe(1);
+    expectOneLine(
+      stdout,
+      new RegExp(`SERVICE_PORT: port ${port} of 127.0.0.1 is in use by another program \\(EADDRINUSE\\)`),
+    );
+    expect(stdout).not.toContain('created a new, empty database');
+    expect(stderr).toBe('');
   });
 });
 

@@ -4,17 +4,12 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import net from 'node:net';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { grpcJsClient } from '../support/grpc-js-client.js';
 import { restClient } from '../support/http.js';
 import { loadUntilRefused } from '../support/load-until-refused.js';
 import { denyWord, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
 const AGENT = 'finishing-agent';
@@ -23,15 +18,10 @@ const STEP = { type: 'llm', name: 'n', input: 'a bad thing' };
 const BODY = JSON.stringify({ agent_name: AGENT, stage: 'pre', step: STEP });
 
 describe('a service that receives a stop signal', () => {
-  let compiled: CompiledService;
   let service: ServiceProcess;
   let url: string;
   let address: { host: string; port: number };
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
   afterEach(() => service.dispose());
-  afterAll(() => compiled.remove());
 
   async function start(drainSeconds = 30, more: Record<string, string> = {}): Promise<void> {
     const environment = { SERVICE_DRAIN_SECONDS: String(drainSeconds), ...more };
@@ -40,8 +30,7 @@ describe('a service that receives a stop signal', () => {
     const { hostname, port } = new URL(url);
     address = { host: hostname, port: Number(port) };
     const seed = seeder(restClient(url));
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+    await seed.linked(AGENT, 'no-bad', denyWord('bad'));
   }
 
   /** Sends the signal and waits until it has its effect: connections are refused. */
@@ -243,14 +232,11 @@ describe('a service that receives a stop signal', () => {
     const again = await spawnService(compiled, {
       environment: { DATABASE_URL: `file:${directory}/data/service.db` },
     });
-    try {
-      const reply = await restClient(await again.listening())(
-        'GET',
-        `/api/v1/controls/${created.body.control_id}`,
-      );
-      expect(reply).toMatchObject({ status: 200, body: { name: 'last-minute' } });
-    } finally {
-      await again.dispose();
-    }
+    onTestFinished(() => again.dispose());
+    const reply = await restClient(await again.listening())(
+      'GET',
+      `/api/v1/controls/${created.body.control_id}`,
+    );
+    expect(reply).toMatchObject({ status: 200, body: { name: 'last-minute' } });
   });
 });

@@ -1,13 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type LoadedModules, packageOf, watchModules } from '../support/loaded-modules.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { openedInTest } from '../support/opened.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
 /** The packages of a default start, one a line. `npm test -- test/app/start-modules.test.ts --update` writes it. */
@@ -40,15 +36,7 @@ const OPTIONAL: Readonly<Record<string, RegExp>> = {
 };
 
 describe('a start', () => {
-  let compiled: CompiledService;
-  const processes: ServiceProcess[] = [];
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterEach(async () => {
-    for (const one of processes.splice(0)) await one.dispose();
-  });
-  afterAll(() => compiled.remove());
+  const processes = openedInTest<ServiceProcess>((one) => one.dispose());
 
   /** Resolves when the service is ready. */
   async function start(environment: Record<string, string> = {}) {

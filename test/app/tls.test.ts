@@ -3,13 +3,13 @@ import http2 from 'node:http2';
 import { resolve } from 'node:path';
 import { createClient } from '@connectrpc/connect';
 import { credentials } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { grpcJsClient } from '../support/grpc-js-client.js';
 import { exchange } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 
 const fixture = (name: string) => resolve(import.meta.dirname, '../fixtures/tls', name);
 const CERT_FILE = fixture('test-only-server-cert.pem');
@@ -23,25 +23,23 @@ const DENY_BAD = {
 };
 
 describe('the service with TLS', () => {
-  let service: TestService;
   const post = (method: string, path: string, body: object) =>
     exchange(
       service.url,
       { method, path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
       CERT,
     );
+  const service = suiteService({
+    SERVICE_TLS_CERT_FILE: CERT_FILE,
+    SERVICE_TLS_KEY_FILE: fixture('test-only-server-key.pem'),
+  });
   beforeAll(async () => {
-    service = await startService({
-      SERVICE_TLS_CERT_FILE: CERT_FILE,
-      SERVICE_TLS_KEY_FILE: fixture('test-only-server-key.pem'),
-    });
     expect((await post('POST', '/api/v1/agents/initAgent', { agent: { agent_name: AGENT } })).status).toBe(
       200,
     );
     const { json } = await post('PUT', '/api/v1/controls', { name: 'no-bad', data: DENY_BAD });
     expect((await post('POST', `/api/v1/agents/${AGENT}/controls/${json.control_id}`, {})).status).toBe(200);
   });
-  afterAll(() => service.stop());
 
   const stepForm = { case: 'stepJson' as const, value: Buffer.from(JSON.stringify(STEP)) };
   const request = { agentName: AGENT, stage: Stage.PRE, stepForm };

@@ -7,12 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkStart } from '../../src/app/start-checks.js';
 import { ConfigError, readConfig } from '../../src/config/config.js';
 import { parseDatabaseUrl } from '../../src/database/database-url.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnCommand,
-} from '../support/service-process.js';
+import { openedInSuite } from '../support/opened.js';
+import { compiled, type ServiceProcess, spawnCommand } from '../support/service-process.js';
 
 const ON = { SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'a-key-that-is-long' };
 const SECRET = 'planted-s3cret';
@@ -247,15 +243,7 @@ describe('a wrong condition stops the start before a database is created', () =>
 });
 
 describe('a Node.js that is too old', () => {
-  let compiled: CompiledService;
-  const processes: ServiceProcess[] = [];
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterAll(async () => {
-    for (const one of processes) await one.dispose();
-    await compiled.remove();
-  });
+  const processes = openedInSuite<ServiceProcess>((one) => one.dispose());
   /** The version, as every module sees it. */
   const pretending = (version: string) =>
     `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'${version}'})`;

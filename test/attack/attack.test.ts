@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { ATTACKS } from './attacks.js';
 import { type AttackedService, startAttacked } from './under-attack.js';
@@ -10,16 +10,11 @@ const SECONDS = 2;
 /** The operations port limits the calls of an address, too: without a pause the samples reach that limit. */
 const SAMPLE_INTERVAL_MS = 50;
 
-let compiled: CompiledService;
 let attacked: AttackedService;
 beforeAll(async () => {
-  compiled = await compileService();
   attacked = await startAttacked(compiled);
 });
-afterAll(async () => {
-  await attacked?.dispose();
-  await compiled?.remove();
-});
+afterAll(() => attacked?.dispose());
 
 it.each(ATTACKS.map((attack) => [attack.name, attack] as const))(
   '%s: what is bounded stays bounded, and no evaluation of another key is refused',

@@ -1,7 +1,8 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/database/database.js';
 import { describeOnEachDatabase, describeOnSqlite } from '../support/databases.js';
-import { compileService, type ServiceProcess, spawnService } from '../support/service-process.js';
+import { openedInTest } from '../support/opened.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { executeSql } from '../support/sql.js';
 import { allEntries, record, storeOf, withoutTriggers } from './audit.support.js';
 import { killRuns } from './kill-runs.js';
@@ -9,21 +10,17 @@ import { killRuns } from './kill-runs.js';
 describeOnEachDatabase('the audit log of a service that is killed', (freshDatabaseUrl) => {
   it('is intact, and has one entry for each revision and each control', async () => {
     const url = await freshDatabaseUrl();
-    const report = await killRuns({ compiled: await compileService(), url, kills: 3, seed: 1 });
+    const report = await killRuns({ compiled, url, kills: 3, seed: 1 });
     expect(report).toMatchObject({ problems: [], revisions: [], controls: [], lost: [] });
     expect(report.acknowledged).toBeGreaterThan(2);
   });
 });
 
 describeOnSqlite('the commands about the audit log', (freshDatabaseUrl) => {
-  const running: ServiceProcess[] = [];
-  afterEach(async () => {
-    for (const one of running.splice(0)) await one.dispose();
-  });
+  const running = openedInTest<ServiceProcess>((one) => one.dispose());
 
   it('verify it, name a broken entry, and are in it themselves', async () => {
     const url = await freshDatabaseUrl();
-    const compiled = await compileService();
     const run = async (...words: string[]) => {
       const one = await spawnService(compiled, { environment: { DATABASE_URL: url }, arguments: words });
       running.push(one);

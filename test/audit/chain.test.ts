@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { AuditStore } from '../../src/audit/audit-store.js';
 import { createAuditUpkeep } from '../../src/audit/audit-upkeep.js';
@@ -11,6 +11,7 @@ import { type Database, openDatabase } from '../../src/database/database.js';
 import { createMutator } from '../../src/database/mutator.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { openedInSuite } from '../support/opened.js';
 import { sqlText } from '../support/sql.js';
 import { allEntries, record, storeOf, withoutTriggers } from './audit.support.js';
 
@@ -26,15 +27,12 @@ describeOnEachDatabase('the audit log', (freshDatabaseUrl) => {
   let url: string;
   let database: Database;
   let store: AuditStore;
-  const opened: Database[] = [];
+  const opened = openedInSuite<Database>((one) => one.close());
   beforeEach(async () => {
     url = await freshDatabaseUrl();
     database = await openDatabase({ url });
     opened.push(database);
     store = storeOf(database);
-  });
-  afterAll(async () => {
-    for (const one of opened) await one.close();
   });
   /** Statements over the connections of the service, but past all of its code. */
   const sql = (text: string) =>

@@ -11,7 +11,8 @@ import { ADMIN_KEY, READER_KEY } from '../e2e/every-rpc.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient, SERVICES } from '../support/protocol-clients.js';
 import { denyWord } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { startService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { allEntries, storeOf } from './audit.support.js';
 
 /** The first 12 hex digits of the SHA-256 of the key of an admin. */
@@ -73,25 +74,22 @@ const CALLS: readonly Call[] = [
 ];
 
 describeOnEachDatabase('a mutation', (freshDatabaseUrl) => {
-  let service: TestService;
   let database: Database;
   let store: AuditStore;
   let clients: ProtocolClient[];
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_API_KEY_ENABLED: 'true',
+    SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
+  }));
   beforeAll(async () => {
-    const url = await freshDatabaseUrl();
-    service = await startService({
-      DATABASE_URL: url,
-      SERVICE_API_KEY_ENABLED: 'true',
-      SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
-    });
-    database = await openDatabase({ url, migrate: false });
+    database = await openDatabase({ url: service.databaseUrl, migrate: false });
     store = storeOf(database);
     clients = [PROTOCOLS['REST over h1'](service.url), PROTOCOLS['gRPC (grpc-js)'](service.url)];
   });
   afterAll(async () => {
     for (const client of clients) client.close();
     await database.close();
-    await service.stop();
   });
 
   /** Calls an RPC; returns what it ended with, by how much the revision grew, and the entries that it has added. */
@@ -141,7 +139,7 @@ describeOnEachDatabase('a mutation', (freshDatabaseUrl) => {
     const opened = await openDatabase({ url, migrate: false });
     const client = PROTOCOLS['REST over h1'](other.url);
     const audited = new Set<string>();
-    for (const { rpc, what, input, key = ADMIN_KEY } of STEPS) {
+    for (const { rpc, what, input, key } of STEPS) {
       const revision = await opened.revision();
       const { head } = await storeOf(opened).chain();
       await client.call(methodNamed(rpc), input, key ?? undefined);

@@ -1,6 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { status } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   GetAgentRequestSchema,
   GetAgentResponseSchema,
@@ -25,7 +25,7 @@ import {
 import { LONE_SURROGATE } from '../support/bad-input-values.js';
 import { describeOnPostgresql } from '../support/databases.js';
 import { exchange, restClient, sendRaw } from '../support/http.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { conditioned, DEFINITION } from './definitions.js';
 import { ODD_CONTROLS, ODD_MESSAGES, ODD_STEPS, ODD_STEPS_AGENT } from './odd-evaluations.js';
@@ -73,20 +73,17 @@ function sorted(values: readonly unknown[]): string[] {
 }
 
 describeOnPostgresql('bad input', (freshDatabaseUrl) => {
-  let service: TestService;
-
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_MAX_BODY_BYTES: String(MAX_BODY_BYTES),
+  }));
   beforeAll(async () => {
-    service = await startService({
-      DATABASE_URL: await freshDatabaseUrl(),
-      SERVICE_MAX_BODY_BYTES: String(MAX_BODY_BYTES),
-    });
     const call = restClient(`${service.url}/api/v1`);
     await call('POST', '/agents/initAgent', { agent: { agent_name: AGENT } });
     await call('PUT', '/controls', { name: CONTROL, data: DEFINITION });
     const linked = await call('POST', `/agents/${AGENT}/controls/${CONTROL_ID}`);
     expect(linked.status).toBe(200);
   });
-  afterAll(() => service.stop());
 
   async function rest({ method, path, headers = {}, body }: Omit<OddRequest, 'name' | 'reply'>) {
     const reply = await exchange(service.url, { method, path: restPath(path), headers, body: bytesOf(body) });
@@ -117,8 +114,15 @@ describeOnPostgresql('bad input', (freshDatabaseUrl) => {
       }
       const reply = await send(service.url, { method, path: restPath(path), headers, body: bytes });
       const body = JSON.parse(reply.body.toString());
-      const items = body.errors?.map(({ field = '', code }: Record<string, string>) => [field, code]);
-      expect({ status: reply.status, errorCode: body.error_code, items }).toEqual(refusal);
+      const { reason, http, fields = [] } = refusal;
+      const items = body.errors?.map(({ field = '', code }: Record<string, string>) =>
+        `${field} ${code}`.trim(),
+      );
+      expect({ status: reply.status, reason: body.error_code ?? '', items }).toEqual({
+        status: http,
+        reason,
+        items: fields.length === 0 ? undefined : fields,
+      });
       expect(body.detail).toEqual(expect.any(String));
       await expectHealthy();
     });
@@ -129,7 +133,10 @@ describeOnPostgresql('bad input', (freshDatabaseUrl) => {
     it.each(BAD_MESSAGES)('$name', async ({ rpc, bytes, refusal }) => {
       const request = typeof bytes === 'function' ? bytes() : bytes;
       const { code, violations } = await call(service.url, `/enforcement.v1.${rpc}`, request);
-      expect({ code, violations }).toEqual(refusal);
+      expect(code).toBe(refusal.grpc.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase());
+      expect(violations.map((violation) => violation.join(' '))).toEqual(
+        refusal.fields?.map((text) => text.replace(/\S+$/, (reason) => reason.toUpperCase())),
+      );
       await expectHealthy();
     });
   });

@@ -22,6 +22,16 @@ import {
   nestedObjects,
   SURROGATE_AS_UTF8,
 } from '../support/bad-input-values.js';
+import {
+  CONTROL_IN_USE,
+  NO_AGENT,
+  NO_CONTROL,
+  nameTaken,
+  type Refusal,
+  type Refused,
+  refusalOf,
+  TOO_LARGE,
+} from '../support/refusals.js';
 import { AGENT, CONTROL, CONTROL_ID, MAX_BODY_BYTES } from './rest-cases.js';
 import {
   agentWithMetadata,
@@ -40,40 +50,31 @@ import {
   value,
 } from './rpc-messages.js';
 
-/** What an RPC that must be refused is answered with. */
-interface RpcRefusal {
-  readonly code: string;
-  /** Every field violation as [field, reason]. */
-  readonly violations: readonly (readonly [field: string, reason: string])[];
-}
-
 /** A request message that must be refused, whatever the protocol. */
 export interface BadMessage {
   readonly name: string;
   /** `Service/Method` of package enforcement.v1. */
   readonly rpc: string;
   readonly bytes: Buffer | (() => Buffer);
-  readonly refusal: RpcRefusal;
+  readonly refusal: Refusal;
 }
 
-function refused(code: string, ...violations: [field: string, reason: string][]): RpcRefusal {
-  return { code, violations };
-}
-
-const invalid = (...violations: [field: string, reason: string][]): RpcRefusal =>
-  refused('INVALID_ARGUMENT', ...violations);
 /** The bytes are no message at all. */
-const UNDECODABLE = invalid();
-const NOT_FOUND = refused('NOT_FOUND');
+const UNDECODABLE: readonly string[] = [];
 const withMetadata = (struct: Buffer): Buffer => agentWithMetadata('refused-agent-1', struct);
-const BAD_AGENT_NAME = invalid(['agent_name', 'INVALID_FORMAT']);
-const BAD_PATTERN = invalid(['data.condition.evaluator.pattern', 'VALUE_ERROR']);
-const NO_EVALUATION = invalid(['agent_name', 'MISSING'], ['step', 'MISSING'], ['stage', 'MISSING']);
+const BAD_AGENT_NAME = 'agent_name invalid_format';
+const BAD_PATTERN = 'data.condition.evaluator.pattern value_error';
+const NO_EVALUATION = ['agent_name missing', 'step missing', 'stage missing'];
 
-type Row = readonly [name: string, bytes: Buffer | (() => Buffer), refusal: RpcRefusal];
+type Row = readonly [name: string, bytes: Buffer | (() => Buffer), refused: Refused];
 
 function messages(rpc: string, rows: readonly Row[]): BadMessage[] {
-  return rows.map(([name, bytes, refusal]) => ({ name: `${rpc}: ${name}`, rpc, bytes, refusal }));
+  return rows.map(([name, bytes, refused]) => ({
+    name: `${rpc}: ${name}`,
+    rpc,
+    bytes,
+    refusal: refusalOf(refused),
+  }));
 }
 
 const AGENTS: BadMessage[] = [
@@ -86,12 +87,8 @@ const AGENTS: BadMessage[] = [
       () => message(GetAgentRequestSchema, { agentName: MEBIBYTE_TEXT }),
       BAD_AGENT_NAME,
     ],
-    ['an unknown name', message(GetAgentRequestSchema, { agentName: 'nobody-knows-me' }), NOT_FOUND],
-    [
-      'a name like a built-in member',
-      message(GetAgentRequestSchema, { agentName: 'constructor' }),
-      NOT_FOUND,
-    ],
+    ['an unknown name', message(GetAgentRequestSchema, { agentName: 'nobody-knows-me' }), NO_AGENT],
+    ['a name like a built-in member', message(GetAgentRequestSchema, { agentName: 'constructor' }), NO_AGENT],
     ['a name in invalid UTF-8', wire.bytes(1, AGENT, INVALID_UTF8), UNDECODABLE],
     ['a name with a surrogate as UTF-8', wire.bytes(1, AGENT, SURROGATE_AS_UTF8), UNDECODABLE],
     ['a name of another wire type', wire.number(1, 5), UNDECODABLE],
@@ -108,41 +105,33 @@ const AGENTS: BadMessage[] = [
     [
       'a message over the limit',
       () => message(GetAgentRequestSchema, { agentName: 'a'.repeat(MAX_BODY_BYTES) }),
-      refused('RESOURCE_EXHAUSTED'),
+      TOO_LARGE,
     ],
   ]),
   ...messages('AgentService/InitAgent', [
-    ['nothing', Buffer.alloc(0), invalid(['agent', 'MISSING'])],
-    ['an empty agent', wire.bytes(1), invalid(['agent.agent_name', 'MISSING'])],
+    ['nothing', Buffer.alloc(0), 'agent missing'],
+    ['an empty agent', wire.bytes(1), 'agent.agent_name missing'],
     [
       'a name with a blank',
       registration({ agent: { agentName: 'refused agent 1' } }),
-      invalid(['agent.agent_name', 'VALUE_ERROR']),
+      'agent.agent_name value_error',
     ],
     [
       'a name of 256 characters',
       registration({ agent: { agentName: 'a'.repeat(256) } }),
-      invalid(['agent.agent_name', 'VALUE_ERROR']),
+      'agent.agent_name value_error',
     ],
-    [
-      'an unknown conflict mode',
-      registration({ conflictMode: 7 as never }),
-      invalid(['conflict_mode', 'ENUM']),
-    ],
-    [
-      'a negative conflict mode',
-      registration({ conflictMode: -1 as never }),
-      invalid(['conflict_mode', 'ENUM']),
-    ],
+    ['an unknown conflict mode', registration({ conflictMode: 7 as never }), 'conflict_mode enum'],
+    ['a negative conflict mode', registration({ conflictMode: -1 as never }), 'conflict_mode enum'],
     [
       'a step without a name',
       registration({ steps: [{ type: 'a', name: 'b' }, { type: 'a' }] }),
-      invalid(['steps[1].name', 'MISSING']),
+      'steps[1].name missing',
     ],
     [
       'an empty step type',
       registration({ steps: [{ type: '', name: 'b' }] }),
-      invalid(['steps[0].type', 'STRING_TOO_SHORT']),
+      'steps[0].type string_too_short',
     ],
     [
       'the same step twice',
@@ -152,32 +141,32 @@ const AGENTS: BadMessage[] = [
           { type: 'a', name: 'b' },
         ],
       }),
-      invalid(['name', 'DUPLICATE_STEP_NAME']),
+      'name duplicate_step_name',
     ],
     [
       'an evaluator with a long name',
       registration({ evaluators: [{ name: 'e'.repeat(256) }] }),
-      invalid(['evaluators[0].name', 'STRING_TOO_LONG']),
+      'evaluators[0].name string_too_long',
     ],
     [
       "an evaluator with a name of the service's own",
       registration({ evaluators: [{ name: 'list' }] }),
-      refused('ALREADY_EXISTS', ['name', 'NAME_CONFLICT']),
+      nameTaken('EVALUATOR'),
     ],
     [
       'NaN in metadata',
       withMetadata(member('a', value.number(Number.NaN))),
-      invalid(['agent.agent_metadata', 'FINITE_NUMBER']),
+      'agent.agent_metadata finite_number',
     ],
     [
       'minus infinity in metadata',
       withMetadata(member('a', value.list(value.number(Number.NEGATIVE_INFINITY)))),
-      invalid(['agent.agent_metadata', 'FINITE_NUMBER']),
+      'agent.agent_metadata finite_number',
     ],
     [
       'metadata 202 deep',
       () => withMetadata(member('a', listsDeep(201))),
-      invalid(['agent.agent_metadata', 'RECURSION_LOOP']),
+      'agent.agent_metadata recursion_loop',
     ],
     ['metadata 10,000 deep', () => withMetadata(member('a', listsDeep(10_000))), UNDECODABLE],
     [
@@ -192,36 +181,32 @@ const AGENTS: BadMessage[] = [
     ],
   ]),
   ...messages('AgentService/ListAgents', [
-    [
-      'a bad cursor',
-      message(ListAgentsRequestSchema, { cursor: 'short' }),
-      invalid(['cursor', 'INVALID_FORMAT']),
-    ],
+    ['a bad cursor', message(ListAgentsRequestSchema, { cursor: 'short' }), 'cursor invalid_format'],
     [
       'a cursor of one mebibyte',
       () => message(ListAgentsRequestSchema, { cursor: MEBIBYTE_TEXT }),
-      invalid(['cursor', 'INVALID_FORMAT']),
+      'cursor invalid_format',
     ],
   ]),
   ...messages('AgentService/ListAgentControls', [
     [
       'an unknown state',
       message(ListAgentControlsRequestSchema, { agentName: AGENT, enabledState: 'other' }),
-      invalid(['enabled_state', 'LITERAL_ERROR']),
+      'enabled_state literal_error',
     ],
     [
       'a state called __proto__',
       message(ListAgentControlsRequestSchema, { agentName: AGENT, renderedState: '__proto__' }),
-      invalid(['rendered_state', 'LITERAL_ERROR']),
+      'rendered_state literal_error',
     ],
   ]),
   ...messages('AgentService/AddAgentControl', [
     [
       'an unknown control',
       message(AddAgentControlRequestSchema, { agentName: AGENT, controlId: 2_147_483_647 }),
-      NOT_FOUND,
+      NO_CONTROL,
     ],
-    ['a negative id', message(AddAgentControlRequestSchema, { agentName: AGENT, controlId: -1 }), NOT_FOUND],
+    ['a negative id', message(AddAgentControlRequestSchema, { agentName: AGENT, controlId: -1 }), NO_CONTROL],
     [
       'a short agent name',
       message(AddAgentControlRequestSchema, { agentName: 'short', controlId: CONTROL_ID }),
@@ -232,95 +217,83 @@ const AGENTS: BadMessage[] = [
 
 const CONTROLS: BadMessage[] = [
   ...messages('ControlService/CreateControl', [
-    ['nothing', Buffer.alloc(0), invalid(['name', 'MISSING'], ['data', 'MISSING'])],
+    ['nothing', Buffer.alloc(0), ['name missing', 'data missing']],
     [
       'a name with NUL',
       message(CreateControlRequestSchema, { name: 'refused\0', data: DEFINITION }),
-      invalid(['name', 'STRING_PATTERN_MISMATCH']),
+      'name string_pattern_mismatch',
     ],
     [
       'a name of one mebibyte',
       () => message(CreateControlRequestSchema, { name: MEBIBYTE_TEXT, data: DEFINITION }),
-      invalid(['name', 'TOO_LONG']),
+      'name too_long',
     ],
     [
       'a name that is taken',
       message(CreateControlRequestSchema, { name: CONTROL, data: DEFINITION }),
-      refused('ALREADY_EXISTS', ['name', 'NAME_CONFLICT']),
+      nameTaken('CONTROL'),
     ],
     [
       'an empty definition',
       message(CreateControlRequestSchema, { name: 'refused-control', data: {} }),
-      invalid(['data.condition', 'MISSING'], ['data.execution', 'MISSING'], ['data.action', 'MISSING']),
+      ['data.condition missing', 'data.execution missing', 'data.action missing'],
     ],
-    [
-      'an unknown execution',
-      createControl({ execution: 9 as Execution }),
-      invalid(['data.execution', 'LITERAL_ERROR']),
-    ],
-    [
-      'no execution',
-      createControl({ execution: Execution.UNSPECIFIED }),
-      invalid(['data.execution', 'MISSING']),
-    ],
+    ['an unknown execution', createControl({ execution: 9 as Execution }), 'data.execution literal_error'],
+    ['no execution', createControl({ execution: Execution.UNSPECIFIED }), 'data.execution missing'],
     [
       'an unknown decision',
       createControl({ action: { decision: 2_147_483_647 as Decision } }),
-      invalid(['data.action.decision', 'VALUE_ERROR']),
+      'data.action.decision value_error',
     ],
     [
       'no decision',
       createControl({ action: { decision: Decision.UNSPECIFIED } }),
-      invalid(['data.action.decision', 'MISSING']),
+      'data.action.decision missing',
     ],
     [
       'guidance without a message',
       createControl({ action: { decision: Decision.STEER, steeringContext: {} } }),
-      invalid(['data.action.steering_context.message', 'MISSING']),
+      'data.action.steering_context.message missing',
     ],
     [
       'an unknown stage',
       createControl({ scope: { stages: [Stage.PRE, 5 as Stage] } }),
-      invalid(['data.scope.stages[1]', 'LITERAL_ERROR']),
+      'data.scope.stages[1] literal_error',
     ],
     [
       'a stage that is not stated',
       createControl({ scope: { stages: [Stage.UNSPECIFIED] } }),
-      invalid(['data.scope.stages[0]', 'LITERAL_ERROR']),
+      'data.scope.stages[0] literal_error',
     ],
     [
       'an empty step name',
       createControl({ scope: { stepNames: [''] } }),
-      invalid(['data.scope.step_names', 'VALUE_ERROR']),
+      'data.scope.step_names value_error',
     ],
     [
       'an invalid scope pattern',
       createControl({ scope: { stepNameRegex: '[' } }),
-      invalid(['data.scope.step_name_regex', 'VALUE_ERROR']),
+      'data.scope.step_name_regex value_error',
     ],
-    ['an empty condition', createControl({ condition: {} }), invalid(['data.condition', 'VALUE_ERROR'])],
+    ['an empty condition', createControl({ condition: {} }), 'data.condition value_error'],
     [
       'two forms of a condition',
       createControl({ condition: { ...LEAF, not: LEAF } }),
-      invalid(['data.condition', 'VALUE_ERROR']),
+      'data.condition value_error',
     ],
-    [
-      'and without children',
-      createControl({ condition: { and: {} } }),
-      invalid(['data.condition', 'VALUE_ERROR']),
-    ],
-    ['a condition 13 deep', deepCondition(13), invalid(['data', 'VALUE_ERROR'])],
-    ['a condition 500 deep', deepCondition(500), invalid(['data', 'VALUE_ERROR'])],
+    ['and without children', createControl({ condition: { and: {} } }), 'data.condition value_error'],
+    ['a condition 13 deep', deepCondition(13), 'data value_error'],
+    ['a condition 500 deep', deepCondition(500), 'data value_error'],
     ['a condition 100,000 deep', () => deepCondition(100_000), UNDECODABLE],
     [
       'a condition of 2,001 nodes',
       createControl({ condition: { or: { conditions: Array.from({ length: 2_000 }, () => LEAF) } } }),
-      invalid(['data', 'VALUE_ERROR']),
+      'data value_error',
     ],
     [
       'a selector that begins with __proto__',
       createControl({ condition: { ...LEAF, selector: { path: '__proto__' } } }),
-      invalid(['data.condition.selector.path', 'VALUE_ERROR']),
+      'data.condition.selector.path value_error',
     ],
     ['an invalid pattern', checking('regex', { pattern: '(' }), BAD_PATTERN],
     ['a pattern that looks ahead', checking('regex', { pattern: 'a(?=b)' }), BAD_PATTERN],
@@ -328,16 +301,16 @@ const CONTROLS: BadMessage[] = [
     [
       'a pattern that is a number',
       checking('regex', { pattern: 5 }),
-      invalid(['data.condition.evaluator.pattern', 'STRING_TYPE']),
+      'data.condition.evaluator.pattern string_type',
     ],
     [
       'a list value that is a list',
       checking('list', { values: [[]] }),
-      invalid(
-        ['data.condition.evaluator.values[0].str', 'STRING_TYPE'],
-        ['data.condition.evaluator.values[0].int', 'INT_TYPE'],
-        ['data.condition.evaluator.values[0].float', 'FLOAT_TYPE'],
-      ),
+      [
+        'data.condition.evaluator.values[0].str string_type',
+        'data.condition.evaluator.values[0].int int_type',
+        'data.condition.evaluator.values[0].float float_type',
+      ],
     ],
     [
       'a definition of another wire type',
@@ -354,71 +327,55 @@ const CONTROLS: BadMessage[] = [
     [
       'a cursor that is no number',
       message(ListControlsRequestSchema, { cursor: 'last' }),
-      invalid(['cursor', 'INT_PARSING']),
+      'cursor int_parsing',
     ],
-    [
-      'an empty cursor',
-      message(ListControlsRequestSchema, { cursor: '' }),
-      invalid(['cursor', 'INT_PARSING']),
-    ],
-    [
-      'the limit 0',
-      message(ListControlsRequestSchema, { limit: 0 }),
-      invalid(['limit', 'GREATER_THAN_EQUAL']),
-    ],
+    ['an empty cursor', message(ListControlsRequestSchema, { cursor: '' }), 'cursor int_parsing'],
+    ['the limit 0', message(ListControlsRequestSchema, { limit: 0 }), 'limit greater_than_equal'],
     [
       'a negative limit',
       message(ListControlsRequestSchema, { limit: -2_147_483_648 }),
-      invalid(['limit', 'GREATER_THAN_EQUAL']),
+      'limit greater_than_equal',
     ],
     [
       'a limit of 2,147,483,647',
       message(ListControlsRequestSchema, { limit: 2_147_483_647 }),
-      invalid(['limit', 'LESS_THAN_EQUAL']),
+      'limit less_than_equal',
     ],
     ['a name in invalid UTF-8', wire.bytes(3, INVALID_UTF8), UNDECODABLE],
   ]),
   ...messages('ControlService/GetControl', [
-    ['no id', Buffer.alloc(0), NOT_FOUND],
-    ['a negative id', message(GetControlRequestSchema, { controlId: -1 }), NOT_FOUND],
-    ['the largest id', message(GetControlRequestSchema, { controlId: 2_147_483_647 }), NOT_FOUND],
+    ['no id', Buffer.alloc(0), NO_CONTROL],
+    ['a negative id', message(GetControlRequestSchema, { controlId: -1 }), NO_CONTROL],
+    ['the largest id', message(GetControlRequestSchema, { controlId: 2_147_483_647 }), NO_CONTROL],
   ]),
   ...messages('ControlService/UpdateControl', [
     [
       'a blank name',
       message(UpdateControlRequestSchema, { controlId: CONTROL_ID, name: ' ' }),
-      invalid(['name', 'TOO_SHORT']),
+      'name too_short',
     ],
     [
       'an unknown control',
       message(UpdateControlRequestSchema, { controlId: 99_999, enabled: false }),
-      NOT_FOUND,
+      NO_CONTROL,
     ],
   ]),
   ...messages('ControlService/SetControlData', [
-    [
-      'no definition',
-      message(SetControlDataRequestSchema, { controlId: CONTROL_ID }),
-      invalid(['data', 'MISSING']),
-    ],
+    ['no definition', message(SetControlDataRequestSchema, { controlId: CONTROL_ID }), 'data missing'],
     [
       'an unknown control',
       message(SetControlDataRequestSchema, { controlId: 99_999, data: DEFINITION }),
-      NOT_FOUND,
+      NO_CONTROL,
     ],
   ]),
   ...messages('ControlService/DeleteControl', [
-    [
-      'a control in use',
-      message(DeleteControlRequestSchema, { controlId: CONTROL_ID }),
-      refused('FAILED_PRECONDITION', ['controls', 'CONTROL_IN_USE']),
-    ],
+    ['a control in use', message(DeleteControlRequestSchema, { controlId: CONTROL_ID }), CONTROL_IN_USE],
   ]),
 ];
 
-const NOT_FINITE = invalid(['step_json', 'FINITE_NUMBER']);
-const NO_JSON = invalid(['step_json', 'JSON_INVALID']);
-const TOO_DEEP_JSON = invalid(['step_json', 'RECURSION_LOOP']);
+const NOT_FINITE = 'step_json finite_number';
+const NO_JSON = 'step_json json_invalid';
+const TOO_DEEP_JSON = 'step_json recursion_loop';
 const stepText = (input: string): string => `{"type":"llm","name":"answer","input":${input}}`;
 
 const EVALUATIONS: BadMessage[] = messages('EvaluationService/Evaluate', [
@@ -433,55 +390,51 @@ const EVALUATIONS: BadMessage[] = messages('EvaluationService/Evaluate', [
         value: { type: 'llm', name: 'x', input: { kind: { case: 'boolValue', value: true } } },
       },
     }),
-    invalid(['stage', 'LITERAL_ERROR']),
+    'stage literal_error',
   ],
-  [
-    'an unknown detail',
-    Buffer.concat([stepJson(stepText('1')), wire.number(5, 9)]),
-    invalid(['detail', 'LITERAL_ERROR']),
-  ],
+  ['an unknown detail', Buffer.concat([stepJson(stepText('1')), wire.number(5, 9)]), 'detail literal_error'],
   [
     'an agent name of one mebibyte',
     () => Buffer.concat([stepJson(stepText('1')), wire.bytes(1, MEBIBYTE_TEXT)]),
-    invalid(['agent_name', 'VALUE_ERROR']),
+    'agent_name value_error',
   ],
-  ['an unknown agent', Buffer.concat([stepJson(stepText('1')), wire.bytes(1, 'nobody-knows-me')]), NOT_FOUND],
+  ['an unknown agent', Buffer.concat([stepJson(stepText('1')), wire.bytes(1, 'nobody-knows-me')]), NO_AGENT],
   [
     'an empty step',
     Buffer.concat([message(EvaluateRequestSchema, { agentName: AGENT, stage: Stage.PRE }), wire.bytes(3)]),
-    invalid(['step.type', 'STRING_TOO_SHORT'], ['step.name', 'STRING_TOO_SHORT'], ['step.input', 'MISSING']),
+    ['step.type string_too_short', 'step.name string_too_short', 'step.input missing'],
   ],
-  ['a step without an input', stepWith(), invalid(['step.input', 'MISSING'])],
+  ['a step without an input', stepWith(), 'step.input missing'],
   [
     'a tool step with a text',
     stepWith(wire.bytes(1, 'tool'), wire.bytes(3, value.text('x'))),
-    invalid(['step', 'VALUE_ERROR']),
+    'step value_error',
   ],
   [
     'a context that is a list',
     stepWith(wire.bytes(3, value.number(1)), wire.bytes(5, value.list())),
-    invalid(['step.context', 'DICT_TYPE']),
+    'step.context dict_type',
   ],
-  ['NaN', stepWith(wire.bytes(3, value.number(Number.NaN))), invalid(['step.input', 'FINITE_NUMBER'])],
+  ['NaN', stepWith(wire.bytes(3, value.number(Number.NaN))), 'step.input finite_number'],
   [
     'infinity in a list',
     stepWith(wire.bytes(3, value.list(value.number(Number.POSITIVE_INFINITY)))),
-    invalid(['step.input', 'FINITE_NUMBER']),
+    'step.input finite_number',
   ],
   [
     'NaN below __proto__',
     stepWith(wire.bytes(3, value.struct(member('__proto__', value.number(Number.NaN))))),
-    invalid(['step.input', 'FINITE_NUMBER']),
+    'step.input finite_number',
   ],
   [
     'an output 250 deep',
     () => stepWith(wire.bytes(3, value.number(1)), wire.bytes(4, listsDeep(250))),
-    invalid(['step.output', 'RECURSION_LOOP']),
+    'step.output recursion_loop',
   ],
   [
     'an input 225 deep below __proto__',
     () => stepWith(wire.bytes(3, structsDeep(225, '__proto__'))),
-    invalid(['step.input', 'RECURSION_LOOP']),
+    'step.input recursion_loop',
   ],
   ['an input 10,000 deep', () => stepWith(wire.bytes(3, listsDeep(10_000))), UNDECODABLE],
   ['an input 400,000 deep', () => stepWith(wire.bytes(3, listsDeep(400_000))), UNDECODABLE],
@@ -510,18 +463,18 @@ const EVALUATIONS: BadMessage[] = messages('EvaluationService/Evaluate', [
   ],
   ['JSON 10,000 deep', stepJson(stepText(nestedObjects(10_000))), NO_JSON],
   ['JSON 1,000,000 deep', () => stepJson(stepText(nestedLists(1_000_000))), NO_JSON],
-  ['JSON that is a list', stepJson('[]'), invalid(['step', 'MODEL_ATTRIBUTES_TYPE'])],
-  ['JSON that is null', stepJson('null'), invalid(['step', 'MODEL_ATTRIBUTES_TYPE'])],
-  ['JSON that is a text', stepJson('"step"'), invalid(['step', 'MODEL_ATTRIBUTES_TYPE'])],
+  ['JSON that is a list', stepJson('[]'), 'step model_attributes_type'],
+  ['JSON that is null', stepJson('null'), 'step model_attributes_type'],
+  ['JSON that is a text', stepJson('"step"'), 'step model_attributes_type'],
   [
     'JSON with everything below __proto__',
     stepJson(`{"__proto__":${stepText('1')}}`),
-    invalid(['step.type', 'MISSING'], ['step.name', 'MISSING'], ['step.input', 'MISSING']),
+    ['step.type missing', 'step.name missing', 'step.input missing'],
   ],
   [
     'JSON with other types',
     stepJson('{"type":1,"name":null,"input":1,"context":"x"}'),
-    invalid(['step.type', 'STRING_TYPE'], ['step.name', 'STRING_TYPE'], ['step.context', 'DICT_TYPE']),
+    ['step.type string_type', 'step.name string_type', 'step.context dict_type'],
   ],
   // Of the members of a oneof the last one counts.
   [
@@ -532,7 +485,7 @@ const EVALUATIONS: BadMessage[] = messages('EvaluationService/Evaluate', [
   [
     'good JSON and a bad step behind it',
     Buffer.concat([stepJson(stepText('1')), wire.bytes(3, wire.bytes(1, 'llm'))]),
-    invalid(['step.name', 'STRING_TOO_SHORT'], ['step.input', 'MISSING']),
+    ['step.name string_too_short', 'step.input missing'],
   ],
 ]);
 

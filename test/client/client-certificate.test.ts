@@ -5,7 +5,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../packages/client/src/node.js';
 import { createKeysFile } from '../support/keys-file.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { AGENT } from './client-harness.js';
 
 const file = (name: string) => path.resolve(import.meta.dirname, '../fixtures/tls', `test-only-${name}.pem`);
@@ -17,7 +17,7 @@ const of = (client: string) => ({
 
 describe('a client with a certificate', () => {
   const keys = createKeysFile([{ name: 'host', certificate: 'URI:spiffe://test/agent-host', role: 'admin' }]);
-  let service: TestService;
+
   const clients: Client[] = [];
   const open = (more: object): Client => {
     const client = createClient({ baseUrl: service.url, agent: AGENT, ca, timeoutMs: 20_000, ...more });
@@ -26,18 +26,17 @@ describe('a client with a certificate', () => {
   };
   const evaluate = (client: Client) =>
     client.evaluate({ stage: 'pre', step: { name: 'send_mail', input: { text: 'hello' } } });
+  const service = suiteService({
+    ...keys.environment,
+    SERVICE_TLS_CERT_FILE: file('server-cert'),
+    SERVICE_TLS_KEY_FILE: file('server-key'),
+    SERVICE_TLS_CLIENT_CA_FILE: file('client-ca'),
+  });
   beforeAll(async () => {
-    service = await startService({
-      ...keys.environment,
-      SERVICE_TLS_CERT_FILE: file('server-cert'),
-      SERVICE_TLS_KEY_FILE: file('server-key'),
-      SERVICE_TLS_CLIENT_CA_FILE: file('client-ca'),
-    });
     await open(of('uri')).agents.initAgent({ agent: { agentName: AGENT }, steps: [] });
   });
   afterAll(async () => {
     for (const client of clients) client.close();
-    await service.stop();
     keys.remove();
   });
 

@@ -11,11 +11,7 @@ export const PATIENT_MS = 300_000;
 /** An agent that must not say `bad`, neither before nor after, and is steered when it says `vague`. */
 export async function seedAgent(url: string, agent = AGENT): Promise<void> {
   const seed = seeder(restClient(url));
-  await seed.agent(agent);
-  await seed.link(
-    agent,
-    await seed.control(`${agent}-no-bad`, denyWord('bad', { scope: { stages: ['pre'] } })),
-  );
+  await seed.linked(agent, `${agent}-no-bad`, denyWord('bad', { scope: { stages: ['pre'] } }));
   const output = {
     selector: { path: 'output' },
     evaluator: { name: 'regex', config: { pattern: 'secret-\\d+' } },

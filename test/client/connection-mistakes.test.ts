@@ -4,11 +4,13 @@ import path from 'node:path';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createGrpcWebTransport } from '@connectrpc/connect-node';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { explainedError } from '../../packages/client/src/connection-mistakes.js';
 import { type AddressOptions, type Client, createClient } from '../../packages/client/src/node.js';
 import { createClient as createBrowserClient } from '../../packages/client/src/web.js';
-import { startService, type TestService } from '../support/service.js';
+import { openedInTest } from '../support/opened.js';
+import type { TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { AGENT, asking, PATIENT_MS } from './client-harness.js';
 
 const fixture = (name: string) => path.resolve(import.meta.dirname, '../fixtures/tls', name);
@@ -70,22 +72,11 @@ describe('createClient', () => {
 });
 
 describe('an evaluation', () => {
-  let plain: TestService;
-  let encrypted: TestService;
-  const clients: Client[] = [];
-  beforeAll(async () => {
-    plain = await startService();
-    encrypted = await startService({
-      SERVICE_TLS_CERT_FILE: CERT_FILE,
-      SERVICE_TLS_KEY_FILE: fixture('test-only-server-key.pem'),
-    });
-  });
-  afterEach(() => {
-    for (const client of clients.splice(0)) client.close();
-  });
-  afterAll(async () => {
-    await plain.stop();
-    await encrypted.stop();
+  const clients = openedInTest<Client>((one) => one.close());
+  const plain = suiteService();
+  const encrypted = suiteService({
+    SERVICE_TLS_CERT_FILE: CERT_FILE,
+    SERVICE_TLS_KEY_FILE: fixture('test-only-server-key.pem'),
   });
 
   /** Why it is refused. With its patience, a test of what is retried would not end. */

@@ -5,21 +5,17 @@ import {
   type EvaluationRequest,
   type StreamResult,
 } from '../../packages/client/src/node.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { asking, seedAgent } from './client-harness.js';
 
 describe('evaluateStream', () => {
-  let service: TestService;
   let client: Client;
+  const service = suiteService();
   beforeAll(async () => {
-    service = await startService();
     await seedAgent(service.url);
     client = createClient({ baseUrl: service.url, maxInFlight: 16 });
   });
-  afterAll(async () => {
-    client.close();
-    await service.stop();
-  });
+  afterAll(() => client.close());
 
   it('answers every request once, and what is wrong with one ends nothing', async () => {
     const requests = Array.from({ length: 500 }, (_, index) =>

@@ -1,19 +1,17 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createGrpcWebTransport } from '@connectrpc/connect-web';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../packages/client/src/node.js';
 import { createClient as createBrowserClient } from '../../packages/client/src/web.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService, testService } from '../support/service-suite.js';
 import { AGENT, asking, PATIENT_MS, seedAgent, watchedClient } from './client-harness.js';
 
 describe('a client', () => {
-  let service: TestService;
+  const service = suiteService({ SERVICE_MAX_BODY_BYTES: '4000000' });
   beforeAll(async () => {
-    service = await startService({ SERVICE_MAX_BODY_BYTES: '4000000' });
     await seedAgent(service.url);
   });
-  afterAll(() => service.stop());
 
   it('reports whether a step is safe, and why not', async () => {
     const client = createClient({ baseUrl: service.url, agent: AGENT });
@@ -121,7 +119,7 @@ describe('a client', () => {
   });
 
   it('finds out which evaluation of a message is the one that the service does not take', async () => {
-    const small = await startService({ SERVICE_MAX_BODY_BYTES: '2000' });
+    const small = await testService({ SERVICE_MAX_BODY_BYTES: '2000' });
     await seedAgent(small.url);
     const client = createClient({ baseUrl: small.url });
     const texts = ['a', 'bad', 'x'.repeat(3_000), 'b'];
@@ -133,7 +131,6 @@ describe('a client', () => {
       { value: { isSafe: true } },
     ]);
     client.close();
-    await small.stop();
   });
 
   it('sends integers beyond 2^53 with all digits', async () => {
@@ -210,7 +207,7 @@ describe('a client', () => {
   });
 
   it('sends its key, and does not try again with a wrong one', async () => {
-    const locked = await startService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'the-key' });
+    const locked = await testService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'the-key' });
     const right = createClient({ baseUrl: locked.url, apiKey: 'the-key' });
     await expect(right.evaluate(asking('x'))).rejects.toMatchObject({ code: Code.NotFound });
     const wrong = createClient({ baseUrl: locked.url, apiKey: 'another', onUnavailable: 'allow' });
@@ -220,6 +217,5 @@ describe('a client', () => {
     }
     right.close();
     wrong.close();
-    await locked.stop();
   });
 });

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../packages/client/src/node.js';
 import { withGrowingTime } from '../support/growing-time.js';
-import { startService, type TestService } from '../support/service.js';
-import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { compiled, spawnService } from '../support/service-process.js';
+import { suiteService } from '../support/service-suite.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 import { asking, PATIENT_MS, seedAgent, watchedTransport } from './client-harness.js';
@@ -13,14 +13,12 @@ import { keepAsking } from './keep-asking.js';
 import { startTcpBalancer } from './tcp-balancer.js';
 
 describe('a client whose network fails', () => {
-  let service: TestService;
   let proxy: TcpProxy;
   let client: Client;
+  const service = suiteService();
   beforeAll(async () => {
-    service = await startService();
     await seedAgent(service.url);
   });
-  afterAll(() => service.stop());
   beforeEach(async () => {
     proxy = await startTcpProxy(service.url);
     client = createClient({ baseUrl: proxy.url, timeoutMs: PATIENT_MS });
@@ -140,16 +138,11 @@ describe('a client whose network fails', () => {
 });
 
 describe('a client whose service is killed', () => {
-  let compiled: CompiledService;
   let directory: string;
   beforeAll(async () => {
-    compiled = await compileService();
     directory = await mkdtemp(path.join(tmpdir(), 'client-faults-'));
   });
-  afterAll(async () => {
-    await compiled.remove();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
 
   it('continues with the next one, and nothing is lost', async () => {
     const start = (port: string) =>

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { guardTool } from '../../packages/client/src/guard.js';
 import {
   type Client,
@@ -13,7 +13,7 @@ import {
 } from '../../packages/client/src/node.js';
 import { restClient } from '../support/http.js';
 import { seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { AGENT, seedAgent } from './client-harness.js';
 
 /** An agent without controls. */
@@ -24,7 +24,6 @@ interface Mail {
 }
 
 describe('a guarded tool', () => {
-  let service: TestService;
   let client: Client;
   let ran: string[];
   const options: GuardOptions<[Mail], string> = { step: 'send_mail' };
@@ -32,16 +31,13 @@ describe('a guarded tool', () => {
     ran.push(text);
     return `sent ${text}`;
   };
+  const service = suiteService();
   beforeAll(async () => {
-    service = await startService();
     await seedAgent(service.url);
     await seeder(restClient(service.url)).agent(UNLINKED);
     client = createClient({ baseUrl: service.url, agent: AGENT });
   });
-  afterAll(async () => {
-    client.close();
-    await service.stop();
-  });
+  afterAll(() => client.close());
 
   const failureOf = (call: Promise<unknown>): Promise<unknown> =>
     call.then(
@@ -301,14 +297,11 @@ describe('a guarded tool', () => {
   it('warns of it once for each tool by default', async () => {
     const warnings: unknown[] = [];
     const warn = vi.spyOn(console, 'warn').mockImplementation((text) => void warnings.push(text));
-    try {
-      const tool = client.guard(send, { step: 'sendMail', agent: UNLINKED });
-      for (let calls = 0; calls < 3; calls += 1) await tool({ text: 'hello' });
-      await guarded()({ text: 'hello' });
-      expect(warnings).toEqual([expect.stringContaining('no control checks the step "sendMail"')]);
-    } finally {
-      warn.mockRestore();
-    }
+    onTestFinished(() => warn.mockRestore());
+    const tool = client.guard(send, { step: 'sendMail', agent: UNLINKED });
+    for (let calls = 0; calls < 3; calls += 1) await tool({ text: 'hello' });
+    await guarded()({ text: 'hello' });
+    expect(warnings).toEqual([expect.stringContaining('no control checks the step "sendMail"')]);
   });
 
   it('runs without arguments', async () => {

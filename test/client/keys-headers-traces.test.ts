@@ -1,5 +1,5 @@
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type AddressOptions,
   type Client,
@@ -8,7 +8,8 @@ import {
 } from '../../packages/client/src/node.js';
 import { createClient as createWebClient } from '../../packages/client/src/web.js';
 import { restClient } from '../support/http.js';
-import { startService, type TestService } from '../support/service.js';
+import { openedInTest } from '../support/opened.js';
+import { suiteService, testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { AGENT, asking, PATIENT_MS, seedAgent } from './client-harness.js';
 import { type ScriptedService, startScriptedService } from './scripted-service.js';
@@ -17,10 +18,7 @@ const KEY = 'a-regular-key';
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const TRACEPARENT = `00-${TRACE_ID}-00f067aa0ba902b7-01`;
 
-const clients: Client[] = [];
-afterEach(() => {
-  for (const client of clients.splice(0)) client.close();
-});
+const clients = openedInTest<Client>((one) => one.close());
 
 /** A function that returns keys one after the other, and the last one from then on. */
 function keysInTurn(...keys: string[]) {
@@ -34,11 +32,7 @@ function keysInTurn(...keys: string[]) {
 }
 
 describe.each(['gRPC', 'gRPC-Web with fetch'] as const)('the key of a client over %s', (protocol) => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: KEY });
-  });
-  afterAll(() => service.stop());
+  const service = suiteService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: KEY });
 
   function connect(settings: ClientSettings): Client {
     const options = { baseUrl: service.url, timeoutMs: PATIENT_MS, ...settings };
@@ -114,7 +108,7 @@ describe.each(['gRPC', 'gRPC-Web with fetch'] as const)('the key of a client ove
 
 describe('interceptors', () => {
   it('see every call and every stream, with the key', async () => {
-    const service = await startService();
+    const service = await testService();
     await seedAgent(service.url);
     const seen: string[] = [];
     const note: Interceptor = (next) => (request) => {
@@ -136,7 +130,6 @@ describe('interceptors', () => {
       `EvaluateBatch false ${KEY}`,
       `GetAgent false ${KEY}`,
     ]);
-    await service.stop();
   });
 });
 
@@ -165,15 +158,13 @@ describe('headers of one evaluation', () => {
 });
 
 describe('the trace, session and step of an evaluation', () => {
-  let service: TestService;
+  const service = suiteService({
+    SERVICE_OBSERVABILITY_RECORD: 'all',
+    OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.1',
+  });
   beforeAll(async () => {
-    service = await startService({
-      SERVICE_OBSERVABILITY_RECORD: 'all',
-      OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.1',
-    });
     await seedAgent(service.url);
   });
-  afterAll(() => service.stop());
 
   it('are recorded with its events, in one stream with evaluations of other traces', async () => {
     const client = createClient({ baseUrl: service.url, timeoutMs: PATIENT_MS });

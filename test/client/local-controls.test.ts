@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { localControls } from '../../packages/client/src/local/index.js';
 import { type Client, createClient, DeniedError, SteerError } from '../../packages/client/src/node.js';
 import { createClient as createWebClient } from '../../packages/client/src/web.js';
-import { type RestReply, restClient } from '../support/http.js';
-import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import type { RestReply } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
+import { denyWord } from '../support/seed.js';
+import { suiteService } from '../support/service-suite.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 import { asking, PATIENT_MS } from './client-harness.js';
@@ -17,26 +18,16 @@ const leaf = (name: string, config: object) => ({
 });
 
 describe('a client with local controls', () => {
-  let service: TestService;
-  let call: ReturnType<typeof restClient>;
-  let seed: ReturnType<typeof seeder>;
   let agent: string;
   let agents = 0;
-  const clients: Client[] = [];
-  beforeAll(async () => {
-    service = await startService();
-    call = restClient(service.url);
-    seed = seeder(call);
-  });
+  const clients = openedInTest<Client>((one) => one.close());
+  const service = suiteService();
+  const { call, seed } = service;
   beforeEach(async () => {
     agents += 1;
     agent = `local-agent-${agents}`;
     await seed.agent(agent);
   });
-  afterEach(() => {
-    for (const client of clients.splice(0)) client.close();
-  });
-  afterAll(() => service.stop());
 
   function open(options: Parameters<typeof localControls>[0] = {}, baseUrl = service.url): Client {
     const client = createClient({ baseUrl, timeoutMs: PATIENT_MS, local: localControls(options) });

@@ -7,8 +7,9 @@ import { createFileRegistry, type DescService, fromBinary } from '@bufbuild/prot
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import type { ServiceImpl } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient, DeniedError } from '../../packages/client/src/node.js';
+import { openedInTest } from '../support/opened.js';
 import { until } from '../support/until.js';
 import { asking, PATIENT_MS } from './client-harness.js';
 
@@ -83,12 +84,9 @@ async function startOldService() {
 
 describe('a client whose service is of the last release', () => {
   let service: Awaited<ReturnType<typeof startOldService>>;
-  const clients: Client[] = [];
+  const clients = openedInTest<Client>((one) => one.close());
   beforeAll(async () => {
     service = await startOldService();
-  });
-  afterEach(() => {
-    for (const client of clients.splice(0)) client.close();
   });
   afterAll(() => service.close());
   function connect(): Client {

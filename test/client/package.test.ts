@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runExample, seedClientExample } from '../support/client-example.js';
 import { startService, type TestService } from '../support/service.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PACKAGE = 'control-enforcement-service/client';
@@ -18,19 +18,14 @@ function example(): string {
 }
 
 describe('the client as a package', () => {
-  let compiled: CompiledService;
   let folder: string;
   let service: TestService;
   beforeAll(async () => {
-    compiled = await compileService();
     folder = path.resolve(path.dirname(compiled.main), '..');
     service = await startService();
     await seedClientExample(service.url);
   });
-  afterAll(async () => {
-    await service.stop();
-    await compiled.remove();
-  });
+  afterAll(() => service.stop());
 
   /** Runs a module that imports the package. */
   function runModule(name: string, source: string): Promise<string> {

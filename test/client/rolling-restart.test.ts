@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createClient } from '../../packages/client/src/node.js';
 import { describeOnPostgresql } from '../support/databases.js';
 import { rpcTransport } from '../support/rpc-transports.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { PATIENT_MS, seedAgent } from './client-harness.js';
 import { keepAsking } from './keep-asking.js';
@@ -16,14 +11,9 @@ import { startTcpBalancer } from './tcp-balancer.js';
 const MORE = 300;
 
 describeOnPostgresql('a rolling restart of two replicas', (freshDatabaseUrl) => {
-  let compiled: CompiledService;
   const running = new Set<ServiceProcess>();
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
   afterAll(async () => {
     for (const service of running) await service.dispose();
-    await compiled.remove();
   });
 
   it('loses no evaluation, streamed or called, when clients send again what is UNAVAILABLE', async () => {

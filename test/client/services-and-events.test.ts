@@ -1,25 +1,19 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Decision, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { AppliesTo } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { type Client, createClient, type NewEvent } from '../../packages/client/src/node.js';
 import { createClient as createWebClient } from '../../packages/client/src/web.js';
 import { restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 import { PATIENT_MS } from './client-harness.js';
 
-let service: TestService;
-const clients: Client[] = [];
-beforeAll(async () => {
-  service = await startService();
-});
-afterEach(() => {
-  for (const client of clients.splice(0)) client.close();
-});
-afterAll(() => service.stop());
+const clients = openedInTest<Client>((one) => one.close());
+const service = suiteService();
 
 const PROTOCOLS = {
   gRPC: (baseUrl: string) => createClient({ baseUrl, timeoutMs: PATIENT_MS }),

@@ -1,12 +1,12 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { seeder } from '../support/seed.js';
 import {
-  type CompiledService,
-  compileService,
+  compiled,
   type ServiceProcess,
   signalGroup,
   spawnCommand,
@@ -20,15 +20,7 @@ import { openEvaluation } from './support/open-evaluation.js';
 const AGENT = 'stopped-agent';
 const EVALUATION = { agent_name: AGENT, stage: 'pre', step: { type: 'llm', name: 'n', input: 'x' } };
 
-let compiled: CompiledService;
-const services: ServiceProcess[] = [];
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterEach(async () => {
-  for (const one of services.splice(0)) await one.dispose();
-});
-afterAll(() => compiled.remove());
+const services = openedInTest<ServiceProcess>((one) => one.dispose());
 
 describe('all processes of a service that receive a stop signal at once end with 0', () => {
   it.each(Object.keys(MOMENTS) as Moment[])('%s', async (moment) => {

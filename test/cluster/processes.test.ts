@@ -5,14 +5,13 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { denyWord, seeder } from '../support/seed.js';
 import {
-  type CompiledService,
-  compileService,
+  compiled,
   type ServiceProcess,
   type SpawnOptions,
   spawnService,
@@ -30,18 +29,13 @@ const EVALUATION = {
   step: { type: 'llm', name: 'n', input: 'a bad thing' },
 };
 
-let compiled: CompiledService;
 const services: ServiceProcess[] = [];
-beforeAll(async () => {
-  compiled = await compileService();
-});
 afterEach(async () => {
   for (const one of services.splice(0)) {
     // Workers end when the primary does; their own ends are part of what is tested.
     await one.dispose();
   }
 });
-afterAll(() => compiled.remove());
 
 async function run(environment: Record<string, string> = {}, options: SpawnOptions = {}) {
   const service = await spawnService(compiled, {

@@ -1,7 +1,7 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentService, WatchControlsRequestSchema } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import {
@@ -10,15 +10,11 @@ import {
   EvaluationService,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { openRestConnection, type RestClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { killIfThere, workersOf } from './support/workers.js';
 
@@ -185,25 +181,17 @@ const KINDS: readonly (readonly [name: string, code: Code, open: Open])[] = [
 ];
 
 describe('the streams of a worker that is killed', () => {
-  let compiled: CompiledService;
   let service: ServiceProcess;
   let url: string;
   let seed: ReturnType<typeof seeder>;
-  const streams: OpenStream[] = [];
+  const streams = openedInTest<OpenStream>((one) => one.stop());
   beforeAll(async () => {
-    compiled = await compileService();
     service = await spawnService(compiled, { environment: { SERVICE_WORKERS: '2' } });
     url = await service.listening();
     seed = seeder(callOnce);
     await seed.agent(AGENT);
   });
-  afterEach(() => {
-    for (const stream of streams.splice(0)) stream.stop();
-  });
-  afterAll(async () => {
-    await service.dispose();
-    await compiled.remove();
-  });
+  afterAll(() => service.dispose());
 
   /** Over a connection of its own: one that is kept might be to the worker that is killed. */
   const callOnce: RestClient = async (...words) => {

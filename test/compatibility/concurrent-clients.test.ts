@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService, testService } from '../support/service-suite.js';
 import { checkFinalState } from './concurrent-checker.js';
 import { runConcurrentClients } from './concurrent-clients.js';
 import { possibleFinalValues } from './concurrent-history.js';
@@ -11,11 +11,7 @@ const OPERATIONS_PER_CLIENT = 12;
 describeOnEachDatabase(
   '64 clients that change the same few controls and agents at once',
   (freshDatabaseUrl) => {
-    let service: TestService;
-    beforeAll(async () => {
-      service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
-    });
-    afterAll(() => service.stop());
+    const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
 
     it('leave a state behind that is explained by everything they received', async () => {
       const run = await runConcurrentClients({
@@ -30,36 +26,32 @@ describeOnEachDatabase(
 
     it('are found out when they received what did not happen', async () => {
       const url = await freshDatabaseUrl();
-      const other = await startService({ DATABASE_URL: url });
-      try {
-        const run = await runConcurrentClients({
-          url: other.url,
-          clients: 4,
-          seed: 1,
-          goOn: (done) => done < 20,
-        });
-        const told = { what: 'told', status: 200, body: {} };
-        const at = () => ({ started: run.history.now(), ended: run.history.now() });
-        run.history.add({ ...told, ...at(), effects: [{ subject: 'control 999999', value: true }] });
-        run.history.add({ ...told, ...at(), effects: [{ subject: 'agent contended-01', value: 'lost' }] });
-        run.history.add({
-          ...told,
-          ...at(),
-          effects: [],
-          status: 404,
-          body: { error_code: 'CONTROL_NOT_FOUND' },
-        });
-        const problems = await checkFinalState(run);
-        for (const part of [
-          'control 999999 is gone',
-          'control 999999 has 0 versions',
-          'expected lost',
-          'told: 404',
-        ]) {
-          expect(problems.join('\n')).toContain(part);
-        }
-      } finally {
-        await other.stop();
+      const other = await testService({ DATABASE_URL: url });
+      const run = await runConcurrentClients({
+        url: other.url,
+        clients: 4,
+        seed: 1,
+        goOn: (done) => done < 20,
+      });
+      const told = { what: 'told', status: 200, body: {} };
+      const at = () => ({ started: run.history.now(), ended: run.history.now() });
+      run.history.add({ ...told, ...at(), effects: [{ subject: 'control 999999', value: true }] });
+      run.history.add({ ...told, ...at(), effects: [{ subject: 'agent contended-01', value: 'lost' }] });
+      run.history.add({
+        ...told,
+        ...at(),
+        effects: [],
+        status: 404,
+        body: { error_code: 'CONTROL_NOT_FOUND' },
+      });
+      const problems = await checkFinalState(run);
+      for (const part of [
+        'control 999999 is gone',
+        'control 999999 has 0 versions',
+        'expected lost',
+        'told: 404',
+      ]) {
+        expect(problems.join('\n')).toContain(part);
       }
     });
   },

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createFileRegistry, type DescMessage, type DescMethod, fromBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { STEPS } from '../e2e/every-rpc.steps.js';
 import { ADMIN_KEY, READER_KEY, type Step } from '../e2e/every-rpc.support.js';
-import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
-import { startService, type TestService } from '../support/service.js';
+import { methodNamed } from '../support/protocol-clients.js';
+import { suiteClient, suiteService } from '../support/service-suite.js';
 
 const IMAGE = path.resolve(import.meta.dirname, '../../proto/landed.binpb');
 
@@ -38,32 +38,24 @@ function hasMembers(desc: DescMessage, value: unknown): boolean {
 describe.each(['gRPC (Connect transport)', 'gRPC-Web over h1', 'Connect with JSON over h1'] as const)(
   'a client of the landed API, over %s',
   (protocol) => {
-    let service: TestService;
-    let client: ProtocolClient;
-    beforeAll(async () => {
-      service = await startService({
-        SERVICE_API_KEY_ENABLED: 'true',
-        SERVICE_API_KEYS: READER_KEY,
-        SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
-      });
-      client = PROTOCOLS[protocol](service.url);
+    const service = suiteService({
+      SERVICE_API_KEY_ENABLED: 'true',
+      SERVICE_API_KEYS: READER_KEY,
+      SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
     });
-    afterAll(async () => {
-      client.close();
-      await service.stop();
-    });
+    const client = suiteClient(service, protocol);
 
     it('receives every reply and every error of the script as before', async () => {
       let played = 0;
       for (const step of STEPS) {
-        const { rpc, what, input, key = ADMIN_KEY, expected } = step;
+        const { rpc, what, input, key, expected } = step;
         const method = playable(step);
         // The results of a step depend on those before it.
         const outcome = await client.call(method ?? methodNamed(rpc), input, key ?? undefined);
         if (method === undefined) continue;
         played += 1;
-        if ('error' in expected) {
-          const { reason, grpc } = expected.error;
+        if ('reason' in expected) {
+          const { reason, grpc } = expected;
           expect({ rpc, what, ...outcome }).toMatchObject({ ok: false, reason, status: grpc });
         } else {
           const reply = outcome.ok ? known(expected.reply, outcome.reply) : {};

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeOnSqlite } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
+import { problem } from '../support/refusals.js';
 import { denyWord, seeder } from '../support/seed.js';
 import type { TestService } from '../support/service.js';
 import { type FlakyGateway, type Mishap, startFlakyGateway } from './flaky-gateway.js';
@@ -82,11 +83,11 @@ describeOnSqlite('the Python client', (freshDatabaseUrl) => {
       .start()
       .catch((error) => error);
     expect(refused).toBeInstanceOf(HttpStatusError);
-    expect(refused.reply).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+    expect(refused.reply).toMatchObject(problem(422, 'VALIDATION_ERROR'));
     const unknown = await freshClient({ apiKey: 'unknown' })
       .start()
       .catch((error) => error);
-    expect(unknown.reply).toMatchObject({ status: 401, body: { error_code: 'AUTH_INVALID_KEY' } });
+    expect(unknown.reply).toMatchObject(problem(401, 'AUTH_INVALID_KEY'));
   });
 
   it('caches rendered and enabled controls only, and calls the service only when one applies', async () => {

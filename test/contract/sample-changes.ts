@@ -65,8 +65,10 @@ message CountPoliciesResponse {
     {
       file: 'test/e2e/every-rpc.policies.ts',
       below: 'export const POLICY_STEPS: readonly Step[] = [\n',
-      text: `  { rpc: 'PolicyService.CountPolicies', what: 'finds none', input: {}, expected: { reply: { count: 0 } } },
-  { rpc: 'PolicyService.CountPolicies', what: 'requires a key', input: {}, key: null, expected: NO_KEY },
+      text: `  ...steps('PolicyService.CountPolicies', [
+    ['finds none', {}, { reply: { count: 0 } }],
+    ['requires a key', {}, NO_KEY, null],
+  ]),
 `,
     },
   ],
@@ -100,7 +102,7 @@ const METRIC: SampleChange = {
       file: 'test/operations/metrics.test.ts',
       text: `
 it('transactions that store events are counted', async () => {
-  const service = await startService();
+  const service = await testService();
   const event = { trace_id: 't', span_id: 's', agent_name: AGENT, control_id: 1, control_name: 'one' };
   const seen = { check_stage: 'pre', applies_to: 'llm_call', action: 'deny', matched: true, confidence: 1 };
   const reply = await restClient(service.url)('POST', '/api/v1/observability/events', {
@@ -108,7 +110,6 @@ it('transactions that store events are counted', async () => {
   });
   expect(reply.status).toBe(202);
   expect(metric(await scrape(service), 'control_enforcement_server_event_commits_total')).toBe(1);
-  await service.stop();
 });
 `,
     },

@@ -1,17 +1,15 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { openedInTest } from '../support/opened.js';
 import { executeSql } from '../support/sql.js';
 
 const ADD = Prisma.sql`UPDATE "event_log" SET "events" = "events" + ${1} WHERE "id" = 1`;
 const EVENTS = Prisma.sql`SELECT "events" FROM "event_log"`;
 
 describeOnEachDatabase('statements past Prisma', (freshDatabaseUrl, kind) => {
-  const databases: Database[] = [];
-  afterEach(async () => {
-    for (const database of databases.splice(0)) await database.close();
-  });
+  const databases = openedInTest<Database>((one) => one.close());
   async function open(url?: string) {
     const database = await openDatabase({ url: url ?? (await freshDatabaseUrl()) });
     databases.push(database);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { createEventEstimate } from '../../src/events/sql/event-estimate.js';
 import { createSqlEventStore } from '../../src/events/sql/sql-event-store.js';
@@ -117,24 +117,21 @@ describeOnEachDatabase('the estimated number of events', (freshDatabaseUrl) => {
   it('does not count events that were pruned', async () => {
     const url = await freshDatabaseUrl();
     const pruned = await openDatabase({ url });
-    try {
-      const store = createSqlEventStore({ database: pruned, now });
-      const events = Array.from({ length: 400 }, (_, index) =>
-        storedEvent({
-          control_execution_id: `pruned-${index}`,
-          timestamp: utcTimeOfMs(NOW_MS - index * HOUR_MS),
-        }),
-      );
-      await store.write(events.map(store.encode));
-      const prune = store.retention.eventBatches(BigInt(NOW_MS - 100 * HOUR_MS) * 1_000n);
-      while ((await prune()) > 0);
-      const limits = { exact: EXACT, places: 5, events: 20 };
-      const found = await createEventEstimate({ database: pruned, now, limits })({
-        agent_name: 'stored-bot-01',
-      });
-      expect(found).toEqual({ events: 101, isExact: false });
-    } finally {
-      await pruned.close();
-    }
+    onTestFinished(() => pruned.close());
+    const store = createSqlEventStore({ database: pruned, now });
+    const events = Array.from({ length: 400 }, (_, index) =>
+      storedEvent({
+        control_execution_id: `pruned-${index}`,
+        timestamp: utcTimeOfMs(NOW_MS - index * HOUR_MS),
+      }),
+    );
+    await store.write(events.map(store.encode));
+    const prune = store.retention.eventBatches(BigInt(NOW_MS - 100 * HOUR_MS) * 1_000n);
+    while ((await prune()) > 0);
+    const limits = { exact: EXACT, places: 5, events: 20 };
+    const found = await createEventEstimate({ database: pruned, now, limits })({
+      agent_name: 'stored-bot-01',
+    });
+    expect(found).toEqual({ events: 101, isExact: false });
   });
 });

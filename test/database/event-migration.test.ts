@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/database.js';
 import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { migrate } from '../../src/database/migrate.js';
@@ -44,60 +44,57 @@ describeOnEachEmptyDatabase('events that were stored before they had positions',
     ];
     await executeSql(url, rows.join(';'));
     const database = await openDatabase({ url });
-    try {
-      const search = createEventSearch(database.bulk);
-      const { events } = await search.page({}, { limit: 10 });
-      expect(events.map((one) => one.control_execution_id)).toEqual(['c', 'a', 'b']);
-      expect(events[2]).toEqual(
-        storedEvent({
-          origin: 'merged',
-          control_execution_id: 'b',
-          timestamp: { us: BigInt(NOW - 90_000_000) * 1_000n, text: 'as sent' },
-          trace_id: 'trace-a',
-          span_id: 'span-a',
-          agent_name: AGENT,
-          control_id: 4,
-          control_name: 'short',
-          check_stage: 'post',
-          applies_to: 'tool_call',
-          action: 'steer',
-          confidence: 0.25,
-          execution_duration_ms: 131_072.5,
-          evaluator_name: 'regex',
-          selector_path: 'input',
-        }),
-      );
-      expect(await search.count({})).toBe(3);
-      expect(await search.count({ span_id: 'span-a' })).toBe(3);
-      expect(await search.count({ trace_id: 'trace-a' })).toBe(3);
-      const write = createEventWriter({ database, now: () => NOW });
-      const timestamp = utcTimeOfMs(NOW - 10_000);
-      const sent = { agent_name: AGENT, control_id: 4, control_name: LONG, timestamp };
-      const later = (id: string, origin: 'client' | 'service') =>
-        encodeEvent(storedEvent({ ...sent, control_execution_id: id, origin }));
-      await write([later('a', 'service'), later('b', 'client'), later('new', 'client')]);
-      const after = await search.page({}, { limit: 10 });
-      expect(after.events.filter((one) => one.control_execution_id !== 'new')).toEqual(events);
+    onTestFinished(() => database.close());
+    const search = createEventSearch(database.bulk);
+    const { events } = await search.page({}, { limit: 10 });
+    expect(events.map((one) => one.control_execution_id)).toEqual(['c', 'a', 'b']);
+    expect(events[2]).toEqual(
+      storedEvent({
+        origin: 'merged',
+        control_execution_id: 'b',
+        timestamp: { us: BigInt(NOW - 90_000_000) * 1_000n, text: 'as sent' },
+        trace_id: 'trace-a',
+        span_id: 'span-a',
+        agent_name: AGENT,
+        control_id: 4,
+        control_name: 'short',
+        check_stage: 'post',
+        applies_to: 'tool_call',
+        action: 'steer',
+        confidence: 0.25,
+        execution_duration_ms: 131_072.5,
+        evaluator_name: 'regex',
+        selector_path: 'input',
+      }),
+    );
+    expect(await search.count({})).toBe(3);
+    expect(await search.count({ span_id: 'span-a' })).toBe(3);
+    expect(await search.count({ trace_id: 'trace-a' })).toBe(3);
+    const write = createEventWriter({ database, now: () => NOW });
+    const timestamp = utcTimeOfMs(NOW - 10_000);
+    const sent = { agent_name: AGENT, control_id: 4, control_name: LONG, timestamp };
+    const later = (id: string, origin: 'client' | 'service') =>
+      encodeEvent(storedEvent({ ...sent, control_execution_id: id, origin }));
+    await write([later('a', 'service'), later('b', 'client'), later('new', 'client')]);
+    const after = await search.page({}, { limit: 10 });
+    expect(after.events.filter((one) => one.control_execution_id !== 'new')).toEqual(events);
 
-      const statistics = createStatisticsStore(database);
-      const window = timeWindow('7d', Date.now());
-      const query = {
-        agentName: AGENT,
-        controlId: null,
-        window,
-        byBucket: false,
-        agents: 0,
-        controls: 10,
-        topControls: 0,
-      };
-      const { controls } = await statistics.count(query);
-      expect(controls).toMatchObject([
-        { controlName: LONG, executions: 3, denies: 2, nonMatches: 1, durations: 1, durationSum: 0.125 },
-        { controlName: 'short', executions: 1, steers: 1, durationSum: 131_072.5, confidenceSum: 0.25 },
-      ]);
-      expect(await rebuildRollups({ database, now: () => Date.now() })).toMatchObject({ corrected: 0 });
-    } finally {
-      await database.close();
-    }
+    const statistics = createStatisticsStore(database);
+    const window = timeWindow('7d', Date.now());
+    const query = {
+      agentName: AGENT,
+      controlId: null,
+      window,
+      byBucket: false,
+      agents: 0,
+      controls: 10,
+      topControls: 0,
+    };
+    const { controls } = await statistics.count(query);
+    expect(controls).toMatchObject([
+      { controlName: LONG, executions: 3, denies: 2, nonMatches: 1, durations: 1, durationSum: 0.125 },
+      { controlName: 'short', executions: 1, steers: 1, durationSum: 131_072.5, confidenceSum: 0.25 },
+    ]);
+    expect(await rebuildRollups({ database, now: () => Date.now() })).toMatchObject({ corrected: 0 });
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { parseDatabaseUrl } from '../../src/database/database-url.js';
@@ -304,42 +304,39 @@ describeOnEachDatabase('segments of events', (freshDatabaseUrl, kind) => {
     const old = 1_700;
     await executeSql(url, oldEvents(location.kind, old));
     const database = await openDatabase({ url });
-    try {
-      const store = storeOf(database);
-      await database.bulk.transaction((tx) =>
-        tx.run(advanceRollups(OPEN_TABLE, Prisma.sql`1 = 1`, 1, Math.floor(NOW / 1000))),
-      );
-      expect(await store.search.count({})).toBe(old);
-      const client = (id: number) =>
-        numbered(id, 1, 0n, { origin: 'client', execution_duration_ms: 4, metadata: { from: 'client' } });
-      await write(store, [...client(10), ...client(5_000)]);
-      void store.start?.(failures);
-      for (let id = 0; id < 40; id += 1) await write(store, [...client(id * 40 + 3), ...client(5_001 + id)]);
-      await until(
-        () => segmentsOf(database),
-        (all) => all.length > 0 && all.every(({ hasFilter, isOld }) => hasFilter && !isOld),
-      );
-      for (let id = 0; id < 40; id += 1) await write(store, client(id * 40 + 7));
-      const found = await allOf(store);
-      expect(found).toHaveLength(old + 41);
-      const mergedIds = new Set([
-        10,
-        ...Array.from({ length: 40 }, (_, id) => [id * 40 + 3, id * 40 + 7]).flat(),
-      ]);
-      for (const one of found) {
-        const id = Number(one.control_execution_id.slice(3));
-        const isMerged = mergedIds.has(id) && id < old;
-        expect([id, one.origin]).toEqual([id, isMerged ? 'merged' : id < old ? 'service' : 'client']);
-        expect(one.execution_duration_ms).toBe(isMerged || id >= old ? 4 : null);
-      }
-      expect(await store.search.count({})).toBe(old + 41);
-      expect(await store.search.count({ trace_id: 'trace-a' })).toBe(old);
-      expect(await store.rebuildStatistics()).toMatchObject({ corrected: 0 });
-      expect((await positionsOf(store)).length).toBe(old + 41);
-      await store.close();
-    } finally {
-      await database.close();
+    onTestFinished(() => database.close());
+    const store = storeOf(database);
+    await database.bulk.transaction((tx) =>
+      tx.run(advanceRollups(OPEN_TABLE, Prisma.sql`1 = 1`, 1, Math.floor(NOW / 1000))),
+    );
+    expect(await store.search.count({})).toBe(old);
+    const client = (id: number) =>
+      numbered(id, 1, 0n, { origin: 'client', execution_duration_ms: 4, metadata: { from: 'client' } });
+    await write(store, [...client(10), ...client(5_000)]);
+    void store.start?.(failures);
+    for (let id = 0; id < 40; id += 1) await write(store, [...client(id * 40 + 3), ...client(5_001 + id)]);
+    await until(
+      () => segmentsOf(database),
+      (all) => all.length > 0 && all.every(({ hasFilter, isOld }) => hasFilter && !isOld),
+    );
+    for (let id = 0; id < 40; id += 1) await write(store, client(id * 40 + 7));
+    const found = await allOf(store);
+    expect(found).toHaveLength(old + 41);
+    const mergedIds = new Set([
+      10,
+      ...Array.from({ length: 40 }, (_, id) => [id * 40 + 3, id * 40 + 7]).flat(),
+    ]);
+    for (const one of found) {
+      const id = Number(one.control_execution_id.slice(3));
+      const isMerged = mergedIds.has(id) && id < old;
+      expect([id, one.origin]).toEqual([id, isMerged ? 'merged' : id < old ? 'service' : 'client']);
+      expect(one.execution_duration_ms).toBe(isMerged || id >= old ? 4 : null);
     }
+    expect(await store.search.count({})).toBe(old + 41);
+    expect(await store.search.count({ trace_id: 'trace-a' })).toBe(old);
+    expect(await store.rebuildStatistics()).toMatchObject({ corrected: 0 });
+    expect((await positionsOf(store)).length).toBe(old + 41);
+    await store.close();
   });
 });
 

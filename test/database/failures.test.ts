@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createAgentStore } from '../../src/agents/agent-store.js';
 import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
@@ -109,23 +109,20 @@ describe('SQLite', () => {
   it('waits for the lock of another process without stopping this one, and not forever', async () => {
     const holder = openSqliteConnection(path, 'writer');
     const waiter = openSqliteConnection(path, 'writer');
-    try {
-      await beginWriting(holder, 0);
-      const failed = await beginWriting(waiter, 30).catch(asServiceError);
-      expect(failed).toMatchObject(UNAVAILABLE);
-      let got = false;
-      const waiting = beginWriting(waiter, 60_000).then(() => {
-        got = true;
-      });
-      await new Promise((resolve) => setImmediate(resolve));
-      expect(got).toBe(false);
-      holder.executeScript('COMMIT');
-      await waiting;
-      expect(waiter.inTransaction).toBe(true);
-    } finally {
-      holder.close();
-      waiter.close();
-    }
+    onTestFinished(() => waiter.close());
+    onTestFinished(() => holder.close());
+    await beginWriting(holder, 0);
+    const failed = await beginWriting(waiter, 30).catch(asServiceError);
+    expect(failed).toMatchObject(UNAVAILABLE);
+    let got = false;
+    const waiting = beginWriting(waiter, 60_000).then(() => {
+      got = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(got).toBe(false);
+    holder.executeScript('COMMIT');
+    await waiting;
+    expect(waiter.inTransaction).toBe(true);
   });
 
   it('on a full disk undoes the whole mutation and continues when there is room again', async () => {

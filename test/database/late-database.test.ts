@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { createAgentStore } from '../../src/agents/agent-store.js';
 import { originOfService } from '../../src/database/audit-log.js';
@@ -6,16 +6,14 @@ import { type Database, openDatabase } from '../../src/database/database.js';
 import { unavailable } from '../../src/database/errors.js';
 import { createLateDatabase, type LateDatabase } from '../../src/database/late-database.js';
 import { describeOnEachEmptyDatabase } from '../support/databases.js';
+import { openedInTest } from '../support/opened.js';
 import { until } from '../support/until.js';
 
 const REFUSED = { name: 'ServiceError', code: 'SERVICE_UNAVAILABLE', message: 'not mounted yet' };
 const COUNT = Prisma.sql`SELECT COUNT(*) FROM "agents"`;
 
 describeOnEachEmptyDatabase('a database that comes late', (freshDatabaseUrl, kind) => {
-  const opened: Database[] = [];
-  afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close();
-  });
+  const opened = openedInTest<Database>((one) => one.close());
   const late = (): LateDatabase => {
     const database = createLateDatabase({
       kind,

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createAgentStore } from '../../src/agents/agent-store.js';
 import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
@@ -180,14 +180,11 @@ describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
   it('reports every statement to the hook, and only to the one that was registered', async () => {
     const statements: string[] = [];
     const observed = await openDatabase({ url, migrate: false, onQuery: (sql) => statements.push(sql) });
-    try {
-      statements.length = 0;
-      await observed.revision();
-      expect(statements).toHaveLength(1);
-      expect(statements[0]).toContain('service_state');
-    } finally {
-      await observed.close();
-    }
+    onTestFinished(() => observed.close());
+    statements.length = 0;
+    await observed.revision();
+    expect(statements).toHaveLength(1);
+    expect(statements[0]).toContain('service_state');
   });
 
   it('is refused after closing, like everything else', async () => {

@@ -12,15 +12,13 @@ import { readMigrations } from '../../src/database/migration-files.js';
 import { CHECKED_TABLES, quickCheck, UNCHECKED_TABLES } from '../../src/database/quick-check.js';
 import { BULK_WRITER_PRAGMAS, openSqliteConnection } from '../../src/database/sqlite-connection.js';
 import { describeOnEachEmptyDatabase } from '../support/databases.js';
+import { openedInTest } from '../support/opened.js';
 import { executeSql } from '../support/sql.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describeOnEachEmptyDatabase('A database', (freshDatabaseUrl, kind) => {
-  const opened: Database[] = [];
-  afterEach(async () => {
-    for (const database of opened.splice(0)) await database.close();
-  });
+  const opened = openedInTest<Database>((one) => one.close());
   async function opening(url: string, more: object = {}) {
     const warnings: { details: object; message: string }[] = [];
     const logger = {

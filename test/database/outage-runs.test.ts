@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { describe, expect, it } from 'vitest';
+import { compiled } from '../support/service-process.js';
 import { fuzzSeed } from '../transport/wire/random.js';
 import { NOTHING_LOST, outageRuns } from './outage-runs.js';
 
 const OUTAGES = 2;
 
 describe('PostgreSQL that is stopped and restarted under load', () => {
-  let compiled: CompiledService;
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterAll(() => compiled.remove());
-
   it.each([1, 2])(
     'ends no process, keeps loaded agents answered and loses nothing acknowledged, SERVICE_WORKERS=%i',
     async (workers) => {

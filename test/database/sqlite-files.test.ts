@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openSqliteConnection, type SqliteConnection } from '../../src/database/sqlite-connection.js';
 import { SqliteFiles } from '../../src/database/sqlite-files.js';
 import { createSqliteThread } from '../../src/database/sqlite-thread.js';
@@ -145,15 +145,12 @@ describe('the files of a SQLite database', () => {
     const name = path.join(folder, 'link.db');
     await symlink(file, name);
     const linked = SqliteFiles.open(name);
-    try {
-      await linked.verify();
-      await copyFile(file, `${file}.copy`);
-      await unlink(name);
-      await symlink(`${file}.copy`, name);
-      await expect(linked.verify()).rejects.toMatchObject(REPLACED);
-    } finally {
-      linked.close();
-    }
+    onTestFinished(() => linked.close());
+    await linked.verify();
+    await copyFile(file, `${file}.copy`);
+    await unlink(name);
+    await symlink(`${file}.copy`, name);
+    await expect(linked.verify()).rejects.toMatchObject(REPLACED);
   });
 
   it('report whether everything in a log that is gone can still be saved', async () => {

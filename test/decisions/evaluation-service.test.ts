@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { EvaluateRequest } from '../../src/decisions/evaluate-request.js';
 import type { LimitedCaller } from '../../src/decisions/evaluation-caller.js';
 import type { EvaluationOptions } from '../../src/decisions/evaluation-options.js';
@@ -65,21 +65,18 @@ function caller(signal: AbortSignal = new AbortController().signal): LimitedCall
 describe('an evaluation that waits for an external evaluator', () => {
   it('fails at its timeout, stops the evaluator, and records what has matched', async () => {
     vi.useFakeTimers();
-    try {
-      const { service, recorded, labels, modelSignal } = scene();
-      const verdict = service.evaluate(request({ timeoutMs: 50 }), 'verdict', caller());
-      const failed = expect(verdict).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
-      await vi.advanceTimersByTimeAsync(49);
-      expect(modelSignal()?.aborted).toBe(false);
-      await vi.advanceTimersByTimeAsync(1);
-      await failed;
-      expect(modelSignal()?.aborted).toBe(true);
-      expect(recorded).toMatchObject([{ matches: [{ control_id: 1 }], errors: [] }]);
-      expect(labels).toEqual([]);
-      expect(vi.getTimerCount()).toBe(0);
-    } finally {
-      vi.useRealTimers();
-    }
+    onTestFinished(() => void vi.useRealTimers());
+    const { service, recorded, labels, modelSignal } = scene();
+    const verdict = service.evaluate(request({ timeoutMs: 50 }), 'verdict', caller());
+    const failed = expect(verdict).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    await vi.advanceTimersByTimeAsync(49);
+    expect(modelSignal()?.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await failed;
+    expect(modelSignal()?.aborted).toBe(true);
+    expect(recorded).toMatchObject([{ matches: [{ control_id: 1 }], errors: [] }]);
+    expect(labels).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it.each([
@@ -101,23 +98,20 @@ describe('an evaluation that waits for an external evaluator', () => {
 describe('an evaluation that waits for nothing', () => {
   it('is answered at once and starts no timer', () => {
     vi.useFakeTimers();
-    try {
-      const loaded = new LoadedProgram(aProgram([]), { readRevision: 1, readAtMs: 0, isKept: false });
-      const service = createEvaluationService({
-        programs: { programOf: () => loaded, progress: PROGRESS },
-        now: () => 0,
-        newDecisionId: () => 'decision',
-        onVerdict: () => {},
-      });
-      expect(service.evaluate(request({ timeoutMs: 1 }), 'verdict', caller())).toMatchObject({
-        is_safe: true,
-        outcome: 'allow',
-        decision_id: 'decision',
-        revision: 7,
-      });
-      expect(vi.getTimerCount()).toBe(0);
-    } finally {
-      vi.useRealTimers();
-    }
+    onTestFinished(() => void vi.useRealTimers());
+    const loaded = new LoadedProgram(aProgram([]), { readRevision: 1, readAtMs: 0, isKept: false });
+    const service = createEvaluationService({
+      programs: { programOf: () => loaded, progress: PROGRESS },
+      now: () => 0,
+      newDecisionId: () => 'decision',
+      onVerdict: () => {},
+    });
+    expect(service.evaluate(request({ timeoutMs: 1 }), 'verdict', caller())).toMatchObject({
+      is_safe: true,
+      outcome: 'allow',
+      decision_id: 'decision',
+      revision: 7,
+    });
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

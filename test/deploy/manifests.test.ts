@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import { SETTINGS } from '../../src/config/settings.js';
 import { VERSION } from '../../src/process/package-root.js';
-import { startService } from '../support/service.js';
+import { testService } from '../support/service-suite.js';
 import {
   build,
   DEPLOY,
@@ -141,33 +141,29 @@ describe('The alerts', () => {
   });
 
   it('and the autoscaler use metrics that a service has, and so do their pages', async () => {
-    const service = await startService();
-    try {
-      const text = await (await fetch(`${service.url}/metrics`)).text();
-      const present = new Set(
-        [...text.matchAll(/^# TYPE (\w+) (\w+)/gm)].flatMap(([, name = '', type]) =>
-          type === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => name + part) : name,
-        ),
-      );
-      const autoscaler = read('kustomize', 'overlays', 'postgresql', 'autoscaler.yaml');
-      const used = [autoscaler, ...all.map(({ expr }) => expr)]
-        .join('\n')
-        .match(new RegExp(`${PREFIX}\\w+`, 'g'));
-      expect(used?.length).toBeGreaterThan(all.length);
-      // Rules that read what another one records.
-      const recorded = new Set(all.flatMap(({ record }) => record ?? []));
-      const derived = all.flatMap(({ expr }) => expr.match(/control_enforcement:[\w:]+/g) ?? []);
-      expect(new Set(derived)).toEqual(recorded);
-      expect((used ?? []).filter((name) => !present.has(name))).toEqual([]);
-      const pages = ['runbook.md', 'slo.md'].map((name) => read('..', 'docs', name)).join('\n');
-      // A histogram may be named as a whole.
-      const named = [...pages.matchAll(/…_(\w+)/g)].map(([, name]) => PREFIX + name);
-      const isPresent = (name: string) => present.has(name) || present.has(`${name}_bucket`);
-      expect(named.length).toBeGreaterThan(rules.length);
-      expect(named.filter((name) => !isPresent(name))).toEqual([]);
-    } finally {
-      await service.stop();
-    }
+    const service = await testService();
+    const text = await (await fetch(`${service.url}/metrics`)).text();
+    const present = new Set(
+      [...text.matchAll(/^# TYPE (\w+) (\w+)/gm)].flatMap(([, name = '', type]) =>
+        type === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => name + part) : name,
+      ),
+    );
+    const autoscaler = read('kustomize', 'overlays', 'postgresql', 'autoscaler.yaml');
+    const used = [autoscaler, ...all.map(({ expr }) => expr)]
+      .join('\n')
+      .match(new RegExp(`${PREFIX}\\w+`, 'g'));
+    expect(used?.length).toBeGreaterThan(all.length);
+    // Rules that read what another one records.
+    const recorded = new Set(all.flatMap(({ record }) => record ?? []));
+    const derived = all.flatMap(({ expr }) => expr.match(/control_enforcement:[\w:]+/g) ?? []);
+    expect(new Set(derived)).toEqual(recorded);
+    expect((used ?? []).filter((name) => !present.has(name))).toEqual([]);
+    const pages = ['runbook.md', 'slo.md'].map((name) => read('..', 'docs', name)).join('\n');
+    // A histogram may be named as a whole.
+    const named = [...pages.matchAll(/…_(\w+)/g)].map(([, name]) => PREFIX + name);
+    const isPresent = (name: string) => present.has(name) || present.has(`${name}_bucket`);
+    expect(named.length).toBeGreaterThan(rules.length);
+    expect(named.filter((name) => !isPresent(name))).toEqual([]);
   });
 });
 
@@ -233,24 +229,21 @@ describe.runIf(KUSTOMIZE !== undefined)('An overlay with the component for Prome
     const folder = mkdtempSync(path.join(KUSTOMIZE_FOLDER, 'overlays', 'test-'));
     const url = 'https://docs.example.com/controls/runbook.md';
     const overlay = { resources: ['../sqlite'], components: ['./prometheus'] };
-    try {
-      cpSync(path.join(KUSTOMIZE_FOLDER, 'components', 'prometheus'), path.join(folder, 'prometheus'), {
-        recursive: true,
-      });
-      const setting = path.join(folder, 'prometheus', 'runbook.yaml');
-      writeFileSync(setting, readFileSync(setting, 'utf8').replace('url: docs/runbook.md', `url: ${url}`));
-      writeFileSync(path.join(folder, 'kustomization.yaml'), JSON.stringify(overlay));
-      const built = build(path.basename(folder));
-      const rule = built.find(({ kind }) => kind === 'PrometheusRule');
-      const links = rule.spec.groups.flatMap((group: Manifest) =>
-        group.rules.flatMap((each: Manifest) => each.annotations?.runbook_url ?? []),
-      );
-      expect(links.length).toBeGreaterThan(10);
-      expect(links.filter((link: string) => !link.startsWith(`${url}#`))).toEqual([]);
-      expect(built.map(({ kind }) => kind)).toContain('ServiceMonitor');
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    cpSync(path.join(KUSTOMIZE_FOLDER, 'components', 'prometheus'), path.join(folder, 'prometheus'), {
+      recursive: true,
+    });
+    const setting = path.join(folder, 'prometheus', 'runbook.yaml');
+    writeFileSync(setting, readFileSync(setting, 'utf8').replace('url: docs/runbook.md', `url: ${url}`));
+    writeFileSync(path.join(folder, 'kustomization.yaml'), JSON.stringify(overlay));
+    const built = build(path.basename(folder));
+    const rule = built.find(({ kind }) => kind === 'PrometheusRule');
+    const links = rule.spec.groups.flatMap((group: Manifest) =>
+      group.rules.flatMap((each: Manifest) => each.annotations?.runbook_url ?? []),
+    );
+    expect(links.length).toBeGreaterThan(10);
+    expect(links.filter((link: string) => !link.startsWith(`${url}#`))).toEqual([]);
+    expect(built.map(({ kind }) => kind)).toContain('ServiceMonitor');
   });
 });
 

@@ -29,7 +29,7 @@ function pairs(first: number, second: number) {
   });
 }
 
-describeService('agents with and without controls in effect', ({ call, seed, service, databaseUrl }) => {
+describeService('agents with and without controls in effect', ({ call, seed, service }) => {
   let runs = 0;
   it('are those whose number of active controls is positive, or zero', async () => {
     await fc.assert(
@@ -90,13 +90,13 @@ describeService('agents with and without controls in effect', ({ call, seed, ser
   it('are found over every RPC protocol, in a number of queries that the number of agents does not change', async () => {
     for (let index = 0; index < 25; index += 1) await seed.agent(`uncovered-bot-${index}`);
     const queriesOf = async (limit: number): Promise<number> => {
-      const before = service().queries.length;
+      const before = service.queries.length;
       await call('GET', `/api/v1/agents?has_active_controls=false&limit=${limit}`);
-      return service().queries.length - before;
+      return service.queries.length - before;
     };
     expect(await queriesOf(25)).toBe(await queriesOf(2));
     for (const protocol of RPC_PROTOCOLS) {
-      const agents = createClient(AgentService, rpcTransport(protocol, service().url));
+      const agents = createClient(AgentService, rpcTransport(protocol, service.url));
       const found = await agents.listAgents({ name: 'uncovered-', hasActiveControls: false, limit: 10 });
       expect([protocol, found.pagination?.total, found.agents.length]).toEqual([protocol, 25, 10]);
       const none = await agents.listAgents({ name: 'uncovered-', hasActiveControls: true });
@@ -120,10 +120,10 @@ describeService('agents with and without controls in effect', ({ call, seed, ser
     await seed.agent('never-used-bot');
     const usedAtMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
     await executeSql(
-      databaseUrl(),
+      service.databaseUrl,
       `INSERT INTO "agent_uses" ("agent_name", "used_at_ms") VALUES ('used-last-bot', ${usedAtMs})`,
     );
-    const agents = createClient(AgentService, rpcTransport('gRPC', service().url));
+    const agents = createClient(AgentService, rpcTransport('gRPC', service.url));
     const [used] = (await agents.listAgents({ name: 'used-last-bot' })).agents;
     expect(used?.lastUsedAt).toBe(new Date(usedAtMs).toISOString().slice(0, 19));
     const [never] = (await agents.listAgents({ name: 'never-used-bot' })).agents;
@@ -159,7 +159,7 @@ describeService('the ways by which an agent has a control', ({ call, seed, servi
     }
     for (const policy of [second, first]) await call('POST', `/api/v1/agents/${agent}/policies/${policy}`);
     for (const protocol of RPC_PROTOCOLS) {
-      const transport = rpcTransport(protocol, service().url);
+      const transport = rpcTransport(protocol, service.url);
       const { linkedControlIds } = await createClient(AgentService, transport).getAgent({ agentName: agent });
       expect([protocol, linkedControlIds]).toEqual([protocol, [direct, both]]);
       const found = await createClient(PolicyService, transport).listAgentPolicies({ agentName: agent });

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, restClient } from '../support/http.js';
-import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { describe, expect, it } from 'vitest';
+import { problem } from '../support/refusals.js';
+import { denyWord, evaluate } from '../support/seed.js';
+import { describeService } from '../support/service-suite.js';
 import { damageAgent, damageControl } from '../support/sql.js';
 
 const INIT = '/api/v1/agents/initAgent';
@@ -26,19 +25,8 @@ const definition = (condition: object, more: object = {}) => ({
   ...more,
 });
 
-describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
-  let service: TestService;
-  let databaseUrl: string;
-  let call: RestClient;
-  let seed: ReturnType<typeof seeder>;
+describeService('evaluators of agents', ({ call, seed, service }) => {
   let count = 0;
-  beforeAll(async () => {
-    databaseUrl = await freshDatabaseUrl();
-    service = await startService({ DATABASE_URL: databaseUrl });
-    call = restClient(service.url);
-    seed = seeder(call);
-  });
-  afterAll(() => service.stop());
 
   /** A fresh agent with the evaluators `tone` (with a schema) and `free` (without one). */
   const freshAgent = async (evaluators: object[] = []): Promise<string> => {
@@ -129,32 +117,30 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
         description: null,
         config_schema: {},
       });
-      expect(await call('GET', `${path}/Tone`)).toMatchObject({
-        status: 404,
-        body: {
-          error_code: 'EVALUATOR_NOT_FOUND',
+      expect(await call('GET', `${path}/Tone`)).toMatchObject(
+        problem(404, 'EVALUATOR_NOT_FOUND', {
           reason: 'NotFound',
           details: { name: 'Tone', kind: 'Evaluator' },
-        },
-      });
+        }),
+      );
     });
 
     it('only for an agent that there is', async () => {
       for (const path of ['evaluators', 'evaluators/tone']) {
         const reply = await call('GET', `/api/v1/agents/nobody-at-all/${path}`);
-        expect(reply).toMatchObject({ status: 404, body: { error_code: 'AGENT_NOT_FOUND' } });
+        expect(reply).toMatchObject(problem(404, 'AGENT_NOT_FOUND'));
         const invalid = await call('GET', `/api/v1/agents/short/${path}`);
-        expect(invalid).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+        expect(invalid).toMatchObject(problem(422, 'VALIDATION_ERROR'));
       }
     });
 
     it('not at all when the registration cannot be read', async () => {
       const agent = await freshAgent();
-      await damageAgent(databaseUrl, agent, '{"agent":');
+      await damageAgent(service.databaseUrl, agent, '{"agent":');
       const list = await call('GET', `/api/v1/agents/${agent}/evaluators`);
       expect(list).toMatchObject({ status: 200, body: { evaluators: [], pagination: { total: 0 } } });
       const one = await call('GET', `/api/v1/agents/${agent}/evaluators/tone`);
-      expect(one).toMatchObject({ status: 404, body: { error_code: 'EVALUATOR_NOT_FOUND' } });
+      expect(one).toMatchObject(problem(404, 'EVALUATOR_NOT_FOUND'));
     });
   });
 
@@ -190,23 +176,21 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
     it('belong to an agent that exists, named as it is stored', async () => {
       const agent = await freshAgent();
       for (const name of ['nobody-at-all:tone', ':tone', `${agent.toUpperCase()}:tone`]) {
-        await refusedEverywhere(definition(leaf(name)), {
-          status: 404,
-          body: {
-            error_code: 'AGENT_NOT_FOUND',
+        await refusedEverywhere(
+          definition(leaf(name)),
+          problem(404, 'AGENT_NOT_FOUND', {
             details: { kind: 'Agent', name: name.slice(0, -':tone'.length) },
-          },
-        });
+          }),
+        );
       }
     });
 
     it('must be registered; the first colon ends the name of the agent', async () => {
       const agent = await freshAgent([{ name: 'a:b' }]);
       for (const name of [`${agent}:Tone`, `${agent}:`, `${agent}:tone:b`]) {
-        await refusedEverywhere(definition({ not: leaf(name) }), {
-          status: 422,
-          body: {
-            error_code: 'EVALUATOR_NOT_FOUND',
+        await refusedEverywhere(
+          definition({ not: leaf(name) }),
+          problem(422, 'EVALUATOR_NOT_FOUND', {
             errors: [
               {
                 resource: 'Control',
@@ -214,8 +198,8 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
                 code: 'evaluator_not_found',
               },
             ],
-          },
-        });
+          }),
+        );
       }
       const reply = await call('POST', `${CONTROLS}/validate`, { data: definition(leaf(`${agent}:a:b`)) });
       expect(reply.status).toBe(200);
@@ -226,21 +210,17 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
       for (const config of [{}, { level: 0 }, { level: 'two' }, { level: 2, more: 1 }]) {
         await refusedEverywhere(
           definition({ and: [leaf('regex', { pattern: 'x' }), leaf(`${agent}:tone`, config)] }),
-          {
-            status: 422,
-            body: {
-              error_code: 'INVALID_CONFIG',
-              title: 'Invalid Configuration',
-              errors: [
-                {
-                  resource: 'Control',
-                  field: 'data.condition.and[1].evaluator.config',
-                  code: 'schema_validation_error',
-                  value: '[REDACTED]',
-                },
-              ],
-            },
-          },
+          problem(422, 'INVALID_CONFIG', {
+            title: 'Invalid Configuration',
+            errors: [
+              {
+                resource: 'Control',
+                field: 'data.condition.and[1].evaluator.config',
+                code: 'schema_validation_error',
+                value: '[REDACTED]',
+              },
+            ],
+          }),
         );
       }
     });
@@ -252,29 +232,25 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
       ['needs backtracking', { patternProperties: { '(?=x)': {} } }],
     ])('are refused when the registered schema %s', async (_what, config_schema) => {
       const agent = await freshAgent([{ name: 'broken', config_schema }]);
-      await refusedEverywhere(definition(leaf(`${agent}:broken`)), {
-        status: 422,
-        body: { error_code: 'INVALID_CONFIG' },
-      });
+      await refusedEverywhere(definition(leaf(`${agent}:broken`)), problem(422, 'INVALID_CONFIG'));
     });
 
     it('of an agent that cannot be read report what is wrong with it', async () => {
       const agent = await freshAgent();
       await damageAgent(
-        databaseUrl,
+        service.databaseUrl,
         agent,
         JSON.stringify({ agent: { agent_name: agent }, steps: [{ type: '' }], evaluators: [] }),
       );
-      await refusedEverywhere(definition(leaf(`${agent}:tone`)), {
-        status: 422,
-        body: {
-          error_code: 'CORRUPTED_DATA',
+      await refusedEverywhere(
+        definition(leaf(`${agent}:tone`)),
+        problem(422, 'CORRUPTED_DATA', {
           errors: [
             { resource: 'Agent', field: 'steps[0].type' },
             { resource: 'Agent', field: 'steps[0].name', code: 'missing' },
           ],
-        },
-      });
+        }),
+      );
     });
 
     it('are checked from left to right, and the first failing one is reported', async () => {
@@ -299,13 +275,11 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
       const data = (names: string[]) => definition({ and: names.map((name) => leaf(`${name}:free`)) });
       const validate = (names: string[]) => call('POST', `${CONTROLS}/validate`, { data: data(names) });
       expect((await validate(agents.slice(1))).status).toBe(200);
-      expect(await validate(agents)).toMatchObject({
-        status: 422,
-        body: {
-          error_code: 'VALIDATION_ERROR',
+      expect(await validate(agents)).toMatchObject(
+        problem(422, 'VALIDATION_ERROR', {
           errors: [{ field: 'data.condition.and[16].evaluator.name', code: 'value_error' }],
-        },
-      });
+        }),
+      );
     });
 
     it('are checked after the shape, and after the name of the control', async () => {
@@ -313,11 +287,11 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
       await seed.control(name);
       const unknown = definition(leaf('nobody-at-all:tone'));
       const taken = await call('PUT', CONTROLS, { name, data: unknown });
-      expect(taken).toMatchObject({ status: 409, body: { error_code: 'CONTROL_NAME_CONFLICT' } });
+      expect(taken).toMatchObject(problem(409, 'CONTROL_NAME_CONFLICT'));
       const shape = await call('PUT', CONTROLS, { name, data: { ...unknown, execution: 'nowhere' } });
-      expect(shape).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+      expect(shape).toMatchObject(problem(422, 'VALIDATION_ERROR'));
       const missing = await call('PUT', `${CONTROLS}/999999/data`, { data: unknown });
-      expect(missing).toMatchObject({ status: 404, body: { error_code: 'CONTROL_NOT_FOUND' } });
+      expect(missing).toMatchObject(problem(404, 'CONTROL_NOT_FOUND'));
     });
 
     it('are errors of an evaluation, which fails closed', async () => {
@@ -360,10 +334,7 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
       };
       const id = await seed.control(freshName(), definition(condition));
       const refused = await link(other, id);
-      expect(refused).toMatchObject({
-        status: 400,
-        body: { error_code: 'POLICY_CONTROL_INCOMPATIBLE', reason: 'BadRequest' },
-      });
+      expect(refused).toMatchObject(problem(400, 'POLICY_CONTROL_INCOMPATIBLE', { reason: 'BadRequest' }));
       const item = {
         resource: 'Control',
         field: 'evaluator',
@@ -393,28 +364,26 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
     it('only if it can be read', async () => {
       const agent = await freshAgent();
       const id = await seed.control(freshName());
-      await damageControl(databaseUrl, id, '{"condition":5}');
-      expect(await link(agent, id)).toMatchObject({
-        status: 400,
-        body: { error_code: 'POLICY_CONTROL_INCOMPATIBLE', errors: [{ code: 'incompatible' }] },
-      });
+      await damageControl(service.databaseUrl, id, '{"condition":5}');
+      expect(await link(agent, id)).toMatchObject(
+        problem(400, 'POLICY_CONTROL_INCOMPATIBLE', { errors: [{ code: 'incompatible' }] }),
+      );
     });
 
     it('unless nothing is stored in it yet', async () => {
       const agent = await freshAgent();
       const empty = await seed.control(freshName());
-      await damageControl(databaseUrl, empty, '{}');
+      await damageControl(service.databaseUrl, empty, '{}');
       expect((await link(agent, empty)).status).toBe(200);
     });
 
     it('to an agent that cannot be read: it cannot', async () => {
       const agent = await freshAgent();
       const id = await seed.control(freshName());
-      await damageAgent(databaseUrl, agent, '[]');
-      expect(await link(agent, id)).toMatchObject({
-        status: 400,
-        body: { error_code: 'POLICY_CONTROL_INCOMPATIBLE', errors: [{ code: 'incompatible' }] },
-      });
+      await damageAgent(service.databaseUrl, agent, '[]');
+      expect(await link(agent, id)).toMatchObject(
+        problem(400, 'POLICY_CONTROL_INCOMPATIBLE', { errors: [{ code: 'incompatible' }] }),
+      );
     });
 
     it('after it is known that both exist', async () => {
@@ -492,10 +461,7 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
         remove_steps: [{ type: 'tool', name: 'one' }],
         remove_evaluators: ['tone', 'free'],
       });
-      expect(refused).toMatchObject({
-        status: 409,
-        body: { error_code: 'EVALUATOR_IN_USE', reason: 'Conflict' },
-      });
+      expect(refused).toMatchObject(problem(409, 'EVALUATOR_IN_USE', { reason: 'Conflict' }));
       const { errors } = refused.body as { errors: { message: string }[] };
       expect(errors).toHaveLength(3);
       for (const item of errors) {
@@ -529,25 +495,23 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
       expect((await call('POST', `/api/v1/policies/${policy}/controls/${id}`)).status).toBe(200);
       expect((await call('POST', `/api/v1/agents/${agent}/policies/${policy}`)).status).toBe(200);
       const refused = await patch(agent, { remove_evaluators: ['free'] });
-      expect(refused).toMatchObject({ status: 409, body: { error_code: 'EVALUATOR_IN_USE' } });
+      expect(refused).toMatchObject(problem(409, 'EVALUATOR_IN_USE'));
     });
 
     it('only if the agent and, for evaluators, its controls can be read', async () => {
       const agent = await freshAgent();
       const id = await seed.control(freshName(), denyWord('x'));
       await seed.link(agent, id);
-      await damageControl(databaseUrl, id, '{"condition":');
+      await damageControl(service.databaseUrl, id, '{"condition":');
       const steps = { remove_steps: [{ type: 'tool', name: 'one' }] };
-      expect(await patch(agent, { ...steps, remove_evaluators: ['none'] })).toMatchObject({
-        status: 422,
-        body: { error_code: 'CORRUPTED_DATA', details: { name: String(id), kind: 'Control' } },
-      });
+      expect(await patch(agent, { ...steps, remove_evaluators: ['none'] })).toMatchObject(
+        problem(422, 'CORRUPTED_DATA', { details: { name: String(id), kind: 'Control' } }),
+      );
       expect((await patch(agent, steps)).body.steps_removed).toHaveLength(1);
-      await damageAgent(databaseUrl, agent, '{}');
-      expect(await patch(agent, {})).toMatchObject({
-        status: 422,
-        body: { error_code: 'CORRUPTED_DATA', details: { name: agent, kind: 'Agent' } },
-      });
+      await damageAgent(service.databaseUrl, agent, '{}');
+      expect(await patch(agent, {})).toMatchObject(
+        problem(422, 'CORRUPTED_DATA', { details: { name: agent, kind: 'Agent' } }),
+      );
     });
 
     it('only from an agent that there is', async () => {

@@ -1,11 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { problem } from '../support/refusals.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
 
 const INIT = '/api/v1/agents/initAgent';
 
-describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
+describeService('agents over REST', ({ call, seed, service }) => {
   describe('the agent name', () => {
     it('is trimmed and lower-cased wherever it is written', async () => {
       await seed.agent('\t My-Agent:01_x ');
@@ -42,7 +43,7 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
       ['a list', ['billing-bot-01']],
     ])('is refused in bodies: %s', async (_what, agentName) => {
       const registration = await call('POST', INIT, { agent: { agent_name: agentName } });
-      expect(registration).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+      expect(registration).toMatchObject(problem(422, 'VALIDATION_ERROR'));
       expect(registration.body.errors).toEqual([
         expect.objectContaining({ resource: 'Agent', field: 'agent.agent_name', code: 'value_error' }),
       ]);
@@ -114,7 +115,7 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
       '{"zero":"a\\u0000b","half":"\\ud83d","pair":"\\ud83d\\ude00","b":12345678901234567890,' +
       '"a":[-9007199254740993,1.5e300,0.1],"__proto__":{"x":1},"constructor":null}';
     await call('POST', INIT, `{"agent":{"agent_name":"verbatim-agent","agent_metadata":${metadata}}}`);
-    const response = await fetch(`${service().url}/api/v1/agents/verbatim-agent`);
+    const response = await fetch(`${service.url}/api/v1/agents/verbatim-agent`);
     const text = await response.text();
     const printed = metadata.replace('\\ud83d\\ude00', '\u{1f600}').replace('1.5e300', '1.5e+300');
     expect(text).toContain(`"agent_metadata":${printed}`);
@@ -123,11 +124,11 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
   describe('the list', () => {
     const names = ['alpha_agent-1', 'alpha-agent-2', 'beta-agent-03', 'beta-agent-04', 'gamma-agent-5'];
     beforeAll(async () => {
-      await executeSql(databaseUrl(), 'DELETE FROM "agents"');
+      await executeSql(service.databaseUrl, 'DELETE FROM "agents"');
       for (const name of names) await seed.agent(name);
       // Two were registered in the same moment, another one later than all.
       await executeSql(
-        databaseUrl(),
+        service.databaseUrl,
         `UPDATE "agents" SET "created_at_ms" = CASE "name"
            WHEN 'gamma-agent-5' THEN 1000000000000 WHEN 'alpha_agent-1' THEN 1700000000123
            ELSE 1600000000000 END`,
@@ -364,7 +365,7 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
         steps: [step('a'), step('a')],
         evaluators: [{ name: 'list' }, { name: 'regex' }],
       });
-      expect(reply).toMatchObject({ status: 409, body: { error_code: 'EVALUATOR_NAME_CONFLICT' } });
+      expect(reply).toMatchObject(problem(409, 'EVALUATOR_NAME_CONFLICT'));
       expect(reply.body.errors).toMatchObject([
         { resource: 'Evaluator', field: 'name', code: 'name_conflict' },
       ]);
@@ -373,10 +374,7 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
         steps: [step('a'), step('a'), step('b'), step('b')],
         evaluators: [{ name: 'Regex' }],
       });
-      expect(twice).toMatchObject({
-        status: 400,
-        body: { error_code: 'VALIDATION_ERROR', reason: 'BadRequest' },
-      });
+      expect(twice).toMatchObject(problem(400, 'VALIDATION_ERROR', { reason: 'BadRequest' }));
       expect(twice.body.errors).toMatchObject([
         { resource: 'Step', field: 'name', code: 'duplicate_step_name' },
       ]);
@@ -411,7 +409,7 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
           { steps: [step('new'), step('a', { [member]: after })] },
           { agent_version: '9' },
         );
-        expect(reply).toMatchObject({ status: 409, body: { error_code: 'SCHEMA_INCOMPATIBLE' } });
+        expect(reply).toMatchObject(problem(409, 'SCHEMA_INCOMPATIBLE'));
         expect(reply.body.errors).toMatchObject([
           { resource: 'Step', field: 'schema', code: 'schema_mismatch' },
         ]);
@@ -435,7 +433,7 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
         await init({ evaluators: [{ name: 'tone', config_schema: before }] });
         const after = schema({ c: { type: 'object', properties: { d: { type: 'number' } } }, e: {} }, ['e']);
         const reply = await init({ evaluators: [{ name: 'tone', config_schema: after }] });
-        expect(reply).toMatchObject({ status: 409, body: { error_code: 'SCHEMA_INCOMPATIBLE' } });
+        expect(reply).toMatchObject(problem(409, 'SCHEMA_INCOMPATIBLE'));
         const items = reply.body.errors as {
           resource: string;
           field: string;
@@ -641,15 +639,13 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
     it('look for the agent first, then for the control', async () => {
       for (const method of ['POST', 'DELETE']) {
         const neither = await call(method, '/api/v1/agents/nobody-at-all/controls/999');
-        expect(neither).toMatchObject({
-          status: 404,
-          body: { error_code: 'AGENT_NOT_FOUND', details: { name: 'nobody-at-all', kind: 'Agent' } },
-        });
+        expect(neither).toMatchObject(
+          problem(404, 'AGENT_NOT_FOUND', { details: { name: 'nobody-at-all', kind: 'Agent' } }),
+        );
         const noControl = await call(method, `${path}/999`);
-        expect(noControl).toMatchObject({
-          status: 404,
-          body: { error_code: 'CONTROL_NOT_FOUND', details: { name: '999', kind: 'Control' } },
-        });
+        expect(noControl).toMatchObject(
+          problem(404, 'CONTROL_NOT_FOUND', { details: { name: '999', kind: 'Control' } }),
+        );
         expect((await call(method, `${path}/x`)).body.errors).toMatchObject([
           { field: 'path.control_id', code: 'int_parsing' },
         ]);

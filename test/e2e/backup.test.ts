@@ -1,16 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteConnection } from '../../src/database/sqlite-connection.js';
 import { restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { event } from './events.support.js';
 
@@ -19,13 +14,8 @@ const BACKUPS = 3;
 const WRITERS = 6;
 
 describe('a backup while the service runs', () => {
-  let compiled: CompiledService;
   let folder: string;
   const running: ServiceProcess[] = [];
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterAll(() => compiled.remove());
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'backup-'));
   });
@@ -58,8 +48,7 @@ describe('a backup while the service runs', () => {
     const service = await spawn(file);
     const call = restClient(await service.listening());
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('denies'));
+    await seed.linked(AGENT, 'denies');
     const acknowledged: string[] = [];
     let isOver = false;
     let last = 0;

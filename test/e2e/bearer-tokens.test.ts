@@ -2,7 +2,7 @@ import { createHmac, createPublicKey, randomUUID } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createWritableIterable } from '@connectrpc/connect/protocol';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import {
@@ -17,6 +17,7 @@ import { AUDIENCE, startIssuer, type TestIssuer } from '../support/issuer.js';
 import { lanes } from '../support/lanes.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
+import { testService } from '../support/service-suite.js';
 
 const OWN = 'support-bot-1';
 const OTHER = 'billing-bot-1';
@@ -285,25 +286,18 @@ describe('the issuer', () => {
   it('may be away: its last keys are used, and tokens with other keys can be tried again', async () => {
     const unknown = await issuer.sign(claims(), { kid: 'not-yet-known' });
     await issuer.setAway(true);
-    try {
-      const own = await startService({ ...issuer.environment });
-      try {
-        const token = await known();
-        expect((await evaluateOverRest(token)).status).toBe(200);
-        expect([401, 503]).toContain((await evaluateOverRest(unknown)).status);
-        const reply = await sendJson(own.url, 'GET', '/api/v1/agents', undefined, bearer(token));
-        expect(reply.status).toBe(503);
-        expect(problemOf(reply)).toMatchObject({ error_code: 'SERVICE_UNAVAILABLE' });
-        expect(reply.headers['retry-after']).toBe('5');
-        const client = createClient(EvaluationService, rpcTransport('gRPC', own.url));
-        const call = client.evaluate(evaluation(OWN), { headers: bearer(token) });
-        expect(await outcome(call)).toBe('Unavailable');
-      } finally {
-        await own.stop();
-      }
-    } finally {
-      await issuer.setAway(false);
-    }
+    onTestFinished(() => issuer.setAway(false));
+    const own = await testService({ ...issuer.environment });
+    const token = await known();
+    expect((await evaluateOverRest(token)).status).toBe(200);
+    expect([401, 503]).toContain((await evaluateOverRest(unknown)).status);
+    const reply = await sendJson(own.url, 'GET', '/api/v1/agents', undefined, bearer(token));
+    expect(reply.status).toBe(503);
+    expect(problemOf(reply)).toMatchObject({ error_code: 'SERVICE_UNAVAILABLE' });
+    expect(reply.headers['retry-after']).toBe('5');
+    const client = createClient(EvaluationService, rpcTransport('gRPC', own.url));
+    const call = client.evaluate(evaluation(OWN), { headers: bearer(token) });
+    expect(await outcome(call)).toBe('Unavailable');
   });
 
   it('has tokens that cannot be guessed: an address with too many wrong ones has to wait', async () => {
@@ -328,36 +322,30 @@ describe('the issuer', () => {
       const [header, payload] = parts(await signed(more));
       return [header, payload, Buffer.from(`wrong ${randomUUID()}`).toString('base64url')].join('.');
     };
-    try {
-      expect(await status(await signed({ sub: 'known' }))).toBe(200);
-      const others = new Set<number>();
-      for (let index = 0; index < 60; index += 1) others.add(await status(await forged({ sub: 'stranger' })));
-      expect(others).toEqual(new Set([401, 429]));
-      expect(await status(await signed({ sub: 'known' }))).toBe(200);
-      expect(await status(await signed({ sub: 'new' }))).toBe(429);
-      for (let index = 0; index < 49; index += 1)
-        expect(await status(await forged({ sub: 'known' }))).toBe(401);
-      expect(await status(await signed({ sub: 'known' }))).toBe(200);
+    onTestFinished(() => own.stop());
+    expect(await status(await signed({ sub: 'known' }))).toBe(200);
+    const others = new Set<number>();
+    for (let index = 0; index < 60; index += 1) others.add(await status(await forged({ sub: 'stranger' })));
+    expect(others).toEqual(new Set([401, 429]));
+    expect(await status(await signed({ sub: 'known' }))).toBe(200);
+    expect(await status(await signed({ sub: 'new' }))).toBe(429);
+    for (let index = 0; index < 49; index += 1)
       expect(await status(await forged({ sub: 'known' }))).toBe(401);
-      expect(await status(await signed({ sub: 'known' }))).toBe(429);
-    } finally {
-      await own.stop();
-    }
+    expect(await status(await signed({ sub: 'known' }))).toBe(200);
+    expect(await status(await forged({ sub: 'known' }))).toBe(401);
+    expect(await status(await signed({ sub: 'known' }))).toBe(429);
   });
 
   it('counts no guess for tokens that name no key of the issuer, or no issuer at all', async () => {
     const own = await startService({ ...issuer.environment });
     const status = async (token: string) =>
       (await sendJson(own.url, 'GET', '/api/v1/agents', undefined, bearer(token))).status;
-    try {
-      for (let index = 0; index < 400; index += 1) {
-        const options = index % 2 === 0 ? { kid: `unknown-${index}` } : {};
-        const iss = index % 2 === 0 ? {} : { iss: `https://other.example/${index}` };
-        expect(await status(await issuer.sign({ ...claims(), ...iss }, options))).toBe(401);
-      }
-      expect(await status(await issuer.sign({ ...claims(), sub: 'newcomer' }))).toBe(200);
-    } finally {
-      await own.stop();
+    onTestFinished(() => own.stop());
+    for (let index = 0; index < 400; index += 1) {
+      const options = index % 2 === 0 ? { kid: `unknown-${index}` } : {};
+      const iss = index % 2 === 0 ? {} : { iss: `https://other.example/${index}` };
+      expect(await status(await issuer.sign({ ...claims(), ...iss }, options))).toBe(401);
     }
+    expect(await status(await issuer.sign({ ...claims(), sub: 'newcomer' }))).toBe(200);
   });
 });

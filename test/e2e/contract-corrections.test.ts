@@ -44,12 +44,12 @@ describeServiceOnSqlite('what the REST contract was corrected to state', ({ call
     names += 1;
     return `corrected-${names}`;
   };
-  const controls = () => createClient(ControlService, createGrpcTransport({ baseUrl: service().url }));
+  const controls = () => createClient(ControlService, createGrpcTransport({ baseUrl: service.url }));
   /** The refusals of data by everything that takes data, over REST and over gRPC. */
   const refusals = async (data: object, templates: boolean): Promise<unknown[]> => {
     const id = await seed.control(newName(), { template: TEMPLATE });
     const name = newName();
-    const { url } = service();
+    const { url } = service;
     const replies: RestReply[] = [
       await call('PUT', CONTROLS, { name, data }),
       await call('PUT', `${CONTROLS}/${id}/data`, { data }),

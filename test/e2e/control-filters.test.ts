@@ -21,7 +21,7 @@ describeService('filters of lists of controls', ({ call, seed, service }) => {
 
   describe.each(RPC_PROTOCOLS)('over %s', (protocol) => {
     const list = async (filters: Filters): Promise<string[]> => {
-      const client = createClient(ControlService, rpcTransport(protocol, service().url));
+      const client = createClient(ControlService, rpcTransport(protocol, service.url));
       const { controls } = await client.listControls(filters);
       return controls.map(({ name }) => name).sort();
     };

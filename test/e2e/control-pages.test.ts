@@ -8,6 +8,7 @@ import {
 } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { exchange } from '../support/http.js';
 import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
+import { problem } from '../support/refusals.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
@@ -42,7 +43,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
   });
 
   describe.each(RPC_PROTOCOLS)('over %s', (protocol) => {
-    const client = () => createClient(AgentService, rpcTransport(protocol, service().url));
+    const client = () => createClient(AgentService, rpcTransport(protocol, service.url));
 
     it('hold each control once, in order, and are no larger than requested', async () => {
       for (const maxMessageBytes of SIZES) {
@@ -112,7 +113,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
       const seen: number[] = [];
       do {
         const query = `max_message_bytes=${size}${token === undefined ? '' : `&page_token=${token}`}`;
-        const reply = await exchange(service().url, { path: `/api/v1/agents/${AGENT}/controls?${query}` });
+        const reply = await exchange(service.url, { path: `/api/v1/agents/${AGENT}/controls?${query}` });
         expect(reply.body.length).toBeLessThanOrEqual(size);
         expect(Object.keys(reply.json)).toEqual(['controls']);
         seen.push(...(reply.json.controls as { id: number }[]).map(({ id }) => id));
@@ -120,7 +121,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
         const body = JSON.stringify({ agentName: AGENT, maxMessageBytes: size });
         const headers = { 'content-type': 'application/json' };
         const path = '/enforcement.v1.AgentService/ListAgentControls';
-        const rpc = await exchange(service().url, { method: 'POST', path, headers, body });
+        const rpc = await exchange(service.url, { method: 'POST', path, headers, body });
         expect(rpc.status).toBe(200);
         expect(rpc.body.length).toBeLessThanOrEqual(size);
       } while (token !== undefined);
@@ -129,7 +130,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
   });
 
   it('let a gRPC client with default limits read more than it accepts in one message', async () => {
-    const client = PROTOCOLS['gRPC (grpc-js)'](service().url);
+    const client = PROTOCOLS['gRPC (grpc-js)'](service.url);
     const method = methodNamed('AgentService.ListAgentControls');
     const limited = { agent_name: LARGE, max_message_bytes: 4 * 1024 * 1024 };
     const first = await client.call(method, limited);
@@ -149,7 +150,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
     const without = await call('POST', '/api/v1/agents/initAgent', { ...body, omit_controls: true });
     expect([without.status, without.body.controls]).toEqual([200, []]);
     for (const protocol of RPC_PROTOCOLS) {
-      const client = createClient(AgentService, rpcTransport(protocol, service().url));
+      const client = createClient(AgentService, rpcTransport(protocol, service.url));
       const reply = await client.initAgent({ agent: { agentName: LARGE }, omitControls: true });
       expect([reply.created, reply.controls]).toEqual([false, []]);
     }
@@ -158,7 +159,7 @@ describeService('pages of the controls of an agent', ({ call, seed, service }) =
   it('have a size that is told when a single control is larger', async () => {
     const path = `/api/v1/agents/${LARGE}/controls`;
     const refused = await call('GET', `${path}?max_message_bytes=100000`);
-    expect(refused).toMatchObject({ status: 413, body: { error_code: 'PAYLOAD_TOO_LARGE' } });
+    expect(refused).toMatchObject(problem(413, 'PAYLOAD_TOO_LARGE'));
     const needed = /at least (\d+)/.exec(refused.body.hint as string)?.[1];
     const reply = await call('GET', `${path}?max_message_bytes=${needed}`);
     expect([reply.status, reply.body.controls.length]).toEqual([200, 1]);

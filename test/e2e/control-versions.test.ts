@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, restClient, untilServed } from '../support/http.js';
-import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
+import { restClient, untilServed } from '../support/http.js';
+import { methodNamed } from '../support/protocol-clients.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteClient, suiteService, testService } from '../support/service-suite.js';
 import { damageControl, executeSql, sqlText } from '../support/sql.js';
 
 const CONTROLS = '/api/v1/controls';
@@ -38,26 +38,16 @@ const fromTemplate = (word?: string) => ({
 });
 
 describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
-  let service: TestService;
-  let databaseUrl: string;
-  let call: RestClient;
-  let seed: ReturnType<typeof seeder>;
-  let grpc: ProtocolClient;
-  beforeAll(async () => {
-    databaseUrl = await freshDatabaseUrl();
-    service = await startService({
-      DATABASE_URL: databaseUrl,
+  const service = suiteService(
+    async () => ({
+      DATABASE_URL: await freshDatabaseUrl(),
       SERVICE_API_KEY_ENABLED: 'true',
       SERVICE_ADMIN_API_KEYS: `${FIRST_KEY},${SECOND_KEY}`,
-    });
-    call = restClient(service.url, { 'x-api-key': FIRST_KEY });
-    seed = seeder(call);
-    grpc = PROTOCOLS['gRPC (grpc-js)'](service.url);
-  });
-  afterAll(async () => {
-    grpc.close();
-    await service.stop();
-  });
+    }),
+    { headers: { 'x-api-key': FIRST_KEY } },
+  );
+  const { call, seed } = service;
+  const grpc = suiteClient(service, 'gRPC (grpc-js)');
 
   const versionsOf = async (id: number, query = '?limit=100'): Promise<Version[]> =>
     (await call('GET', `${CONTROLS}/${id}/versions${query}`)).body.versions;
@@ -326,7 +316,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
       await put(id, denyWord('fine'));
       const damaged = sqlText('{"execution":"nowhere"}');
       await executeSql(
-        databaseUrl,
+        service.databaseUrl,
         `UPDATE "control_versions" SET "data" = ${damaged} WHERE "control_id" = ${id} AND "version_num" = 1`,
       );
       const reply = await restore(id, 1);
@@ -338,7 +328,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
 
     it('mends a control whose definition cannot be read', async () => {
       const id = await seed.control('damaged-now', denyWord('mended'));
-      await damageControl(databaseUrl, id, 'no json');
+      await damageControl(service.databaseUrl, id, 'no json');
       await patch(id, { name: 'damaged-renamed' });
       expect((await restore(id, 1)).status).toBe(200);
       expect(await history(id)).toEqual([
@@ -487,15 +477,11 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
     });
 
     it('stays deleted for a service that starts later', async () => {
-      const later = await startService({ DATABASE_URL: databaseUrl });
-      try {
-        const ask = restClient(later.url);
-        expect((await ask('GET', `${CONTROLS}/${id}`)).status).toBe(404);
-        expect((await evaluate(ask, 'mourning-agent', 'omega')).body.is_safe).toBe(true);
-        expect((await ask('GET', `${CONTROLS}/${id}/versions`)).body.versions).toHaveLength(2);
-      } finally {
-        await later.stop();
-      }
+      const later = await testService({ DATABASE_URL: service.databaseUrl });
+      const ask = restClient(later.url);
+      expect((await ask('GET', `${CONTROLS}/${id}`)).status).toBe(404);
+      expect((await evaluate(ask, 'mourning-agent', 'omega')).body.is_safe).toBe(true);
+      expect((await ask('GET', `${CONTROLS}/${id}/versions`)).body.versions).toHaveLength(2);
     });
 
     it('may have had a name that many deleted controls had', async () => {
@@ -526,42 +512,34 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
 
   it('are written together with the change, or neither is', async () => {
     const url = await freshDatabaseUrl();
-    const broken = await startService({ DATABASE_URL: url });
-    try {
-      const ask = restClient(broken.url);
-      const id = await seeder(ask).control('untouched');
-      const before = (await ask('GET', `${CONTROLS}/${id}`)).body;
-      await executeSql(url, 'ALTER TABLE "control_versions" RENAME TO "elsewhere"');
-      const requests: [string, string, unknown?][] = [
-        ['PUT', CONTROLS, { name: 'never-stored', data: denyWord('x') }],
-        ['PATCH', `${CONTROLS}/${id}`, { name: 'renamed', enabled: false }],
-        ['PUT', `${CONTROLS}/${id}/data`, { data: denyWord('other') }],
-        ['DELETE', `${CONTROLS}/${id}`],
-      ];
-      for (const [method, path, body] of requests) {
-        expect(await ask(method, path, body)).toMatchObject({
-          status: 500,
-          body: { error_code: 'DATABASE_ERROR' },
-        });
-      }
-      await executeSql(url, 'ALTER TABLE "elsewhere" RENAME TO "control_versions"');
-      expect((await ask('GET', `${CONTROLS}/${id}`)).body).toEqual(before);
-      expect((await ask('GET', CONTROLS)).body.pagination.total).toBe(1);
-    } finally {
-      await broken.stop();
+    const broken = await testService({ DATABASE_URL: url });
+    const ask = restClient(broken.url);
+    const id = await seeder(ask).control('untouched');
+    const before = (await ask('GET', `${CONTROLS}/${id}`)).body;
+    await executeSql(url, 'ALTER TABLE "control_versions" RENAME TO "elsewhere"');
+    const requests: [string, string, unknown?][] = [
+      ['PUT', CONTROLS, { name: 'never-stored', data: denyWord('x') }],
+      ['PATCH', `${CONTROLS}/${id}`, { name: 'renamed', enabled: false }],
+      ['PUT', `${CONTROLS}/${id}/data`, { data: denyWord('other') }],
+      ['DELETE', `${CONTROLS}/${id}`],
+    ];
+    for (const [method, path, body] of requests) {
+      expect(await ask(method, path, body)).toMatchObject({
+        status: 500,
+        body: { error_code: 'DATABASE_ERROR' },
+      });
     }
+    await executeSql(url, 'ALTER TABLE "elsewhere" RENAME TO "control_versions"');
+    expect((await ask('GET', `${CONTROLS}/${id}`)).body).toEqual(before);
+    expect((await ask('GET', CONTROLS)).body.pagination.total).toBe(1);
   });
 
   it('name no key without authentication', async () => {
-    const open = await startService({ DATABASE_URL: await freshDatabaseUrl() });
-    try {
-      const ask = restClient(open.url);
-      const id = await seeder(ask).control('anonymous');
-      const { versions } = (await ask('GET', `${CONTROLS}/${id}/versions`)).body;
-      expect(versions).toMatchObject([{ version_num: 1, key_fingerprint: null }]);
-    } finally {
-      await open.stop();
-    }
+    const open = await testService({ DATABASE_URL: await freshDatabaseUrl() });
+    const ask = restClient(open.url);
+    const id = await seeder(ask).control('anonymous');
+    const { versions } = (await ask('GET', `${CONTROLS}/${id}/versions`)).body;
+    expect(versions).toMatchObject([{ version_num: 1, key_fingerprint: null }]);
   });
 });
 

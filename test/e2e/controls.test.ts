@@ -4,6 +4,7 @@ import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { RestReply } from '../support/http.js';
+import { problem } from '../support/refusals.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
@@ -11,7 +12,7 @@ import { executeSql } from '../support/sql.js';
 
 const CONTROLS = '/api/v1/controls';
 
-describeService('controls over REST', ({ call, seed, service, databaseUrl }) => {
+describeService('controls over REST', ({ call, seed, service }) => {
   const items = (reply: RestReply): string[] =>
     (reply.body.errors as { field?: string; code: string }[]).map(({ field, code }) => `${field} ${code}`);
   const revision = (reply: RestReply) => Number(reply.headers.get('x-service-revision'));
@@ -22,10 +23,9 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
       expect((await call('GET', `${CONTROLS}/${id}`)).body.name).toBe('Name-1_x');
       expect((await call('PUT', CONTROLS, { name: 'name-1_x', data: denyWord('x') })).status).toBe(200);
       const conflict = await call('PUT', CONTROLS, { name: ' Name-1_x', data: denyWord('x') });
-      expect(conflict).toMatchObject({
-        status: 409,
-        body: { error_code: 'CONTROL_NAME_CONFLICT', details: { name: 'Name-1_x', kind: 'Control' } },
-      });
+      expect(conflict).toMatchObject(
+        problem(409, 'CONTROL_NAME_CONFLICT', { details: { name: 'Name-1_x', kind: 'Control' } }),
+      );
       expect((await call('PUT', CONTROLS, { name: 'x'.repeat(255), data: denyWord('x') })).status).toBe(200);
     });
 
@@ -131,7 +131,7 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
       await seed.link(agent, id);
       const printed = (await call('GET', `${CONTROLS}/${id}`)).body.data.condition.selector;
       expect(printed).toEqual({ path: 'input.text', required: true });
-      const transport = rpcTransport('gRPC', service().url);
+      const transport = rpcTransport('gRPC', service.url);
       const over = await createClient(ControlService, transport).getControl({ controlId: id });
       expect(over.data?.condition?.selector).toMatchObject({ path: 'input.text', required: true });
       const step = { type: 'tool', name: 'send', input: { subject: 'x' } };
@@ -195,12 +195,12 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
       const body = `{"name":"verbatim-control","data":{"execution":"server","condition":${condition},"action":{"decision":"deny"}}}`;
       const { control_id: id } = (await call('PUT', CONTROLS, body)).body;
       for (const path of [`${CONTROLS}/${id}`, `${CONTROLS}/${id}/data`]) {
-        const text = await (await fetch(service().url + path)).text();
+        const text = await (await fetch(service.url + path)).text();
         expect(text).toContain(`"config":${config}`);
       }
       // A change of another member must not touch it either.
       await call('PATCH', `${CONTROLS}/${id}`, { enabled: false });
-      expect(await (await fetch(`${service().url}${CONTROLS}/${id}/data`)).text()).toContain(
+      expect(await (await fetch(`${service.url}${CONTROLS}/${id}/data`)).text()).toContain(
         `"config":${config}`,
       );
     });
@@ -425,7 +425,7 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
         await call('PUT', `${CONTROLS}/${id}/data`, { data }),
       ];
       for (const reply of replies) {
-        expect(reply).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+        expect(reply).toMatchObject(problem(422, 'VALIDATION_ERROR'));
         expect(items(reply)).toEqual(expected);
         for (const { resource } of reply.body.errors) expect(resource).toBe('Control');
       }
@@ -459,7 +459,7 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
           ['PUT', `${CONTROLS}/${id}/data`, { data: denyWord('x') }],
         ] as const) {
           const reply = await call(method, path, body);
-          expect(reply).toMatchObject({ status: 404, body: { error_code: 'CONTROL_NOT_FOUND' } });
+          expect(reply).toMatchObject(problem(404, 'CONTROL_NOT_FOUND'));
         }
       },
     );
@@ -516,10 +516,9 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
       const id = await seed.control('patched-loser');
       await seed.control('patched-winner');
       const reply = await call('PATCH', `${CONTROLS}/${id}`, { name: 'patched-winner', enabled: false });
-      expect(reply).toMatchObject({
-        status: 409,
-        body: { error_code: 'CONTROL_NAME_CONFLICT', details: { name: 'patched-winner' } },
-      });
+      expect(reply).toMatchObject(
+        problem(409, 'CONTROL_NAME_CONFLICT', { details: { name: 'patched-winner' } }),
+      );
       expect((await call('GET', `${CONTROLS}/${id}`)).body).toMatchObject({
         name: 'patched-loser',
         data: { enabled: true },
@@ -529,12 +528,12 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
     it('keeps members of the stored definition that are unknown to the service', async () => {
       const id = await seed.control('patched-unknown');
       const stored = JSON.stringify({ ...denyWord('x'), from_the_future: { a: [1] }, enabled: true });
-      await executeSql(databaseUrl(), `UPDATE "controls" SET "data" = '${stored}' WHERE "id" = ${id}`);
+      await executeSql(service.databaseUrl, `UPDATE "controls" SET "data" = '${stored}' WHERE "id" = ${id}`);
       await call('PATCH', `${CONTROLS}/${id}`, { enabled: false });
       // Only the stored text can tell: a control with exactly this text is renamed behind the service's back.
       const expected = JSON.stringify({ ...denyWord('x'), from_the_future: { a: [1] }, enabled: false });
       await executeSql(
-        databaseUrl(),
+        service.databaseUrl,
         `UPDATE "controls" SET "name" = 'kept-its-members' WHERE "id" = ${id} AND "data" = '${expected}'`,
       );
       expect((await call('GET', `${CONTROLS}/${id}`)).body.name).toBe('kept-its-members');
@@ -549,10 +548,9 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
         await seed.link(agent, id);
       }
       const refused = await call('DELETE', `${CONTROLS}/${id}?force=false`);
-      expect(refused).toMatchObject({
-        status: 409,
-        body: { error_code: 'CONTROL_IN_USE', details: { name: 'deleted-linked', kind: 'Control' } },
-      });
+      expect(refused).toMatchObject(
+        problem(409, 'CONTROL_IN_USE', { details: { name: 'deleted-linked', kind: 'Control' } }),
+      );
       expect(refused.body.errors).toEqual(
         [1, 2].map(() => ({
           resource: 'Agent',
@@ -621,7 +619,7 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
     };
     const ALL = Object.keys(CONTENT).reverse();
     beforeAll(async () => {
-      await executeSql(databaseUrl(), 'DELETE FROM "controls"');
+      await executeSql(service.databaseUrl, 'DELETE FROM "controls"');
       for (const [name, more] of Object.entries(CONTENT)) {
         ids.set(name, await seed.control(name, denyWord('x', more)));
       }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { problem } from '../support/refusals.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
 import { damageAgent, damageControl, executeSql } from '../support/sql.js';
@@ -30,7 +31,7 @@ function stored(more: object): string {
   return JSON.stringify(denyWord('x', { enabled: true, ...more }));
 }
 
-describeService('damaged rows', ({ call, seed, databaseUrl }) => {
+describeService('damaged rows', ({ call, seed, service }) => {
   describe('a control', () => {
     let count = 0;
     const damaged = async (data: string, more: object = {}) => {
@@ -39,7 +40,7 @@ describeService('damaged rows', ({ call, seed, databaseUrl }) => {
       await seed.agent(agentName);
       const id = await seed.control(`damaged-${count}`, denyWord('x', more));
       await seed.link(agentName, id);
-      await damageControl(databaseUrl(), id, data);
+      await damageControl(service.databaseUrl, id, data);
       return { agentName, id, name: `damaged-${count}` };
     };
 
@@ -55,7 +56,7 @@ describeService('damaged rows', ({ call, seed, databaseUrl }) => {
           ...NEWER,
         });
         const reply = await call('GET', `${CONTROLS}/${id}/data`);
-        expect(reply).toMatchObject({ status: 422, body: { error_code: 'CORRUPTED_DATA' } });
+        expect(reply).toMatchObject(problem(422, 'CORRUPTED_DATA'));
         const [item] = reply.body.errors;
         expect(item.resource).toBe('Control');
         expect(item.field ?? null).toBe(field);
@@ -69,10 +70,9 @@ describeService('damaged rows', ({ call, seed, databaseUrl }) => {
         const { agentName, id } = await damaged(data, { enabled: false });
         for (const query of ['', '?enabled_state=enabled', '?rendered_state=unrendered']) {
           const reply = await call('GET', `/api/v1/agents/${agentName}/controls${query}`);
-          expect(reply).toMatchObject({
-            status: 422,
-            body: { error_code: 'CORRUPTED_DATA', details: { name: String(id), kind: 'Control' } },
-          });
+          expect(reply).toMatchObject(
+            problem(422, 'CORRUPTED_DATA', { details: { name: String(id), kind: 'Control' } }),
+          );
           expect(reply.body.errors[0].field).toBe(field === null ? 'data' : `data.${field}`);
         }
       },
@@ -120,7 +120,7 @@ describeService('damaged rows', ({ call, seed, databaseUrl }) => {
       expect(renamed.body).toEqual({ success: true, name: `${name}-renamed`, enabled: null });
       for (const enabled of [true, false]) {
         const refused = await call('PATCH', `${CONTROLS}/${id}`, { name: 'never-stored', enabled });
-        expect(refused).toMatchObject({ status: 422, body: { error_code: 'CORRUPTED_DATA' } });
+        expect(refused).toMatchObject(problem(422, 'CORRUPTED_DATA'));
         expect(refused.body.errors).toMatchObject([
           { resource: 'Control', field: 'data', code: 'corrupted_data' },
         ]);
@@ -153,10 +153,9 @@ describeService('damaged rows', ({ call, seed, databaseUrl }) => {
           steps: [{ type: 'tool', name: 'kept' }],
           conflict_mode: mode,
         });
-        expect(reply).toMatchObject({
-          status: 422,
-          body: { error_code: 'CORRUPTED_DATA', details: { name: String(id), kind: 'Control' } },
-        });
+        expect(reply).toMatchObject(
+          problem(422, 'CORRUPTED_DATA', { details: { name: String(id), kind: 'Control' } }),
+        );
         expect((await call('GET', `/api/v1/agents/${agentName}`)).body).toMatchObject({
           agent: { agent_version: '2' },
           steps: [{ name: 'kept' }],
@@ -171,19 +170,19 @@ describeService('damaged rows', ({ call, seed, databaseUrl }) => {
       async (data) => {
         const agentName = 'unreadable-agent';
         await seed.agent(agentName, { steps: [{ type: 'tool', name: 'old' }] });
-        await damageAgent(databaseUrl(), agentName, data);
+        await damageAgent(service.databaseUrl, agentName, data);
         const path = `/api/v1/agents/${agentName}`;
         const { agents } = (await call('GET', `/api/v1/agents?name=${agentName}`)).body;
         expect(agents).toMatchObject([{ agent_name: agentName, step_count: 0, evaluator_count: 0 }]);
         const read = await call('GET', path);
-        expect(read).toMatchObject({ status: 422, body: { error_code: 'CORRUPTED_DATA' } });
+        expect(read).toMatchObject(problem(422, 'CORRUPTED_DATA'));
         expect(read.body).not.toHaveProperty('errors');
         expect((await call('GET', `${path}/controls`)).status).toBe(200);
         expect((await evaluate(call, agentName, 'x')).body.is_safe).toBe(true);
         const registration = { agent: { agent_name: agentName }, steps: [{ type: 'tool', name: 'new' }] };
         for (const mode of ['strict', 'overwrite']) {
           const refused = await call('POST', INIT, { ...registration, conflict_mode: mode });
-          expect(refused).toMatchObject({ status: 422, body: { error_code: 'CORRUPTED_DATA' } });
+          expect(refused).toMatchObject(problem(422, 'CORRUPTED_DATA'));
           expect(refused.body.errors).toMatchObject([
             { resource: 'Agent', field: 'data', code: 'corrupted_data' },
           ]);
@@ -191,7 +190,7 @@ describeService('damaged rows', ({ call, seed, databaseUrl }) => {
         const forced = await call('POST', INIT, { ...registration, force_replace: true });
         expect(forced).toMatchObject({ status: 200, body: { created: false } });
         expect((await call('GET', path)).body.steps).toMatchObject([{ name: 'new' }]);
-        await executeSql(databaseUrl(), `DELETE FROM "agents" WHERE "name" = '${agentName}'`);
+        await executeSql(service.databaseUrl, `DELETE FROM "agents" WHERE "name" = '${agentName}'`);
       },
     );
   });

@@ -9,12 +9,7 @@ import { parseMetrics, type Sample } from '../support/prometheus.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { event, eventRoutes } from './events.support.js';
 
@@ -89,8 +84,7 @@ async function exported(url: string): Promise<Exported> {
 async function traffic(url: string): Promise<void> {
   const rest = restClient(url);
   const seed = seeder(rest);
-  await seed.agent(AGENT);
-  await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+  await seed.linked(AGENT, 'no-bad', denyWord('bad'));
   expect((await evaluate(rest, AGENT, 'bad')).status).toBe(200);
   const client = createClient(EvaluationService, rpcTransport('gRPC', url));
   const step = { type: 'llm', name: 'n', input: { kind: { case: 'stringValue' as const, value: 'x' } } };
@@ -127,12 +121,10 @@ function missing({ names, samples }: Exported, hasTraffic: boolean): string[] {
 
 describe('the dashboard', () => {
   let service: TestService;
-  let compiled: CompiledService;
   let processes: ServiceProcess;
   beforeAll(async () => {
     const environment = { SERVICE_PROMETHEUS_METRICS_PREFIX: PREFIX };
     service = await startService(environment);
-    compiled = await compileService();
     processes = await spawnService(compiled, {
       environment: { ...environment, SERVICE_WORKERS: '2', SERVICE_LOG_JSON: 'true' },
     });
@@ -140,7 +132,6 @@ describe('the dashboard', () => {
   afterAll(async () => {
     await service.stop();
     await processes.dispose();
-    await compiled.remove();
   });
 
   it('has queries that this test can read, in every panel', () => {

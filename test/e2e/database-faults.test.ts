@@ -7,6 +7,7 @@ import {
 import { createTestDatabase, runOn, type TestDatabase } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
+import { problem } from '../support/refusals.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
@@ -125,7 +126,7 @@ describe('PostgreSQL in trouble', () => {
       // They are answered while the ones above wait.
       await evaluations(callFar, old, false);
       for (const reply of await Promise.all([mutation, creation])) {
-        expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+        expect(reply).toMatchObject(problem(503, 'SERVICE_UNAVAILABLE'));
         expect(reply.headers.get('retry-after')).toBe('1');
       }
       expect([200, 503]).toContain((await unknown).status);
@@ -208,8 +209,7 @@ describe('a limit of staleness', () => {
     service = await startService({ DATABASE_URL: proxy.url, SERVICE_MAX_STALENESS_SECONDS: '2' });
     call = restClient(service.url);
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('loaded'));
+    await seed.linked(AGENT, 'loaded');
     await decides();
   });
   afterAll(async () => {
@@ -240,7 +240,7 @@ describe('a limit of staleness', () => {
       () => evaluate(call, AGENT, 'bad'),
       ({ status }) => status !== 200,
     );
-    expect(refused).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+    expect(refused).toMatchObject(problem(503, 'SERVICE_UNAVAILABLE'));
     expect(refused.body.detail).toMatch(/ s old, more than the 2 s of SERVICE_MAX_STALENESS_SECONDS/);
     expect(refused.headers.get('retry-after')).toBe('1');
     expect(await staleness()).toBeGreaterThan(2);
@@ -260,8 +260,7 @@ describe('SQLite that another process has locked', () => {
     service = await startService({ DATABASE_URL: database.url });
     call = restClient(service.url);
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('loaded'));
+    await seed.linked(AGENT, 'loaded');
     expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
     other = openSqliteConnection(database.url.slice('file:'.length), 'writer');
   });
@@ -275,7 +274,7 @@ describe('SQLite that another process has locked', () => {
     await beginWriting(other, 1_000);
     const mutation = call('PUT', '/api/v1/controls', { name: 'refused', data: denyWord('x') });
     await evaluations(call, 'bad', false);
-    expect(await mutation).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+    expect(await mutation).toMatchObject(problem(503, 'SERVICE_UNAVAILABLE'));
     // It may wait for some seconds, in which a busy machine may not get to the end of the evaluations.
     for (let status = 0; status !== 200; await beginWriting(other, 1_000)) {
       const waiting = call('PUT', '/api/v1/controls', { name: 'waited', data: denyWord('x') });

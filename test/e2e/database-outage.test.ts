@@ -6,6 +6,7 @@ import { ErrorInfoSchema, RetryInfoSchema } from '../../gen/proto/google/rpc/err
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
 import { type RestClient, restClient } from '../support/http.js';
 import { methodNamed, type Outcome, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
+import { problem } from '../support/refusals.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -71,10 +72,7 @@ describe('while PostgreSQL is gone', () => {
     '%s, not loaded, receives a time to retry',
     async (agentName) => {
       const reply = await evaluate(call, agentName, 'bad');
-      expect(reply).toMatchObject({
-        status: 503,
-        body: { error_code: 'SERVICE_UNAVAILABLE', reason: 'ServiceUnavailable' },
-      });
+      expect(reply).toMatchObject(problem(503, 'SERVICE_UNAVAILABLE', { reason: 'ServiceUnavailable' }));
       expect(reply.headers.get('retry-after')).toBe('1');
       for (const outcome of await rpc('EvaluationService.Evaluate', evaluation(agentName))) {
         expect(outcome).toMatchObject({
@@ -113,7 +111,7 @@ describe('while PostgreSQL is gone', () => {
     ['GET', '/api/v1/controls/1/data', undefined],
   ])('%s %s is refused with 503 and states when to retry', async (method, path, body) => {
     const reply = await call(method, path, body);
-    expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+    expect(reply).toMatchObject(problem(503, 'SERVICE_UNAVAILABLE'));
     expect(reply.headers.get('retry-after')).toBe('1');
   });
 

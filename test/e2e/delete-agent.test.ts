@@ -1,13 +1,15 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAgentUseStore } from '../../src/agents/agent-use-store.js';
 import { openDatabase } from '../../src/database/database.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { type RestClient, type RestReply, restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
+import { problem } from '../support/refusals.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
-import { describeService } from '../support/service-suite.js';
+import { describeService, suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { askEverywhere, kept, removableDatabase } from './last-known-good.support.js';
 import { watchControls } from './watch-controls.support.js';
@@ -15,14 +17,9 @@ import { watchControls } from './watch-controls.support.js';
 const AGENTS = '/api/v1/agents';
 const revisionOf = (reply: RestReply) => Number(reply.headers.get('x-service-revision'));
 
-describeService('a deleted agent', ({ call, seed, service, databaseUrl }) => {
-  let other: TestService;
-  let otherCall: RestClient;
-  beforeAll(async () => {
-    other = await startService({ DATABASE_URL: databaseUrl() });
-    otherCall = restClient(other.url);
-  });
-  afterAll(() => other.stop());
+describeService('a deleted agent', ({ call, seed, service }) => {
+  const other = suiteService(() => ({ DATABASE_URL: service.databaseUrl }));
+  const { call: otherCall } = other;
 
   /** An agent with a control of its own and one by a policy. */
   const newAgent = async (name: string): Promise<{ control: number; policy: number }> => {
@@ -56,7 +53,7 @@ describeService('a deleted agent', ({ call, seed, service, databaseUrl }) => {
     const body = { agent_name: name, stage: 'pre', step };
     const headers = { 'x-service-min-revision': String(revisionOf(deleted)) };
     const elsewhere = await otherCall('POST', '/api/v1/evaluation', body, headers);
-    expect(elsewhere).toMatchObject({ status: 404, body: { error_code: 'AGENT_NOT_FOUND' } });
+    expect(elsewhere).toMatchObject(problem(404, 'AGENT_NOT_FOUND'));
     for (const [protocol, said] of await askEverywhere(other.url, name, 'bad')) {
       expect({ protocol, isSafe: said.isSafe }).toEqual({ protocol, isSafe: null });
     }
@@ -65,7 +62,7 @@ describeService('a deleted agent', ({ call, seed, service, databaseUrl }) => {
   it('ends the streams of its controls in every process, over every protocol', async () => {
     const name = 'deleted-agent-02';
     await newAgent(name);
-    const watchers = [service().url, other.url].flatMap((url) =>
+    const watchers = [service.url, other.url].flatMap((url) =>
       RPC_PROTOCOLS.map((protocol) => watchControls(rpcTransport(protocol, url), name)),
     );
     for (const watcher of watchers) await until(watcher.names, (names) => names.length === 2);
@@ -133,7 +130,7 @@ describeService('a deleted agent', ({ call, seed, service, databaseUrl }) => {
     const name = 'deleted-agent-05';
     await newAgent(name);
     await seed.agent('remaining-agent-05');
-    const database = await openDatabase({ url: databaseUrl() });
+    const database = await openDatabase({ url: service.databaseUrl });
     const uses = createAgentUseStore(database.bulk);
     await uses.record([name, 'remaining-agent-05'], Date.now());
     expect(await uses.lastUsed(100)).toContain(name);
@@ -188,10 +185,7 @@ describeService('a deleted agent', ({ call, seed, service, databaseUrl }) => {
 });
 
 describe.each(DATABASE_KINDS)('without the database, on %s', (kind) => {
-  const running: TestService[] = [];
-  afterEach(async () => {
-    for (const one of running.splice(0)) await one.stop();
-  });
+  const running = openedInTest<TestService>((one) => one.stop());
   const run = async (environment: Record<string, string>) => {
     const service = await startService(environment);
     running.push(service);
@@ -204,8 +198,7 @@ describe.each(DATABASE_KINDS)('without the database, on %s', (kind) => {
       const { call } = await run(database.environment);
       const seed = seeder(call);
       for (const name of ['deleted-agent-11', 'remaining-agent-11']) {
-        await seed.agent(name);
-        await seed.link(name, await seed.control(`${name}-control`));
+        await seed.linked(name, `${name}-control`);
         expect((await evaluate(call, name, 'bad')).body.is_safe).toBe(false);
       }
       const deleted = await call('DELETE', `${AGENTS}/deleted-agent-11`);

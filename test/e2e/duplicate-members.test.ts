@@ -1,5 +1,5 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { restClient } from '../support/http.js';
@@ -25,8 +25,7 @@ const atMost1000 = (path: string) => ({
 async function seeded(environment: Record<string, string> = {}): Promise<TestService> {
   const service = await startService(environment);
   const seed = seeder(restClient(service.url));
-  await seed.agent(AGENT);
-  await seed.link(AGENT, await seed.control('at-most-1000', atMost1000('input')));
+  await seed.linked(AGENT, 'at-most-1000', atMost1000('input'));
   return service;
 }
 
@@ -83,8 +82,7 @@ describe('a member that a request has twice in an object', () => {
   it('is an error of a check that reads a text as JSON, which denies the step', async () => {
     const agent = 'writing-agent';
     const seed = seeder(restClient(service.url));
-    await seed.agent(agent);
-    await seed.link(agent, await seed.control('written-at-most-1000', atMost1000('output')));
+    await seed.linked(agent, 'written-at-most-1000', atMost1000('output'));
     const verdictOn = async (output: string) => {
       const step = { type: 'llm', name: 'answer', input: '', output };
       const request = { agent_name: agent, stage: 'post', step };
@@ -109,20 +107,17 @@ describe('a member that a request has twice in an object', () => {
 
 it('counts as the last of them with SERVICE_DUPLICATE_MEMBERS=last, which the log warns of', async () => {
   const service = await seeded({ SERVICE_DUPLICATE_MEMBERS: 'last' });
-  try {
-    const call = restClient(service.url);
-    const { status, body } = await call('POST', '/api/v1/evaluation', EVALUATION);
-    expect([status, body.is_safe]).toEqual([200, true]);
-    expect((await evaluateText('gRPC', service.url)).isSafe).toBe(true);
-    const control = await call('PUT', '/api/v1/controls', {
-      name: 'once',
-      data: atMost1000('input'),
-    });
-    expect(control.status).toBe(200);
-    const large = `{"events":[{"control_execution_id":"a","control_execution_id":"b","padding":"${'x'.repeat(5000)}"}]}`;
-    const events = await call('POST', '/api/v1/observability/events', large);
-    expect(JSON.stringify(events.body)).not.toContain('duplicate_member');
-  } finally {
-    await service.stop();
-  }
+  onTestFinished(() => service.stop());
+  const call = restClient(service.url);
+  const { status, body } = await call('POST', '/api/v1/evaluation', EVALUATION);
+  expect([status, body.is_safe]).toEqual([200, true]);
+  expect((await evaluateText('gRPC', service.url)).isSafe).toBe(true);
+  const control = await call('PUT', '/api/v1/controls', {
+    name: 'once',
+    data: atMost1000('input'),
+  });
+  expect(control.status).toBe(200);
+  const large = `{"events":[{"control_execution_id":"a","control_execution_id":"b","padding":"${'x'.repeat(5000)}"}]}`;
+  const events = await call('POST', '/api/v1/observability/events', large);
+  expect(JSON.stringify(events.body)).not.toContain('duplicate_member');
 });

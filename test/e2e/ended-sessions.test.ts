@@ -1,10 +1,11 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { cookieSetBy, logIn, sendJson } from '../support/browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import type { TestService } from '../support/service.js';
+import { suiteService, testService } from '../support/service-suite.js';
 
 const KEY = 'a-key-of-the-dashboard-1';
 const CLOSED = {
@@ -41,13 +42,9 @@ function otherText(cookie: string): string {
 }
 
 describeOnEachDatabase('a session after its logout', (freshDatabaseUrl) => {
-  let here: TestService;
-  let there: TestService;
-  let url: string;
+  const here = suiteService(async () => ({ ...CLOSED, DATABASE_URL: await freshDatabaseUrl() }));
+  const there = suiteService(() => ({ ...CLOSED, DATABASE_URL: here.databaseUrl }));
   beforeAll(async () => {
-    url = await freshDatabaseUrl();
-    here = await startService({ ...CLOSED, DATABASE_URL: url });
-    there = await startService({ ...CLOSED, DATABASE_URL: url });
     await sendJson(
       here.url,
       'POST',
@@ -55,10 +52,6 @@ describeOnEachDatabase('a session after its logout', (freshDatabaseUrl) => {
       { agent: { agent_name: 'some-agent' }, steps: [] },
       { 'x-api-key': KEY },
     );
-  });
-  afterAll(async () => {
-    await here.stop();
-    await there.stop();
   });
 
   it('is refused by every instance, while other sessions of its key go on', async () => {
@@ -87,12 +80,8 @@ describeOnEachDatabase('a session after its logout', (freshDatabaseUrl) => {
   it('is refused after a restart', async () => {
     const cookie = await logIn(here.url, KEY);
     expect(await logOut(here, cookie)).toBe(204);
-    const later = await startService({ ...CLOSED, DATABASE_URL: url });
-    try {
-      expect(await listStatus(later, cookie)).toBe(401);
-    } finally {
-      await later.stop();
-    }
+    const later = await testService({ ...CLOSED, DATABASE_URL: here.databaseUrl });
+    expect(await listStatus(later, cookie)).toBe(401);
   });
 
   it('has no open streams left, in any instance', async () => {
@@ -126,12 +115,12 @@ describeOnEachDatabase('a session after its logout', (freshDatabaseUrl) => {
   });
 
   it('lasts as long as the setting says', async () => {
-    const service = await startService({ ...CLOSED, DATABASE_URL: url, SERVICE_SESSION_HOURS: '8' });
-    try {
-      const reply = await sendJson(service.url, 'POST', '/api/login', { api_key: KEY });
-      expect(cookieSetBy(reply)?.attributes['max-age']).toBe('28800');
-    } finally {
-      await service.stop();
-    }
+    const service = await testService({
+      ...CLOSED,
+      DATABASE_URL: here.databaseUrl,
+      SERVICE_SESSION_HOURS: '8',
+    });
+    const reply = await sendJson(service.url, 'POST', '/api/login', { api_key: KEY });
+    expect(cookieSetBy(reply)?.attributes['max-age']).toBe('28800');
   });
 });

@@ -213,7 +213,7 @@ describeServiceOnSqlite('the phrases that deployed software looks for', (suite) 
 
   it.each(ROWS)('stand in the error of $what', async ({ phrases, rest, rpc, status, item }) => {
     const told = [errorOfReply(await call(...rest))];
-    if (rpc !== null) told.push(await errorOfRpc(service().url, ...rpc));
+    if (rpc !== null) told.push(await errorOfRpc(service.url, ...rpc));
     for (const [index, error] of told.entries()) {
       expect(error.status).toBe(status[index]);
       for (const phrase of phrases) expect(toldText(error)).toContain(phrase);
@@ -231,7 +231,7 @@ describeServiceOnSqlite('the phrases that deployed software looks for', (suite) 
       'Request validation failed: 1 problem in the request',
     );
     if (rpc === null) return;
-    const { detail, items } = await errorOfRpc(service().url, ...rpc);
+    const { detail, items } = await errorOfRpc(service.url, ...rpc);
     const [first] = items;
     expect(detail).toBe(
       `Request validation failed: 1 problem in the request (${first?.field}: ${first?.message})`,
@@ -258,7 +258,7 @@ describeServiceOnSqlite('the phrases that deployed software looks for', (suite) 
     const body = { name: '%', data: { execution: 'x' } };
     const { detail } = errorOfReply(await call('PUT', CONTROLS, body));
     expect(detail).toBe('Request validation failed: 4 problems in the request');
-    const rpc = await errorOfRpc(service().url, 'ControlService.CreateControl', { name: '%', data: {} });
+    const rpc = await errorOfRpc(service.url, 'ControlService.CreateControl', { name: '%', data: {} });
     expect(rpc.detail).toContain(
       'Request validation failed: 4 problems in the request (first: name: must match',
     );
@@ -279,7 +279,7 @@ describeServiceOnSqlite('the phrases that deployed software looks for', (suite) 
     const change = { remove_evaluators: ['tone'] };
     const inUse = [
       errorOfReply(await call('PATCH', `/api/v1/agents/${AGENT}`, change)),
-      await errorOfRpc(service().url, 'AgentService.UpdateAgent', { agent_name: AGENT, ...change }),
+      await errorOfRpc(service.url, 'AgentService.UpdateAgent', { agent_name: AGENT, ...change }),
     ];
     expect(inUse.map(({ status }) => status)).toEqual([409, 'FailedPrecondition']);
     for (const error of inUse) {
@@ -291,7 +291,7 @@ describeServiceOnSqlite('the phrases that deployed software looks for', (suite) 
     const link = { agent_name: other, control_id: control };
     const refused = [
       errorOfReply(await call('POST', `/api/v1/agents/${other}/controls/${control}`)),
-      await errorOfRpc(service().url, 'AgentService.AddAgentControl', link),
+      await errorOfRpc(service.url, 'AgentService.AddAgentControl', link),
     ];
     expect(refused.map(({ status }) => status)).toEqual([400, 'FailedPrecondition']);
     for (const error of refused) {
@@ -308,7 +308,7 @@ describeServiceOnSqlite('the phrases that deployed software looks for', (suite) 
       const told = errorOfReply(await call('DELETE', `${CONTROLS}/${control}`));
       details.push(told.detail);
       expect(told.status).toBe(409);
-      const rpc = await errorOfRpc(service().url, 'ControlService.DeleteControl', { control_id: control });
+      const rpc = await errorOfRpc(service.url, 'ControlService.DeleteControl', { control_id: control });
       expect(rpc.detail).toContain(told.detail);
     };
     await call('POST', `/api/v1/policies/${policy}/controls/${control}`);
@@ -422,7 +422,7 @@ describeServiceOnSqlite(
       expect(reply.status).toBe(401);
       expect(reply.headers.get('www-authenticate')).toBe('ApiKey');
       expect(reply.body.detail).toContain(phrase);
-      const told = await errorOfRpc(service().url, 'ControlService.ListControls', {}, key);
+      const told = await errorOfRpc(service.url, 'ControlService.ListControls', {}, key);
       expect(told).toMatchObject({ status: 'Unauthenticated', detail: expect.stringContaining(phrase) });
     });
   },

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { restClient } from '../support/http.js';
-import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { denyWord } from '../support/seed.js';
+import { suiteService } from '../support/service-suite.js';
 
 const PATH = '/api/v1/evaluation/batch';
 const AGENT = 'batched-agent-1';
 
 describe('a batch over the JSON route', () => {
-  let service: TestService;
-  let call: ReturnType<typeof restClient>;
+  const service = suiteService({ SERVICE_MAX_BODY_BYTES: '1000000' });
+  const { call, seed } = service;
   beforeAll(async () => {
-    service = await startService({ SERVICE_MAX_BODY_BYTES: '1000000' });
-    call = restClient(service.url);
-    const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+    await seed.linked(AGENT, 'no-bad', denyWord('bad'));
   });
-  afterAll(() => service.stop());
 
   const evaluation = (input: unknown, agentName = AGENT) => ({
     agent_name: agentName,

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnSqlite } from '../support/databases.js';
 import {
   type CaseExpectation,
   type CaseVerdict,
   expectVerdict,
   readCaseFiles,
 } from '../support/evaluation-cases.js';
-import { restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
-import { startService, type TestService } from '../support/service.js';
+import { describeServiceOnSqlite } from '../support/service-suite.js';
 
 const CASES = readCaseFiles().map((content, index) => ({ ...content, agent: `case-agent-${index + 1}` }));
 const EVALUATE = methodNamed('EvaluationService.Evaluate');
@@ -22,15 +20,12 @@ const FORMS = [
   { form: 'gRPC, step as JSON, verdict', protocol: 'gRPC (grpc-js)', detail: 'verdict', asText: true },
 ] as const;
 
-describeOnSqlite('the evaluation cases', (freshDatabaseUrl) => {
-  let service: TestService;
+describeServiceOnSqlite('the evaluation cases', ({ call, service }) => {
   const clients = new Map<string, ProtocolClient>();
   beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
     for (const { protocol } of FORMS) {
       if (!clients.has(protocol)) clients.set(protocol, PROTOCOLS[protocol](service.url));
     }
-    const call = restClient(service.url);
     for (const { agent, controls } of CASES) {
       expect(await call('POST', '/api/v1/agents/initAgent', { agent: { agent_name: agent } })).toMatchObject({
         status: 200,
@@ -45,7 +40,6 @@ describeOnSqlite('the evaluation cases', (freshDatabaseUrl) => {
   });
   afterAll(async () => {
     for (const client of clients.values()) client.close();
-    await service.stop();
   });
 
   describe.each(FORMS)('over $form', ({ protocol, detail, asText }) => {

@@ -8,8 +8,8 @@ import {
   type ProtocolClient,
   STREAMING_PROTOCOLS,
 } from '../support/protocol-clients.js';
-import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { denyWord } from '../support/seed.js';
+import { suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { eventRoutes } from './events.support.js';
 
@@ -56,22 +56,20 @@ const INVALID: [string, object, string][] = [
 ];
 
 describeOnSqlite('the options of an evaluation', (freshDatabaseUrl) => {
-  let service: TestService;
   const ids: Record<string, number> = {};
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.02',
+    SERVICE_MIN_REVISION_WAIT_SECONDS: '30',
+  }));
   beforeAll(async () => {
-    service = await startService({
-      DATABASE_URL: await freshDatabaseUrl(),
-      SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.02',
-      SERVICE_MIN_REVISION_WAIT_SECONDS: '30',
-    });
-    const { agent, control, link } = seeder(restClient(service.url));
+    const { agent, control, link } = service.seed;
     await agent(AGENT);
     const steer = { action: { decision: 'steer', steering_context: { message: 'Ask first.' } } };
     ids.deny = await control('denies', denyWord('bad'));
     ids.steer = await control('steers', denyWord('odd', steer));
     for (const id of Object.values(ids)) await link(AGENT, id);
   });
-  afterAll(() => service.stop());
 
   describe.each(PROTOCOL_NAMES)('over %s', (protocol) => {
     const isRest = protocol.startsWith('REST');

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RestClient, restClient } from '../support/http.js';
-import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { methodNamed } from '../support/protocol-clients.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteClient, suiteService } from '../support/service-suite.js';
 
 const AGENT = 'replied-agent-1';
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
 
 describe('the reply of an evaluation', () => {
-  let service: TestService;
-  let call: RestClient;
-  let grpc: ProtocolClient;
+  const service = suiteService();
+  const { call, seed } = service;
   beforeAll(async () => {
-    service = await startService();
-    call = restClient(service.url);
-    grpc = PROTOCOLS['gRPC (grpc-js)'](service.url);
-    const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('first', denyWord('bad')));
+    await seed.linked(AGENT, 'first', denyWord('bad'));
     await seed.link(
       AGENT,
       await seed.control('second', {
@@ -26,10 +19,6 @@ describe('the reply of an evaluation', () => {
         action: { decision: 'observe', steering_context: { message: 'm' } },
       }),
     );
-  });
-  afterAll(async () => {
-    grpc.close();
-    await service.stop();
   });
 
   it('has every member over REST, in the order of the contract', async () => {
@@ -103,18 +92,9 @@ describe('the reply of an evaluation', () => {
 });
 
 describe('free-form data over gRPC', () => {
-  let service: TestService;
-  let call: RestClient;
-  let grpc: ProtocolClient;
-  beforeAll(async () => {
-    service = await startService();
-    call = restClient(service.url);
-    grpc = PROTOCOLS['gRPC (grpc-js)'](service.url);
-  });
-  afterAll(async () => {
-    grpc.close();
-    await service.stop();
-  });
+  const service = suiteService();
+  const { call } = service;
+  const grpc = suiteClient(service, 'gRPC (grpc-js)');
 
   /** Names that objects of JavaScript have anyway are the ones that are lost first. */
   const TRICKY = '{"constructor":{"prototype":"x"},"toString":1,"hasOwnProperty":[{"valueOf":null}],"":0}';
@@ -138,8 +118,7 @@ describe('free-form data over gRPC', () => {
 
   it('hides nothing from a control', async () => {
     const seed = seeder(call);
-    await seed.agent('tricky-agent-3');
-    await seed.link('tricky-agent-3', await seed.control('sees-all', denyWord('secret')));
+    await seed.linked('tricky-agent-3', 'sees-all', denyWord('secret'));
     const evaluation = { agent_name: 'tricky-agent-3', stage: 'pre' };
     const step = `{"type":"tool","name":"x","input":${HIDING}}`;
     for (const form of [{ step: JSON.parse(step) }, { step_json: step }]) {

@@ -1,23 +1,11 @@
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  signalGroup,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, signalGroup, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
 const UNRULY = path.resolve(import.meta.dirname, '../evaluators/custom/modules/unruly.mjs');
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 describe('a service with a custom evaluator', () => {
   let service: ServiceProcess;

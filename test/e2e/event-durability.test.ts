@@ -1,28 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { restClient } from '../support/http.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { openedInTest } from '../support/opened.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { event, eventRoutes } from './events.support.js';
 
 describe('an event that was acknowledged with 202', () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'durable-'));
-  const processes: ServiceProcess[] = [];
-  let compiled: CompiledService;
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterEach(async () => {
-    for (const one of processes.splice(0)) await one.dispose();
-  });
+  const processes = openedInTest<ServiceProcess>((one) => one.dispose());
   afterAll(async () => {
-    await compiled.remove();
     rmSync(directory, { recursive: true, force: true });
   });
   async function start() {

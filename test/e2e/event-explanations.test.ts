@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, restClient } from '../support/http.js';
-import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { denyWord, evaluate } from '../support/seed.js';
+import { suiteService } from '../support/service-suite.js';
 import { eventRoutes } from './events.support.js';
 
 const AGENT = 'explained-bot-1';
@@ -40,20 +39,17 @@ const CASES: [string, object, string | null, string | null][] = [
 ];
 
 describeOnEachDatabase('an event of the service', (freshDatabaseUrl) => {
-  let service: TestService;
-  let call: RestClient;
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_OBSERVABILITY_RECORD: 'all',
+  }));
+  const { call } = service;
   beforeAll(async () => {
-    service = await startService({
-      DATABASE_URL: await freshDatabaseUrl(),
-      SERVICE_OBSERVABILITY_RECORD: 'all',
-    });
-    call = restClient(service.url);
-    const { agent, control, link } = seeder(call);
+    const { agent, control, link } = service.seed;
     await agent(AGENT);
     for (const [name, condition] of CASES)
       await link(AGENT, await control(name, denyWord('', { condition })));
   });
-  afterAll(() => service.stop());
 
   const recorded = async () => {
     const filter = { agent_name: AGENT, include_buffered: true, include_step: true };

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { restClient } from '../support/http.js';
-import { startService, type TestService } from '../support/service.js';
+import { expect, it } from 'vitest';
+import { describeService } from '../support/service-suite.js';
 import { event, eventRoutes, problems } from './events.support.js';
 
 const MINUTE = 60_000;
@@ -96,14 +94,8 @@ function naiveControl(id: number, name: string, events: readonly Sample[]): obje
   };
 }
 
-describeOnEachDatabase('statistics of events', (freshDatabaseUrl) => {
-  let service: TestService;
-  let routes: ReturnType<typeof eventRoutes>;
-  beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
-    routes = eventRoutes(restClient(service.url));
-  });
-  afterAll(() => service.stop());
+describeService('statistics of events', ({ service }) => {
+  const routes = eventRoutes(service.call);
 
   let agents = 0;
   it('are what counting one by one gives', async () => {

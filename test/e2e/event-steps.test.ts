@@ -1,14 +1,13 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService, Outcome } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { QueryEventsRequestSchema } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { exchange, restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { denyWord } from '../support/seed.js';
+import { describeService } from '../support/service-suite.js';
 import { observability, watchEvents } from './event-streams.support.js';
 import { event, eventRoutes, problems } from './events.support.js';
 
@@ -16,18 +15,14 @@ const AGENT = 'stepping-bot-1';
 const STEP_MEMBERS = ['step_type', 'step_name', 'session_id', 'step_id', 'revision', 'decision_id'];
 const TRACE = 'a'.repeat(32);
 
-describeOnEachDatabase('the step of an event', (freshDatabaseUrl) => {
-  let service: TestService;
+describeService('the step of an event', ({ call, service }) => {
   let routes: ReturnType<typeof eventRoutes>;
   beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
-    const call = restClient(service.url);
     routes = eventRoutes(call);
-    const { agent, control, link } = seeder(call);
+    const { agent, control, link } = service.seed;
     await agent(AGENT);
     await link(AGENT, await control('denies', denyWord('bad')));
   });
-  afterAll(() => service.stop());
 
   const client = (protocol: (typeof RPC_PROTOCOLS)[number] = 'gRPC') =>
     observability(rpcTransport(protocol, service.url));

@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeOnSqlite } from '../support/databases.js';
-import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { messagesOf } from './event-messages.support.js';
 import { observability } from './event-streams.support.js';
 import { event, eventRoutes } from './events.support.js';
@@ -30,13 +29,10 @@ async function* stream(messages: readonly Message[]): AsyncGenerator<Message> {
 }
 
 describeOnSqlite('a service whose threads end while they read events', (freshDatabaseUrl) => {
-  let service: TestService;
-  let routes: ReturnType<typeof eventRoutes>;
-  beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() }, { eventReaderEntry: MORTAL });
-    routes = eventRoutes(restClient(service.url));
+  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }), {
+    eventReaderEntry: MORTAL,
   });
-  afterAll(() => service.stop());
+  const routes = eventRoutes(service.call);
 
   const client = (protocol: (typeof RPC_PROTOCOLS)[number]) =>
     observability(rpcTransport(protocol, service.url));

@@ -1,25 +1,21 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import {
   QueryEventsRequestSchema,
   TotalKind,
 } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { describeOnSqlite } from '../support/databases.js';
-import { type RestReply, restClient } from '../support/http.js';
+import type { RestReply } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { describeServiceOnSqlite } from '../support/service-suite.js';
 import { observability } from './event-streams.support.js';
 import { event, eventRoutes, problems } from './events.support.js';
 
 const STORED = 12_000;
 
-describeOnSqlite('the total of a search for events', (freshDatabaseUrl) => {
-  let service: TestService;
-  let routes: ReturnType<typeof eventRoutes>;
+describeServiceOnSqlite('the total of a search for events', ({ service }) => {
+  const routes = eventRoutes(service.call);
   beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
-    routes = eventRoutes(restClient(service.url));
     for (let at = 0; at < STORED; at += 1_000) {
       const part = Array.from({ length: 1_000 }, (_, index) =>
         event({ control_execution_id: `e-${at + index}`, check_stage: index < 50 ? 'post' : 'pre' }),
@@ -27,7 +23,6 @@ describeOnSqlite('the total of a search for events', (freshDatabaseUrl) => {
       expect((await routes.send(...part)).body).toMatchObject({ status: 'queued' });
     }
   });
-  afterAll(() => service.stop());
 
   it('is exact, and not described, without the member', async () => {
     const { body } = await routes.query({ agent_name: 'events-bot-01', limit: 1 });

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { CLICKHOUSE_URL } from '../support/clickhouse.js';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
-import { startService, type TestService } from '../support/service.js';
+import { problem } from '../support/refusals.js';
+import { describeService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
 import { event, eventRoutes, problems, refuseEventsOf } from './events.support.js';
 
@@ -59,16 +59,8 @@ const REFUSED_QUERIES: [unknown, string[]][] = [
   [[], ['model_attributes_type']],
 ];
 
-describeOnEachDatabase('events', (freshDatabaseUrl) => {
-  let service: TestService;
-  let databaseUrl: string;
-  let routes: ReturnType<typeof eventRoutes>;
-  beforeAll(async () => {
-    databaseUrl = await freshDatabaseUrl();
-    service = await startService({ DATABASE_URL: databaseUrl });
-    routes = eventRoutes(restClient(service.url));
-  });
-  afterAll(() => service.stop());
+describeService('events', ({ service }) => {
+  const routes = eventRoutes(service.call);
 
   const QUEUED = (n: number) => ({ received: n, enqueued: n, dropped: 0, status: 'queued' });
   const FAILED = (n: number) => ({ received: n, enqueued: 0, dropped: n, status: 'failed' });
@@ -327,15 +319,15 @@ describeOnEachDatabase('events', (freshDatabaseUrl) => {
   itOnDatabases(
     'are refused with 503 while their table is missing, and stored when they are sent again',
     async () => {
-      await executeSql(databaseUrl, 'ALTER TABLE "events" RENAME TO "events_away"');
+      await executeSql(service.databaseUrl, 'ALTER TABLE "events" RENAME TO "events_away"');
       try {
         const reply = await routes.send(event());
-        expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+        expect(reply).toMatchObject(problem(503, 'SERVICE_UNAVAILABLE'));
         expect(reply.headers.get('retry-after')).toBe('1');
         // What is stored can still be read.
         expect((await routes.query({})).status).toBe(200);
       } finally {
-        await executeSql(databaseUrl, 'ALTER TABLE "events_away" RENAME TO "events"');
+        await executeSql(service.databaseUrl, 'ALTER TABLE "events_away" RENAME TO "events"');
       }
       expect((await routes.send(event())).body).toEqual(QUEUED(1));
     },
@@ -344,7 +336,7 @@ describeOnEachDatabase('events', (freshDatabaseUrl) => {
   itOnDatabases(
     'fail with 202 when the database refuses their data, and do not harm those sent at the same time',
     async () => {
-      const accept = await refuseEventsOf(databaseUrl, 'heavy');
+      const accept = await refuseEventsOf(service.databaseUrl, 'heavy');
       try {
         const heavy = event({ trace_id: 'heavy', control_name: 'heavy' });
         const replies = await Promise.all([

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 const POLICIES = '/api/v1/policies';
 
-describeService('a policy for every agent', ({ call, seed, service, databaseUrl }) => {
+describeService('a policy for every agent', ({ call, seed, service }) => {
   let names = 0;
   const newPolicy = async (...controlIds: number[]): Promise<number> => {
     names += 1;
@@ -43,7 +43,7 @@ describeService('a policy for every agent', ({ call, seed, service, databaseUrl 
     expect(await isSafe('known-later-1', 'harmless')).toBe(true);
     // A program of an earlier version, which knows nothing of the mark, registers an agent.
     await executeSql(
-      databaseUrl(),
+      service.databaseUrl,
       `INSERT INTO "agents" ("name", "data", "created_at_ms") VALUES ('known-by-old-1', '{"agent":{"agent_name":"known-by-old-1"},"steps":[],"evaluators":[]}', 1)`,
     );
     await until(
@@ -104,7 +104,7 @@ describeService('a policy for every agent', ({ call, seed, service, databaseUrl 
   });
 
   it('is marked over gRPC as well, with or without a new name, and only once in the audit log', async () => {
-    const client = createClient(PolicyService, rpcTransport('gRPC', service().url));
+    const client = createClient(PolicyService, rpcTransport('gRPC', service.url));
     const policyId = await newPolicy();
     const { policy } = await client.updatePolicy({ policyId, name: 'renamed-for-all', everyAgent: true });
     expect(policy).toMatchObject({ name: 'renamed-for-all', everyAgent: true });

@@ -1,13 +1,6 @@
+import { NO_AGENT, NO_CONTROL, NO_KEY, NOT_ADMIN } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
-import {
-  invalid,
-  NO_AGENT,
-  NO_CONTROL,
-  NO_KEY,
-  NOT_ADMIN,
-  READER_KEY,
-  type Step,
-} from './every-rpc.support.js';
+import { READER_KEY, type Step, steps } from './every-rpc.support.js';
 
 /** What the script before this leaves behind: two controls of an agent, the second one with everything. */
 const AGENT = { agent_name: 'billing-bot-01' };
@@ -23,139 +16,110 @@ const data = {
 
 /** The part of the script that is about explanations. It changes nothing. */
 export const EXPLAIN_STEPS: readonly Step[] = [
-  {
-    rpc: 'EvaluationService.Explain',
-    what: 'explains why controls match, with a regular key',
-    input: {
-      ...AGENT,
-      ...refund(
-        { size: 'huge', card: '4111111111111111' },
-        { context: { role: 'clerk' }, output: [1, null] },
-      ),
-    },
-    key: READER_KEY,
-    expected: {
-      reply: {
-        verdict: { is_safe: false, matches: [{ control_id: 2 }, { control_id: 1 }], errors: [] },
-        controls: [
-          {
-            control_id: 2,
-            control_name: 'large-refunds',
-            decision: 'steer',
-            applies: true,
-            reason: 'applies',
-            condition: {
-              type: 'and',
-              evaluated: true,
-              matched: true,
-              children: [
-                {
-                  type: 'or',
-                  short_circuit_reason: 'or_matched',
-                  children: [
-                    { type: 'leaf', matched: false, selector_path: 'input.size', evaluator_name: 'regex' },
-                    {
-                      type: 'leaf',
-                      matched: true,
-                      confidence: 1,
-                      error: null,
-                      selected: { type: 'string', size: 4, text: 'huge', shortened: false },
-                    },
-                  ],
-                },
-                { type: 'not', matched: true },
-              ],
+  ...steps('EvaluationService.Explain', [
+    [
+      'explains why controls match, with a regular key',
+      {
+        ...AGENT,
+        ...refund(
+          { size: 'huge', card: '4111111111111111' },
+          { context: { role: 'clerk' }, output: [1, null] },
+        ),
+      },
+      {
+        reply: {
+          verdict: { is_safe: false, matches: [{ control_id: 2 }, { control_id: 1 }], errors: [] },
+          controls: [
+            {
+              control_id: 2,
+              control_name: 'large-refunds',
+              decision: 'steer',
+              applies: true,
+              reason: 'applies',
+              condition: {
+                type: 'and',
+                evaluated: true,
+                matched: true,
+                children: [
+                  {
+                    type: 'or',
+                    short_circuit_reason: 'or_matched',
+                    children: [
+                      { type: 'leaf', matched: false, selector_path: 'input.size', evaluator_name: 'regex' },
+                      {
+                        type: 'leaf',
+                        matched: true,
+                        confidence: 1,
+                        error: null,
+                        selected: { type: 'string', size: 4, text: 'huge', shortened: false },
+                      },
+                    ],
+                  },
+                  { type: 'not', matched: true },
+                ],
+              },
             },
+            {
+              control_id: 1,
+              decision: 'deny',
+              condition: { selected: { type: 'object', size: 2, text: '{"size":"huge","card":"***"}' } },
+            },
+          ],
+          omitted_controls: 0,
+        },
+      },
+      READER_KEY,
+    ],
+    [
+      'explains why a control does not apply',
+      { ...AGENT, stage: 'pre', step: { type: 'llm', name: 'answer', input: null }, control_ids: [2] },
+      {
+        reply: {
+          verdict: { is_safe: true, reason: null, non_matches: [] },
+          controls: [{ control_id: 2, applies: false, reason: 'step_name', condition: null }],
+        },
+      },
+    ],
+    [
+      'tries a definition that is not stored',
+      { ...refund({}), data },
+      {
+        reply: {
+          verdict: {
+            is_safe: true,
+            non_matches: [{ control_id: 0, control_name: 'data', action: 'observe' }],
           },
-          {
-            control_id: 1,
-            decision: 'deny',
-            condition: { selected: { type: 'object', size: 2, text: '{"size":"huge","card":"***"}' } },
-          },
-        ],
-        omitted_controls: 0,
+          controls: [{ control_id: 0, control_name: 'data', applies: true, condition: { matched: false } }],
+        },
       },
-    },
-  },
-  {
-    rpc: 'EvaluationService.Explain',
-    what: 'explains why a control does not apply',
-    input: { ...AGENT, stage: 'pre', step: { type: 'llm', name: 'answer', input: null }, control_ids: [2] },
-    expected: {
-      reply: {
-        verdict: { is_safe: true, reason: null, non_matches: [] },
-        controls: [{ control_id: 2, applies: false, reason: 'step_name', condition: null }],
+    ],
+    ['tries definitions for admins only', { ...refund({}), data }, NOT_ADMIN, READER_KEY],
+    [
+      'names what is wrong with a definition as on creation',
+      {
+        ...refund({}),
+        data: { ...data, condition: { ...data.condition, selector: { path: 'nowhere' } } },
       },
-    },
-  },
-  {
-    rpc: 'EvaluationService.Explain',
-    what: 'tries a definition that is not stored',
-    input: { ...refund({}), data },
-    expected: {
-      reply: {
-        verdict: { is_safe: true, non_matches: [{ control_id: 0, control_name: 'data', action: 'observe' }] },
-        controls: [{ control_id: 0, control_name: 'data', applies: true, condition: { matched: false } }],
-      },
-    },
-  },
-  {
-    rpc: 'EvaluationService.Explain',
-    what: 'tries definitions for admins only',
-    input: { ...refund({}), data },
-    key: READER_KEY,
-    expected: NOT_ADMIN,
-  },
-  {
-    rpc: 'EvaluationService.Explain',
-    what: 'names what is wrong with a definition as on creation',
-    input: {
-      ...refund({}),
-      data: { ...data, condition: { ...data.condition, selector: { path: 'nowhere' } } },
-    },
-    expected: invalid('data.condition.selector.path value_error'),
-  },
-  {
-    rpc: 'EvaluationService.Explain',
-    what: 'demands an agent or a definition',
-    input: refund({}),
-    expected: invalid('agent_name missing'),
-  },
-  {
-    rpc: 'EvaluationService.Explain',
-    what: 'does not take ids beside a definition',
-    input: { ...refund({}), control_ids: [1], data },
-    expected: invalid('control_ids value_error'),
-  },
-  {
-    rpc: 'EvaluationService.Explain',
-    what: 'names every missing member',
-    input: {},
-    expected: invalid('stage missing', 'step missing'),
-  },
-  {
-    rpc: 'EvaluationService.Explain',
-    what: 'does not find an unknown agent',
-    input: { agent_name: 'nobody-at-all', ...refund({}) },
-    expected: NO_AGENT,
-  },
-  {
-    rpc: 'EvaluationService.Explain',
-    what: 'does not find an unknown agent beside a definition',
-    input: { agent_name: 'nobody-at-all', ...refund({}), data },
-    expected: NO_AGENT,
-  },
-  {
-    rpc: 'EvaluationService.Explain',
-    what: 'does not find a control that the agent does not have',
-    input: { ...AGENT, ...refund({}), control_ids: [1, 99] },
-    expected: NO_CONTROL,
-  },
-  {
-    rpc: 'EvaluationService.Explain',
-    what: 'requires a key',
-    input: { ...AGENT, ...refund({}) },
-    key: null,
-    expected: NO_KEY,
-  },
+      'data.condition.selector.path value_error',
+    ],
+    ['demands an agent or a definition', refund({}), 'agent_name missing'],
+    [
+      'does not take ids beside a definition',
+      { ...refund({}), control_ids: [1], data },
+      'control_ids value_error',
+    ],
+    ['names every missing member', {}, ['stage missing', 'step missing']],
+    ['does not find an unknown agent', { agent_name: 'nobody-at-all', ...refund({}) }, NO_AGENT],
+    [
+      'does not find an unknown agent beside a definition',
+      { agent_name: 'nobody-at-all', ...refund({}), data },
+      NO_AGENT,
+    ],
+    [
+      'does not find a control that the agent does not have',
+      { ...AGENT, ...refund({}), control_ids: [1, 99] },
+      NO_CONTROL,
+    ],
+    ['requires a key', { ...AGENT, ...refund({}) }, NO_KEY, null],
+  ]),
 ];

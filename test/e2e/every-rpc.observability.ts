@@ -1,5 +1,6 @@
+import { NO_KEY, NOT_ADMIN } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
-import { invalid, NO_KEY, NOT_ADMIN, READER_KEY, type Step } from './every-rpc.support.js';
+import { called, READER_KEY, type Step, steps } from './every-rpc.support.js';
 
 const AGENT = 'observed-bot-1';
 const event = (id: string, more: object = {}): { [member: string]: Json } => ({
@@ -47,101 +48,96 @@ const EMPTY_BUCKET = {
 
 /** Events: written, found, counted. */
 export const OBSERVABILITY_STEPS: readonly Step[] = [
-  {
-    rpc: 'ObservabilityService.CreateEvents',
-    what: 'stores events, and one that is known already only once',
-    key: READER_KEY,
-    input: { events: [{ ...OLD, ...STEP }, event('now'), AHEAD, event('now')] },
-    expected: { reply: { received: 4, enqueued: 4, dropped: 0, status: 'queued' } },
-  },
-  {
-    rpc: 'ObservabilityService.CreateEvents',
-    what: 'reports that an event cannot be stored',
-    key: READER_KEY,
-    input: { events: [event('x'.repeat(37))] },
-    expected: { reply: { received: 1, enqueued: 0, dropped: 1, status: 'failed' } },
-  },
-  {
-    rpc: 'ObservabilityService.CreateEvents',
-    what: 'names every member that is wrong or missing',
-    key: READER_KEY,
-    input: { events: [event('fine'), { trace_id: ' ', span_id: 's', agent_name: 'x', confidence: 2 }] },
-    expected: invalid(
-      'events[1].trace_id value_error',
-      'events[1].agent_name value_error',
-      'events[1].control_id missing',
-      'events[1].control_name missing',
-      'events[1].check_stage missing',
-      'events[1].applies_to missing',
-      'events[1].action missing',
-      'events[1].matched missing',
-      'events[1].confidence less_than_equal',
-    ),
-  },
-  {
-    rpc: 'ObservabilityService.QueryEvents',
-    what: 'finds an event with every member',
-    key: READER_KEY,
-    input: {
-      trace_id: 'trace',
-      span_id: 'span',
-      control_execution_id: 'old',
-      agent_name: ' Observed-Bot-1',
-      control_ids: [12, 13],
-      actions: ['steer'],
-      matched: true,
-      check_stages: ['post'],
-      applies_to: ['tool_call'],
-      start_time: '2001-01-01',
-      end_time: '2002-01-01',
-      limit: 5,
-      offset: 0,
-      include_step: true,
-    },
-    expected: { reply: { events: [OLD], total: 1, limit: 5, offset: 0 } },
-  },
-  {
-    rpc: 'ObservabilityService.QueryEvents',
-    what: 'finds an event by its step, and returns the members of the step if they are requested',
-    key: READER_KEY,
-    input: {
-      step_type: 'tool',
-      step_name: 'send_email',
-      session_id: 'session-1',
-      step_id: 'step-1',
-      decision_id: 'decision-1',
-      min_revision: 7,
-      max_revision: 7,
-      include_step: true,
-    },
-    expected: { reply: { events: [{ ...OLD, ...STEP }], total: 1 } },
-  },
-  {
-    rpc: 'ObservabilityService.QueryEvents',
-    what: 'finds no event without a revision by a range of revisions',
-    key: READER_KEY,
-    input: { min_revision: 0, max_revision: 6 },
-    expected: { reply: { events: [], total: 0 } },
-  },
-  {
-    rpc: 'ObservabilityService.QueryEvents',
-    what: 'finds the events with an error',
-    key: READER_KEY,
-    input: { has_error: true, include_step: true },
-    expected: { reply: { events: [{ control_execution_id: 'old' }], total: 1 } },
-  },
-  {
-    rpc: 'ObservabilityService.QueryEvents',
-    what: 'finds the events without an error',
-    key: READER_KEY,
-    input: { has_error: false, matched: false, include_step: true },
-    expected: { reply: { events: [{ control_execution_id: 'ahead' }], total: 1 } },
-  },
-  {
-    rpc: 'ObservabilityService.CreateEvents',
-    what: 'refuses invalid members of a step',
-    key: READER_KEY,
-    input: {
+  ...steps('ObservabilityService.CreateEvents', [
+    [
+      'stores events, and one that is known already only once',
+      { events: [{ ...OLD, ...STEP }, event('now'), AHEAD, event('now')] },
+      { reply: { received: 4, enqueued: 4, dropped: 0, status: 'queued' } },
+      READER_KEY,
+    ],
+    [
+      'reports that an event cannot be stored',
+      { events: [event('x'.repeat(37))] },
+      { reply: { received: 1, enqueued: 0, dropped: 1, status: 'failed' } },
+      READER_KEY,
+    ],
+    [
+      'names every member that is wrong or missing',
+      { events: [event('fine'), { trace_id: ' ', span_id: 's', agent_name: 'x', confidence: 2 }] },
+      [
+        'events[1].trace_id value_error',
+        'events[1].agent_name value_error',
+        'events[1].control_id missing',
+        'events[1].control_name missing',
+        'events[1].check_stage missing',
+        'events[1].applies_to missing',
+        'events[1].action missing',
+        'events[1].matched missing',
+        'events[1].confidence less_than_equal',
+      ],
+      READER_KEY,
+    ],
+  ]),
+  ...steps('ObservabilityService.QueryEvents', [
+    [
+      'finds an event with every member',
+      {
+        trace_id: 'trace',
+        span_id: 'span',
+        control_execution_id: 'old',
+        agent_name: ' Observed-Bot-1',
+        control_ids: [12, 13],
+        actions: ['steer'],
+        matched: true,
+        check_stages: ['post'],
+        applies_to: ['tool_call'],
+        start_time: '2001-01-01',
+        end_time: '2002-01-01',
+        limit: 5,
+        offset: 0,
+        include_step: true,
+      },
+      { reply: { events: [OLD], total: 1, limit: 5, offset: 0 } },
+      READER_KEY,
+    ],
+    [
+      'finds an event by its step, and returns the members of the step if they are requested',
+      {
+        step_type: 'tool',
+        step_name: 'send_email',
+        session_id: 'session-1',
+        step_id: 'step-1',
+        decision_id: 'decision-1',
+        min_revision: 7,
+        max_revision: 7,
+        include_step: true,
+      },
+      { reply: { events: [{ ...OLD, ...STEP }], total: 1 } },
+      READER_KEY,
+    ],
+    [
+      'finds no event without a revision by a range of revisions',
+      { min_revision: 0, max_revision: 6 },
+      { reply: { events: [], total: 0 } },
+      READER_KEY,
+    ],
+    [
+      'finds the events with an error',
+      { has_error: true, include_step: true },
+      { reply: { events: [{ control_execution_id: 'old' }], total: 1 } },
+      READER_KEY,
+    ],
+    [
+      'finds the events without an error',
+      { has_error: false, matched: false, include_step: true },
+      { reply: { events: [{ control_execution_id: 'ahead' }], total: 1 } },
+      READER_KEY,
+    ],
+  ]),
+  called(
+    'ObservabilityService.CreateEvents',
+    'refuses invalid members of a step',
+    {
       events: [
         event('a', {
           step_type: '',
@@ -153,183 +149,164 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
         }),
       ],
     },
-    expected: invalid(
+    [
       'events[0].step_type string_too_short',
       'events[0].step_name string_too_long',
       'events[0].session_id string_too_long',
       'events[0].step_id string_too_short',
       'events[0].revision greater_than_equal',
       'events[0].decision_id string_too_long',
-    ),
-  },
-  {
-    rpc: 'ObservabilityService.QueryEvents',
-    what: 'does without any filter',
-    key: READER_KEY,
-    input: { include_step: true },
-    expected: { reply: { total: 3, limit: 100, offset: 0 } },
-  },
-  {
-    rpc: 'ObservabilityService.QueryEvents',
-    what: 'estimates the number of events, exactly if there are few of them',
-    key: READER_KEY,
-    input: { control_ids: [12], total: 'estimate', include_step: true },
-    expected: { reply: { total: 3, total_kind: 'exact' } },
-  },
-  {
-    rpc: 'ObservabilityService.QueryEvents',
-    what: 'counts the events when it is asked to',
-    key: READER_KEY,
-    input: { control_ids: [12], total: 'exact', include_step: true },
-    expected: { reply: { total: 3, total_kind: 'exact' } },
-  },
-  {
-    rpc: 'ObservabilityService.QueryEvents',
-    what: 'does not count the events when it is asked not to',
-    key: READER_KEY,
-    input: { control_ids: [12], limit: 1, total: 'none', include_step: true },
-    expected: { reply: { events: [{ control_execution_id: 'ahead' }], total: 0, total_kind: 'none' } },
-  },
-  {
-    rpc: 'ObservabilityService.QueryEvents',
-    what: 'refuses a page that is too large',
-    key: READER_KEY,
-    input: { limit: 1_001, start_time: 'soon' },
-    expected: invalid('start_time datetime_from_date_parsing', 'limit less_than_equal'),
-  },
-  {
-    rpc: 'ObservabilityService.GetStats',
-    what: 'counts the events of five minutes',
-    key: READER_KEY,
-    input: { agent_name: AGENT },
-    expected: {
-      reply: {
-        agent_name: AGENT,
-        time_range: '5m',
-        totals: { ...COUNTS, action_counts: { steer: 1 }, timeseries: [] },
-        controls: [
-          {
-            control_id: 12,
-            control_name: 'observed',
-            ...COUNTS,
-            deny_count: 0,
-            steer_count: 1,
-            observe_count: 0,
-            avg_confidence: 0.75,
-            avg_duration_ms: null,
-          },
-        ],
+    ],
+    READER_KEY,
+  ),
+  ...steps('ObservabilityService.QueryEvents', [
+    [
+      'does without any filter',
+      { include_step: true },
+      { reply: { total: 3, limit: 100, offset: 0 } },
+      READER_KEY,
+    ],
+    [
+      'estimates the number of events, exactly if there are few of them',
+      { control_ids: [12], total: 'estimate', include_step: true },
+      { reply: { total: 3, total_kind: 'exact' } },
+      READER_KEY,
+    ],
+    [
+      'counts the events when it is asked to',
+      { control_ids: [12], total: 'exact', include_step: true },
+      { reply: { total: 3, total_kind: 'exact' } },
+      READER_KEY,
+    ],
+    [
+      'does not count the events when it is asked not to',
+      { control_ids: [12], limit: 1, total: 'none', include_step: true },
+      { reply: { events: [{ control_execution_id: 'ahead' }], total: 0, total_kind: 'none' } },
+      READER_KEY,
+    ],
+    [
+      'refuses a page that is too large',
+      { limit: 1_001, start_time: 'soon' },
+      ['start_time datetime_from_date_parsing', 'limit less_than_equal'],
+      READER_KEY,
+    ],
+  ]),
+  ...steps('ObservabilityService.GetStats', [
+    [
+      'counts the events of five minutes',
+      { agent_name: AGENT },
+      {
+        reply: {
+          agent_name: AGENT,
+          time_range: '5m',
+          totals: { ...COUNTS, action_counts: { steer: 1 }, timeseries: [] },
+          controls: [
+            {
+              control_id: 12,
+              control_name: 'observed',
+              ...COUNTS,
+              deny_count: 0,
+              steer_count: 1,
+              observe_count: 0,
+              avg_confidence: 0.75,
+              avg_duration_ms: null,
+            },
+          ],
+        },
       },
-    },
-  },
-  {
-    rpc: 'ObservabilityService.GetStats',
-    what: 'counts by interval',
-    key: READER_KEY,
-    input: { agent_name: 'unknown-bot-1', time_range: '1m', include_timeseries: true },
-    expected: { reply: { totals: { timeseries: Array(6).fill(EMPTY_BUCKET) }, controls: [] } },
-  },
-  {
-    rpc: 'ObservabilityService.GetStats',
-    what: 'needs the name of an agent',
-    key: READER_KEY,
-    input: { time_range: '2h' },
-    expected: invalid('agent_name missing', 'time_range literal_error'),
-  },
-  {
-    rpc: 'ObservabilityService.GetControlStats',
-    what: 'counts the events of one control',
-    key: READER_KEY,
-    input: { control_id: 12, agent_name: AGENT, time_range: '365d' },
-    expected: {
-      reply: {
-        agent_name: AGENT,
-        time_range: '365d',
-        control_id: 12,
-        control_name: 'observed',
-        stats: { ...COUNTS, action_counts: { steer: 1 } },
+      READER_KEY,
+    ],
+    [
+      'counts by interval',
+      { agent_name: 'unknown-bot-1', time_range: '1m', include_timeseries: true },
+      { reply: { totals: { timeseries: Array(6).fill(EMPTY_BUCKET) }, controls: [] } },
+      READER_KEY,
+    ],
+    [
+      'needs the name of an agent',
+      { time_range: '2h' },
+      ['agent_name missing', 'time_range literal_error'],
+      READER_KEY,
+    ],
+  ]),
+  ...steps('ObservabilityService.GetControlStats', [
+    [
+      'counts the events of one control',
+      { control_id: 12, agent_name: AGENT, time_range: '365d' },
+      {
+        reply: {
+          agent_name: AGENT,
+          time_range: '365d',
+          control_id: 12,
+          control_name: 'observed',
+          stats: { ...COUNTS, action_counts: { steer: 1 } },
+        },
       },
-    },
-  },
-  {
-    rpc: 'ObservabilityService.GetControlStats',
-    what: 'refuses what is no name of an agent',
-    key: READER_KEY,
-    input: { control_id: 12, agent_name: 'short' },
-    expected: invalid('agent_name invalid_format'),
-  },
-  {
-    rpc: 'ObservabilityService.GetStatsOverview',
-    what: 'counts the events of all agents',
-    key: READER_KEY,
-    input: { time_range: '1h', limit: 1 },
-    expected: {
-      reply: {
-        time_range: '1h',
-        totals: { ...COUNTS, action_counts: { steer: 1 }, timeseries: [] },
-        agents: [{ agent_name: AGENT, ...COUNTS, action_counts: { steer: 1 } }],
-        controls: [{ agent_name: AGENT, stats: { control_id: 12, control_name: 'observed', ...COUNTS } }],
+      READER_KEY,
+    ],
+    [
+      'refuses what is no name of an agent',
+      { control_id: 12, agent_name: 'short' },
+      'agent_name invalid_format',
+      READER_KEY,
+    ],
+  ]),
+  ...steps('ObservabilityService.GetStatsOverview', [
+    [
+      'counts the events of all agents',
+      { time_range: '1h', limit: 1 },
+      {
+        reply: {
+          time_range: '1h',
+          totals: { ...COUNTS, action_counts: { steer: 1 }, timeseries: [] },
+          agents: [{ agent_name: AGENT, ...COUNTS, action_counts: { steer: 1 } }],
+          controls: [{ agent_name: AGENT, stats: { control_id: 12, control_name: 'observed', ...COUNTS } }],
+        },
       },
-    },
-  },
-  {
-    rpc: 'ObservabilityService.GetStatsOverview',
-    what: 'counts the events of one control over all agents',
-    key: READER_KEY,
-    input: { time_range: '1h', control_id: 12 },
-    expected: {
-      reply: {
-        totals: { ...COUNTS, action_counts: { steer: 1 } },
-        agents: [{ agent_name: AGENT, ...COUNTS }],
+      READER_KEY,
+    ],
+    [
+      'counts the events of one control over all agents',
+      { time_range: '1h', control_id: 12 },
+      {
+        reply: {
+          totals: { ...COUNTS, action_counts: { steer: 1 } },
+          agents: [{ agent_name: AGENT, ...COUNTS }],
+        },
       },
-    },
-  },
-  {
-    rpc: 'ObservabilityService.GetStatsOverview',
-    what: 'counts nothing for a control without events',
-    key: READER_KEY,
-    input: { time_range: '1h', control_id: -12 },
-    expected: { reply: { totals: { execution_count: 0 }, agents: [], controls: [] } },
-  },
-  {
-    rpc: 'ObservabilityService.GetStatsOverview',
-    what: 'refuses a list that is too long',
-    key: READER_KEY,
-    input: { time_range: '1y', limit: 101 },
-    expected: invalid('time_range literal_error', 'limit less_than_equal'),
-  },
-  {
-    rpc: 'ObservabilityService.GetObservabilityStatus',
-    what: 'reports that events are stored',
-    key: READER_KEY,
-    input: {},
-    expected: { reply: { status: 'ok', ingestor_initialized: true, store_initialized: true } },
-  },
-  {
-    rpc: 'ObservabilityService.GetObservabilityStatus',
-    what: 'requires a key',
-    key: null,
-    input: {},
-    expected: NO_KEY,
-  },
-  {
-    rpc: 'ObservabilityService.FlushEvents',
-    what: 'stores what the process has recorded',
-    input: {},
-    expected: { reply: {} },
-  },
-  {
-    rpc: 'ObservabilityService.FlushEvents',
-    what: 'requires an admin key',
-    key: READER_KEY,
-    input: {},
-    expected: NOT_ADMIN,
-  },
-  {
-    rpc: 'ObservabilityService.QueryEvents',
-    what: 'finds what was recorded just before',
-    key: READER_KEY,
-    input: { session_id: 'session-1', include_step: true, include_buffered: true },
-    expected: { reply: { total: 1 } },
-  },
+      READER_KEY,
+    ],
+    [
+      'counts nothing for a control without events',
+      { time_range: '1h', control_id: -12 },
+      { reply: { totals: { execution_count: 0 }, agents: [], controls: [] } },
+      READER_KEY,
+    ],
+    [
+      'refuses a list that is too long',
+      { time_range: '1y', limit: 101 },
+      ['time_range literal_error', 'limit less_than_equal'],
+      READER_KEY,
+    ],
+  ]),
+  ...steps('ObservabilityService.GetObservabilityStatus', [
+    [
+      'reports that events are stored',
+      {},
+      { reply: { status: 'ok', ingestor_initialized: true, store_initialized: true } },
+      READER_KEY,
+    ],
+    ['requires a key', {}, NO_KEY, null],
+  ]),
+  ...steps('ObservabilityService.FlushEvents', [
+    ['stores what the process has recorded', {}, { reply: {} }],
+    ['requires an admin key', {}, NOT_ADMIN, READER_KEY],
+  ]),
+  called(
+    'ObservabilityService.QueryEvents',
+    'finds what was recorded just before',
+    { session_id: 'session-1', include_step: true, include_buffered: true },
+    { reply: { total: 1 } },
+    READER_KEY,
+  ),
 ];

@@ -1,5 +1,6 @@
+import { NO_KEY, refusal } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
-import { error, invalid, NO_KEY, READER_KEY, type Step } from './every-rpc.support.js';
+import { called, READER_KEY, type Step, steps } from './every-rpc.support.js';
 
 /** A template with a parameter of every type. */
 const TEMPLATE = {
@@ -54,71 +55,61 @@ const evaluation = (input: string) => ({
 
 /** The part of the script that is about templates. */
 export const TEMPLATE_STEPS: readonly Step[] = [
-  {
-    rpc: 'TemplateService.RenderTemplate',
-    what: 'fills a template in, and stores nothing',
-    input: { template: TEMPLATE, template_values: VALUES },
-    key: READER_KEY,
-    expected: { reply: { control: RENDERED } },
-  },
-  {
-    rpc: 'TemplateService.RenderTemplate',
-    what: 'requires a key',
-    input: { template: TEMPLATE },
-    key: null,
-    expected: NO_KEY,
-  },
-  {
-    rpc: 'TemplateService.RenderTemplate',
-    what: 'names the parameter whose value is missing',
-    input: { template: TEMPLATE },
-    expected: error('TEMPLATE_PARAMETER_INVALID', 422, 'InvalidArgument', [
-      'template_values.words missing_parameter',
-    ]),
-  },
-  {
-    rpc: 'TemplateService.RenderTemplate',
-    what: 'names what is wrong with the shape of a template',
-    input: {
-      template: { parameters: { x: { type: 'text' }, y: { label: 'Y' }, z: { type: 'enum' } } },
-      template_values: { x: 5 },
-    },
-    expected: invalid(
-      'template.parameters.x union_tag_invalid',
-      'template.parameters.y union_tag_not_found',
-      'template.parameters.z.enum.label missing',
-      'template.parameters.z.enum.allowed_values missing',
-      'template.definition_template missing',
-      'template_values.x.str string_type',
-      'template_values.x.bool bool_parsing',
-      'template_values.x.list[str] list_type',
-    ),
-  },
-  {
-    rpc: 'TemplateService.RenderTemplate',
-    what: 'names what is wrong with the structure of a template',
-    input: { template: { definition_template: { execution: { $param: 'x' } } } },
-    expected: error('TEMPLATE_RENDER_ERROR', 422, 'InvalidArgument', [
-      'execution undefined_parameter_reference',
-    ]),
-  },
-  {
-    rpc: 'ControlService.CreateControl',
-    what: 'takes a template without its values as a draft',
-    input: { name: 'from-template', data: { template: TEMPLATE } },
-    expected: { reply: { control_id: CONTROL_ID, warnings: [{ code: 'incomplete_template' }] } },
-  },
-  {
-    rpc: 'ControlService.GetControl',
-    what: 'shows a draft',
-    input: { control_id: CONTROL_ID },
-    expected: { reply: { data: DRAFT } },
-  },
-  {
-    rpc: 'ControlService.ListControls',
-    what: 'distinguishes drafts from others',
-    input: { template_backed: true },
-    expected: {
+  ...steps('TemplateService.RenderTemplate', [
+    [
+      'fills a template in, and stores nothing',
+      { template: TEMPLATE, template_values: VALUES },
+      { reply: { control: RENDERED } },
+      READER_KEY,
+    ],
+    ['requires a key', { template: TEMPLATE }, NO_KEY, null],
+    [
+      'names the parameter whose value is missing',
+      { template: TEMPLATE },
+      refusal('TEMPLATE_PARAMETER_INVALID', 422, 'InvalidArgument', [
+        'template_values.words missing_parameter',
+      ]),
+    ],
+    [
+      'names what is wrong with the shape of a template',
+      {
+        template: { parameters: { x: { type: 'text' }, y: { label: 'Y' }, z: { type: 'enum' } } },
+        template_values: { x: 5 },
+      },
+      [
+        'template.parameters.x union_tag_invalid',
+        'template.parameters.y union_tag_not_found',
+        'template.parameters.z.enum.label missing',
+        'template.parameters.z.enum.allowed_values missing',
+        'template.definition_template missing',
+        'template_values.x.str string_type',
+        'template_values.x.bool bool_parsing',
+        'template_values.x.list[str] list_type',
+      ],
+    ],
+    [
+      'names what is wrong with the structure of a template',
+      { template: { definition_template: { execution: { $param: 'x' } } } },
+      refusal('TEMPLATE_RENDER_ERROR', 422, 'InvalidArgument', ['execution undefined_parameter_reference']),
+    ],
+  ]),
+  called(
+    'ControlService.CreateControl',
+    'takes a template without its values as a draft',
+    { name: 'from-template', data: { template: TEMPLATE } },
+    { reply: { control_id: CONTROL_ID, warnings: [{ code: 'incomplete_template' }] } },
+  ),
+  called(
+    'ControlService.GetControl',
+    'shows a draft',
+    { control_id: CONTROL_ID },
+    { reply: { data: DRAFT } },
+  ),
+  called(
+    'ControlService.ListControls',
+    'distinguishes drafts from others',
+    { template_backed: true },
+    {
       reply: {
         controls: [
           {
@@ -132,67 +123,59 @@ export const TEMPLATE_STEPS: readonly Step[] = [
         ],
       },
     },
-  },
-  {
-    rpc: 'AgentService.InitAgent',
-    what: 'registers an agent for a draft',
-    input: { agent: { agent_name: 'template-bot-01' } },
-    expected: { reply: { created: true } },
-  },
-  {
-    rpc: 'AgentService.AddAgentControl',
-    what: 'links a draft',
-    input: { agent_name: 'template-bot-01', control_id: CONTROL_ID },
-    expected: { reply: { success: true } },
-  },
-  {
-    rpc: 'AgentService.ListAgentControls',
-    what: 'finds drafts',
-    input: { agent_name: 'template-bot-01', rendered_state: 'unrendered' },
-    expected: { reply: { controls: [{ id: CONTROL_ID, control: DRAFT }] } },
-  },
-  {
-    rpc: 'EvaluationService.Evaluate',
-    what: 'passes over a draft',
-    input: evaluation('my secret'),
-    expected: { reply: { is_safe: true, matches: [], errors: [], non_matches: [] } },
-  },
-  {
-    rpc: 'ControlService.UpdateControl',
-    what: 'does not enable a draft',
-    input: { control_id: CONTROL_ID, enabled: true },
-    expected: error('VALIDATION_ERROR', 422, 'InvalidArgument', [
-      'enabled unrendered_template_cannot_enable',
-    ]),
-  },
-  {
-    rpc: 'ControlService.SetControlData',
-    what: 'fills a draft in, and leaves it disabled',
-    input: { control_id: CONTROL_ID, data: { template: TEMPLATE, template_values: VALUES } },
-    expected: { reply: { success: true } },
-  },
-  {
-    rpc: 'ControlService.GetControlData',
-    what: 'shows a definition that was made from a template',
-    input: { control_id: CONTROL_ID },
-    expected: { reply: { data: { ...RENDERED, enabled: false } } },
-  },
-  {
-    rpc: 'ControlService.UpdateControl',
-    what: 'enables what was a draft',
-    input: { control_id: CONTROL_ID, enabled: true },
-    expected: { reply: { enabled: true } },
-  },
-  {
-    rpc: 'EvaluationService.Evaluate',
-    what: 'checks what was a draft',
-    input: evaluation('my secret'),
-    expected: { reply: { is_safe: false, matches: [{ control_id: CONTROL_ID, action: 'deny' }] } },
-  },
-  {
-    rpc: 'ControlService.SetControlData',
-    what: 'does not replace a template by a definition that is written out',
-    input: {
+  ),
+  called(
+    'AgentService.InitAgent',
+    'registers an agent for a draft',
+    { agent: { agent_name: 'template-bot-01' } },
+    { reply: { created: true } },
+  ),
+  called(
+    'AgentService.AddAgentControl',
+    'links a draft',
+    { agent_name: 'template-bot-01', control_id: CONTROL_ID },
+    { reply: { success: true } },
+  ),
+  called(
+    'AgentService.ListAgentControls',
+    'finds drafts',
+    { agent_name: 'template-bot-01', rendered_state: 'unrendered' },
+    { reply: { controls: [{ id: CONTROL_ID, control: DRAFT }] } },
+  ),
+  called('EvaluationService.Evaluate', 'passes over a draft', evaluation('my secret'), {
+    reply: { is_safe: true, matches: [], errors: [], non_matches: [] },
+  }),
+  called(
+    'ControlService.UpdateControl',
+    'does not enable a draft',
+    { control_id: CONTROL_ID, enabled: true },
+    'enabled unrendered_template_cannot_enable',
+  ),
+  called(
+    'ControlService.SetControlData',
+    'fills a draft in, and leaves it disabled',
+    { control_id: CONTROL_ID, data: { template: TEMPLATE, template_values: VALUES } },
+    { reply: { success: true } },
+  ),
+  called(
+    'ControlService.GetControlData',
+    'shows a definition that was made from a template',
+    { control_id: CONTROL_ID },
+    { reply: { data: { ...RENDERED, enabled: false } } },
+  ),
+  called(
+    'ControlService.UpdateControl',
+    'enables what was a draft',
+    { control_id: CONTROL_ID, enabled: true },
+    { reply: { enabled: true } },
+  ),
+  called('EvaluationService.Evaluate', 'checks what was a draft', evaluation('my secret'), {
+    reply: { is_safe: false, matches: [{ control_id: CONTROL_ID, action: 'deny' }] },
+  }),
+  called(
+    'ControlService.SetControlData',
+    'does not replace a template by a definition that is written out',
+    {
       control_id: CONTROL_ID,
       data: {
         execution: 'server',
@@ -200,8 +183,8 @@ export const TEMPLATE_STEPS: readonly Step[] = [
         action: { decision: 'deny' },
       },
     },
-    expected: error('CONTROL_TEMPLATE_CONFLICT', 409, 'FailedPrecondition', [
+    refusal('CONTROL_TEMPLATE_CONFLICT', 409, 'FailedPrecondition', [
       'data template_backed_control_conflict',
     ]),
-  },
+  ),
 ];

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
 import {
   methodNamed,
@@ -14,7 +14,7 @@ import {
 } from '../support/protocol-clients.js';
 import { startService, type TestService } from '../support/service.js';
 import { STEPS } from './every-rpc.steps.js';
-import { ADMIN_KEY, READER_KEY, type Step } from './every-rpc.support.js';
+import { ADMIN_KEY, evaluation, READER_KEY, type Step } from './every-rpc.support.js';
 
 /** The stream that the script itself is played over, after it. */
 const STREAM = 'EvaluationService.EvaluateStream';
@@ -30,11 +30,11 @@ const ZONED_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('the script', () => {
   it('calls every RPC of the API, each with what it is for and with an error', () => {
-    const called = (wanted: 'reply' | 'error') =>
+    const called = (wanted: 'reply' | 'reason') =>
       new Set(STEPS.filter(({ expected }) => wanted in expected).map(({ rpc }) => rpc));
     const unary = RPCS.filter(({ methodKind }) => methodKind === 'unary').map(({ rpc }) => rpc);
     expect([...called('reply')].sort()).toEqual(unary.sort());
-    expect([...called('error')].sort()).toEqual(unary);
+    expect([...called('reason')].sort()).toEqual(unary);
   });
 
   it('covers every stream of the API, each of the others in a file that is named like it', () => {
@@ -113,34 +113,23 @@ describeOnEachDatabase('every RPC', (freshDatabaseUrl) => {
     async (protocol) => {
       const service = await start();
       const client = PROTOCOLS[protocol](service.url);
-      try {
-        // 505 is "HTTP Version Not Supported".
-        await expect(client.stream(methodNamed(STREAM), MESSAGES, READER_KEY)).rejects.toThrow(/505/);
-      } finally {
-        client.close();
-        await service.stop();
-      }
+      onTestFinished(() => service.stop());
+      onTestFinished(() => client.close());
+      // 505 is "HTTP Version Not Supported".
+      await expect(client.stream(methodNamed(STREAM), MESSAGES, READER_KEY)).rejects.toThrow(/505/);
     },
   );
 });
 
 const LINK = { agent_name: 'billing-bot-01', control_id: 3 };
-const evaluation = (text: string, agentName = 'billing-bot-01') => ({
-  agent_name: agentName,
-  stage: 'pre',
-  detail: 'full',
-  step: { type: 'llm', name: 'answer', input: text },
-});
+const evaluates = (text: string, agentName = LINK.agent_name) => evaluation(agentName, text);
 const MESSAGES = [
-  { id: 'deny', evaluations: [evaluation('4111111111111111')] },
-  { id: 'mixed', evaluations: [evaluation('hello'), evaluation('hello', 'nobody-at-all'), { stage: 'pre' }] },
+  { id: 'deny', evaluations: [evaluates('4111111111111111')] },
+  { id: 'mixed', evaluations: [evaluates('hello'), evaluates('hello', 'nobody-at-all'), { stage: 'pre' }] },
   { id: 'empty', evaluations: [] },
 ];
 
-function play(
-  client: ProtocolClient,
-  { rpc, input, key = ADMIN_KEY }: Omit<Step, 'expected'>,
-): Promise<Outcome> {
+function play(client: ProtocolClient, { rpc, input, key }: Omit<Step, 'expected'>): Promise<Outcome> {
   return client.call(methodNamed(rpc), input, key ?? undefined);
 }
 
@@ -149,7 +138,7 @@ function check(outcome: Outcome, { expected }: Step, protocol: ProtocolName): vo
     expect(outcome).toMatchObject({ ok: true, reply: expected.reply });
     return;
   }
-  const { reason, http, grpc, fields } = expected.error;
+  const { reason, http, grpc, fields } = expected;
   const status = protocol.startsWith('REST') ? http : grpc;
   expect(outcome).toMatchObject({ ok: false, reason, status, ...(fields === undefined ? {} : { fields }) });
 }

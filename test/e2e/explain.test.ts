@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { describeOnPostgresql } from '../support/databases.js';
-import { type RestClient, type RestReply, restClient } from '../support/http.js';
+import type { RestClient, RestReply } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { damageControl } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { eventRoutes } from './events.support.js';
@@ -24,21 +24,18 @@ const DRAFT = {
 };
 
 describeOnPostgresql('an explanation', (freshDatabaseUrl) => {
-  let service: TestService;
-  let call: RestClient;
   let admin: RestClient;
   const ids: Record<string, number> = {};
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_API_KEY_ENABLED: 'true',
+    SERVICE_API_KEYS: READER,
+    SERVICE_ADMIN_API_KEYS: ADMIN,
+    SERVICE_OBSERVABILITY_RECORD: 'all',
+    SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.02',
+  }));
+  const { call } = service;
   beforeAll(async () => {
-    const databaseUrl = await freshDatabaseUrl();
-    service = await startService({
-      DATABASE_URL: databaseUrl,
-      SERVICE_API_KEY_ENABLED: 'true',
-      SERVICE_API_KEYS: READER,
-      SERVICE_ADMIN_API_KEYS: ADMIN,
-      SERVICE_OBSERVABILITY_RECORD: 'all',
-      SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.02',
-    });
-    call = restClient(service.url);
     admin = (method, path, body, headers) => call(method, path, body, { 'x-api-key': ADMIN, ...headers });
     const { agent, control, link } = seeder(admin);
     await agent(AGENT);
@@ -55,11 +52,10 @@ describeOnPostgresql('an explanation', (freshDatabaseUrl) => {
       ids[name] = await control(name, data);
       await link(AGENT, ids[name]);
     }
-    await damageControl(databaseUrl, ids.damaged ?? 0, '{"action":{}}');
+    await damageControl(service.databaseUrl, ids.damaged ?? 0, '{"action":{}}');
     ids.foreign = await control('foreign', denyWord('bad'));
     await link('another-bot-1', ids.foreign);
   });
-  afterAll(() => service.stop());
 
   const explain = (body: object = BODY, key = ADMIN): Promise<RestReply> =>
     call('POST', EXPLAIN, body, { 'x-api-key': key });

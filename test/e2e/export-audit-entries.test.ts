@@ -1,10 +1,9 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 
 const ADMIN = { 'x-api-key': 'admin-key' };
 const READER = { 'x-api-key': 'reader-key' };
@@ -12,19 +11,17 @@ const PATH = '/api/v1/audit/export';
 const ACTIONS = ['policy.create', 'policy.create', 'policy.rename'];
 
 describeOnEachDatabase('ExportAuditEntries', (freshDatabaseUrl) => {
-  let service: TestService;
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_API_KEY_ENABLED: 'true',
+    SERVICE_API_KEYS: READER['x-api-key'],
+    SERVICE_ADMIN_API_KEYS: ADMIN['x-api-key'],
+  }));
+  const { call } = service;
   beforeAll(async () => {
-    service = await startService({
-      DATABASE_URL: await freshDatabaseUrl(),
-      SERVICE_API_KEY_ENABLED: 'true',
-      SERVICE_API_KEYS: READER['x-api-key'],
-      SERVICE_ADMIN_API_KEYS: ADMIN['x-api-key'],
-    });
-    const call = restClient(service.url);
     for (const name of ['one', 'two']) await call('PUT', '/api/v1/policies', { name }, ADMIN);
     await call('PATCH', '/api/v1/policies/1', { name: 'uno' }, ADMIN);
   });
-  afterAll(() => service.stop());
 
   const exported = async (protocol: RpcProtocol, filter: object, headers: Record<string, string>) => {
     const client = createClient(AuditService, rpcTransport(protocol, service.url));

@@ -16,8 +16,10 @@ import { utcTimeOfMs } from '../../src/events/store/event-time.js';
 import { storedEvent } from '../events/events.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
+import { problem } from '../support/refusals.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { startService } from '../support/service.js';
+import { suiteService, testService } from '../support/service-suite.js';
 import { observability } from './event-streams.support.js';
 import { event, eventRoutes } from './events.support.js';
 
@@ -44,12 +46,13 @@ async function exported(
 }
 
 describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
-  let service: TestService;
   let database: Database;
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_DRAIN_SECONDS: '1',
+  }));
   beforeAll(async () => {
-    const url = await freshDatabaseUrl();
-    service = await startService({ DATABASE_URL: url, SERVICE_DRAIN_SECONDS: '1' });
-    database = await openDatabase({ url, migrate: false });
+    database = await openDatabase({ url: service.databaseUrl, migrate: false });
     const write = createEventWriter({ database, now: () => START_MS });
     for (let from = 0; from < COUNT; from += 5_000) {
       const events = Array.from({ length: 5_000 }, (_, index) => from + index).map((index) =>
@@ -64,10 +67,7 @@ describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
       await write(events.map(encodeEvent));
     }
   });
-  afterAll(async () => {
-    await database.close();
-    await service.stop();
-  });
+  afterAll(() => database.close());
 
   it('gives every event as a line, latest first, each once', async () => {
     const { status, type, lines } = await exported(service.url, {});
@@ -127,7 +127,7 @@ describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
 
   it('answers a wrong filter as every other request', async () => {
     const reply = await restClient(service.url)('POST', PATH, { matched: 'perhaps', limit: 'any' });
-    expect(reply).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+    expect(reply).toMatchObject(problem(422, 'VALIDATION_ERROR'));
     expect(reply.body.errors.map(({ field }: { field: string }) => field)).toEqual(['matched']);
   });
 
@@ -237,10 +237,9 @@ describe('ExportEvents', () => {
     const off = await startService({ SERVICE_OBSERVABILITY_ENABLED: 'false' });
     expect((await restClient(off.url)('POST', PATH, {})).status).toBe(503);
     await off.stop();
-    const locked = await startService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'key' });
+    const locked = await testService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'key' });
     const call = restClient(locked.url);
     expect((await call('POST', PATH, {})).status).toBe(401);
     expect((await call('POST', PATH, {}, { 'x-api-key': 'key' })).status).toBe(200);
-    await locked.stop();
   });
 });

@@ -4,17 +4,16 @@ import {
   createGrpcTransport,
   createGrpcWebTransport,
 } from '@connectrpc/connect-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { restClient } from '../support/http.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 
 describe('the main job over every protocol', () => {
-  let service: TestService;
+  const service = suiteService();
+  const { call } = service;
   beforeAll(async () => {
-    service = await startService();
-    const call = restClient(service.url);
     const agent = await call('POST', '/api/v1/agents/initAgent', { agent: { agent_name: 'Billing-Bot-01' } });
     expect(agent).toMatchObject({ status: 200, body: { created: true } });
     const control = await call('PUT', '/api/v1/controls', {
@@ -32,7 +31,6 @@ describe('the main job over every protocol', () => {
     const link = await call('POST', '/api/v1/agents/billing-bot-01/controls/1');
     expect(link).toMatchObject({ status: 200, body: { success: true } });
   });
-  afterAll(() => service.stop());
 
   it('denies a bad step over REST', async () => {
     const call = restClient(service.url);

@@ -8,6 +8,7 @@ import {
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { createTestDatabase, describeOnEachDatabase, type TestDatabase } from '../support/databases.js';
 import { type RestClient, restClient, untilServed } from '../support/http.js';
+import { problem } from '../support/refusals.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -34,8 +35,7 @@ describeOnEachDatabase('two replicas', (freshDatabaseUrl) => {
     write = restClient(writer.url);
     read = restClient(reader.url);
     seed = seeder(write);
-    await seed.agent(BYSTANDER);
-    await seed.link(BYSTANDER, await seed.control('of-bystander'));
+    await seed.linked(BYSTANDER, 'of-bystander');
     expect((await evaluate(read, BYSTANDER, 'bad')).body.is_safe).toBe(false);
   });
   afterAll(async () => {
@@ -248,7 +248,7 @@ describeOnEachDatabase('two replicas', (freshDatabaseUrl) => {
   it('refuse a revision that never comes after the wait, naming it and the one they have', async () => {
     const known = (await read('GET', '/health')).body.revision;
     const reply = await evaluateAt(read, BYSTANDER, 'bad', FUTURE);
-    expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+    expect(reply).toMatchObject(problem(503, 'SERVICE_UNAVAILABLE'));
     expect(reply.body.detail).toContain(String(FUTURE));
     expect(reply.body.detail).toContain(String(known));
     expect(reply.headers.get('retry-after')).toBe('1');
@@ -258,7 +258,7 @@ describeOnEachDatabase('two replicas', (freshDatabaseUrl) => {
     'refuse the header %j, and name it',
     async (value) => {
       const reply = await evaluateAt(read, BYSTANDER, 'bad', value);
-      expect(reply).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+      expect(reply).toMatchObject(problem(422, 'VALIDATION_ERROR'));
       expect(reply.body.errors[0].field).toBe('header.X-Service-Min-Revision');
     },
   );

@@ -12,11 +12,11 @@ import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
 import { messageMapper } from '../../src/transport/connect/message-mapper.js';
 import { type RpcMethod, rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
-import { exchange, type RestClient, restClient } from '../support/http.js';
+import { exchange, restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
 import { rpcTransport } from '../support/rpc-transports.js';
-import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { denyWord } from '../support/seed.js';
+import { suiteService } from '../support/service-suite.js';
 import { event } from './events.support.js';
 
 const SERVICES: readonly DescService[] = [
@@ -48,14 +48,11 @@ const templateNaming = (step: string) => ({
 });
 
 describe('a key that is limited to agents', () => {
-  let service: TestService;
-  let root: RestClient;
   const ids = { ownControl: 0, foreignControl: 0, ownPolicy: 0, foreignPolicy: 0 };
 
+  const service = suiteService(keys.environment, { headers: { 'x-api-key': ADMIN } });
+  const { call: root, seed } = service;
   beforeAll(async () => {
-    service = await startService(keys.environment);
-    root = restClient(service.url, { 'x-api-key': ADMIN });
-    const seed = seeder(root);
     await seed.agent(OWN);
     const judge = { name: 'judge', config_schema: { type: 'object', required: ['limit'] } };
     await seed.agent(FOREIGN, {
@@ -83,10 +80,7 @@ describe('a key that is limited to agents', () => {
     await root('POST', `/api/v1/agents/${FOREIGN}/policies/${ids.foreignPolicy}`);
     await root('POST', `/api/v1/policies/${ids.foreignPolicy}/controls/${ids.foreignControl}`);
   });
-  afterAll(async () => {
-    await service.stop();
-    keys.remove();
-  });
+  afterAll(() => keys.remove());
 
   const step = { type: 'tool', name: 'send_mail', input: { text: 'x' } };
   const eventOf = (agent: string, control: number) => event({ agent_name: agent, control_id: control });

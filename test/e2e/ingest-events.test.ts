@@ -1,12 +1,11 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { IngestEventsRequestSchema } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { BadRequestSchema, ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { startService } from '../support/service.js';
+import { describeService, testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { messagesOf } from './event-messages.support.js';
 import { observability } from './event-streams.support.js';
@@ -20,14 +19,8 @@ async function* stream(...messages: Message[]): AsyncGenerator<Message> {
   yield* messages;
 }
 
-describeOnEachDatabase('IngestEvents', (freshDatabaseUrl) => {
-  let service: TestService;
-  let routes: ReturnType<typeof eventRoutes>;
-  beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
-    routes = eventRoutes(restClient(service.url));
-  });
-  afterAll(() => service.stop());
+describeService('IngestEvents', ({ service }) => {
+  const routes = eventRoutes(service.call);
 
   const client = (protocol: (typeof RPC_PROTOCOLS)[number] = 'gRPC') =>
     observability(rpcTransport(protocol, service.url));
@@ -136,9 +129,8 @@ describe('IngestEvents', () => {
     const call = observability(rpcTransport('gRPC', off.url)).ingestEvents(stream());
     await expect(call).rejects.toMatchObject({ code: Code.Unavailable });
     await off.stop();
-    const locked = await startService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'key' });
+    const locked = await testService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'key' });
     const refused = observability(rpcTransport('gRPC', locked.url)).ingestEvents(stream());
     await expect(refused).rejects.toMatchObject({ code: Code.Unauthenticated });
-    await locked.stop();
   });
 });

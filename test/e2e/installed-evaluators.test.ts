@@ -5,6 +5,7 @@ import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics, type Sample } from '../support/prometheus.js';
 import { evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
+import { testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
 const MODULES = path.resolve(import.meta.dirname, '../evaluators/custom/modules');
@@ -110,30 +111,26 @@ describe('custom evaluators and the external model', () => {
     expect((await call('PUT', '/api/v1/controls', { name: 'known', data })).body.warnings).toEqual([]);
   });
   it('tell what they lack when a control is made, validated or linked', async () => {
-    const bare = await startService();
-    try {
-      const without = restClient(bare.url);
-      const data = {
-        condition: { selector: { path: 'input' }, evaluator: { name: 'vendor.model', config: TOXIC } },
-        action: { decision: 'deny' },
-        execution: 'server',
-      };
-      const warning = {
-        code: 'unconfigured_evaluator',
-        field: 'data.condition.evaluator.name',
-        message: expect.stringContaining('VENDOR_API_KEY is not set'),
-      };
-      const made = await without('PUT', '/api/v1/controls', { name: 'asks-a-model', data });
-      expect(made.body.warnings).toEqual([warning]);
-      expect((await without('POST', '/api/v1/controls/validate', { data })).body.warnings).toEqual([warning]);
-      await seeder(without).agent('asks-a-model-1');
-      const path = `/api/v1/agents/asks-a-model-1/controls/${made.body.control_id}`;
-      expect((await without('POST', path)).body.warnings).toEqual([
-        expect.objectContaining({ code: 'unconfigured_evaluator' }),
-      ]);
-    } finally {
-      await bare.stop();
-    }
+    const bare = await testService();
+    const without = restClient(bare.url);
+    const data = {
+      condition: { selector: { path: 'input' }, evaluator: { name: 'vendor.model', config: TOXIC } },
+      action: { decision: 'deny' },
+      execution: 'server',
+    };
+    const warning = {
+      code: 'unconfigured_evaluator',
+      field: 'data.condition.evaluator.name',
+      message: expect.stringContaining('VENDOR_API_KEY is not set'),
+    };
+    const made = await without('PUT', '/api/v1/controls', { name: 'asks-a-model', data });
+    expect(made.body.warnings).toEqual([warning]);
+    expect((await without('POST', '/api/v1/controls/validate', { data })).body.warnings).toEqual([warning]);
+    await seeder(without).agent('asks-a-model-1');
+    const path = `/api/v1/agents/asks-a-model-1/controls/${made.body.control_id}`;
+    expect((await without('POST', path)).body.warnings).toEqual([
+      expect.objectContaining({ code: 'unconfigured_evaluator' }),
+    ]);
   });
   it('decide about steps', async () => {
     await agentWith('decided-agent', [

@@ -1,10 +1,11 @@
 import { createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { startIssuer, type TestIssuer } from '../support/issuer.js';
 import { createCookieBrowser, logInAtIssuer } from '../support/issuer-browser.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
+import { testService } from '../support/service-suite.js';
 
 const SECRET = 'a-secret-of-more-than-thirty-two-characters';
 
@@ -114,16 +115,12 @@ describe('a login at the issuer', () => {
     browser.setCookies(service.url, flow);
     expect(placeOf(await browser.open(callback))).toBe('../../ui/?sign_in_problem=expired');
     // Another instance knows only what the issuer says about the code.
-    const other = await startService({ ...issuer.environment, ...LOGIN });
-    try {
-      const there = createCookieBrowser();
-      there.setCookies(other.url, flow);
-      const reply = await there.open(callback.replace(service.url, other.url));
-      expect(placeOf(reply)).toBe('../../ui/?sign_in_problem=failed');
-      expect(reply.headers.getSetCookie().some((cookie) => cookie.startsWith('service_session'))).toBe(false);
-    } finally {
-      await other.stop();
-    }
+    const other = await testService({ ...issuer.environment, ...LOGIN });
+    const there = createCookieBrowser();
+    there.setCookies(other.url, flow);
+    const reply = await there.open(callback.replace(service.url, other.url));
+    expect(placeOf(reply)).toBe('../../ui/?sign_in_problem=failed');
+    expect(reply.headers.getSetCookie().some((cookie) => cookie.startsWith('service_session'))).toBe(false);
   });
 
   it('is refused with the state of another login, and with a cookie that was changed', async () => {
@@ -157,20 +154,17 @@ describe('a login at the issuer', () => {
 it('a session of the issuer ends with its token, and its streams too', async () => {
   await issuer.configure({ lifetimeSeconds: 4 });
   const service = await start();
-  try {
-    const { browser } = await logIn(service, 'bob');
-    const headers = { cookie: browser.cookiesFor(service.url) };
-    const client = createClient(ObservabilityService, rpcTransport('gRPC-Web over HTTP/1.1', service.url));
-    const watch = async () => {
-      for await (const _news of client.watchEvents({}, { headers }));
-    };
-    await expect(watch()).rejects.toThrow('unauthenticated');
-    const agents = await fetch(`${service.url}/api/v1/agents`, { headers });
-    expect(agents.status).toBe(401);
-  } finally {
-    await service.stop();
-    await issuer.configure({ lifetimeSeconds: 600 });
-  }
+  onTestFinished(() => issuer.configure({ lifetimeSeconds: 600 }));
+  onTestFinished(() => service.stop());
+  const { browser } = await logIn(service, 'bob');
+  const headers = { cookie: browser.cookiesFor(service.url) };
+  const client = createClient(ObservabilityService, rpcTransport('gRPC-Web over HTTP/1.1', service.url));
+  const watch = async () => {
+    for await (const _news of client.watchEvents({}, { headers }));
+  };
+  await expect(watch()).rejects.toThrow('unauthenticated');
+  const agents = await fetch(`${service.url}/api/v1/agents`, { headers });
+  expect(agents.status).toBe(401);
 });
 
 it('roles that are only in the access token count, and sessions end with the settings they came from', async () => {

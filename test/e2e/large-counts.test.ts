@@ -1,12 +1,11 @@
 import type { Transport } from '@connectrpc/connect';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { exchange } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { describeService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
 
 const BILLIONS = 'billions-bot-1';
@@ -25,11 +24,8 @@ function rollups(agent: string, controlId: number, executions: bigint, nano: big
   );
 }
 
-describeOnEachDatabase('counts that int32 cannot hold', (freshDatabaseUrl) => {
-  let service: TestService;
+describeService('counts that int32 cannot hold', ({ service }) => {
   beforeAll(async () => {
-    const url = await freshDatabaseUrl();
-    service = await startService({ DATABASE_URL: url });
     const values = [
       // The sum of their confidences, in billionths, exceeds 64 bits.
       ...[1, 2, 3, 4].flatMap((id) => rollups(BILLIONS, id, 3_000_000_000n, 3n * 10n ** 18n)),
@@ -37,13 +33,12 @@ describeOnEachDatabase('counts that int32 cannot hold', (freshDatabaseUrl) => {
       ...rollups(BEYOND_DOUBLES, 2, 2n ** 53n, 10n ** 18n),
     ];
     await executeSql(
-      url,
+      service.databaseUrl,
       `INSERT INTO "event_rollups" ("agent_name", "unit_s", "start_s", "control_id", "name_key", "executions",
         "matches", "non_matches", "errors", "denies", "steers", "observes", "confidence_nano", "durations",
         "duration_high", "duration_low") VALUES ${values.join(', ')}`,
     );
   });
-  afterAll(() => service.stop());
 
   const transport = (protocol: (typeof PROTOCOLS)[number]): Transport =>
     protocol === JSON_PROTOCOL

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createClient } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
@@ -11,16 +11,11 @@ import { inspectDatabase } from '../../src/database/inspect-database.js';
 import { workersOf } from '../cluster/support/workers.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { type RestClient, type RestReply, restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { metric, parseMetrics, type Sample } from '../support/prometheus.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnCommand,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnCommand, spawnService } from '../support/service-process.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { askEverywhere, kept, type RemovableDatabase, removableDatabase } from './last-known-good.support.js';
@@ -29,15 +24,7 @@ const PREFIX = 'control_enforcement_server';
 const AGENT = 'known-agent-1';
 const HEADER = 'x-service-staleness-seconds';
 
-let compiled: CompiledService;
-const services: ServiceProcess[] = [];
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterEach(async () => {
-  for (const one of services.splice(0)) await one.dispose();
-});
-afterAll(() => compiled.remove());
+const services = openedInTest<ServiceProcess>((one) => one.dispose());
 
 async function spawned(environment: Record<string, string>) {
   const service = await spawnService(compiled, { environment });
@@ -312,8 +299,7 @@ describe('PostgreSQL that is stopped', () => {
     const environment = { DATABASE_URL: postgres.url };
     const { service, url, call } = await run(environment);
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad'));
+    await seed.linked(AGENT, 'no-bad');
     await until(
       () => metricsOf(url),
       (samples) => metric(samples, `${PREFIX}_last_known_good_revision`) === 3,
@@ -343,44 +329,41 @@ describe('PostgreSQL that is stopped', () => {
 describe('an outage while the service runs, postgresql', () => {
   it('lets agents be evaluated that were not loaded, or were and had to make room', async () => {
     const database = await removableDatabase('postgresql');
-    try {
-      const { url, call } = await run({
-        ...database.environment,
-        SERVICE_SNAPSHOT_MAX_AGENTS: '1',
-      });
-      const seed = seeder(call);
-      const control = await seed.control('no-bad');
-      for (const name of ['stored-agent-1', 'stored-agent-2', 'loaded-agent-1']) {
-        await seed.agent(name);
-        await seed.link(name, control);
-      }
-      const { revision } = await healthOf(call);
-      await kept(database.file, revision);
-      expect((await evaluate(call, 'stored-agent-1', 'bad')).headers.get(HEADER)).toBeNull();
-      // It makes room for this one.
-      expect((await evaluate(call, 'loaded-agent-1', 'bad')).headers.get(HEADER)).toBeNull();
-      await database.takeAway();
-      await until(
-        () => healthOf(call),
-        ({ database: state }) => state === 'down',
-      );
-      expect((await evaluate(call, 'loaded-agent-1', 'bad')).headers.get(HEADER)).toBeNull();
-      for (const name of ['stored-agent-1', 'stored-agent-2']) {
-        const reply = await evaluate(call, name, 'bad');
-        expect(reply).toMatchObject({ status: 200, body: { is_safe: false } });
-        expect(Number(reply.headers.get(HEADER))).toBeGreaterThanOrEqual(0);
-        expect(revisionOf(reply)).toBe(revision);
-      }
-      expect((await evaluate(call, 'never-registered', 'bad')).status).toBe(503);
-      expect(metric(await metricsOf(url), `${PREFIX}_last_known_good_evaluations_total`)).toBe(2);
-      await database.bringBack();
-      await until(
-        () => evaluate(call, 'stored-agent-2', 'bad'),
-        ({ status, headers }) => status === 200 && headers.get(HEADER) === null,
-      );
-    } finally {
-      await database.drop();
+    onTestFinished(() => database.drop());
+    const { url, call } = await run({
+      ...database.environment,
+      SERVICE_SNAPSHOT_MAX_AGENTS: '1',
+    });
+    const seed = seeder(call);
+    const control = await seed.control('no-bad');
+    for (const name of ['stored-agent-1', 'stored-agent-2', 'loaded-agent-1']) {
+      await seed.agent(name);
+      await seed.link(name, control);
     }
+    const { revision } = await healthOf(call);
+    await kept(database.file, revision);
+    expect((await evaluate(call, 'stored-agent-1', 'bad')).headers.get(HEADER)).toBeNull();
+    // It makes room for this one.
+    expect((await evaluate(call, 'loaded-agent-1', 'bad')).headers.get(HEADER)).toBeNull();
+    await database.takeAway();
+    await until(
+      () => healthOf(call),
+      ({ database: state }) => state === 'down',
+    );
+    expect((await evaluate(call, 'loaded-agent-1', 'bad')).headers.get(HEADER)).toBeNull();
+    for (const name of ['stored-agent-1', 'stored-agent-2']) {
+      const reply = await evaluate(call, name, 'bad');
+      expect(reply).toMatchObject({ status: 200, body: { is_safe: false } });
+      expect(Number(reply.headers.get(HEADER))).toBeGreaterThanOrEqual(0);
+      expect(revisionOf(reply)).toBe(revision);
+    }
+    expect((await evaluate(call, 'never-registered', 'bad')).status).toBe(503);
+    expect(metric(await metricsOf(url), `${PREFIX}_last_known_good_evaluations_total`)).toBe(2);
+    await database.bringBack();
+    await until(
+      () => evaluate(call, 'stored-agent-2', 'bad'),
+      ({ status, headers }) => status === 200 && headers.get(HEADER) === null,
+    );
   });
 });
 
@@ -434,30 +417,27 @@ describe.each(DATABASE_KINDS)('a database that is not the one that is expected, 
   it('does not undo what was denied: it is not used until an operator accepts it', async () => {
     const { revision } = await seeded(database);
     const empty = await removableDatabase(kind);
-    try {
-      const environment = { ...database.environment, DATABASE_URL: empty.url };
-      const { service, call } = await run(environment);
-      expect(lines(service, /"level":40.*not the one that .*delete that file/)).toHaveLength(1);
-      // Before, the agent registered again here, and everything was safe.
-      expect((await call('POST', '/api/v1/agents/initAgent', { agent: { agent_name: AGENT } })).status).toBe(
-        503,
-      );
-      expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
-      expect(await call('GET', '/ready')).toMatchObject({
-        status: 503,
-        body: { reason: expect.stringContaining('not the one'), controls_from: 'last_known_good', revision },
-      });
-      await rm(database.file.path);
-      await fromDatabase(call);
-      expect((await evaluate(call, AGENT, 'bad')).status).toBe(404);
-      const registered = await call('POST', '/api/v1/agents/initAgent', { agent: { agent_name: AGENT } });
-      expect(registered.status).toBe(200);
-      expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(true);
-      // No revision that was told before is told again with another meaning.
-      expect(revisionOf(registered)).toBeGreaterThan(revision);
-    } finally {
-      await empty.drop();
-    }
+    onTestFinished(() => empty.drop());
+    const environment = { ...database.environment, DATABASE_URL: empty.url };
+    const { service, call } = await run(environment);
+    expect(lines(service, /"level":40.*not the one that .*delete that file/)).toHaveLength(1);
+    // Before, the agent registered again here, and everything was safe.
+    expect((await call('POST', '/api/v1/agents/initAgent', { agent: { agent_name: AGENT } })).status).toBe(
+      503,
+    );
+    expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
+    expect(await call('GET', '/ready')).toMatchObject({
+      status: 503,
+      body: { reason: expect.stringContaining('not the one'), controls_from: 'last_known_good', revision },
+    });
+    await rm(database.file.path);
+    await fromDatabase(call);
+    expect((await evaluate(call, AGENT, 'bad')).status).toBe(404);
+    const registered = await call('POST', '/api/v1/agents/initAgent', { agent: { agent_name: AGENT } });
+    expect(registered.status).toBe(200);
+    expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(true);
+    // No revision that was told before is told again with another meaning.
+    expect(revisionOf(registered)).toBeGreaterThan(revision);
   });
 
   it('is known again after it was restored to an earlier state, and the file follows it', async () => {

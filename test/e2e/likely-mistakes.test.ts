@@ -161,12 +161,12 @@ describeServiceOnSqlite('newcomers are told', ({ call, service }) => {
         expect(fieldViolations).toContainEqual(violation);
       }
     } else if (told === 'as a warning') {
-      const client = PROTOCOLS['gRPC (Connect transport)'](service().url);
+      const client = PROTOCOLS['gRPC (Connect transport)'](service.url);
       const outcome = await client.call(methodNamed(name), input);
       client.close();
       expect(outcome).toMatchObject({ ok: true, reply: { warnings: [expected] } });
     } else {
-      const error = await errorOfRpc(service().url, name, input);
+      const error = await errorOfRpc(service.url, name, input);
       expect(error).toMatchObject({ status: 'InvalidArgument', items: [expected] });
       expect(error.detail).toContain(`${field}: `);
       expect(error.detail).toContain(message);
@@ -207,7 +207,7 @@ describeServiceOnSqlite('newcomers are told', ({ call, service }) => {
   });
 
   it('where a step as JSON text ends over gRPC', async () => {
-    const error = await errorOfRpc(service().url, 'EvaluationService.Evaluate', {
+    const error = await errorOfRpc(service.url, 'EvaluationService.Evaluate', {
       agent_name: AGENT,
       stage: 'pre',
       step_json: '{"type": "llm",\n "name": "answer",}',

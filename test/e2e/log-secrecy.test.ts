@@ -8,12 +8,7 @@ import { rawGrpcCall } from '../support/grpc-js-client.js';
 import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { receivedUntilClose } from '../transport/listener/support/events.js';
 
 const AGENT = 'secretive-agent';
@@ -149,10 +144,8 @@ describe.each([
   ['JSON lines', 'true'],
   ['readable lines', 'false'],
 ])('the log at level debug, as %s', (_name, json) => {
-  let compiled: CompiledService;
   let service: ServiceProcess;
   beforeAll(async () => {
-    compiled = await compileService();
     service = await spawnService(compiled, {
       environment: {
         SERVICE_LOG_LEVEL: 'debug',
@@ -166,10 +159,7 @@ describe.each([
     service.process.kill('SIGTERM');
     await service.ended;
   });
-  afterAll(async () => {
-    await service.dispose();
-    await compiled.remove();
-  });
+  afterAll(() => service.dispose());
 
   it.each(Object.entries(SECRETS))('never holds the %s', (_kind, secret) => {
     const written = service.stdout() + service.stderr();

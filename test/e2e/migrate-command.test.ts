@@ -1,31 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/database.js';
 import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { migrate } from '../../src/database/migrate.js';
 import { readMigrations } from '../../src/database/migration-files.js';
 import { createTestDatabase, describeOnEachEmptyDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
+import { openedInSuite } from '../support/opened.js';
 import { evaluate, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { queryRow } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { event } from './events.support.js';
 import { createRoles, LATER, nextRelease } from './migrations.support.js';
 
-let compiled: CompiledService;
-const running: ServiceProcess[] = [];
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(async () => {
-  for (const one of running) await one.dispose();
-  await compiled.remove();
-});
+const running = openedInSuite<ServiceProcess>((one) => one.dispose());
 
 async function start(environment: Record<string, string>, words: readonly string[] = [], service = compiled) {
   const one = await spawnService(service, { environment, arguments: words });
@@ -104,46 +92,43 @@ describe('A PostgreSQL user without the right to change the structure', () => {
   it('runs the service; migrations are applied by another user', async () => {
     const database = await createTestDatabase('postgresql', 'nothing');
     const roles = await createRoles(database.url);
-    try {
-      const asUser = { DATABASE_URL: roles.user };
-      const both = { ...asUser, SERVICE_MIGRATE_DB_URL: roles.owner };
-      expect(await run(both, ['migrate'])).toMatchObject({ code: 0 });
-      await roles.handOver();
-      const service = await start({
-        ...asUser,
-        SERVICE_MIGRATE: 'check',
-        SERVICE_OBSERVABILITY_RECORD: 'all',
-        SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.1',
-      });
-      const call = restClient(await service.listening());
-      await mainJob(call);
-      // It has begun its first table of events by then.
-      const archive = () => queryRow(database.url, `SELECT to_regclass('event_archive') IS NOT NULL`);
-      await until(archive, ([exists]) => exists === true);
-      const metrics = String((await call('GET', '/metrics')).body);
-      expect(metrics).toMatch(/_storage_transitions_total\{state="READONLY"[^}]*\} 0$/m);
-      await service.dispose();
-      // What the next release adds, by the command; nothing is missing afterwards.
-      const next = await nextRelease(compiled);
-      expect(await run(asUser, ['migrate', '--check'], next)).toMatchObject({ code: 3 });
-      const denied = await run(asUser, ['migrate'], next);
-      expect(denied).toMatchObject({
-        code: 1,
-        problem: expect.stringMatching(/has no right to change the structure .*SERVICE_MIGRATE_DB_URL/),
-      });
-      expect(denied.problem).not.toContain('password');
-      expect(await run(both, ['migrate'], next)).toMatchObject({ code: 0 });
-      for (const words of [['prune-events'], ['rebuild-statistics'], ['after-restore']]) {
-        expect(await run(asUser, words, next)).toMatchObject({ code: 0, problem: '' });
-      }
-      const after = await start(asUser, [], next);
-      await after.listening();
-      await after.dispose();
-      await next.remove();
-    } finally {
-      await database.drop();
-      await roles.drop();
+    onTestFinished(() => roles.drop());
+    onTestFinished(() => database.drop());
+    const asUser = { DATABASE_URL: roles.user };
+    const both = { ...asUser, SERVICE_MIGRATE_DB_URL: roles.owner };
+    expect(await run(both, ['migrate'])).toMatchObject({ code: 0 });
+    await roles.handOver();
+    const service = await start({
+      ...asUser,
+      SERVICE_MIGRATE: 'check',
+      SERVICE_OBSERVABILITY_RECORD: 'all',
+      SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.1',
+    });
+    const call = restClient(await service.listening());
+    await mainJob(call);
+    // It has begun its first table of events by then.
+    const archive = () => queryRow(database.url, `SELECT to_regclass('event_archive') IS NOT NULL`);
+    await until(archive, ([exists]) => exists === true);
+    const metrics = String((await call('GET', '/metrics')).body);
+    expect(metrics).toMatch(/_storage_transitions_total\{state="READONLY"[^}]*\} 0$/m);
+    await service.dispose();
+    // What the next release adds, by the command; nothing is missing afterwards.
+    const next = await nextRelease(compiled);
+    expect(await run(asUser, ['migrate', '--check'], next)).toMatchObject({ code: 3 });
+    const denied = await run(asUser, ['migrate'], next);
+    expect(denied).toMatchObject({
+      code: 1,
+      problem: expect.stringMatching(/has no right to change the structure .*SERVICE_MIGRATE_DB_URL/),
+    });
+    expect(denied.problem).not.toContain('password');
+    expect(await run(both, ['migrate'], next)).toMatchObject({ code: 0 });
+    for (const words of [['prune-events'], ['rebuild-statistics'], ['after-restore']]) {
+      expect(await run(asUser, words, next)).toMatchObject({ code: 0, problem: '' });
     }
+    const after = await start(asUser, [], next);
+    await after.listening();
+    await after.dispose();
+    await next.remove();
   });
 
   it('is told when the other user has another database', async () => {
@@ -152,22 +137,18 @@ describe('A PostgreSQL user without the right to change the structure', () => {
       await createTestDatabase('postgresql', 'nothing'),
     ];
     await (await openDatabase({ url: other.url })).close();
-    try {
-      const settings = { DATABASE_URL: database.url, SERVICE_MIGRATE_DB_URL: other.url };
-      expect(await run(settings, ['migrate'])).toMatchObject({
-        code: 1,
-        problem: expect.stringContaining('SERVICE_MIGRATE_DB_URL is the address of another database'),
-      });
-    } finally {
-      await database.drop();
-      await other.drop();
-    }
+    onTestFinished(() => other.drop());
+    onTestFinished(() => database.drop());
+    const settings = { DATABASE_URL: database.url, SERVICE_MIGRATE_DB_URL: other.url };
+    expect(await run(settings, ['migrate'])).toMatchObject({
+      code: 1,
+      problem: expect.stringContaining('SERVICE_MIGRATE_DB_URL is the address of another database'),
+    });
   });
 
   async function mainJob(call: ReturnType<typeof restClient>): Promise<void> {
     const seed = seeder(call);
-    await seed.agent('ordinary-user-1');
-    await seed.link('ordinary-user-1', await seed.control('no-bad'));
+    await seed.linked('ordinary-user-1', 'no-bad');
     expect((await evaluate(call, 'ordinary-user-1', 'bad')).body.is_safe).toBe(false);
     const events = [event({ control_execution_id: 'sent' })];
     expect((await call('POST', '/api/v1/observability/events', { events })).status).toBe(202);

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
-import { startService, type TestService } from '../support/service.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { methodNamed } from '../support/protocol-clients.js';
+import { describeService, suiteClient } from '../support/service-suite.js';
 
 const EVALUATE = methodNamed('EvaluationService.Evaluate');
 const AGENT = 'agent-of-numbers';
@@ -15,9 +14,7 @@ const CONTROLS: Readonly<Record<string, string>> = {
   limited: `{"name":"json","config":{"json_schema":{"maximum":1000.00000000000000000000001},"allow_invalid_json":true}}`,
 };
 
-describeOnEachDatabase('numbers', (freshDatabaseUrl) => {
-  let service: TestService;
-  let grpc: ProtocolClient;
+describeService('numbers', ({ service }) => {
   const post = async (method: string, path: string, body: string) => {
     const reply = await fetch(`${service.url}${path}`, {
       method,
@@ -27,9 +24,8 @@ describeOnEachDatabase('numbers', (freshDatabaseUrl) => {
     return { status: reply.status, text: await reply.text() };
   };
   const ids = new Map<string, number>();
+  const grpc = suiteClient(service, 'gRPC (grpc-js)');
   beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
-    grpc = PROTOCOLS['gRPC (grpc-js)'](service.url);
     await post('POST', '/api/v1/agents/initAgent', `{"agent":{"agent_name":"${AGENT}"}}`);
     for (const [name, evaluator] of Object.entries(CONTROLS)) {
       const path = name === 'limited' ? 'input' : 'input.n';
@@ -42,10 +38,6 @@ describeOnEachDatabase('numbers', (freshDatabaseUrl) => {
         status: 200,
       });
     }
-  });
-  afterAll(async () => {
-    grpc.close();
-    await service.stop();
   });
 
   const stepOf = (number: string) => `{"type":"llm","name":"x","input":{"n":${number}}}`;

@@ -1,15 +1,15 @@
 import { ConnectError, createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   ControlService,
   CreateControlRequestSchema,
 } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { messageMapper } from '../../src/transport/connect/message-mapper.js';
-import { exchange, type RestClient, restClient } from '../support/http.js';
+import { exchange } from '../support/http.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 
 const AGENT = 'judging-bot-1';
 const leaf = (path: string, name: string, config: object) => ({
@@ -58,15 +58,12 @@ const MISTAKES = [
 ];
 
 describe('a control with a mistake of every kind', () => {
-  let service: TestService;
-  let call: RestClient;
+  const service = suiteService();
+  const { call } = service;
   beforeAll(async () => {
-    service = await startService();
-    call = restClient(service.url);
     const judge = { name: 'judge', config_schema: { type: 'object', required: ['limit'] } };
     await seeder(call).agent(AGENT, { evaluators: [judge] });
   });
-  afterAll(() => service.stop());
 
   const overRest = async (body: object, method = 'PUT', path = '/api/v1/controls') => {
     const reply = await call(method, path, body);

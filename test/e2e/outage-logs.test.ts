@@ -33,8 +33,7 @@ describe('the log during an outage', () => {
     });
     call = restClient(service.url);
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('denies'));
+    await seed.linked(AGENT, 'denies');
     expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
     clients.push(PROTOCOLS['gRPC (grpc-js)'](service.url), PROTOCOLS['Connect over h2'](service.url));
   });

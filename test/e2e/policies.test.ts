@@ -1,12 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RestReply } from '../support/http.js';
+import { problem } from '../support/refusals.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
 import { damageControl } from '../support/sql.js';
 
 const POLICIES = '/api/v1/policies';
 
-describeService('policies over REST', ({ call, seed, databaseUrl }) => {
+describeService('policies over REST', ({ call, seed, service }) => {
   const createPolicy = async (name: string): Promise<number> => {
     const reply = await call('PUT', POLICIES, { name });
     expect(reply.status).toBe(200);
@@ -67,7 +68,7 @@ describeService('policies over REST', ({ call, seed, databaseUrl }) => {
       ['a NUL character', { name: 'a\u0000b' }, 'string_pattern_mismatch'],
     ])('refuses %s', async (_what, body, code) => {
       const reply = await call('PUT', POLICIES, body);
-      expect(reply).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+      expect(reply).toMatchObject(problem(422, 'VALIDATION_ERROR'));
       expect(reply.body.errors).toEqual([expect.objectContaining({ field: 'name', code })]);
     });
 
@@ -300,9 +301,9 @@ describeService('policies over REST', ({ call, seed, databaseUrl }) => {
       const control = await seed.control('damaged-in-policy');
       const policy = await createPolicy('damaged');
       await put(policy, control);
-      await damageControl(databaseUrl(), control, '{"execution":"server"}');
+      await damageControl(service.databaseUrl, control, '{"execution":"server"}');
       const given = await give(agent, policy);
-      expect(given).toMatchObject({ status: 400, body: { error_code: 'POLICY_CONTROL_INCOMPATIBLE' } });
+      expect(given).toMatchObject(problem(400, 'POLICY_CONTROL_INCOMPATIBLE'));
       expect(await idsOf(agent)).toEqual([]);
       const healthy = await seed.control('healthy-in-policy');
       await call('DELETE', `${POLICIES}/${policy}/controls/${control}`);
@@ -315,10 +316,7 @@ describeService('policies over REST', ({ call, seed, databaseUrl }) => {
         non_matches: [{ control_id: healthy }],
       });
       const listed = await call('GET', `/api/v1/agents/${agent}/controls`);
-      expect(listed).toMatchObject({
-        status: 422,
-        body: { error_code: 'CORRUPTED_DATA', details: { name: String(control) } },
-      });
+      expect(listed).toMatchObject(problem(422, 'CORRUPTED_DATA', { details: { name: String(control) } }));
     });
   });
 
@@ -349,10 +347,7 @@ describeService('policies over REST', ({ call, seed, databaseUrl }) => {
     ])('%s a policy names each of them and changes nothing', async (_what, request) => {
       await give(other, fitting);
       const reply = await request(`/${mixed}`);
-      expect(reply).toMatchObject({
-        status: 400,
-        body: { error_code: 'POLICY_CONTROL_INCOMPATIBLE', reason: 'BadRequest' },
-      });
+      expect(reply).toMatchObject(problem(400, 'POLICY_CONTROL_INCOMPATIBLE', { reason: 'BadRequest' }));
       expect(reply.body.errors).toEqual(
         ['incompatible-1', 'incompatible-2'].map((name) => ({
           resource: 'Control',
@@ -371,7 +366,7 @@ describeService('policies over REST', ({ call, seed, databaseUrl }) => {
       expect((await give('surprised-agent', policy)).status).toBe(200);
       expect((await put(policy, await seed.control('incompatible-3', own(agent)))).status).toBe(200);
       const again = await give('surprised-agent', policy);
-      expect(again).toMatchObject({ status: 400, body: { error_code: 'POLICY_CONTROL_INCOMPATIBLE' } });
+      expect(again).toMatchObject(problem(400, 'POLICY_CONTROL_INCOMPATIBLE'));
       // What it cannot run fails closed.
       expect((await evaluate(call, 'surprised-agent', 'good')).body).toMatchObject({
         is_safe: false,
@@ -395,10 +390,9 @@ describeService('policies over REST', ({ call, seed, databaseUrl }) => {
       expect(refusedByPolicies.body.errors).toHaveLength(2);
       await seed.link(agent, control);
       const refused = await call('DELETE', `/api/v1/controls/${control}`);
-      expect(refused).toMatchObject({
-        status: 409,
-        body: { error_code: 'CONTROL_IN_USE', details: { name: 'deleted-in-use', kind: 'Control' } },
-      });
+      expect(refused).toMatchObject(
+        problem(409, 'CONTROL_IN_USE', { details: { name: 'deleted-in-use', kind: 'Control' } }),
+      );
       const item = (resource: string, value: unknown) => ({
         resource,
         field: 'controls',

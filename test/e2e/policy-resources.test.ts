@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type RestClient, restClient } from '../support/http.js';
+import { beforeAll, expect, it } from 'vitest';
+import { problem } from '../support/refusals.js';
 import { denyWord, evaluate } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
-import { describeService } from '../support/service-suite.js';
+import { describeService, suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
 const POLICIES = '/api/v1/policies';
@@ -10,14 +9,12 @@ const POLICIES = '/api/v1/policies';
 const MANY = 1_001;
 const agentName = (index: number) => `fleet-agent-${String(index).padStart(4, '0')}`;
 
-describeService('policies of many agents', ({ call, seed, databaseUrl }) => {
-  let other: TestService;
-  let otherCall: RestClient;
+describeService('policies of many agents', ({ call, seed, service }) => {
   let control: number;
   let policy: number;
+  const other = suiteService(() => ({ DATABASE_URL: service.databaseUrl }));
+  const { call: otherCall } = other;
   beforeAll(async () => {
-    other = await startService({ DATABASE_URL: databaseUrl() });
-    otherCall = restClient(other.url);
     control = await seed.control('fleet-control', denyWord('bad'));
     policy = (await call('PUT', POLICIES, { name: 'fleet' })).body.policy_id as number;
     await call('POST', `${POLICIES}/${policy}/controls/${control}`);
@@ -27,7 +24,6 @@ describeService('policies of many agents', ({ call, seed, databaseUrl }) => {
       await call('POST', `${POLICIES}/${policy}/agents`, { agent_names: some });
     }
   });
-  afterAll(() => other.stop());
 
   it('are listed with all their agents, page by page, each once', async () => {
     for (const path of [`${POLICIES}/${policy}/agents`, `/api/v1/controls/${control}/agents`]) {
@@ -68,10 +64,9 @@ describeService('policies of many agents', ({ call, seed, databaseUrl }) => {
       for (const by of [call, otherCall]) expect((await evaluate(by, name, 'bad')).body.is_safe).toBe(false);
     }
     const refused = await call('DELETE', `${POLICIES}/${policy}`);
-    expect(refused).toMatchObject({
-      status: 409,
-      body: { error_code: 'POLICY_IN_USE', detail: `${MANY} agents have the policy "fleet".` },
-    });
+    expect(refused).toMatchObject(
+      problem(409, 'POLICY_IN_USE', { detail: `${MANY} agents have the policy "fleet".` }),
+    );
     expect(refused.body.errors).toHaveLength(1_000);
     const deleted = await call('DELETE', `${POLICIES}/${policy}?force=true`);
     expect(deleted.body).toMatchObject({ success: true, removed_from_agents_count: MANY });

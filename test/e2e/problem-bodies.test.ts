@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RestClient, restClient } from '../support/http.js';
+import { describe, expect, it } from 'vitest';
 import { denyWord } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/;
 
 describe('problem bodies', () => {
-  let service: TestService;
-  let call: RestClient;
-  beforeAll(async () => {
-    service = await startService();
-    call = restClient(service.url);
-  });
-  afterAll(() => service.stop());
+  const service = suiteService();
+  const { call } = service;
 
   it('of a missing resource have their members in order, and JSON as media type', async () => {
     const reply = await call('GET', '/api/v1/controls/91?x=1');

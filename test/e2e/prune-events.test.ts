@@ -1,30 +1,17 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { event, eventRoutes } from './events.support.js';
 
 const DAY = 86_400_000;
 const PREFIX = 'control_enforcement_server';
 
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
-
 describeOnEachDatabase('the built service with old events', (freshDatabaseUrl) => {
-  const processes: ServiceProcess[] = [];
-  afterEach(async () => {
-    for (const one of processes.splice(0)) await one.dispose();
-  });
+  const processes = openedInTest<ServiceProcess>((one) => one.dispose());
   async function run(environment: Record<string, string>, ...args: string[]) {
     const one = await spawnService(compiled, { environment, arguments: args });
     processes.push(one);

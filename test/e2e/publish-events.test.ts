@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type {
   PublishEventsRequestSchema,
   PublishEventsResponse,
@@ -13,10 +13,12 @@ import {
 import { CLICKHOUSE_URL } from '../support/clickhouse.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { methodNamed, PROTOCOLS, STREAMING_PROTOCOLS } from '../support/protocol-clients.js';
 import { BIDI_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
-import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { compiled, spawnService } from '../support/service-process.js';
+import { describeService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { messagesOf } from './event-messages.support.js';
 import { observability } from './event-streams.support.js';
@@ -87,14 +89,8 @@ async function failureOf(replies: AsyncIterable<PublishEventsResponse>) {
   throw new Error('the stream did not fail');
 }
 
-describeOnEachDatabase('PublishEvents', (freshDatabaseUrl) => {
-  let service: TestService;
-  let routes: ReturnType<typeof eventRoutes>;
-  beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
-    routes = eventRoutes(restClient(service.url));
-  });
-  afterAll(() => service.stop());
+describeService('PublishEvents', ({ service }) => {
+  const routes = eventRoutes(service.call);
 
   const totalOf = async (spanId: string) => (await routes.query({ span_id: spanId })).body.total;
   const publish = (protocol: (typeof BIDI_PROTOCOLS)[number], messages: AsyncIterable<Message>) =>
@@ -175,18 +171,15 @@ describeOnEachDatabase('PublishEvents', (freshDatabaseUrl) => {
     'acknowledges everything to a client that first sends all, over %s',
     async (name) => {
       const client = PROTOCOLS[name](service.url);
-      try {
-        const span_id = `all ${name}`;
-        const messages = Array.from({ length: 20 }, (_, at) => ({
-          events: [event({ control_execution_id: `${at} ${name}`, span_id })],
-        }));
-        const replies = await client.stream(methodNamed('ObservabilityService.PublishEvents'), messages);
-        expect(Number(replies.at(-1)?.acknowledged_messages)).toBe(20);
-        expect(Number(replies.at(-1)?.stored)).toBe(20);
-        expect(await totalOf(span_id)).toBe(20);
-      } finally {
-        client.close();
-      }
+      onTestFinished(() => client.close());
+      const span_id = `all ${name}`;
+      const messages = Array.from({ length: 20 }, (_, at) => ({
+        events: [event({ control_execution_id: `${at} ${name}`, span_id })],
+      }));
+      const replies = await client.stream(methodNamed('ObservabilityService.PublishEvents'), messages);
+      expect(Number(replies.at(-1)?.acknowledged_messages)).toBe(20);
+      expect(Number(replies.at(-1)?.stored)).toBe(20);
+      expect(await totalOf(span_id)).toBe(20);
     },
   );
 
@@ -194,23 +187,15 @@ describeOnEachDatabase('PublishEvents', (freshDatabaseUrl) => {
     'reports over %s that it needs HTTP/2',
     async (name) => {
       const client = PROTOCOLS[name](service.url);
-      try {
-        const call = client.stream(methodNamed('ObservabilityService.PublishEvents'), [
-          { events: [event()] },
-        ]);
-        await expect(call).rejects.toThrow(/505/);
-      } finally {
-        client.close();
-      }
+      onTestFinished(() => client.close());
+      const call = client.stream(methodNamed('ObservabilityService.PublishEvents'), [{ events: [event()] }]);
+      await expect(call).rejects.toThrow(/505/);
     },
   );
 });
 
 describeOnEachDatabase('a stream of published events', (freshDatabaseUrl) => {
-  const services: TestService[] = [];
-  afterEach(async () => {
-    for (const service of services.splice(0)) await service.stop();
-  });
+  const services = openedInTest<TestService>((one) => one.stop());
 
   it('is acknowledged and ends with UNAVAILABLE when the server shuts down', async () => {
     const service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
@@ -247,12 +232,6 @@ describeOnEachDatabase('a stream of published events', (freshDatabaseUrl) => {
 });
 
 describe('a service that is killed', () => {
-  let compiled: CompiledService;
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterAll(() => compiled.remove());
-
   describeOnEachDatabase('while events are published', (freshDatabaseUrl) => {
     it('has stored what it acknowledged, and takes the rest from a stream that continues', async () => {
       const environment = { DATABASE_URL: await freshDatabaseUrl(), SERVICE_EVENT_RETENTION_DAYS: '0' };

@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { restClient } from '../support/http.js';
-import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { denyWord } from '../support/seed.js';
+import { suiteService } from '../support/service-suite.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** The system's own Python comes second: `python3` may be another one. */
@@ -16,15 +15,13 @@ const PYTHON = ['python3', '/usr/bin/python3'].find(
 );
 
 describe('the gRPC client of Python', () => {
-  let service: TestService;
   const directory = mkdtempSync(path.join(tmpdir(), 'python-grpc-'));
   const descriptors = path.join(directory, 'api.binpb');
+  const service = suiteService();
+  const { seed } = service;
   beforeAll(async () => {
-    service = await startService();
     execFileSync(path.join(ROOT, 'node_modules/.bin/buf'), ['build', '-o', descriptors], { cwd: ROOT });
-    const seed = seeder(restClient(service.url));
-    await seed.agent('python-agent-1');
-    await seed.link('python-agent-1', await seed.control('no-bad-words'));
+    await seed.linked('python-agent-1', 'no-bad-words');
     await seed.link(
       'python-agent-1',
       await seed.control('steers', {
@@ -37,7 +34,6 @@ describe('the gRPC client of Python', () => {
     );
   });
   afterAll(async () => {
-    await service.stop();
     rmSync(directory, { recursive: true, force: true });
   });
 

@@ -1,26 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { openedInTest } from '../support/opened.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { executeSql } from '../support/sql.js';
 import { event, eventRoutes } from './events.support.js';
 
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
-
 describeOnEachDatabase('the built service', (freshDatabaseUrl) => {
-  const processes: ServiceProcess[] = [];
-  afterEach(async () => {
-    for (const one of processes.splice(0)) await one.dispose();
-  });
+  const processes = openedInTest<ServiceProcess>((one) => one.dispose());
   async function run(environment: Record<string, string>, ...args: string[]) {
     const one = await spawnService(compiled, { environment, arguments: args });
     processes.push(one);

@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { describeOnPostgresql } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -37,10 +38,7 @@ const step = (type = 'llm') => ({
 });
 
 describeOnPostgresql('what the service records itself', (freshDatabaseUrl) => {
-  const services: TestService[] = [];
-  afterEach(async () => {
-    for (const service of services.splice(0)) await service.stop();
-  });
+  const services = openedInTest<TestService>((one) => one.stop());
   async function start(environment: Record<string, string>, url?: string) {
     const DATABASE_URL = url ?? (await freshDatabaseUrl());
     const service = await startService({ DATABASE_URL, ...environment });

@@ -5,8 +5,7 @@ import { describeOnEachDatabase } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
 import { BIDI_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { messagesOf } from './event-messages.support.js';
 import { event, eventRoutes } from './events.support.js';
 
@@ -15,8 +14,6 @@ const OTHER = 'other-bot-0001';
 const key = (value: string) => ({ 'x-api-key': value });
 
 describeOnEachDatabase('events of a key that is limited to some agents', (freshDatabaseUrl) => {
-  let service: TestService;
-  let admin: RestClient;
   let limited: RestClient;
   const keys = createKeysFile([
     { name: 'admin', key: 'the-admin-key-of-1', role: 'admin' },
@@ -24,11 +21,13 @@ describeOnEachDatabase('events of a key that is limited to some agents', (freshD
   ]);
   /** Ids of controls: of the agent itself, of its policy, deleted, of another agent, and never made. */
   const ids = { linked: 0, policy: 0, deleted: 0, foreign: 0, unknown: 999_999 };
+  const service = suiteService(
+    async () => ({ ...keys.environment, DATABASE_URL: await freshDatabaseUrl() }),
+    { headers: key('the-admin-key-of-1') },
+  );
+  const { call: admin, seed } = service;
   beforeAll(async () => {
-    service = await startService({ ...keys.environment, DATABASE_URL: await freshDatabaseUrl() });
-    admin = restClient(service.url, key('the-admin-key-of-1'));
     limited = restClient(service.url, key('the-limited-key-1'));
-    const seed = seeder(admin);
     for (const name of [OWN, OTHER]) await seed.agent(name);
     for (const name of ['linked', 'policy', 'deleted', 'foreign'] as const) {
       ids[name] = await seed.control(`${name}-control`);
@@ -40,10 +39,7 @@ describeOnEachDatabase('events of a key that is limited to some agents', (freshD
     await admin('POST', `/api/v1/agents/${OWN}/policies/${policy.policy_id}`);
     await admin('DELETE', `/api/v1/controls/${ids.deleted}?force=true`);
   });
-  afterAll(async () => {
-    await service.stop();
-    keys.remove();
-  });
+  afterAll(() => keys.remove());
 
   const ofControl = (control: keyof typeof ids, more: object = {}) =>
     event({ agent_name: OWN, control_id: ids[control], control_name: 'forged', ...more });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { FellBehindReason } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { openDatabase } from '../../src/database/database.js';
 import { createEventTail } from '../../src/events/sql/event-tail.js';
@@ -7,7 +7,8 @@ import { type RestReply, restClient } from '../support/http.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { evaluate, seeder } from '../support/seed.js';
 import { startService } from '../support/service.js';
-import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { compiled, spawnService } from '../support/service-process.js';
+import { testService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { watchEvents } from './event-streams.support.js';
@@ -15,12 +16,6 @@ import { event, eventRoutes } from './events.support.js';
 import { type Watcher, watchControls } from './watch-controls.support.js';
 
 const AGENT = 'restored-agent';
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 const revisionOf = (reply: RestReply) => Number(reply.headers.get('x-service-revision'));
 
@@ -112,15 +107,11 @@ describeOnEachDatabase('a database that is restored to an earlier state', (fresh
     const [, revision] = /^The revision is (\d+);/.exec(command.stdout()) ?? [];
     expect(Number(revision)).toBeGreaterThan(lost + 1_000_000);
     await command.dispose();
-    const after = await startService({ DATABASE_URL: databaseUrl });
-    try {
-      const reply = await evaluate(restClient(after.url), AGENT, 'bad');
-      expect(reply.body.matches).toMatchObject([{ control_name: 'old-name' }]);
-      expect(revisionOf(reply)).toBe(Number(revision));
-      await expectAllAnew(after.url, lost);
-    } finally {
-      await after.stop();
-    }
+    const after = await testService({ DATABASE_URL: databaseUrl });
+    const reply = await evaluate(restClient(after.url), AGENT, 'bad');
+    expect(reply.body.matches).toMatchObject([{ control_name: 'old-name' }]);
+    expect(revisionOf(reply)).toBe(Number(revision));
+    await expectAllAnew(after.url, lost);
   });
 
   it('gets such positions of events by the command, so that streams go on with everything stored since', async () => {
@@ -163,20 +154,16 @@ describeOnEachDatabase('a database that is restored to an earlier state', (fresh
     expect(nextRevision).toBeGreaterThan(revision);
     expect(nextPosition).toBeGreaterThan(position);
     await run('rebuild-statistics');
-    const after = await startService({ DATABASE_URL: databaseUrl });
-    try {
-      const routes = eventRoutes(restClient(after.url));
-      const ids = ['new-1', 'new-2', 'new-3', 'new-4'];
-      for (const id of ids) await routes.send(event({ control_execution_id: id }));
-      const again = watchEvents(rpcTransport('gRPC', after.url), { afterPosition: known });
-      await again.reached('new-4');
-      expect(again.ids()).toEqual(ids);
-      expect(again.kinds()[0]).toBe(`fellBehind ${FellBehindReason.DATABASE_RESTORED}`);
-      await again.stop();
-      expect((await routes.query({})).body).toMatchObject({ total: 5 });
-    } finally {
-      await after.stop();
-    }
+    const after = await testService({ DATABASE_URL: databaseUrl });
+    const routes = eventRoutes(restClient(after.url));
+    const ids = ['new-1', 'new-2', 'new-3', 'new-4'];
+    for (const id of ids) await routes.send(event({ control_execution_id: id }));
+    const again = watchEvents(rpcTransport('gRPC', after.url), { afterPosition: known });
+    await again.reached('new-4');
+    expect(again.ids()).toEqual(ids);
+    expect(again.kinds()[0]).toBe(`fellBehind ${FellBehindReason.DATABASE_RESTORED}`);
+    await again.stop();
+    expect((await routes.query({})).body).toMatchObject({ total: 5 });
   });
 
   it('reports why the command failed', async () => {
@@ -190,20 +177,16 @@ describeOnEachDatabase('a database that is restored to an earlier state', (fresh
   it('sends all controls to a watcher with a revision that was never reached', async () => {
     const service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
     const seed = seeder(restClient(service.url));
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('only'));
+    await seed.linked(AGENT, 'only');
     const watcher = watchControls(rpcTransport('gRPC', service.url), AGENT, { fromRevision: 1_000_000 });
-    try {
-      await until(
-        () => watcher.kinds,
-        (kinds) => kinds.length > 0,
-      );
-      expect(watcher.kinds).toEqual(['full']);
-      expect(watcher.names()).toEqual(['only']);
-      expect(watcher.revision()).toBeLessThan(1_000_000);
-    } finally {
-      watcher.stop();
-      await service.stop();
-    }
+    onTestFinished(() => service.stop());
+    onTestFinished(() => watcher.stop());
+    await until(
+      () => watcher.kinds,
+      (kinds) => kinds.length > 0,
+    );
+    expect(watcher.kinds).toEqual(['full']);
+    expect(watcher.names()).toEqual(['only']);
+    expect(watcher.revision()).toBeLessThan(1_000_000);
   });
 });

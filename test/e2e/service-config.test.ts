@@ -6,7 +6,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import {
   EvaluateRequestSchema,
@@ -15,7 +15,7 @@ import {
 import { restClient } from '../support/http.js';
 import { SERVICES } from '../support/protocol-clients.js';
 import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -28,16 +28,13 @@ const PYTHON = ['python3', '/usr/bin/python3'].find(
 const AGENT = 'billing-bot-01';
 const EVALUATE = '/enforcement.v1.EvaluationService/Evaluate';
 
-let service: TestService;
 let revision = 0;
 const directory = mkdtempSync(path.join(tmpdir(), 'service-config-'));
+const service = suiteService({ SERVICE_MIN_REVISION_WAIT_SECONDS: '0.1' });
 beforeAll(async () => {
-  // A revision that is not known yet is answered with UNAVAILABLE soon.
-  service = await startService({ SERVICE_MIN_REVISION_WAIT_SECONDS: '0.1' });
   await seeder(restClient(service.url)).agent(AGENT);
 });
 afterAll(async () => {
-  await service.stop();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -97,25 +94,22 @@ describe('the service config for gRPC clients', () => {
     };
     const message = { agentName: AGENT, stage: Stage.PRE, minRevision: BigInt(next), stepForm };
     const request = toBinary(EvaluateRequestSchema, create(EvaluateRequestSchema, message));
-    try {
-      const reply = new Promise<Buffer>((resolve, reject) =>
-        client.makeUnaryRequest(
-          EVALUATE,
-          (bytes: Buffer) => bytes,
-          (bytes: Buffer) => bytes,
-          Buffer.from(request),
-          new Metadata(),
-          (error, value) => (error === null && value !== undefined ? resolve(value) : reject(error)),
-        ),
-      );
-      await until(refusals, (count) => count > before);
-      await change();
-      const verdict = fromBinary(EvaluateResponseSchema, await reply);
-      expect(verdict.isSafe).toBe(true);
-      expect(verdict.revision).toBeGreaterThanOrEqual(BigInt(next));
-    } finally {
-      client.close();
-    }
+    onTestFinished(() => client.close());
+    const reply = new Promise<Buffer>((resolve, reject) =>
+      client.makeUnaryRequest(
+        EVALUATE,
+        (bytes: Buffer) => bytes,
+        (bytes: Buffer) => bytes,
+        Buffer.from(request),
+        new Metadata(),
+        (error, value) => (error === null && value !== undefined ? resolve(value) : reject(error)),
+      ),
+    );
+    await until(refusals, (count) => count > before);
+    await change();
+    const verdict = fromBinary(EvaluateResponseSchema, await reply);
+    expect(verdict.isSafe).toBe(true);
+    expect(verdict.revision).toBeGreaterThanOrEqual(BigInt(next));
   });
 });
 

@@ -39,7 +39,7 @@ type Command = {
   enabled?: boolean;
 };
 
-describeService('agents that share controls', ({ call, seed, service, databaseUrl }) => {
+describeService('agents that share controls', ({ call, seed, service }) => {
   let database: Database;
   let other: TestService;
   let elsewhere: RestClient;
@@ -53,8 +53,8 @@ describeService('agents that share controls', ({ call, seed, service, databaseUr
   };
 
   beforeAll(async () => {
-    database = await openDatabase({ url: databaseUrl(), migrate: false });
-    other = await startService({ DATABASE_URL: databaseUrl() });
+    database = await openDatabase({ url: service.databaseUrl, migrate: false });
+    other = await startService({ DATABASE_URL: service.databaseUrl });
     elsewhere = restClient(other.url);
     for (let index = 1; index <= AGENTS; index += 1) await seed.agent(agentName(index));
     for (let index = 0; index < CONTROLS; index += 1) {
@@ -149,7 +149,7 @@ describeService('agents that share controls', ({ call, seed, service, databaseUr
 
   it('hold one program for each set of controls, not for each agent', async () => {
     const read = async (name: string): Promise<number> => {
-      const text = await (await fetch(`${service().url}/metrics`)).text();
+      const text = await (await fetch(`${service.url}/metrics`)).text();
       return Number(new RegExp(`_${name}(?:\\{[^}]*\\})? (\\d+)`).exec(text)?.[1]);
     };
     const [agents, sets] = [await read('snapshot_agents'), await read('snapshot_control_sets')];

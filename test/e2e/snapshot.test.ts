@@ -1,10 +1,9 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RestClient, restClient } from '../support/http.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RestClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS, type ProtocolName } from '../support/protocol-clients.js';
 import { denyWord, evaluate } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
-import { describeService } from '../support/service-suite.js';
+import { describeService, suiteService } from '../support/service-suite.js';
 import { damageControl, executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 
@@ -14,7 +13,7 @@ const EVALUATION = {
   step: { type: 'llm', name: 'answer', input: 'bad' },
 };
 
-describeService('the snapshot', ({ call, seed, service, databaseUrl }) => {
+describeService('the snapshot', ({ call, seed, service }) => {
   /** Names of the controls that a step with this text matches. */
   const matches = async (agentName: string, text: string, from: RestClient = call): Promise<string[]> => {
     const reply = await evaluate(from, agentName, text);
@@ -163,8 +162,8 @@ describeService('the snapshot', ({ call, seed, service, databaseUrl }) => {
     it.each<ProtocolName>(['REST over h1', 'gRPC (grpc-js)', 'Connect over h2'])(
       'over %s',
       async (protocol) => {
-        const client = PROTOCOLS[protocol](service().url);
-        const before = service().queries.length;
+        const client = PROTOCOLS[protocol](service.url);
+        const before = service.queries.length;
         const evaluateRpc = methodNamed('EvaluationService.Evaluate');
         for (let count = 0; count < 20; count += 1) {
           expect(await client.call(evaluateRpc, EVALUATION)).toMatchObject({
@@ -172,14 +171,14 @@ describeService('the snapshot', ({ call, seed, service, databaseUrl }) => {
             reply: { is_safe: false },
           });
         }
-        expect(service().queries.slice(before)).toEqual([]);
+        expect(service.queries.slice(before)).toEqual([]);
         client.close();
       },
     );
 
     it('over a gRPC stream', async () => {
-      const client = PROTOCOLS['gRPC (grpc-js)'](service().url);
-      const before = service().queries.length;
+      const client = PROTOCOLS['gRPC (grpc-js)'](service.url);
+      const before = service.queries.length;
       const messages = Array.from({ length: 20 }, (_, index) => ({
         id: String(index),
         evaluations: [EVALUATION, EVALUATION],
@@ -189,25 +188,20 @@ describeService('the snapshot', ({ call, seed, service, databaseUrl }) => {
       for (const { results } of replies) {
         expect(results).toMatchObject([{ verdict: { is_safe: false } }, { verdict: { is_safe: false } }]);
       }
-      expect(service().queries.slice(before)).toEqual([]);
+      expect(service.queries.slice(before)).toEqual([]);
       client.close();
     });
 
     it('whereas an agent that is not warm needs some', async () => {
-      const before = service().queries.length;
+      const before = service.queries.length;
       expect((await evaluate(call, 'never-registered', 'x')).status).toBe(404);
-      expect(service().queries.length).toBeGreaterThan(before);
+      expect(service.queries.length).toBeGreaterThan(before);
     });
   });
 
   describe('of another instance on the same database', () => {
-    let other: TestService;
-    let otherCall: RestClient;
-    beforeAll(async () => {
-      other = await startService({ DATABASE_URL: databaseUrl() });
-      otherCall = restClient(other.url);
-    });
-    afterAll(() => other.stop());
+    const other = suiteService(() => ({ DATABASE_URL: service.databaseUrl }));
+    const { call: otherCall } = other;
 
     it('follows every kind of change', async () => {
       const agent = 'shared-agent-01';
@@ -268,9 +262,9 @@ describeService('the snapshot', ({ call, seed, service, databaseUrl }) => {
     const id = await seed.control('damaged-warm');
     await seed.link(agent, id);
     expect((await evaluate(call, agent, 'good')).body.is_safe).toBe(true);
-    await damageControl(databaseUrl(), id, '{"condition":');
+    await damageControl(service.databaseUrl, id, '{"condition":');
     // As another instance would announce a change.
-    await executeSql(databaseUrl(), 'UPDATE "service_state" SET "revision" = "revision" + 1');
+    await executeSql(service.databaseUrl, 'UPDATE "service_state" SET "revision" = "revision" + 1');
     const { body } = await until(
       () => evaluate(call, agent, 'good'),
       (reply) => reply.body.errors.length > 0,

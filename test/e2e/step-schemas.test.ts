@@ -7,7 +7,7 @@ import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
-import { describeServiceOnSqlite } from '../support/service-suite.js';
+import { describeServiceOnSqlite, testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
 const EVALUATION = '/api/v1/evaluation';
@@ -77,15 +77,15 @@ const CASES: [string, 'off' | 'warn' | 'enforce', AskedStep, { safe: boolean; pr
 
 describeServiceOnSqlite(
   'steps and their registered schemas',
-  ({ call, seed, service, databaseUrl }) => {
+  ({ call, seed, service }) => {
     const agentOf = (mode: string) => `schemas-${mode}-1`;
     const set = (agent: string, step_schemas: string, more: object = {}) =>
       call('PATCH', `/api/v1/agents/${agent}`, { step_schemas, ...more });
     const evaluate = (agent: string, step: AskedStep, more: object = {}) =>
       call('POST', EVALUATION, { ...asked(agent, step), ...more });
     const rpc = (protocol: RpcProtocol) =>
-      createClient(EvaluationService, rpcTransport(protocol, service().url));
-    const agents = () => createClient(AgentService, rpcTransport('gRPC', service().url));
+      createClient(EvaluationService, rpcTransport(protocol, service.url));
+    const agents = () => createClient(AgentService, rpcTransport('gRPC', service.url));
 
     beforeAll(async () => {
       const control = await seed.control('no-bad', denyWord('bad'));
@@ -189,37 +189,33 @@ describeServiceOnSqlite(
       const agent = 'schemas-changing-1';
       await seed.agent(agent, { steps: [] });
       await set(agent, 'enforce');
-      const other = await startService({ DATABASE_URL: databaseUrl() });
-      try {
-        const there = restClient(other.url);
-        const isSafe = async (client = call): Promise<boolean> =>
-          (await client('POST', EVALUATION, asked(agent, WRONG))).body.is_safe;
-        expect([await isSafe(), await isSafe(there)]).toEqual([true, true]);
-        await seed.agent(agent, { steps: STEPS, conflict_mode: 'overwrite' });
-        expect(await isSafe()).toBe(false);
-        await until(
-          () => isSafe(there),
-          (safe) => !safe,
-        );
-        await call('PATCH', `/api/v1/agents/${agent}`, {
-          remove_steps: [{ type: 'tool', name: 'send_email' }],
-        });
-        expect(await isSafe()).toBe(true);
-        await until(
-          () => isSafe(there),
-          (safe) => safe,
-        );
-        await seed.agent(agent, { steps: STEPS });
-        expect(await isSafe()).toBe(false);
-        await set(agent, 'off');
-        expect(await isSafe()).toBe(true);
-        await until(
-          () => isSafe(there),
-          (safe) => safe,
-        );
-      } finally {
-        await other.stop();
-      }
+      const other = await testService({ DATABASE_URL: service.databaseUrl });
+      const there = restClient(other.url);
+      const isSafe = async (client = call): Promise<boolean> =>
+        (await client('POST', EVALUATION, asked(agent, WRONG))).body.is_safe;
+      expect([await isSafe(), await isSafe(there)]).toEqual([true, true]);
+      await seed.agent(agent, { steps: STEPS, conflict_mode: 'overwrite' });
+      expect(await isSafe()).toBe(false);
+      await until(
+        () => isSafe(there),
+        (safe) => !safe,
+      );
+      await call('PATCH', `/api/v1/agents/${agent}`, {
+        remove_steps: [{ type: 'tool', name: 'send_email' }],
+      });
+      expect(await isSafe()).toBe(true);
+      await until(
+        () => isSafe(there),
+        (safe) => safe,
+      );
+      await seed.agent(agent, { steps: STEPS });
+      expect(await isSafe()).toBe(false);
+      await set(agent, 'off');
+      expect(await isSafe()).toBe(true);
+      await until(
+        () => isSafe(there),
+        (safe) => safe,
+      );
     });
 
     it('is set by admins for one agent, with a warning if that is weaker, and shown with what differed', async () => {
@@ -277,10 +273,10 @@ describeServiceOnSqlite(
       await seed.agent(agent, { steps: STEPS });
       await seed.link(agent, await seed.control('counted', denyWord('bad')));
       for (let count = 0; count < 3; count += 1) await evaluate(agent, { input: { txt: 'bad' } });
-      const metrics = await (await fetch(`${service().url}/metrics`)).text();
+      const metrics = await (await fetch(`${service.url}/metrics`)).text();
       const counted = /step_schema_mismatches_total\{stage="pre",mode="warn"[^}]*\} (\d+)/.exec(metrics);
       expect(Number(counted?.[1])).toBeGreaterThanOrEqual(3);
-      const lines = service().logLines.filter((line) => line.includes(agent) && line.includes('input.text'));
+      const lines = service.logLines.filter((line) => line.includes(agent) && line.includes('input.text'));
       expect(lines).toHaveLength(1);
       expect(lines[0]).not.toContain('"bad"');
       const events = await until(

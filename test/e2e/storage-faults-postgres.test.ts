@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { createClient } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/database/database.js';
 import { createTestDatabase, runOn, type TestDatabase } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
+import { problem } from '../support/refusals.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -39,8 +40,7 @@ async function startLoaded(databaseUrl: string) {
   const service = await startService({ DATABASE_URL: databaseUrl });
   const call = restClient(service.url);
   const seed = seeder(call);
-  await seed.agent(AGENT);
-  await seed.link(AGENT, await seed.control('denies'));
+  await seed.linked(AGENT, 'denies');
   expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
   return { service, call };
 }
@@ -66,7 +66,7 @@ const policy = (call: RestClient, name: string) => call('PUT', '/api/v1/policies
 /** Nothing can be stored, and nothing is acknowledged. */
 async function expectRefused(call: RestClient, detail: RegExp): Promise<void> {
   const refused = await policy(call, 'refused');
-  expect(refused).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+  expect(refused).toMatchObject(problem(503, 'SERVICE_UNAVAILABLE'));
   expect(refused.body.detail).toMatch(detail);
   const events = await call('POST', '/api/v1/observability/events', {
     events: [event({ control_execution_id: 'refused' })],
@@ -154,27 +154,24 @@ describe('a PostgreSQL database with a damaged table', () => {
 
   it('is reported, and takes no changes', async () => {
     const { service, call } = await startLoaded(postgres.url);
-    try {
-      const [file] = await queryRow(
-        postgres.url,
-        `SELECT current_setting('data_directory') || '/' || pg_relation_filepath('policies')`,
-      );
-      expect((await policy(call, 'first')).status).toBe(200);
-      await postgres.pause();
-      const handle = await open(path.normalize(String(file)), 'r+');
-      await handle.write(Buffer.alloc(4096, 0xa5), 0, 4096, 0);
-      await handle.close();
-      await postgres.resume();
-      // Whatever reads the table finds out.
-      await until(
-        () => policy(call, 'second'),
-        ({ body }) => /damaged/.test(body.detail ?? ''),
-      );
-      await expectTold(service, call, 'CORRUPT');
-      await expectRefused(call, /damaged/);
-    } finally {
-      await service.stop();
-    }
+    onTestFinished(() => service.stop());
+    const [file] = await queryRow(
+      postgres.url,
+      `SELECT current_setting('data_directory') || '/' || pg_relation_filepath('policies')`,
+    );
+    expect((await policy(call, 'first')).status).toBe(200);
+    await postgres.pause();
+    const handle = await open(path.normalize(String(file)), 'r+');
+    await handle.write(Buffer.alloc(4096, 0xa5), 0, 4096, 0);
+    await handle.close();
+    await postgres.resume();
+    // Whatever reads the table finds out.
+    await until(
+      () => policy(call, 'second'),
+      ({ body }) => /damaged/.test(body.detail ?? ''),
+    );
+    await expectTold(service, call, 'CORRUPT');
+    await expectRefused(call, /damaged/);
   });
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
@@ -12,14 +12,10 @@ import { openSqliteConnection, type SqliteConnection } from '../../src/database/
 import { makeReadOnly, mountSmallDisk, quickFolder } from '../support/faulty-disks.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
+import { problem } from '../support/refusals.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { evaluate, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { event } from './events.support.js';
@@ -114,12 +110,6 @@ const FAULTS: Record<string, Fault> = {
   },
 };
 
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
-
 /** Stores events and policies one after the other, and remembers what was acknowledged, and when it was sent. */
 function startWriting(call: RestClient) {
   const acknowledged: {
@@ -192,8 +182,7 @@ async function start(file: string, environment: Record<string, string> = {}) {
   const url = await service.listening();
   const call = restClient(url);
   const seed = seeder(call);
-  await seed.agent(AGENT);
-  await seed.link(AGENT, await seed.control('denies'));
+  await seed.linked(AGENT, 'denies');
   expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
   return { service, url, call };
 }
@@ -257,44 +246,41 @@ describe('a SQLite database that goes wrong while it is written', () => {
       const folder = await (isOnDisk ? mkdtemp(path.join(tmpdir(), PREFIX)) : quickFolder(PREFIX));
       const file = path.join(folder, 'service.db');
       const { service, url, call } = await start(file);
-      try {
-        const writing = startWriting(call);
-        await until(
-          () => writing.acknowledged.length,
-          (count) => count > 20,
-        );
-        await cause(file);
-        const causedAtMs = performance.now();
-        await expectTold(url, call, state);
-        expect(linesOf(service).filter((line) => line.storage === state)[0]?.msg).toMatch(/\. .+\.$/);
-        if (state === 'REPLACED' || state === 'CORRUPT') {
-          const refused = await call('PUT', '/api/v1/policies', { name: 'refused' });
-          expect(refused).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
-          expect(refused.body.detail).toMatch(/^The database is /);
-        }
-        if (undo !== undefined) {
-          await undo(file);
-          await expectTold(url, call, 'OK');
-          await untilStored(writing);
-        }
-        await writing.stop();
-        if (saves !== undefined) {
-          await until(
-            () => linesOf(service),
-            (lines) => lines.some(({ msg }) => saves.test(String(msg))),
-          );
-        }
-        service.process.kill('SIGKILL');
-        await service.ended;
-        const stored = storedIn(file);
-        const safe = writing.acknowledged.filter(({ sentAtMs }) => losesNothing || sentAtMs > causedAtMs);
-        expect(safe.filter(({ name }) => !stored.has(name))).toEqual([]);
-        if (undo !== undefined) expect(safe.length).toBeGreaterThan(0);
-      } finally {
-        await readOnly?.undo().catch(() => {});
-        await service.dispose();
-        await rm(folder, { recursive: true, force: true });
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      onTestFinished(() => service.dispose());
+      onTestFinished(() => readOnly?.undo().catch(() => {}));
+      const writing = startWriting(call);
+      await until(
+        () => writing.acknowledged.length,
+        (count) => count > 20,
+      );
+      await cause(file);
+      const causedAtMs = performance.now();
+      await expectTold(url, call, state);
+      expect(linesOf(service).filter((line) => line.storage === state)[0]?.msg).toMatch(/\. .+\.$/);
+      if (state === 'REPLACED' || state === 'CORRUPT') {
+        const refused = await call('PUT', '/api/v1/policies', { name: 'refused' });
+        expect(refused).toMatchObject(problem(503, 'SERVICE_UNAVAILABLE'));
+        expect(refused.body.detail).toMatch(/^The database is /);
       }
+      if (undo !== undefined) {
+        await undo(file);
+        await expectTold(url, call, 'OK');
+        await untilStored(writing);
+      }
+      await writing.stop();
+      if (saves !== undefined) {
+        await until(
+          () => linesOf(service),
+          (lines) => lines.some(({ msg }) => saves.test(String(msg))),
+        );
+      }
+      service.process.kill('SIGKILL');
+      await service.ended;
+      const stored = storedIn(file);
+      const safe = writing.acknowledged.filter(({ sentAtMs }) => losesNothing || sentAtMs > causedAtMs);
+      expect(safe.filter(({ name }) => !stored.has(name))).toEqual([]);
+      if (undo !== undefined) expect(safe.length).toBeGreaterThan(0);
     },
     CASE_LIMIT_MS,
   );
@@ -342,26 +328,23 @@ describe('a SQLite database that goes wrong while it is written', () => {
       const folder = await quickFolder(PREFIX);
       const file = path.join(folder, 'service.db');
       const { service, call } = await start(file, { SERVICE_WORKERS: '2' });
-      try {
-        await rename(file, `${file}.moved`);
-        const workers = async () =>
-          new Set(
-            linesOf(service)
-              .filter(({ storage }) => storage === 'REPLACED')
-              .map((line) => (line as unknown as { pid: number }).pid),
-          );
-        await until(workers, (pids) => pids.size === 2);
-        expect(linesOf(service).filter(({ storage }) => storage === 'REPLACED')).toHaveLength(2);
-        await rename(`${file}.moved`, file);
-        await until(
-          () => linesOf(service).filter(({ storage }) => storage === 'OK').length,
-          (count) => count === 2,
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      onTestFinished(() => service.dispose());
+      await rename(file, `${file}.moved`);
+      const workers = async () =>
+        new Set(
+          linesOf(service)
+            .filter(({ storage }) => storage === 'REPLACED')
+            .map((line) => (line as unknown as { pid: number }).pid),
         );
-        expect((await call('PUT', '/api/v1/policies', { name: 'again' })).status).toBe(200);
-      } finally {
-        await service.dispose();
-        await rm(folder, { recursive: true, force: true });
-      }
+      await until(workers, (pids) => pids.size === 2);
+      expect(linesOf(service).filter(({ storage }) => storage === 'REPLACED')).toHaveLength(2);
+      await rename(`${file}.moved`, file);
+      await until(
+        () => linesOf(service).filter(({ storage }) => storage === 'OK').length,
+        (count) => count === 2,
+      );
+      expect((await call('PUT', '/api/v1/policies', { name: 'again' })).status).toBe(200);
     },
     CASE_LIMIT_MS,
   );

@@ -52,7 +52,7 @@ describeService('a target', ({ call, seed, service }) => {
     const registered = (await call('GET', `/api/v1/agents/${AGENT}`)).body;
     expect(JSON.stringify(registered)).not.toContain('prod');
 
-    const client = createClient(AgentService, createGrpcTransport({ baseUrl: service().url }));
+    const client = createClient(AgentService, createGrpcTransport({ baseUrl: service.url }));
     const trailers: (string | null)[] = [];
     const told = await client.initAgent(
       { agent: { agentName: AGENT }, targetType: 'env', targetId: 'prod' },
@@ -66,8 +66,7 @@ describeService('a target', ({ call, seed, service }) => {
   });
 
   it('changes no verdict, and is reported to have no effect by a header or trailer', async () => {
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('target-deny'));
+    await seed.linked(AGENT, 'target-deny');
     const unsafe = await call('POST', EVALUATION, { ...asking, ...PAIR });
     expect(unsafe).toMatchObject({ status: 200, body: { is_safe: false } });
     expect(unsafe.headers.get(HEADER)).toBe(SAID);
@@ -79,7 +78,7 @@ describeService('a target', ({ call, seed, service }) => {
     // With a query the request is served beside the lane.
     expect((await call('POST', `${EVALUATION}?`, { ...asking, ...PAIR })).headers.get(HEADER)).toBe(SAID);
     for (const connect of [createGrpcTransport, createConnectTransport]) {
-      const transport = connect({ baseUrl: service().url, httpVersion: '2' });
+      const transport = connect({ baseUrl: service.url, httpVersion: '2' });
       const client = createClient(EvaluationService, transport);
       const trailers: (string | null)[] = [];
       const options = { onTrailer: (trailer: Headers) => trailers.push(trailer.get(HEADER)) };
@@ -99,7 +98,7 @@ describeService('a target', ({ call, seed, service }) => {
       null,
     );
 
-    const transport = createGrpcTransport({ baseUrl: service().url });
+    const transport = createGrpcTransport({ baseUrl: service.url });
     const client = createClient(EvaluationService, transport);
     const trailers: (string | null)[] = [];
     const options = { onTrailer: (trailer: Headers) => trailers.push(trailer.get(HEADER)) };
@@ -111,7 +110,7 @@ describeService('a target', ({ call, seed, service }) => {
     const bytes = Buffer.concat(
       requests.map((request) => framed(toBinary(EvaluateStreamRequestSchema, request))),
     );
-    trailers.push(await trailerOf(service().url, '/enforcement.v1.EvaluationService/EvaluateStream', bytes));
+    trailers.push(await trailerOf(service.url, '/enforcement.v1.EvaluationService/EvaluateStream', bytes));
     expect(trailers).toEqual([SAID, SAID]);
   });
 
@@ -121,7 +120,7 @@ describeService('a target', ({ call, seed, service }) => {
     expect(reply.status).toBe(200);
     expect(reply.headers.get(HEADER)).toBe(SAID);
     expect((await controlsOf({})).headers.get(HEADER)).toBeNull();
-    const client = createClient(AgentService, createGrpcTransport({ baseUrl: service().url }));
+    const client = createClient(AgentService, createGrpcTransport({ baseUrl: service.url }));
     const trailers: (string | null)[] = [];
     await client.listAgentControls(
       { agentName: AGENT, targetType: 'env', targetId: 'prod' },
@@ -151,7 +150,7 @@ describeService('a target', ({ call, seed, service }) => {
       );
       expect(second.error?.status).not.toBe(422);
       const invalid = { ...refused, status: 'InvalidArgument' };
-      const { url } = service();
+      const { url } = service;
       expect(await errorOfRpc(url, 'AgentService.InitAgent', { agent, ...half })).toMatchObject(invalid);
       expect(await errorOfRpc(url, 'EvaluationService.Evaluate', { ...asking, ...half })).toMatchObject(
         invalid,
@@ -165,7 +164,7 @@ describeService('a target', ({ call, seed, service }) => {
     const refused = { status: 422, reason: 'VALIDATION_ERROR', items: [item] };
     expect(errorOfReply(await controlsOf(given))).toMatchObject(refused);
     const input = { agent_name: AGENT, ...given };
-    expect(await errorOfRpc(service().url, 'AgentService.ListAgentControls', input)).toMatchObject({
+    expect(await errorOfRpc(service.url, 'AgentService.ListAgentControls', input)).toMatchObject({
       ...refused,
       status: 'InvalidArgument',
     });

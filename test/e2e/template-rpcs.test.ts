@@ -1,19 +1,15 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { type Client, Code, ConnectError, createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   RenderTemplateRequestSchema,
   TemplateService,
 } from '../../gen/proto/enforcement/v1/template_service_pb.js';
 import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = suiteService();
 
 describe.each(RPC_PROTOCOLS)('templates over %s', (protocol) => {
   let client: Client<typeof TemplateService>;

@@ -63,7 +63,7 @@ const PRINTED_DRAFT = {
   template_values: { decision: 'deny' },
 };
 
-describeService('templates', ({ call, seed, databaseUrl }) => {
+describeService('templates', ({ call, seed, service }) => {
   let names = 0;
   const newName = () => {
     names += 1;
@@ -301,22 +301,22 @@ describeService('templates', ({ call, seed, databaseUrl }) => {
       ['a template that is damaged', '{"template":5,"template_values":{},"enabled":false}', false],
     ])('repairs %s', async (_what, text, enabled) => {
       const incomplete = await disable(await create(RAW));
-      await damageControl(databaseUrl(), incomplete, text);
+      await damageControl(service.databaseUrl, incomplete, text);
       expect((await put(incomplete, INCOMPLETE)).status).toBe(200);
       expect(await dataOf(incomplete)).toEqual(PRINTED_DRAFT);
       const complete = await disable(await create(RAW));
-      await damageControl(databaseUrl(), complete, text);
+      await damageControl(service.databaseUrl, complete, text);
       expect((await put(complete, COMPLETE)).status).toBe(200);
       expect(await dataOf(complete)).toEqual({ ...PRINTED, enabled });
       const written = await create(COMPLETE);
-      await damageControl(databaseUrl(), written, text);
+      await damageControl(service.databaseUrl, written, text);
       expect((await put(written, RAW)).status).toBe(200);
       expect(await dataOf(written)).toMatchObject({ execution: 'server', enabled: true });
     });
 
     it('of a damaged definition needs all values', async () => {
       const id = await create(RAW);
-      await damageControl(databaseUrl(), id, JSON.stringify({ ...RAW, action: {} }));
+      await damageControl(service.databaseUrl, id, JSON.stringify({ ...RAW, action: {} }));
       expect(problem(await put(id, INCOMPLETE))).toEqual(MISSING);
     });
 
@@ -358,7 +358,7 @@ describeService('templates', ({ call, seed, databaseUrl }) => {
       const id = await create(INCOMPLETE);
       await seed.link(agent, id);
       const text = '{"template":{"parameters":5},"template_values":{},"enabled":false}';
-      await damageControl(databaseUrl(), id, text);
+      await damageControl(service.databaseUrl, id, text);
       for (const path of [`${CONTROLS}/${id}/data`, `/api/v1/agents/${agent}/controls`]) {
         const reply = await call('GET', path);
         expect(problem(reply)).toEqual([422, 'CORRUPTED_DATA', 'data corrupted_data']);
@@ -374,7 +374,7 @@ describeService('templates', ({ call, seed, databaseUrl }) => {
       const id = await create(INCOMPLETE);
       await seed.link(agent, id);
       const text = JSON.stringify({ template: TEMPLATE, template_values: {}, enabled: true });
-      await damageControl(databaseUrl(), id, text);
+      await damageControl(service.databaseUrl, id, text);
       expect((await call('GET', `${CONTROLS}/${id}/data`)).status).toBe(422);
       expect((await evaluate(call, agent, 'fine')).body).toMatchObject({
         is_safe: false,

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
-import { describeOnSqlite } from '../support/databases.js';
-import { restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
-import { seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { describeServiceOnSqlite } from '../support/service-suite.js';
 
 const EVALUATE = methodNamed('EvaluationService.Evaluate');
 const AGENT = 'agent-of-texts';
@@ -50,15 +47,12 @@ const other = fc.oneof(
   }),
 );
 
-describeOnSqlite('what a control sees', (freshDatabaseUrl) => {
-  let service: TestService;
+describeServiceOnSqlite('what a control sees', ({ seed, service }) => {
   const clients = new Map<string, ProtocolClient>();
   beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
     for (const name of ['REST over h1', 'gRPC (grpc-js)', 'gRPC-Web over h1', 'Connect over h1'] as const) {
       clients.set(name, PROTOCOLS[name](service.url));
     }
-    const seed = seeder(restClient(service.url));
     await seed.agent(AGENT);
     for (const [place, path] of Object.entries(PATHS)) {
       const all = place === 'text' ? CHECKS : [...CHECKS, ['sql', 'sql', SQL] as const];
@@ -74,7 +68,6 @@ describeOnSqlite('what a control sees', (freshDatabaseUrl) => {
   });
   afterAll(async () => {
     for (const client of clients.values()) client.close();
-    await service.stop();
   });
 
   async function matchesOf(protocol: string, step: object, asText: boolean): Promise<string[]> {

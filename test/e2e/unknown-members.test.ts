@@ -60,7 +60,7 @@ type Send = (url: string, step: Step, isFuture: boolean) => Promise<string>;
 /** Sends a message, of the future with an unknown field; what the reply or its metadata says about members without effect. */
 const sendMessage =
   (protocol: RpcProtocol): Send =>
-  async (url, { rpc, input, key = ADMIN_KEY }, isFuture) => {
+  async (url, { rpc, input, key }, isFuture) => {
     const method = methodNamed(rpc) as DescMethodUnary;
     const message = fromJson(method.input, protoJson(method.input, input));
     if (isFuture) message.$unknown = FUTURE;
@@ -73,7 +73,7 @@ const sendMessage =
   };
 
 /** The same in JSON. */
-const sendJson: Send = async (url, { rpc, input, key = ADMIN_KEY }, isFuture) => {
+const sendJson: Send = async (url, { rpc, input, key }, isFuture) => {
   const { parent, name, input: desc } = methodNamed(rpc);
   const body = { ...protoJson(desc, input), ...(isFuture ? { futureMember: 1 } : {}) };
   const headers = { 'x-api-key': key ?? '' };
@@ -124,7 +124,7 @@ describeServiceOnSqlite('members that the service does not know', ({ call, seed,
 
   describe.each(RPC_PROTOCOLS)('over %s', (protocol) => {
     it('are reported at every place of a definition', async () => {
-      const client = createClient(ControlService, rpcTransport(protocol, service().url));
+      const client = createClient(ControlService, rpcTransport(protocol, service.url));
       const definition = fromJson(ControlDefinitionSchema, {
         ...DATA,
         scope: { stepTypes: ['tool'] },
@@ -159,7 +159,7 @@ describeServiceOnSqlite('members that the service does not know', ({ call, seed,
     });
 
     it('are reported inside of a template', async () => {
-      const client = createClient(ControlService, rpcTransport(protocol, service().url));
+      const client = createClient(ControlService, rpcTransport(protocol, service.url));
       const definition = fromJson(ControlDefinitionSchema, TEMPLATE);
       const word = definition.template?.parameters.word;
       if (definition.template === undefined || word === undefined) throw new Error('there is no template');
@@ -172,7 +172,7 @@ describeServiceOnSqlite('members that the service does not know', ({ call, seed,
     });
 
     it('are lost by a client that writes back what it has read, unless it demands the version', async () => {
-      const client = createClient(ControlService, rpcTransport(protocol, service().url));
+      const client = createClient(ControlService, rpcTransport(protocol, service.url));
       serial += 1;
       const data = fromJson(ControlDefinitionSchema, DATA);
       const { controlId, version } = await client.createControl({ name: `written-back-${serial}`, data });

@@ -1,14 +1,13 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
-import { type RestClient, type RestReply, restClient } from '../support/http.js';
+import type { RestClient, RestReply } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
-import { describeService } from '../support/service-suite.js';
+import { describeService, suiteService } from '../support/service-suite.js';
 
 const CONTROLS = '/api/v1/controls';
 const POLICIES = '/api/v1/policies';
@@ -24,15 +23,11 @@ const data = (pattern: string) => ({
 let serial = 0;
 const newName = (what: string) => `${what}-${++serial}`;
 
-describeService('versions', ({ call, seed, service, databaseUrl }) => {
+describeService('versions', ({ call, seed, service }) => {
   /** A second process of the service, as far as the database can tell. */
-  let other: TestService;
-  let otherCall: RestClient;
-  beforeAll(async () => {
-    other = await startService({ DATABASE_URL: databaseUrl() });
-    otherCall = restClient(other.url);
-  });
-  afterAll(() => other.stop());
+
+  const other = suiteService(() => ({ DATABASE_URL: service.databaseUrl }));
+  const { call: otherCall } = other;
 
   const newPolicy = async (): Promise<number> =>
     (await call('PUT', POLICIES, { name: newName('policy') })).body.policy_id as number;
@@ -40,7 +35,7 @@ describeService('versions', ({ call, seed, service, databaseUrl }) => {
 
   describe.each(RPC_PROTOCOLS)('over %s', (protocol) => {
     const clients = () => {
-      const transport = rpcTransport(protocol, service().url);
+      const transport = rpcTransport(protocol, service.url);
       return {
         controls: createClient(ControlService, transport),
         policies: createClient(PolicyService, transport),

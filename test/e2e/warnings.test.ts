@@ -2,17 +2,18 @@ import { create } from '@bufbuild/protobuf';
 import { WireType } from '@bufbuild/protobuf/wire';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ControlDefinitionSchema } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { describeOnSqlite } from '../support/databases.js';
-import { type RestClient, type RestReply, restClient } from '../support/http.js';
-import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
-import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import type { RestReply } from '../support/http.js';
+import { methodNamed } from '../support/protocol-clients.js';
+import { problem } from '../support/refusals.js';
+import { denyWord } from '../support/seed.js';
+import { suiteClient, suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
 const CONTROLS = '/api/v1/controls';
@@ -105,10 +106,6 @@ const places = (reply: RestReply | { body: { warnings?: Told[] } }) =>
   ((reply.body.warnings ?? []) as Told[]).map(({ field, code }) => `${field} ${code}`);
 
 describeOnSqlite('warnings', (freshDatabaseUrl) => {
-  let service: TestService;
-  let call: RestClient;
-  let grpc: ProtocolClient;
-  let seed: ReturnType<typeof seeder>;
   let names = 0;
   const newName = (kind: string) => {
     names += 1;
@@ -121,19 +118,12 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
     return outcome as any;
   };
 
-  beforeAll(async () => {
-    service = await startService({
-      DATABASE_URL: await freshDatabaseUrl(),
-      SERVICE_DUPLICATE_MEMBERS: 'last',
-    });
-    call = restClient(service.url);
-    grpc = PROTOCOLS['gRPC (Connect transport)'](service.url);
-    seed = seeder(call);
-  });
-  afterAll(async () => {
-    grpc.close();
-    await service.stop();
-  });
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_DUPLICATE_MEMBERS: 'last',
+  }));
+  const { call, seed } = service;
+  const grpc = suiteClient(service, 'gRPC (Connect transport)');
 
   describe('about a definition', () => {
     it.each(MISTAKES)(
@@ -166,7 +156,7 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
         await call('PUT', `${CONTROLS}/${kept}/data?strict=yes`, { data }),
       ];
       for (const { status, body } of replies) {
-        expect({ status, body }).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+        expect({ status, body }).toMatchObject(problem(422, 'VALIDATION_ERROR'));
         expect(body.errors).toEqual([{ resource: 'Control', field, code, message: expect.any(String) }]);
       }
       for (const [method, input] of [
@@ -303,7 +293,7 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
         'condition.evaluator.config.values[0] surrounding_blanks',
       ]);
       const strict = await call('POST', '/api/v1/control-templates/render?strict=true', request);
-      expect(strict).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+      expect(strict).toMatchObject(problem(422, 'VALIDATION_ERROR'));
       const over = await rpc('TemplateService.RenderTemplate', request);
       expect(over.reply.warnings.map((one: Told) => one.code)).toEqual(['no_effect', 'surrounding_blanks']);
       const fine = await call('POST', '/api/v1/control-templates/render', {
@@ -474,8 +464,7 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
 
     it('come in explanations', async () => {
       const agent = newName('explained-sdk');
-      await seed.agent(agent);
-      await seed.link(agent, await seed.control(newName('sdk'), denyWord('x', { execution: 'sdk' })));
+      await seed.linked(agent, newName('sdk'), denyWord('x', { execution: 'sdk' }));
       const body = { agent_name: agent, stage: 'pre', step: { type: 'llm', name: 'answer', input: 'x' } };
       const { controls } = (await call('POST', '/api/v1/evaluation/explain', body)).body;
       expect(controls[0]).toMatchObject({ reason: 'not_server_side', warnings: [{ code: 'client_side' }] });
@@ -544,7 +533,7 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
       const id = await seed.control(newName('patched'));
       const patch = (body: unknown, query = '') => call('PATCH', `${CONTROLS}/${id}${query}`, body);
       const refused = await patch({ template_values: {}, nonsense: 1, enabeld: true });
-      expect(refused).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+      expect(refused).toMatchObject(problem(422, 'VALIDATION_ERROR'));
       expect(refused.body.errors).toEqual(
         [
           ['template_values', `template_values cannot be patched; use PUT /controls/${id}/data`],
@@ -607,10 +596,8 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
   describe('about filters and parameters', () => {
     it.each(['query', 'export'])('are errors of events/%s', async (route) => {
       const search = (body: object) => call('POST', `/api/v1/observability/events/${route}`, body);
-      expect(await search({ agent: 'x', limit_: 5 })).toMatchObject({
-        status: 422,
-        body: {
-          error_code: 'VALIDATION_ERROR',
+      expect(await search({ agent: 'x', limit_: 5 })).toMatchObject(
+        problem(422, 'VALIDATION_ERROR', {
           errors: [
             {
               resource: 'Request',
@@ -620,8 +607,8 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
             },
             { field: 'limit_' },
           ],
-        },
-      });
+        }),
+      );
       expect((await search({ agent_name: null, control_ids: null, matched: null })).status).toBe(200);
     });
 
@@ -707,16 +694,11 @@ describeOnSqlite('warnings', (freshDatabaseUrl) => {
 });
 
 describeOnSqlite('strict mode by setting', (freshDatabaseUrl) => {
-  let service: TestService;
-  let call: RestClient;
-  beforeAll(async () => {
-    service = await startService({
-      DATABASE_URL: await freshDatabaseUrl(),
-      SERVICE_STRICT_DEFINITIONS: 'true',
-    });
-    call = restClient(service.url);
-  });
-  afterAll(() => service.stop());
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_STRICT_DEFINITIONS: 'true',
+  }));
+  const { call } = service;
 
   it('refuses mistaken members of a request that requests nothing, or less', async () => {
     const data = { ...denyWord('x'), scop: {} };
@@ -758,18 +740,9 @@ describeOnSqlite('strict mode by setting', (freshDatabaseUrl) => {
 });
 
 describe('the messages of common mistakes', () => {
-  let service: TestService;
-  let call: RestClient;
-  let grpc: ProtocolClient;
-  beforeAll(async () => {
-    service = await startService();
-    call = restClient(service.url);
-    grpc = PROTOCOLS['gRPC (Connect transport)'](service.url);
-  });
-  afterAll(async () => {
-    grpc.close();
-    await service.stop();
-  });
+  const service = suiteService();
+  const { call } = service;
+  const grpc = suiteClient(service, 'gRPC (Connect transport)');
 
   it.each<[string, string, object, string]>([
     ['PUT', CONTROLS, { name: 'x', dat: denyWord('x') }, 'dat: unknown member; did you mean data?'],

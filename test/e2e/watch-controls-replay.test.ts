@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { afterAll, beforeAll, it } from 'vitest';
+import { it } from 'vitest';
 import { ListAgentControlsResponseSchema } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { describeService, suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { comparable } from '../support/wire-shape.js';
 import { type Watcher, watchControls } from './watch-controls.support.js';
@@ -79,17 +78,10 @@ const clientArbitrary: fc.Arbitrary<Client> = fc.record({
   breaks: fc.nat({ max: 12 }),
 });
 
-describeOnEachDatabase('a client of WatchControls that takes every message', (freshDatabaseUrl) => {
-  let services: TestService[] = [];
+describeService('a client of WatchControls that takes every message', ({ service: first }) => {
+  const second = suiteService(() => ({ DATABASE_URL: first.databaseUrl }));
   let worlds = 0;
-  beforeAll(async () => {
-    const environment = { DATABASE_URL: await freshDatabaseUrl() };
-    services = [await startService(environment), await startService(environment)];
-  });
-  afterAll(async () => {
-    for (const service of services) await service.stop();
-  });
-  const serviceOf = (index: number): TestService => services[index] as TestService;
+  const serviceOf = (index: number) => (index === 0 ? first : second);
 
   it('has what the agent has in the end, through whichever replica and after a break', () =>
     fc.assert(

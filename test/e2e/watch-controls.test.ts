@@ -1,10 +1,11 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, restClient } from '../support/http.js';
+import { describe, expect, it } from 'vitest';
+import type { RestClient } from '../support/http.js';
+import { openedInSuite } from '../support/opened.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
-import { denyWord, seeder } from '../support/seed.js';
+import { denyWord } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
+import { describeService, suiteService } from '../support/service-suite.js';
 import { damageControl } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { type Watcher, watchControls } from './watch-controls.support.js';
@@ -12,26 +13,10 @@ import { type Watcher, watchControls } from './watch-controls.support.js';
 /** The one statement by which the controls of an agent are loaded. */
 const LOAD = /"service_state" s\s+LEFT JOIN "agents"/;
 
-describeOnEachDatabase('WatchControls', (freshDatabaseUrl) => {
-  let databaseUrl: string;
-  let writer: TestService;
-  let replica: TestService;
-  let call: RestClient;
-  let seed: ReturnType<typeof seeder>;
-  const watchers: Watcher[] = [];
+describeService('WatchControls', ({ call, seed, service: writer }) => {
   let agents = 0;
-  beforeAll(async () => {
-    databaseUrl = await freshDatabaseUrl();
-    writer = await startService({ DATABASE_URL: databaseUrl });
-    replica = await startService({ DATABASE_URL: databaseUrl });
-    call = restClient(writer.url);
-    seed = seeder(call);
-  });
-  afterAll(async () => {
-    for (const watcher of watchers) watcher.stop();
-    await replica.stop();
-    await writer.stop();
-  });
+  const replica = suiteService(() => ({ DATABASE_URL: writer.databaseUrl }));
+  const watchers = openedInSuite<Watcher>((one) => one.stop());
 
   function watch(
     agentName: string,
@@ -179,7 +164,7 @@ describeOnEachDatabase('WatchControls', (freshDatabaseUrl) => {
     await seed.link(agent, control);
     const watcher = watch(agent);
     await until(watcher.names, (names) => names.length === 1);
-    await damageControl(databaseUrl, control, '{"condition":');
+    await damageControl(writer.databaseUrl, control, '{"condition":');
     await changed('POST', `/api/v1/agents/${agent}/controls/${await seed.control(`sound-${agent}`)}`);
     expect(await codeOf(watcher)).toBe(Code.DataLoss);
     expect(await codeOf(watch(agent))).toBe(Code.DataLoss);
@@ -187,7 +172,7 @@ describeOnEachDatabase('WatchControls', (freshDatabaseUrl) => {
 
   it('ends at once with UNAVAILABLE when the server shuts down', async () => {
     const agent = await newAgent();
-    const stopping = await startService({ DATABASE_URL: databaseUrl, SERVICE_DRAIN_SECONDS: '60' });
+    const stopping = await startService({ DATABASE_URL: writer.databaseUrl, SERVICE_DRAIN_SECONDS: '60' });
     const open = RPC_PROTOCOLS.map((protocol) => watch(agent, { protocol, service: stopping }));
     for (const watcher of open) await until(watcher.revision, (revision) => revision > 0);
     // Waits for streams that would go on: with the 60 seconds of the drain this test would run out of time.

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { expect, it } from 'vitest';
 import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { startService, type TestService } from '../support/service.js';
+import { describeService, suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { type EventWatcher, watchEvents } from './event-streams.support.js';
 import { event, eventRoutes } from './events.support.js';
@@ -40,17 +39,10 @@ const clientArbitrary: fc.Arbitrary<Client> = fc.record({
   filter: fc.record({ agentName: fc.constantFrom(...AGENTS), matched: fc.boolean() }, { requiredKeys: [] }),
 });
 
-describeOnEachDatabase('clients of WatchEvents that reconnect', (freshDatabaseUrl) => {
-  let services: TestService[] = [];
+describeService('clients of WatchEvents that reconnect', ({ service: first }) => {
+  const second = suiteService(() => ({ DATABASE_URL: first.databaseUrl }));
   let worlds = 0;
-  beforeAll(async () => {
-    const environment = { DATABASE_URL: await freshDatabaseUrl() };
-    services = [await startService(environment), await startService(environment)];
-  });
-  afterAll(async () => {
-    for (const service of services) await service.stop();
-  });
-  const serviceOf = (index: number): TestService => services[index] as TestService;
+  const serviceOf = (index: number) => (index === 0 ? first : second);
 
   /** The end of the log now. */
   async function end(): Promise<bigint> {

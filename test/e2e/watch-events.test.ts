@@ -1,37 +1,28 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Decision, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { AppliesTo } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
+import { openedInSuite } from '../support/opened.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
+import { suiteService, testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { type EventWatcher, watchEvents } from './event-streams.support.js';
 import { event, eventRoutes } from './events.support.js';
 
 describeOnEachDatabase('WatchEvents', (freshDatabaseUrl) => {
-  let writer: TestService;
-  let replica: TestService;
-  let routes: ReturnType<typeof eventRoutes>;
-  const watchers: EventWatcher[] = [];
+  const writer = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+  const replica = suiteService(() => ({ DATABASE_URL: writer.databaseUrl }));
+  const routes = eventRoutes(writer.call);
+  const watchers = openedInSuite<EventWatcher>((one) => one.stop());
   let made = 0;
-  beforeAll(async () => {
-    const environment = { DATABASE_URL: await freshDatabaseUrl() };
-    writer = await startService(environment);
-    replica = await startService(environment);
-    routes = eventRoutes(restClient(writer.url));
-  });
-  afterAll(async () => {
-    for (const watcher of watchers) await watcher.stop();
-    await replica.stop();
-    await writer.stop();
-  });
 
   function watch(
     request: Parameters<typeof watchEvents>[1] = {},
-    { service = writer, protocol = 'gRPC' as RpcProtocol } = {},
+    { service = writer as TestService, protocol = 'gRPC' as RpcProtocol } = {},
   ): EventWatcher {
     const watcher = watchEvents(rpcTransport(protocol, service.url), request);
     watchers.push(watcher);
@@ -216,21 +207,19 @@ describeOnEachDatabase('WatchEvents', (freshDatabaseUrl) => {
   });
 
   it('is off with the event store', async () => {
-    const off = await startService({
+    const off = await testService({
       DATABASE_URL: await freshDatabaseUrl(),
       SERVICE_OBSERVABILITY_ENABLED: 'false',
     });
     expect(await codeOf(watch({ startTime: 'soon' }, { service: off }))).toBe(Code.Unavailable);
-    await off.stop();
   });
 
   it('requires a key', async () => {
-    const locked = await startService({
+    const locked = await testService({
       DATABASE_URL: await freshDatabaseUrl(),
       SERVICE_API_KEY_ENABLED: 'true',
       SERVICE_API_KEYS: 'key',
     });
     expect(await codeOf(watch({}, { service: locked }))).toBe(Code.Unauthenticated);
-    await locked.stop();
   });
 });

@@ -8,12 +8,7 @@ import { grpcJsClient } from '../support/grpc-js-client.js';
 import { restClient } from '../support/http.js';
 import { LARGE_VALUES, seedLargeControls } from '../support/large-controls.js';
 import { seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -29,7 +24,6 @@ const USUAL_LIMIT = 4 * 1024 * 1024;
 
 // On one database: what is sent does not depend on it, see watch-controls.test.ts.
 describe('WatchControls of an agent with 50 MB of controls', () => {
-  let compiled: CompiledService;
   let service: ServiceProcess;
   let url: string;
   let address: { host: string; port: number };
@@ -38,7 +32,6 @@ describe('WatchControls of an agent with 50 MB of controls', () => {
   /** A client from the beginning to the end, so that the controls are loaded once. */
   const keeper = new AbortController();
   beforeAll(async () => {
-    compiled = await compileService();
     service = await spawnService(compiled);
     url = await service.listening();
     const { hostname, port } = new URL(url);
@@ -56,7 +49,6 @@ describe('WatchControls of an agent with 50 MB of controls', () => {
   afterAll(async () => {
     keeper.abort();
     await service?.dispose();
-    await compiled.remove();
   });
 
   it('sends them all to grpc-js with its usual limit, and then the changes', async () => {

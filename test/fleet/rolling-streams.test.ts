@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { rollStreams } from './rolling-streams.js';
 
 describeOnEachDatabase('a rolling restart of two replicas under busy streams', (freshDatabaseUrl) => {
-  let compiled: CompiledService;
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterAll(() => compiled.remove());
-
   it('loses and doubles no evaluation, and clients that follow the notices spread over the replicas', async () => {
     const { tally, evaluated, spread } = await rollStreams({
       compiled,

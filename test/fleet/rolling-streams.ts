@@ -50,8 +50,7 @@ export async function rollStreams(options: RollingOptions): Promise<RollingResul
   try {
     let [first, second] = [await start(), await start()];
     const seed = seeder(restClient(first.url));
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad'));
+    await seed.linked(AGENT, 'no-bad');
     const balancer = await startTcpBalancer();
     balancer.setTargets([first.url]);
     const clients = Array.from({ length: options.clients }, () =>

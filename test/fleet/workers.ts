@@ -1,7 +1,7 @@
 import { openSqliteConnection } from '../../src/database/sqlite-connection.js';
 import { killIfThere, workersOf } from '../cluster/support/workers.js';
 import { createTestDatabase } from '../support/databases.js';
-import { compileService, spawnService } from '../support/service-process.js';
+import { compiled, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { ENVIRONMENT, type Fleet, type Replica } from './replicas.js';
 import { lineToWorker, type WorkerLine } from './worker-line.js';
@@ -9,7 +9,6 @@ import { lineToWorker, type WorkerLine } from './worker-line.js';
 /** Two workers of one service over one SQLite file. Each is reached over connections that are known to be to it. */
 export async function startWorkers(): Promise<Fleet> {
   const database = await createTestDatabase('sqlite');
-  const compiled = await compileService();
   const service = await spawnService(compiled, {
     environment: { ...ENVIRONMENT, SERVICE_WORKERS: '2', DATABASE_URL: database.url },
   });
@@ -69,7 +68,6 @@ export async function startWorkers(): Promise<Fleet> {
       service.process.kill('SIGTERM');
       const { code } = await service.ended;
       await service.dispose();
-      await compiled.remove();
       await database.drop();
       if (code !== 0) throw new Error(`the service ended with ${code}:\n${service.stdout()}`);
     },

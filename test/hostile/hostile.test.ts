@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { restClient } from '../support/http.js';
-import { evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { evaluate } from '../support/seed.js';
+import { suiteService } from '../support/service-suite.js';
 import { HOSTILE_CASES } from './all-cases.js';
 import { prepareCase, replyProblem } from './hostile-case.js';
 
-let service: TestService;
-let call: ReturnType<typeof restClient>;
-
+const service = suiteService({ SERVICE_LOG_LEVEL: 'error' });
+const { call, seed } = service;
 beforeAll(async () => {
-  service = await startService({ SERVICE_LOG_LEVEL: 'error' });
-  call = restClient(service.url);
-  const seed = seeder(call);
-  await seed.agent('ordinary-agent');
-  await seed.link('ordinary-agent', await seed.control('ordinary-control'));
+  await seed.linked('ordinary-agent', 'ordinary-control');
 });
-afterAll(() => service.stop());
 
 describe('a hostile', () => {
   it('suite has at least 40 cases, each with a name of its own', () => {

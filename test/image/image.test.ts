@@ -10,13 +10,7 @@ import { assemble, sizeOf } from '../../scripts/assemble.mjs';
 import { buildah, buildImage } from '../../scripts/image.mjs';
 import { restClient } from '../support/http.js';
 import { evaluate, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnCommand,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnCommand, spawnService } from '../support/service-process.js';
 
 const LIMIT_MB = 120;
 const AGENT = 'imaged-agent-1';
@@ -51,17 +45,14 @@ interface ImageFacts {
 describe('the service with its production packages only', () => {
   let folder: string;
   let assembled: string;
-  let compiled: CompiledService;
   const running: ServiceProcess[] = [];
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'image-test-'));
     assembled = path.join(folder, 'service');
-    compiled = await compileService();
     assemble(assembled, path.dirname(path.dirname(compiled.main)));
   });
   afterAll(async () => {
     for (const service of running) await service.dispose();
-    await compiled.remove();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -140,8 +131,7 @@ describe('the service with its production packages only', () => {
   async function mainJob(url: string): Promise<void> {
     const call = restClient(url);
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad'));
+    await seed.linked(AGENT, 'no-bad');
     expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
     const client = createClient({ baseUrl: url, agent: AGENT });
     const step = (text: string) => ({ stage: 'pre', step: { name: 'send_mail', input: { text } } }) as const;

@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { removableDatabase } from '../e2e/last-known-good.support.js';
 import { DATABASE_KINDS } from '../support/databases.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { fuzzSeed } from '../transport/wire/random.js';
 import { killRuns, NOTHING_WRONG } from './kill-runs.js';
 
 const KILLS = 2;
 
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
-
 describe.each(DATABASE_KINDS)('the file of a service that is killed while it saves, on %s', (kind) => {
   it('is whole, goes forward, and is what a start without the database decides by', async () => {
     const database = await removableDatabase(kind);
-    try {
-      const report = await killRuns({ compiled, database, kills: KILLS, seed: fuzzSeed() });
-      expect(report).toMatchObject({ ...NOTHING_WRONG, kills: KILLS });
-    } finally {
-      await database.drop();
-    }
+    onTestFinished(() => database.drop());
+    const report = await killRuns({ compiled, database, kills: KILLS, seed: fuzzSeed() });
+    expect(report).toMatchObject({ ...NOTHING_WRONG, kills: KILLS });
   });
 });

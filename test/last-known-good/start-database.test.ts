@@ -4,7 +4,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } fr
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { nodeFileSystem } from '../../src/last-known-good/file-system.js';
@@ -116,14 +116,11 @@ describe('a start without a database that answers', () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    try {
-      await save('an-instance');
-      const { header, wait } = await start({ url: `postgresql://nobody@127.0.0.1:${port}/none` });
-      expect(header?.instanceId).toBe('an-instance');
-      expect(wait?.problem?.state).toBe('DOWN');
-    } finally {
-      silent.close();
-    }
+    onTestFinished(() => void silent.close());
+    await save('an-instance');
+    const { header, wait } = await start({ url: `postgresql://nobody@127.0.0.1:${port}/none` });
+    expect(header?.instanceId).toBe('an-instance');
+    expect(wait?.problem?.state).toBe('DOWN');
   });
 
   it('is logged by one of several processes', async () => {

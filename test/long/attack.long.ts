@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ATTACKS, type Attack } from '../attack/attacks.js';
 import {
   type AttackedService,
@@ -9,7 +9,7 @@ import {
   startAttacked,
   type VictimReport,
 } from '../attack/under-attack.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
 /** Seconds after an attack by which its memory has to be free. */
@@ -20,12 +20,6 @@ const LEAST_QUIET_MS = 2;
 /** Seconds of each phase: before an attack, during it, and from a second after its end on. */
 const SECONDS = Number(process.env.VERIFY_SECONDS ?? 5);
 const PAUSE_MS = 1_000;
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 const ms = (value: number) => value.toFixed(1).padStart(7);
 const line = (what: string, { calls, p50, p99, max }: Latency) =>

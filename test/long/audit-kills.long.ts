@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { killRuns } from '../audit/kill-runs.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { fuzzSeed } from '../transport/wire/random.js';
 
 const KILLS = 100;
 const LIMIT_MS = 1_800_000;
 
 describeOnEachDatabase('the audit log of a service that is killed a hundred times', (freshDatabaseUrl) => {
-  let compiled: CompiledService;
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterAll(() => compiled.remove());
-
   it(
     'is intact, and has one entry for each revision and each control',
     async () => {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTestDatabase, type DatabaseKind } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { compiled, spawnService } from '../support/service-process.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 
 const AGENT = 'followed-agent';
@@ -18,18 +18,12 @@ const quantile = (sorted: readonly number[], part: number) =>
  * nothing fails because of them.
  */
 describe('from an acknowledged change in one process to verdicts by it in another', () => {
-  let service: CompiledService;
-  beforeAll(async () => {
-    service = await compileService();
-  });
-  afterAll(() => service.remove());
-
   async function measure(kind: DatabaseKind, copies: number, changes: number): Promise<number[]> {
     const database = await createTestDatabase(kind);
     const proxy = kind === 'postgresql' ? await startTcpProxy(database.url) : undefined;
     proxy?.notifications(copies);
     const spawn = (url: string) =>
-      spawnService(service, {
+      spawnService(compiled, {
         environment: { DATABASE_URL: url, SERVICE_LOG_JSON: 'true' },
       });
     const writer = await spawn(database.url);

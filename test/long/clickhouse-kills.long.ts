@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { killRuns, NOTHING_WRONG } from '../events/clickhouse/kill-runs.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { fuzzSeed } from '../transport/wire/random.js';
 
 const KILLS = 50;
 const LIMIT_MS = 3_600_000;
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 /** Needs the test server: `npm run test:clickhouse` installs it. */
 describeOnEachDatabase('events on ClickHouse that were acknowledged', (freshDatabaseUrl, kind) => {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { CLEAN_END, MOMENTS, type Moment, stopGroup } from '../cluster/support/group-stop.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { fuzzSeed, Random } from '../transport/wire/random.js';
 
 const ROUNDS = Number(process.env.CTRL_C_ROUNDS ?? 100);
@@ -8,12 +8,6 @@ const ROUNDS = Number(process.env.CTRL_C_ROUNDS ?? 100);
 const MAX_DELAY_MS = 2_000;
 const SIGNALS: readonly NodeJS.Signals[][] = [['SIGINT'], ['SIGINT', 'SIGTERM'], ['SIGTERM']];
 const LIMIT_MS = 3_600_000;
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 it(
   `all processes of a service end with 0 in ${ROUNDS} rounds of Ctrl-C at any moment`,

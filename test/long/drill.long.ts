@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runDrill } from '../../scripts/drill/drill.mjs';
 import { openPostgresFilesStore } from '../../scripts/drill/postgres-files-store.mjs';
 import { openSqliteStore } from '../../scripts/drill/sqlite-store.mjs';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 
 const ENTRIES = 5_000;
 const ROUNDS = 3;
 const LIMIT_MS = 1_800_000;
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 describe.each([
   ['sqlite', openSqliteStore],

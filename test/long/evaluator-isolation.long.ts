@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { json, openModel } from '../evaluators/vendor-model/model-server.js';
 import { restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { compileService, spawnService } from '../support/service-process.js';
+import { compiled, spawnService } from '../support/service-process.js';
 
 const SECONDS = Number(process.env.VERIFY_SECONDS ?? '30');
 /** Quiet and disturbed rounds take turns, so that a busy machine disturbs both. */
@@ -23,7 +23,6 @@ it(`an agent with a slow model and an endless loop costs another agent little, f
   const model = await openModel((response, request) => {
     setTimeout(() => json({ score: 0 })(response, request), MODEL_LATENCY_MS);
   });
-  const compiled = await compileService();
   const service = await spawnService(compiled, {
     environment: {
       SERVICE_EVALUATORS: UNRULY,
@@ -99,7 +98,6 @@ it(`an agent with a slow model and an endless loop costs another agent little, f
     expect(disturbed.length).toBeGreaterThan(0);
   } finally {
     await service.dispose();
-    await compiled.remove();
     await model.stop();
   }
 });

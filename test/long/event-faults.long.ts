@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { faultRuns, NOTHING_WRONG } from '../events/fault-runs.js';
 import { FAULTABLE_STORES } from '../events/faultable-stores.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { fuzzSeed, Random } from '../transport/wire/random.js';
 
 /** Of the service, and of the storage if it has a server. */
@@ -9,12 +9,6 @@ const KILLS = Number(process.env.VERIFY_KILLS ?? 50);
 /** How long the storage is away after each kill of it, in seconds, by turns. */
 const OUTAGES_S = (process.env.VERIFY_OUTAGES_S ?? '0,0.2,1,0.2,5').split(',').map(Number);
 const LIMIT_MS = 12 * 3_600_000;
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 describe.each(Object.entries(FAULTABLE_STORES))('events in %s', (name, create) => {
   it(

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { NOTHING_WRONG, upgradeRun } from '../events/upgrade-runs.js';
 import { describeOnEachEmptyDatabase } from '../support/databases.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { fuzzSeed, Random } from '../transport/wire/random.js';
 
 const EVENTS = Number(process.env.VERIFY_EVENTS ?? 1_000_000);
 /** How long events and evaluations come in after the service has started. */
 const SECONDS = Number(process.env.VERIFY_SECONDS ?? 60);
 const LIMIT_MS = 3_600_000;
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 describeOnEachEmptyDatabase('a database of the last release', (freshDatabaseUrl, kind) => {
   it(

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { compiled, spawnService } from '../support/service-process.js';
 import { startHostileLoad } from '../transport/http/hostile-load.js';
 
 const AGENT = 'laned-agent-1';
@@ -11,12 +11,6 @@ const ROUNDS = 200;
 const MIB = 1024 * 1024;
 /** Generous: an idle stream takes some ten kilobytes, and the garbage collector takes its time. */
 const MAX_GROWTH_MIB = 700;
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 it(`${IDLE_STREAMS} idle streams beside every kind of hostile client leave others served and memory bounded`, async () => {
   const process = await spawnService(compiled, {
@@ -32,8 +26,7 @@ it(`${IDLE_STREAMS} idle streams beside every kind of hostile client leave other
       return metric(samples, 'control_enforcement_server_process_resident_memory_bytes') / MIB;
     };
     const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+    await seed.linked(AGENT, 'no-bad', denyWord('bad'));
     const before = await memoryMib();
     end = await startHostileLoad(url, { idle: IDLE_STREAMS, neverReading: 16, resetting: 2, slow: 200 });
     let most = 0;

@@ -5,12 +5,7 @@ import { type PreparedCase, prepareCase, replyProblem } from '../hostile/hostile
 import { type RestClient, restClient } from '../support/http.js';
 import { parseMetrics } from '../support/prometheus.js';
 import { evaluate, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 
 /** How often each attack is repeated: the first time meets code that was never run before. */
 const ATTACKS = 3;
@@ -18,22 +13,16 @@ const GOAL_MS = 50;
 /** What the service measures delays with: each is at least this long. */
 const TIMER_MS = 10;
 
-let compiled: CompiledService;
 let service: ServiceProcess;
 let call: RestClient;
 
 beforeAll(async () => {
-  compiled = await compileService();
   service = await spawnService(compiled);
   call = restClient(await service.listening());
   const seed = seeder(call);
-  await seed.agent('ordinary-agent');
-  await seed.link('ordinary-agent', await seed.control('ordinary-control'));
+  await seed.linked('ordinary-agent', 'ordinary-control');
 });
-afterAll(async () => {
-  await service?.dispose();
-  await compiled?.remove();
-});
+afterAll(() => service?.dispose());
 
 /** The longest delay of the event loop since this was asked last, in milliseconds. */
 async function longestDelay(): Promise<number> {

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { removableDatabase } from '../e2e/last-known-good.support.js';
 import { killRuns, NOTHING_WRONG } from '../last-known-good/kill-runs.js';
 import { DATABASE_KINDS } from '../support/databases.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { fuzzSeed } from '../transport/wire/random.js';
 
 const KILLS = 100;
 const LIMIT_MS = 3_600_000;
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 describe.each(DATABASE_KINDS)('the last known good file on %s', (kind) => {
   it(

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { NOTHING_LOST, outageRuns } from '../database/outage-runs.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { fuzzSeed } from '../transport/wire/random.js';
 
 /** Of each kind: immediate stops, and fast restarts. */
 const OUTAGES = Number(process.env.VERIFY_OUTAGES ?? 50);
 const LIMIT_MS = 3_600_000;
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 it.each([1, 2])(
   `PostgreSQL that goes away ${OUTAGES} times in each way ends no process and loses nothing, SERVICE_WORKERS=%i`,

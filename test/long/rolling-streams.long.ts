@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rollStreams } from '../fleet/rolling-streams.js';
 import { createTestDatabase, DATABASE_KINDS } from '../support/databases.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 
 const TIMEOUT_MS = 900_000;
 
 describe('rolling restarts of two replicas under busy streams', () => {
-  let compiled: CompiledService;
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterAll(() => compiled.remove());
-
   it.each(DATABASE_KINDS)(
     'lose and double no evaluation of 60 clients on %s',
     async (kind) => {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { restClient } from '../support/http.js';
 import { type LoadProtocol, loadUntilRefused } from '../support/load-until-refused.js';
 import { denyWord, seeder } from '../support/seed.js';
-import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { compiled, spawnService } from '../support/service-process.js';
 
 const STOPS = Number(process.env.VERIFY_STOPS ?? '50');
 const AGENT = 'stopped-agent';
@@ -11,12 +11,6 @@ const ANSWERED_BEFORE = 2_000;
 const TIMEOUT_MS = 3_600_000;
 
 describe('stops under load of clients that keep their connections', () => {
-  let compiled: CompiledService;
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterAll(() => compiled.remove());
-
   /** Stops a service once. Returns what its clients saw, and for how long it stopped. */
   async function stopOnce(workers: number) {
     const environment = { SERVICE_WORKERS: String(workers), SERVICE_DRAIN_SECONDS: '30' };
@@ -24,8 +18,7 @@ describe('stops under load of clients that keep their connections', () => {
     try {
       const url = await service.listening();
       const seed = seeder(restClient(url));
-      await seed.agent(AGENT);
-      await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+      await seed.linked(AGENT, 'no-bad', denyWord('bad'));
       let stoppedAt = 0;
       const seen = await loadUntilRefused({
         url,

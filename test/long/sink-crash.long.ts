@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { NOTHING_WRONG, sinkCrashRuns } from '../events/sinks/sink-crash-runs.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { fuzzSeed } from '../transport/wire/random.js';
 
 const KILLS = 50;
 const LIMIT_MS = 3_600_000;
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 describeOnEachDatabase('stored events', (freshDatabaseUrl, kind) => {
   it(

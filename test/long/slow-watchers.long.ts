@@ -8,12 +8,7 @@ import { AgentService, WatchControlsRequestSchema } from '../../gen/proto/enforc
 import { restClient } from '../support/http.js';
 import { seedLargeControls } from '../support/large-controls.js';
 import { seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
 const AGENT = 'agent-with-large-lists';
@@ -24,19 +19,14 @@ const TIMEOUT_MS = 600_000;
 const MOST_MIB_EACH = 12;
 
 describe(`${CLIENTS} clients that read nothing of 50 MB of controls`, () => {
-  let compiled: CompiledService;
   let service: ServiceProcess;
   let url: string;
   beforeAll(async () => {
-    compiled = await compileService();
     service = await spawnService(compiled);
     url = await service.listening();
     await seedLargeControls(seeder(restClient(url)), AGENT, CONTROLS);
   }, TIMEOUT_MS);
-  afterAll(async () => {
-    await service?.dispose();
-    await compiled.remove();
-  });
+  afterAll(() => service?.dispose());
 
   const residentMib = () => {
     const status = readFileSync(`/proc/${service.process.pid}/status`, 'utf8');

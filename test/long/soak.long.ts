@@ -2,16 +2,11 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { denyWord, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { createSoakTraffic, SOAK_KINDS, type SoakKind, type SoakTraffic } from './soak-traffic.js';
 
@@ -44,12 +39,6 @@ const FLAT_HEAP_MIB = 8;
 const FLAT_HEAP_BYTES_PER_CALL = 20;
 /** Part of what the test can ask for at most that it asks for. */
 const TEST_LOAD = 0.85;
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 /** What came of the calls: counts only, so that the test itself stays flat. */
 function createLedger() {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
 import { setTimeout as pause } from 'node:timers/promises';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   WatchControlsRequestSchema,
   WatchControlsResponseSchema,
@@ -13,12 +13,7 @@ import { createTestDatabase, DATABASE_KINDS } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
 const AGENT = 'watched-agent-1';
@@ -69,16 +64,10 @@ function residentKilobytes({ process: { pid } }: ServiceProcess): number {
 }
 
 describe('WatchControls', () => {
-  let service: CompiledService;
-  beforeAll(async () => {
-    service = await compileService();
-  });
-  afterAll(() => service.remove());
-
   describe.each(DATABASE_KINDS)('on %s', (kind) => {
     it(`sends a change to ${WATCHERS} streams`, { timeout: 300_000 }, async () => {
       const database = await createTestDatabase(kind);
-      const running = await spawnService(service, {
+      const running = await spawnService(compiled, {
         environment: { DATABASE_URL: database.url, SERVICE_LOG_JSON: 'true' },
       });
       const ends: unknown[] = [];
@@ -147,7 +136,7 @@ describe('WatchControls', () => {
 
   it('survives idling over every protocol', { timeout: IDLE_MS + 60_000 }, async () => {
     const database = await createTestDatabase('sqlite');
-    const running = await spawnService(service, { environment: { DATABASE_URL: database.url } });
+    const running = await spawnService(compiled, { environment: { DATABASE_URL: database.url } });
     try {
       const url = await running.listening();
       const seed = seeder(restClient(url));

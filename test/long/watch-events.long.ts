@@ -1,16 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { observability } from '../e2e/event-streams.support.js';
 import { event } from '../e2e/events.support.js';
 import { createTestDatabase, DATABASE_KINDS } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 
 const EVENTS = 30_000;
 const BATCH = 200;
@@ -18,12 +13,6 @@ const WATCHERS = 20;
 const KILLS = 10;
 const KILL_INTERVAL_MS = 1_500;
 const END = 'the-end';
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 describe.each(DATABASE_KINDS)('WatchEvents at full speed on %s', (kind) => {
   it('sends every watcher every event once and in order while processes are killed', {

@@ -1,20 +1,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type DrillReport, runDrill, type Store } from '../../scripts/drill/drill.mjs';
 import { openPostgresDumpStore } from '../../scripts/drill/postgres-dump-store.mjs';
 import { openPostgresFilesStore } from '../../scripts/drill/postgres-files-store.mjs';
 import { openSqliteStore } from '../../scripts/drill/sqlite-store.mjs';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { compiled } from '../support/service-process.js';
 import { executeSql, queryRow } from '../support/sql.js';
 
 const ENTRIES = 150;
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 const drill = (open: (folder: string) => Promise<Store>, tamper?: (store: Store) => Promise<void>) =>
   runDrill({ main: compiled.main, open, entries: ENTRIES, ...(tamper && { tamper }) });

@@ -1,11 +1,12 @@
 import { Registry } from 'prom-client';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Measurable, SharedMetrics } from '../../src/cluster/shared-metrics.js';
 import type { ObservabilityMeter } from '../../src/events/observability-meter.js';
 import { createDatabaseMetrics, createEventMetrics } from '../../src/operations/event-metrics.js';
 import { measure } from '../../src/operations/metrics.js';
 import { event, eventRoutes } from '../e2e/events.support.js';
 import { restClient } from '../support/http.js';
+import { openedInTest } from '../support/opened.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -23,10 +24,7 @@ async function measured(
 }
 
 describe('the metrics of events', () => {
-  const services: TestService[] = [];
-  afterEach(async () => {
-    for (const one of services.splice(0)) await one.stop();
-  });
+  const services = openedInTest<TestService>((one) => one.stop());
 
   it('show what clients sent, what the service recorded, and how long storing it took', async () => {
     const service = await startService({
@@ -36,8 +34,7 @@ describe('the metrics of events', () => {
     services.push(service);
     const rest = restClient(service.url);
     const seed = seeder(rest);
-    await seed.agent('metered-agent');
-    await seed.link('metered-agent', await seed.control('no-bad', denyWord('bad')));
+    await seed.linked('metered-agent', 'no-bad', denyWord('bad'));
     await evaluate(rest, 'metered-agent', 'bad');
     await eventRoutes(rest).send(event(), event(), event());
     const scrape = async () => parseMetrics(await (await fetch(`${service.url}/metrics`)).text());

@@ -11,10 +11,10 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import { grpcJsClient } from '../support/grpc-js-client.js';
-import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
-import { denyWord, seeder } from '../support/seed.js';
+import { denyWord } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
+import { suiteService } from '../support/service-suite.js';
 
 const SERVICES = [
   'AgentService',
@@ -30,11 +30,7 @@ const SERVICES = [
 const NOT_FOUND = 5;
 
 describe('gRPC health', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
+  const service = suiteService();
 
   it.each(RPC_PROTOCOLS)('checks the server and each service, over %s', async (protocol) => {
     const client = createClient(Health, rpcTransport(protocol, service.url));
@@ -69,11 +65,8 @@ describe('gRPC health', () => {
 
 describe('gRPC health of a service that stores no events', () => {
   const OBSERVABILITY = 'enforcement.v1.ObservabilityService';
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ SERVICE_OBSERVABILITY_ENABLED: 'false' });
-  });
-  afterAll(() => service.stop());
+
+  const service = suiteService({ SERVICE_OBSERVABILITY_ENABLED: 'false' });
 
   it.each(RPC_PROTOCOLS)('is not serving for ObservabilityService alone, over %s', async (protocol) => {
     const client = createClient(Health, rpcTransport(protocol, service.url));
@@ -115,11 +108,10 @@ describe('watching gRPC health', () => {
 });
 
 describe.each(['v1', 'v1alpha'])('gRPC reflection %s', (version) => {
-  let service: TestService;
   let stream: NodeJS.ReadWriteStream;
   let client: ReturnType<typeof grpcJsClient>;
-  beforeAll(async () => {
-    service = await startService();
+  const service = suiteService();
+  beforeAll(() => {
     client = grpcJsClient(
       service,
       `grpc/reflection/${version}/reflection.proto`,
@@ -130,7 +122,6 @@ describe.each(['v1', 'v1alpha'])('gRPC reflection %s', (version) => {
   afterAll(async () => {
     stream.end();
     client.close();
-    await service.stop();
   });
   // biome-ignore lint/suspicious/noExplicitAny: tests look into replies of every shape
   const ask = (question: object): Promise<any> => {
@@ -205,14 +196,12 @@ describe.each(['v1', 'v1alpha'])('gRPC reflection %s', (version) => {
 
 describe('a generic client that discovers the service by reflection alone', () => {
   const AGENT = 'reflected-agent';
-  let service: TestService;
+
+  const service = suiteService();
+  const { seed } = service;
   beforeAll(async () => {
-    service = await startService();
-    const seed = seeder(restClient(service.url));
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+    await seed.linked(AGENT, 'no-bad', denyWord('bad'));
   });
-  afterAll(() => service.stop());
 
   const curl = async (...parameters: string[]) => {
     const buf = resolve(import.meta.dirname, '../../node_modules/.bin/buf');

@@ -2,7 +2,7 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import { create, type DescMethod } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
@@ -15,8 +15,8 @@ import { startHost, type TestHost } from '../support/host.js';
 import { exchange, restClient } from '../support/http.js';
 import { metric, parseMetrics, type Sample } from '../support/prometheus.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
-import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { denyWord, evaluate } from '../support/seed.js';
+import { suiteService, testService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { createDoor, type Door } from '../transport/listener/support/events.js';
 
@@ -37,10 +37,9 @@ const PROTOCOL_LABELS: Record<RpcProtocol, string> = {
 };
 
 describe('the metrics', () => {
-  let service: TestService;
+  const service = suiteService({ SERVICE_PROMETHEUS_METRICS_PREFIX: `${PREFIX}_` });
+  const { seed } = service;
   beforeAll(async () => {
-    service = await startService({ SERVICE_PROMETHEUS_METRICS_PREFIX: `${PREFIX}_` });
-    const seed = seeder(restClient(service.url));
     await seed.agent(AGENT);
     for (const decision of ['deny', 'steer', 'observe']) {
       const action = { decision, ...(decision === 'steer' ? { steering_context: { message: 'm' } } : {}) };
@@ -50,7 +49,6 @@ describe('the metrics', () => {
     const condition = { selector: {}, evaluator: { name: 'not-installed', config: {} } };
     await seed.link('broken-agent', await seed.control('broken', denyWord('x', { condition })));
   });
-  afterAll(() => service.stop());
 
   it('are text in the format of Prometheus', async () => {
     const reply = await exchange(service.url, { path: '/metrics' });
@@ -245,24 +243,20 @@ describe('the metrics of running requests', () => {
   });
   it('drop requests whose bodies never arrive', async () => {
     door.open();
-    const service = await startService({ PROMETHEUS_METRICS_PREFIX: PREFIX });
-    try {
-      for (const [path, type, gauge] of [
-        ['/api/v1/evaluation', 'application/json', 'requests_in_progress'],
-        ['/enforcement.v1.EvaluationService/Evaluate', 'application/json', 'rpcs_in_progress'],
-        ['/enforcement.v1.EvaluationService/Evaluate', 'application/grpc-web', 'rpcs_in_progress'],
-      ] as const) {
-        const headers = { ...JSON_TYPE, 'content-type': type, 'content-length': 1_000 };
-        const request = http.request(service.url + path, { method: 'POST', headers });
-        request.on('error', () => {});
-        request.write('{');
-        const gaugeOf = async () => metric(await scrape(service), `${PREFIX}_${gauge}`);
-        await until(gaugeOf, (count) => count === 1);
-        request.destroy();
-        await until(gaugeOf, (count) => count === 0);
-      }
-    } finally {
-      await service.stop();
+    const service = await testService({ PROMETHEUS_METRICS_PREFIX: PREFIX });
+    for (const [path, type, gauge] of [
+      ['/api/v1/evaluation', 'application/json', 'requests_in_progress'],
+      ['/enforcement.v1.EvaluationService/Evaluate', 'application/json', 'rpcs_in_progress'],
+      ['/enforcement.v1.EvaluationService/Evaluate', 'application/grpc-web', 'rpcs_in_progress'],
+    ] as const) {
+      const headers = { ...JSON_TYPE, 'content-type': type, 'content-length': 1_000 };
+      const request = http.request(service.url + path, { method: 'POST', headers });
+      request.on('error', () => {});
+      request.write('{');
+      const gaugeOf = async () => metric(await scrape(service), `${PREFIX}_${gauge}`);
+      await until(gaugeOf, (count) => count === 1);
+      request.destroy();
+      await until(gaugeOf, (count) => count === 0);
     }
   });
 });

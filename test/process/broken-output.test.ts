@@ -1,17 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
-
-let compiled: CompiledService;
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 
 /** What may happen to who reads the log, and requests that are logged then; a pipe takes some hundred of their lines. */
 const READERS = [
@@ -33,25 +22,22 @@ describe.each([
     const service = await spawnService(compiled, {
       environment: { SERVICE_LOG_JSON: json, SERVICE_LOG_LEVEL: 'debug', SERVICE_DRAIN_SECONDS: '1' },
     });
-    try {
-      const output = json === 'true' ? /"address":"(http:[^"]+)"/ : /address.*?(http:\/\/[\d.]+:\d+)/;
-      const url = (await service.output(output))[1] ?? '';
-      breakOff(service);
-      // Each of them is logged.
-      for (let count = 0; count < requests; count += 1) {
-        const reply = await fetch(`${url}/health`);
-        expect(reply.status).toBe(200);
-        await reply.arrayBuffer();
-      }
-      service.process.kill('SIGTERM');
-      await until(
-        () => service.process.exitCode,
-        (code) => code !== null,
-      );
-      expect(service.process.exitCode).toBe(0);
-    } finally {
-      service.process.stdout?.resume();
-      await service.dispose();
+    onTestFinished(() => service.dispose());
+    onTestFinished(() => void service.process.stdout?.resume());
+    const output = json === 'true' ? /"address":"(http:[^"]+)"/ : /address.*?(http:\/\/[\d.]+:\d+)/;
+    const url = (await service.output(output))[1] ?? '';
+    breakOff(service);
+    // Each of them is logged.
+    for (let count = 0; count < requests; count += 1) {
+      const reply = await fetch(`${url}/health`);
+      expect(reply.status).toBe(200);
+      await reply.arrayBuffer();
     }
+    service.process.kill('SIGTERM');
+    await until(
+      () => service.process.exitCode,
+      (code) => code !== null,
+    );
+    expect(service.process.exitCode).toBe(0);
   });
 });

@@ -1,23 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 
-let compiled: CompiledService;
 let service: ServiceProcess;
 let url: string;
 beforeAll(async () => {
-  compiled = await compileService();
   service = await spawnService(compiled);
   url = await service.listening();
 });
-afterAll(async () => {
-  await service.dispose();
-  await compiled.remove();
-});
+afterAll(() => service.dispose());
 
 async function post(path: string, json: string): Promise<string> {
   const reply = await fetch(url + path, {

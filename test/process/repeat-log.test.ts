@@ -13,9 +13,7 @@ describe('the log of failures that repeat', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  afterEach(() => vi.useRealTimers());
 
   function created() {
     const lines: Line[] = [];

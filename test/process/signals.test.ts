@@ -1,21 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { workersOf } from '../cluster/support/workers.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  signalGroup,
-  spawnService,
-} from '../support/service-process.js';
+import { compiled, type ServiceProcess, signalGroup, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
-let compiled: CompiledService;
 let service: ServiceProcess;
-beforeAll(async () => {
-  compiled = await compileService();
-});
 afterEach(() => service.dispose());
-afterAll(() => compiled.remove());
 
 async function run(workers: string): Promise<void> {
   service = await spawnService(compiled, {

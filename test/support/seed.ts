@@ -19,19 +19,25 @@ export function seeder(call: RestClient) {
     if (reply.status === 200) return reply;
     throw new Error(`${request[0]} ${request[1]}: ${reply.status} ${JSON.stringify(reply.body)}`);
   }
-  return {
-    /** Registers an agent. */
-    async agent(name: string, more: object = {}): Promise<void> {
-      await demand('POST', '/api/v1/agents/initAgent', { agent: { agent_name: name }, ...more });
-    },
-    /** Creates a control and returns its id. */
-    async control(name: string, data: object = denyWord('bad')): Promise<number> {
-      return (await demand('PUT', '/api/v1/controls', { name, data })).body.control_id as number;
-    },
-    async link(agentName: string, controlId: number): Promise<void> {
-      await demand('POST', `/api/v1/agents/${agentName}/controls/${controlId}`);
-    },
-  };
+  /** Registers an agent. */
+  async function agent(name: string, more: object = {}): Promise<void> {
+    await demand('POST', '/api/v1/agents/initAgent', { agent: { agent_name: name }, ...more });
+  }
+  /** Creates a control and returns its id. */
+  async function control(name: string, data: object = denyWord('bad')): Promise<number> {
+    return (await demand('PUT', '/api/v1/controls', { name, data })).body.control_id as number;
+  }
+  async function link(agentName: string, controlId: number): Promise<void> {
+    await demand('POST', `/api/v1/agents/${agentName}/controls/${controlId}`);
+  }
+  /** Registers an agent with a control of its own, whose id it returns. */
+  async function linked(agentName: string, controlName: string, data?: object): Promise<number> {
+    await agent(agentName);
+    const id = await control(controlName, data);
+    await link(agentName, id);
+    return id;
+  }
+  return { agent, control, link, linked };
 }
 
 /** Evaluates an llm step before it runs. */

@@ -18,10 +18,19 @@ export interface CompiledService {
 export const COMPILED_FOLDER = 'TEST_COMPILED_FOLDER';
 
 /** The service that the whole test run shares: to be run and read, not to be changed. */
+export const compiled: CompiledService = {
+  get main() {
+    const folder = process.env[COMPILED_FOLDER];
+    if (folder === undefined)
+      throw new Error('there is none: run with test/support/packages-global-setup.ts');
+    return mainIn(folder);
+  },
+  remove: async () => {},
+};
+
+/** The same, or one for this test alone where the run has none. */
 export async function compileService(): Promise<CompiledService> {
-  const folder = process.env[COMPILED_FOLDER];
-  if (folder === undefined) return compileOwnService();
-  return { main: mainIn(folder), remove: async () => {} };
+  return process.env[COMPILED_FOLDER] === undefined ? compileOwnService() : compiled;
 }
 
 /** The service in a folder that the test may change. */

@@ -12,6 +12,7 @@ import { COMPILED_FOLDER } from './service-process.js';
 
 /** A running service of a test. */
 export interface TestService {
+  readonly databaseUrl: string;
   /** Base address, for example `http://127.0.0.1:40123`. */
   readonly url: string;
   /** Address of the operations port; null without one. */
@@ -93,6 +94,7 @@ export async function startService(
   const { hostname, port } = new URL(url);
   return {
     url,
+    databaseUrl,
     operationsUrl: operations ?? null,
     host: hostname,
     port: Number(port),

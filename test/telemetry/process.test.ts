@@ -1,19 +1,13 @@
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { restClient } from '../support/http.js';
-import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { compiled, spawnService } from '../support/service-process.js';
 import { startOtlpReceiver } from './otlp-receiver.support.js';
 import { AGENT, restWayTo } from './telemetry-clients.js';
 
 const LOADED = path.join(import.meta.dirname, 'loaded-packages.cjs');
 
 describe('the process', () => {
-  let compiled: CompiledService;
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterAll(() => compiled.remove());
-
   /** Runs a service for one evaluation, and stops it like any manager of processes. */
   async function run(environment: Record<string, string>) {
     const service = await spawnService(compiled, {

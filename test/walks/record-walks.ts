@@ -48,8 +48,7 @@ async function seeded(service: ServiceProcess, key: string): Promise<Evaluation>
   const url = await service.listening();
   const seed = seeder(restClient(url, { 'x-api-key': key }));
   const agentName = 'walking-agent';
-  await seed.agent(agentName);
-  await seed.link(agentName, await seed.control('no-bad-words', denyWord('bad')));
+  await seed.linked(agentName, 'no-bad-words', denyWord('bad'));
   return { url, agentName, key, step: { type: 'llm', name: 'answer', input: 'a bad word' } };
 }
 

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { ECHO, entryOf, type Reply } from '../../../test/process/support/worker-modules.js';
-import { type CompiledService, compileService } from '../../../test/support/service-process.js';
+import { compiled } from '../../../test/support/service-process.js';
 import { SupervisedWorker, type SupervisionOptions, type WorkerEnd } from '../src/supervised-worker.js';
 
 /** Longer than any start takes. */
@@ -119,12 +119,6 @@ describe('a supervised worker', () => {
 });
 
 describe('a process', () => {
-  let compiled: CompiledService;
-  beforeAll(async () => {
-    compiled = await compileService();
-  });
-  afterAll(() => compiled.remove());
-
   /** Output of a process that does this with a thread, and ends by itself. */
   const outputOf = async (text: string): Promise<string> => {
     const module = path.resolve(compiled.main, '../../packages/supervised-worker/src/index.js');

@@ -1,21 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
-import { ServiceError } from '../../../src/contract/errors/service-error.js';
 import { freeObject, text } from '../../../src/contract/input/fields.js';
 import { MAX_ERROR_ITEMS } from '../../../src/contract/input/items.js';
 import { agentName, normaliseAgentName, readAgentName, slugName } from '../../../src/contract/input/names.js';
 import { inputItems, parseInput } from '../../../src/contract/input/parse-input.js';
-
-function errorOf(work: () => unknown): ServiceError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof ServiceError) return error;
-    throw error;
-  }
-  throw new Error('nothing was thrown');
-}
+import { errorOf } from '../../support/service-error.js';
 
 const schema = z.object({
   name: text(),

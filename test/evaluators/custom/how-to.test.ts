@@ -6,12 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findUp } from '../../../src/process/package-root.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnCommand,
-} from '../../support/service-process.js';
+import { compiled, type ServiceProcess, spawnCommand } from '../../support/service-process.js';
 
 const ROOT = path.dirname(findUp('package.json'));
 const run = promisify(execFile);
@@ -29,14 +24,12 @@ const BLOCKS: Block[] = [
 ].map(([, kind = '', text = '']) => ({ kind, text }));
 
 let folder: string;
-let compiled: CompiledService;
 /** What `$SERVICE` stands for: looks like a checkout that was built. */
 let checkout: string;
 let service: ServiceProcess | undefined;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'how-to-'));
-  compiled = await compileService();
   checkout = path.join(folder, 'service');
   await mkdir(checkout);
   await cp(path.join(ROOT, 'package.json'), path.join(checkout, 'package.json'));
@@ -44,7 +37,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service?.dispose();
-  await compiled.remove();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -3,15 +3,17 @@ import http2 from 'node:http2';
 import { create, type DescMethod, getOption } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { Metadata } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { http as httpRule } from '../../../gen/proto/google/api/annotations_pb.js';
 import { grpcJsClient, rawGrpcCall } from '../../support/grpc-js-client.js';
 import { restClient } from '../../support/http.js';
 import { SERVICES } from '../../support/protocol-clients.js';
+import { problem } from '../../support/refusals.js';
 import { decisionOf, type RpcDecision } from '../../support/rpc-decisions.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../../support/rpc-transports.js';
-import { startService, type TestService } from '../../support/service.js';
+import type { TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 
 const REGULAR = 'regular-key';
 const ADMIN = 'admin-key';
@@ -52,20 +54,12 @@ function expectedAnswer(key: string | undefined, level: RpcDecision['access']): 
   return level === 'admin' ? 'forbidden' : 'allowed';
 }
 
-let closed: TestService;
-let open: TestService;
-beforeAll(async () => {
-  closed = await startService({
-    SERVICE_API_KEY_ENABLED: 'true',
-    SERVICE_API_KEYS: `${REGULAR},${BOTH}`,
-    SERVICE_ADMIN_API_KEYS: `${ADMIN},${BOTH}`,
-  });
-  open = await startService();
+const closed = suiteService({
+  SERVICE_API_KEY_ENABLED: 'true',
+  SERVICE_API_KEYS: `${REGULAR},${BOTH}`,
+  SERVICE_ADMIN_API_KEYS: `${ADMIN},${BOTH}`,
 });
-afterAll(async () => {
-  await closed.stop();
-  await open.stop();
-});
+const open = suiteService();
 
 function headersWith(key: string | undefined): Record<string, string> {
   return key === undefined ? {} : { 'x-api-key': key };
@@ -123,9 +117,9 @@ const RPC_ANSWERS = {
   forbidden: { code: Code.PermissionDenied, rawMessage: 'This call needs an admin key.' },
 } as const;
 const REST_ANSWERS = {
-  missing: { status: 401, body: { error_code: 'AUTH_MISSING_KEY', title: 'Authentication Required' } },
-  invalid: { status: 401, body: { error_code: 'AUTH_INVALID_KEY', title: 'Invalid API Key' } },
-  forbidden: { status: 403, body: { error_code: 'AUTH_INSUFFICIENT_PRIVILEGES', reason: 'Forbidden' } },
+  missing: problem(401, 'AUTH_MISSING_KEY', { title: 'Authentication Required' }),
+  invalid: problem(401, 'AUTH_INVALID_KEY', { title: 'Invalid API Key' }),
+  forbidden: problem(403, 'AUTH_INSUFFICIENT_PRIVILEGES', { reason: 'Forbidden' }),
 } as const;
 
 describe.each(METHODS)('%s', (_name, method) => {

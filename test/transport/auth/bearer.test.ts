@@ -5,14 +5,14 @@ import {
   createGrpcWebTransport,
 } from '@connectrpc/connect-node';
 import { Metadata } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AgentService } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { ErrorInfoSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import { rawGrpcCall } from '../../support/grpc-js-client.js';
 import { exchange, restClient } from '../../support/http.js';
 import { seeder } from '../../support/seed.js';
-import { startService, type TestService } from '../../support/service.js';
+import { suiteService, testService } from '../../support/service-suite.js';
 
 const KEY = 'regular-key';
 const OTHER = 'other-key';
@@ -24,12 +24,10 @@ const STARTED = {
   SERVICE_ADMIN_API_KEYS: ADMIN,
 };
 
-let service: TestService;
+const service = suiteService(STARTED);
 beforeAll(async () => {
-  service = await startService(STARTED);
   await seeder(restClient(service.url, { 'x-api-key': ADMIN })).agent('bearer-agent-1');
 });
-afterAll(() => service.stop());
 
 type Ended = 'ok' | 'AUTH_MISSING_KEY' | 'AUTH_INVALID_KEY' | 'AUTH_INSUFFICIENT_PRIVILEGES';
 
@@ -143,18 +141,14 @@ it('a gRPC client that shares no code with the service sends bearer metadata', a
 });
 
 it('guesses of bearer keys are limited like those of x-api-key', async () => {
-  const guessed = await startService(STARTED);
-  try {
-    const call = restClient(guessed.url);
-    const statuses = new Set<number>();
-    for (let index = 0; index < 200 && !statuses.has(429); index += 1) {
-      const headers = { authorization: `Bearer guess-${index}` };
-      statuses.add((await call('GET', '/api/v1/agents', undefined, headers)).status);
-    }
-    expect([...statuses]).toEqual([401, 429]);
-  } finally {
-    await guessed.stop();
+  const guessed = await testService(STARTED);
+  const call = restClient(guessed.url);
+  const statuses = new Set<number>();
+  for (let index = 0; index < 200 && !statuses.has(429); index += 1) {
+    const headers = { authorization: `Bearer guess-${index}` };
+    statuses.add((await call('GET', '/api/v1/agents', undefined, headers)).status);
   }
+  expect([...statuses]).toEqual([401, 429]);
 });
 
 describe('a preflight', () => {
@@ -177,13 +171,9 @@ describe('a preflight', () => {
     ['Content-Type, Authorization', true],
     ['Content-Type, X-API-Key', false],
   ])('with the listed headers %s allows authorization: %s', async (listed, allowed) => {
-    const limited = await startService({ ...STARTED, SERVICE_ALLOW_HEADERS: listed });
-    try {
-      const names = (await preflight(limited.url)).headers['access-control-allow-headers'] ?? '';
-      expect(/authorization/i.test(String(names))).toBe(allowed);
-    } finally {
-      await limited.stop();
-    }
+    const limited = await testService({ ...STARTED, SERVICE_ALLOW_HEADERS: listed });
+    const names = (await preflight(limited.url)).headers['access-control-allow-headers'] ?? '';
+    expect(/authorization/i.test(String(names))).toBe(allowed);
   });
 });
 

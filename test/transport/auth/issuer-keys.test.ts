@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { OidcSettings } from '../../../src/config/oidc-settings.js';
 import type { ServiceError } from '../../../src/contract/errors/service-error.js';
 import { createBearerTokens } from '../../../src/transport/auth/bearer-tokens.js';
@@ -133,49 +133,43 @@ describe('verified tokens', () => {
     documents.jwks = { keys: [jwk] };
     let time = startMs;
     const tokens = createBearerTokens({ settings: settings(), keys, now: () => time });
-    try {
-      const one = await token(privateKey, {
-        realm_access: { roles: ['x', 'chief'] },
-        'https://example.com/name': 'A Name',
-      });
-      expect([tokens.isUnverified(one), tokens.find(one)]).toEqual([true, undefined]);
-      await tokens.verify(one);
-      expect(tokens.isUnverified(one)).toBe(false);
-      expect(tokens.find(one)).toMatchObject({
-        level: 'admin',
-        name: 'A Name',
-        agents: null,
-        expiresAtMs: startMs + 65_000,
-      });
-      time += 64_999;
-      expect(tokens.find(one)).toBeDefined();
-      time += 1;
-      expect([tokens.find(one), tokens.wasValid(one), tokens.isUnverified(one)]).toEqual([
-        undefined,
-        true,
-        true,
-      ]);
-      await expect(tokens.verify(one)).rejects.toThrow('expired');
-    } finally {
-      tokens.close();
-    }
+    onTestFinished(() => tokens.close());
+    const one = await token(privateKey, {
+      realm_access: { roles: ['x', 'chief'] },
+      'https://example.com/name': 'A Name',
+    });
+    expect([tokens.isUnverified(one), tokens.find(one)]).toEqual([true, undefined]);
+    await tokens.verify(one);
+    expect(tokens.isUnverified(one)).toBe(false);
+    expect(tokens.find(one)).toMatchObject({
+      level: 'admin',
+      name: 'A Name',
+      agents: null,
+      expiresAtMs: startMs + 65_000,
+    });
+    time += 64_999;
+    expect(tokens.find(one)).toBeDefined();
+    time += 1;
+    expect([tokens.find(one), tokens.wasValid(one), tokens.isUnverified(one)]).toEqual([
+      undefined,
+      true,
+      true,
+    ]);
+    await expect(tokens.verify(one)).rejects.toThrow('expired');
   });
 
   it('are verified again when the keys have changed', async () => {
     const { jwk, privateKey } = await newKey('one');
     documents.jwks = { keys: [jwk] };
     const tokens = createBearerTokens({ settings: settings(), keys, now: () => startMs });
-    try {
-      const one = await token(privateKey);
-      const verifying = tokens.verify(one);
-      tokens.forget();
-      await verifying;
-      expect(tokens.find(one)).toMatchObject({ level: 'key', name: 'someone' });
-      tokens.forget();
-      expect([tokens.find(one), tokens.isUnverified(one)]).toEqual([undefined, true]);
-    } finally {
-      tokens.close();
-    }
+    onTestFinished(() => tokens.close());
+    const one = await token(privateKey);
+    const verifying = tokens.verify(one);
+    tokens.forget();
+    await verifying;
+    expect(tokens.find(one)).toMatchObject({ level: 'key', name: 'someone' });
+    tokens.forget();
+    expect([tokens.find(one), tokens.isUnverified(one)]).toEqual([undefined, true]);
   });
 
   it('are told from keys: a text is a token only with three parts and an algorithm', () => {

@@ -9,6 +9,7 @@ import { keylessPageCheck } from '../../../src/transport/auth/request-origin.js'
 import { exchange, type HttpAnswer, type HttpExchange, restClient } from '../../support/http.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
+import { testService } from '../../support/service-suite.js';
 import { framed } from '../lane/exchange.js';
 
 const AGENT = 'unguarded-agent';
@@ -233,7 +234,7 @@ describe('without keys', () => {
 
 describe('with keys', () => {
   it('any page that has one may act, as before', async () => {
-    const service = await startService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_ADMIN_API_KEYS: 'admin' });
+    const service = await testService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_ADMIN_API_KEYS: 'admin' });
     const key = { 'x-api-key': 'admin' };
     const seed = seeder(restClient(service.url, key));
     await seed.agent(AGENT);
@@ -248,7 +249,6 @@ describe('with keys', () => {
         expect(reply.headers['access-control-allow-origin']).toBe('*');
       }
     }
-    await service.stop();
   });
 });
 

@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { Metadata } from '@grpc/grpc-js';
 import { decodeJwt, type JWTPayload, SignJWT } from 'jose';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AgentService } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { Stage } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import {
@@ -18,6 +18,7 @@ import { endedHere } from '../../support/ended-sessions.js';
 import { rawGrpcCall } from '../../support/grpc-js-client.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../../support/rpc-transports.js';
 import { startService, type TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 
 const REGULAR = 'regular-key';
 const ADMIN = 'admin-key';
@@ -111,15 +112,13 @@ const SESSION_LACKS = {
 };
 
 describe('a browser session', () => {
-  let service: TestService;
   let regular: string;
   let admin: string;
+  const service = suiteService(CLOSED);
   beforeAll(async () => {
-    service = await startService(CLOSED);
     regular = await logIn(service.url, REGULAR);
     admin = await logIn(service.url, ADMIN);
   });
-  afterAll(() => service.stop());
 
   describe.each(BROWSER_CALLERS)('over %s', (_protocol, { list, change }) => {
     it('may do what its key may do', async () => {
@@ -218,11 +217,7 @@ describe('a browser session', () => {
 });
 
 describe('the token of a session', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService(CLOSED);
-  });
-  afterAll(() => service.stop());
+  const service = suiteService(CLOSED);
 
   const key = Buffer.from(SECRET);
   const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -1,10 +1,10 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AgentService } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { cookieSetBy, logIn, sendJson } from '../../support/browser.js';
 import { exchange } from '../../support/http.js';
 import { rpcTransport } from '../../support/rpc-transports.js';
-import { startService, type TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 
 const ADMIN = 'admin-key';
 const LISTED = 'https://console.example';
@@ -71,14 +71,12 @@ describe.each([
   ['by default', '*'],
   ['with listed origins', LISTED],
 ])('acting with a session from other pages, %s', (_name, corsOrigins) => {
-  let service: TestService;
   let cookie: string;
   let names = 0;
+  const service = suiteService({ ...CLOSED, SERVICE_CORS_ORIGINS: corsOrigins });
   beforeAll(async () => {
-    service = await startService({ ...CLOSED, SERVICE_CORS_ORIGINS: corsOrigins });
     cookie = await logIn(service.url, ADMIN);
   });
-  afterAll(() => service.stop());
   const put = (headers: Record<string, string>) => {
     names += 1;
     const host = { host: 'service.example:8000' };

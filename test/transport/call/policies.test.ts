@@ -11,7 +11,7 @@ import {
   STREAMING_PROTOCOLS,
 } from '../../support/protocol-clients.js';
 import { seeder } from '../../support/seed.js';
-import { startService, type TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 import { until } from '../../support/until.js';
 
 const AGENT = 'governed-agent-1';
@@ -39,12 +39,11 @@ describe.each([
     },
     ended: (call) => void ended.push(`${call.protocol} ${call.route.path}`),
   };
-  let service: TestService;
+
+  const service = suiteService(lanes(lane), { policies: [policy] });
   beforeAll(async () => {
-    service = await startService(lanes(lane), { policies: [policy] });
     await seeder(restClient(service.url)).agent(AGENT);
   });
-  afterAll(() => service.stop());
 
   async function counted(work: () => Promise<void>): Promise<void> {
     await until(

@@ -18,6 +18,7 @@ import { withGrowingTime } from '../../support/growing-time.js';
 import { grpcJsClient } from '../../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../../support/host.js';
 import { exchange, restClient } from '../../support/http.js';
+import { problem } from '../../support/refusals.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
@@ -232,7 +233,7 @@ describe('an evaluation while the database is stalled', () => {
       stage: 'pre',
       step,
     });
-    expect(reply).toMatchObject({ status: 504, body: { error_code: 'DEADLINE_EXCEEDED' } });
+    expect(reply).toMatchObject(problem(504, 'DEADLINE_EXCEEDED'));
   });
   it.each(RPC_PROTOCOLS)('of an agent that is not loaded ends in time over %s', async (protocol) => {
     const client = createClient(EvaluationService, rpcTransport(protocol, service.url));

@@ -1,12 +1,13 @@
 import { toBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type CreateEventsRequest,
   CreateEventsRequestSchema,
 } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { messageMapper } from '../../../src/transport/connect/message-mapper.js';
-import { startService, type TestService } from '../../support/service.js';
+import type { TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 import {
   envelope,
   exchange,
@@ -21,16 +22,9 @@ const SERVICE = '/enforcement.v1.ObservabilityService';
 const REST = '/api/v1/observability/events';
 
 /** The same service twice: one reads large messages in a thread, the other one does not. */
-let threaded: TestService;
-let plain: TestService;
-beforeAll(async () => {
-  threaded = await startService({ SERVICE_EVENT_READER_THREADS: '1' });
-  plain = await startService({ SERVICE_EVENT_READER_THREADS: '0' });
-});
-afterAll(async () => {
-  await threaded.stop();
-  await plain.stop();
-});
+
+const threaded = suiteService({ SERVICE_EVENT_READER_THREADS: '1' });
+const plain = suiteService({ SERVICE_EVENT_READER_THREADS: '0' });
 
 const events = (last: JsonObject = {}) =>
   Array.from({ length: MANY }, (_, index) => plainEvent(`ID-${index}`, index === MANY - 1 ? last : {}));

@@ -1,11 +1,12 @@
 import path from 'node:path';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { type RestClient, restClient } from '../../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../../support/seed.js';
-import { startService, type TestService } from '../../support/service.js';
+import type { TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 import { until } from '../../support/until.js';
 import { FILLER, startedThread } from './heavy-steps.support.js';
 
@@ -20,16 +21,14 @@ function rest(service: TestService) {
 }
 
 describe('the thread for large steps', () => {
-  let service: TestService;
   let call: RestClient;
   let seed: ReturnType<typeof seeder>;
+  const service = suiteService();
   beforeAll(async () => {
-    service = await startService();
     ({ call, seed } = rest(service));
     await seed.agent('agent-of-large-steps');
     await startedThread(service, 'agent-of-large-steps');
   });
-  afterAll(() => service.stop());
 
   it('decides by the controls of the last change', async () => {
     const id = await seed.control('changing', denyWord('ipsum'));
@@ -48,8 +47,7 @@ describe('the thread for large steps', () => {
   it('keeps the controls of few agents, and is given those of others again', async () => {
     const names = Array.from({ length: AGENTS }, (_, index) => `agent-with-a-word-${index}`);
     for (const [index, name] of names.entries()) {
-      await seed.agent(name);
-      await seed.link(name, await seed.control(`word-${index}`, denyWord(`word-${index}-`)));
+      await seed.linked(name, `word-${index}`, denyWord(`word-${index}-`));
     }
     for (const round of [1, 2]) {
       const verdicts = await Promise.all(
@@ -64,10 +62,10 @@ describe('the thread for large steps', () => {
   });
 
   it.each(BIDI_PROTOCOLS)('answers all messages of a stream, large and small, over %s', async (protocol) => {
-    await seed.agent('agent-of-streams');
-    await seed.link(
+    await seed.linked(
       'agent-of-streams',
-      await seed.control(`in-streams-${BIDI_PROTOCOLS.indexOf(protocol)}`, denyWord('secret')),
+      `in-streams-${BIDI_PROTOCOLS.indexOf(protocol)}`,
+      denyWord('secret'),
     );
     const { evaluateStream } = createClient(EvaluationService, rpcTransport(protocol, service.url));
     const inputs = Array.from({ length: 12 }, (_, index) =>
@@ -112,17 +110,14 @@ describe('the thread for large steps', () => {
 });
 
 describe('a service whose thread for large steps ends', () => {
-  let service: TestService;
   let call: RestClient;
   const deadly = `the thread ends here ${FILLER}`;
+  const service = suiteService({}, { heavyStepsEntry: MORTAL });
   beforeAll(async () => {
-    service = await startService({}, { heavyStepsEntry: MORTAL });
     const { call: client, seed } = rest(service);
     call = client;
-    await seed.agent('agent-of-large-steps');
-    await seed.link('agent-of-large-steps', await seed.control('word', denyWord('secret')));
+    await seed.linked('agent-of-large-steps', 'word', denyWord('secret'));
   });
-  afterAll(() => service.stop());
 
   const isBack = async () => {
     service.logLines.length = 0;
@@ -163,19 +158,16 @@ describe('a service whose thread for large steps ends', () => {
 });
 
 describe('a large step that a custom evaluator checks', () => {
-  let service: TestService;
   let call: RestClient;
+  const service = suiteService({ SERVICE_EVALUATORS: UNRULY, SERVICE_EVALUATOR_TIMEOUT_SECONDS: '60' });
   beforeAll(async () => {
-    service = await startService({ SERVICE_EVALUATORS: UNRULY, SERVICE_EVALUATOR_TIMEOUT_SECONDS: '60' });
     const { call: client, seed } = rest(service);
     call = client;
     const condition = { selector: { path: 'input' }, evaluator: { name: 'unruly', config: { words: 3 } } };
-    await seed.agent('agent-of-large-steps');
-    await seed.link('agent-of-large-steps', await seed.control('unruly', denyWord('', { condition })));
+    await seed.linked('agent-of-large-steps', 'unruly', denyWord('', { condition }));
     await seed.link('agent-of-large-steps', await seed.control('word', denyWord('secret')));
     await startedThread(service, 'agent-of-large-steps');
   });
-  afterAll(() => service.stop());
 
   const check = async (input: object) => {
     const { body } = await evaluate(call, 'agent-of-large-steps', input);

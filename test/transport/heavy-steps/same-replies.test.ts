@@ -1,5 +1,5 @@
 import { toBinary, toJsonString } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   EvaluateBatchRequestSchema,
   EvaluateRequestSchema,
@@ -9,7 +9,8 @@ import { type JsonObject, type JsonValue, stringifyJson } from '../../../package
 import { messageMapper } from '../../../src/transport/connect/message-mapper.js';
 import { restClient } from '../../support/http.js';
 import { seeder } from '../../support/seed.js';
-import { startService, type TestService } from '../../support/service.js';
+import type { TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 import { envelope, exchange, type Forms } from '../event-reading/messages.support.js';
 import { FILLER, startedThread } from './heavy-steps.support.js';
 
@@ -18,8 +19,6 @@ const AGENT = 'agent-of-large-steps';
 const NO_THREAD = new URL('./there-is-no-thread.mjs', import.meta.url);
 
 /** The same service twice: one passes large messages to its thread, the other one has no thread. */
-let threaded: TestService;
-let plain: TestService;
 
 const leaf = (path: string, name: string, config: JsonObject) => ({
   selector: { path },
@@ -76,15 +75,11 @@ async function seeded(service: TestService): Promise<void> {
   }
 }
 
+const threaded = suiteService();
+const plain = suiteService({}, { heavyStepsEntry: NO_THREAD });
 beforeAll(async () => {
-  threaded = await startService();
-  plain = await startService({}, { heavyStepsEntry: NO_THREAD });
   for (const service of [threaded, plain]) await seeded(service);
   await startedThread(threaded, AGENT);
-});
-afterAll(async () => {
-  await threaded.stop();
-  await plain.stop();
 });
 
 const tool = (input: JsonValue, more: JsonObject = {}): JsonObject => ({

@@ -1,14 +1,9 @@
 import http2 from 'node:http2';
 import net from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { restClient } from '../../support/http.js';
 import { seeder } from '../../support/seed.js';
-import {
-  type CompiledService,
-  compileService,
-  type ServiceProcess,
-  spawnService,
-} from '../../support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from '../../support/service-process.js';
 import { until } from '../../support/until.js';
 
 const AGENT = 'bounded-agent-1';
@@ -99,15 +94,10 @@ const WAYS_IN: Readonly<Record<string, WayIn>> = {
 };
 
 // In a process of its own: Node.js 20 can corrupt its heap when both ends of such an HTTP/2 connection end in one process.
-let compiled: CompiledService;
 let service: ServiceProcess;
 let url: string;
 let sessions: http2.ClientHttp2Session[] = [];
 let sockets: net.Socket[] = [];
-beforeAll(async () => {
-  compiled = await compileService();
-});
-afterAll(() => compiled.remove());
 beforeEach(async () => {
   service = await spawnService(compiled, {
     environment: {

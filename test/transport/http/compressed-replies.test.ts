@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { create, equals, fromJson, toBinary } from '@bufbuild/protobuf';
 import { Code, type ConnectError, createClient } from '@connectrpc/connect';
 import { compressionGzip } from '@connectrpc/connect-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   AgentService,
   ListAgentControlsRequestSchema,
@@ -19,21 +19,19 @@ import {
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { acceptsGzip } from '../../../src/transport/wire/gzip.js';
 import { grpcJsClient } from '../../support/grpc-js-client.js';
-import { restClient } from '../../support/http.js';
 import { type ClientCompression, RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
-import { denyWord, seeder } from '../../support/seed.js';
-import { startService, type TestService } from '../../support/service.js';
+import { denyWord } from '../../support/seed.js';
+import { suiteService } from '../../support/service-suite.js';
 
 const AGENT = 'compressed-agent';
 const CONTROLS = `/api/v1/agents/${AGENT}/controls`;
 const IDENTITY: ClientCompression = { acceptCompression: [] };
 const STEP = { type: 'llm', name: 'n', input: 'bad' };
 
-let service: TestService;
 let firstControl = 0;
+const service = suiteService();
+const { seed } = service;
 beforeAll(async () => {
-  service = await startService();
-  const seed = seeder(restClient(service.url));
   await seed.agent(AGENT);
   for (let count = 0; count < 12; count += 1) {
     const data = denyWord('bad', { description: 'Denies what is bad. '.repeat(60) });
@@ -42,7 +40,6 @@ beforeAll(async () => {
     await seed.link(AGENT, id);
   }
 });
-afterAll(() => service.stop());
 
 interface Answer {
   readonly status: number;

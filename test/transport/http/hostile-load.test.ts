@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { restClient } from '../../support/http.js';
 import { metric, parseMetrics } from '../../support/prometheus.js';
 import { denyWord, evaluate, seeder } from '../../support/seed.js';
@@ -16,20 +16,16 @@ it('idle, flooding, resetting and slow clients together leave others served and 
     return metric(samples, 'control_enforcement_server_rpcs_in_progress');
   };
   let end = () => {};
-  try {
-    const seed = seeder(call);
-    await seed.agent(AGENT);
-    await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
-    end = await startHostileLoad(service.url, { idle: 600, neverReading: 2, resetting: 1, slow: 20 });
-    for (let count = 0; count < 20; count += 1)
-      expect((await evaluate(call, AGENT, count % 2 === 0 ? 'bad' : 'good')).body.is_safe).toBe(
-        count % 2 === 1,
-      );
-    expect(await running()).toBeGreaterThanOrEqual(602);
-    end();
-    await until(running, (count) => count === 0);
-  } finally {
-    end();
-    await service.stop();
-  }
+  onTestFinished(() => service.stop());
+  onTestFinished(() => end());
+  const seed = seeder(call);
+  await seed.linked(AGENT, 'no-bad', denyWord('bad'));
+  end = await startHostileLoad(service.url, { idle: 600, neverReading: 2, resetting: 1, slow: 20 });
+  for (let count = 0; count < 20; count += 1)
+    expect((await evaluate(call, AGENT, count % 2 === 0 ? 'bad' : 'good')).body.is_safe).toBe(
+      count % 2 === 1,
+    );
+  expect(await running()).toBeGreaterThanOrEqual(602);
+  end();
+  await until(running, (count) => count === 0);
 });

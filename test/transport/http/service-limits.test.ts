@@ -8,6 +8,7 @@ import { ErrorInfoSchema, RetryInfoSchema } from '../../../gen/proto/google/rpc/
 import { restClient } from '../../support/http.js';
 import { lanes } from '../../support/lanes.js';
 import { metric, parseMetrics } from '../../support/prometheus.js';
+import { problem } from '../../support/refusals.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
@@ -96,7 +97,7 @@ describe.each(['true', 'false'])('with the lanes %s, a key', (lane) => {
     unary.stream.end(unaryMessage('a'));
     expect(await unary.ended).toMatchObject({ status: '8' });
     const rest = await restClient(service.url, KEY)('POST', '/api/v1/evaluation', STEP);
-    expect(rest).toMatchObject({ status: 429, body: { error_code: 'RATE_LIMITED' } });
+    expect(rest).toMatchObject(problem(429, 'RATE_LIMITED'));
     expect(rest.headers.get('retry-after')).toBe('1');
     for (const protocol of ['connect', 'grpc-web'] as const)
       expect(await refusalOf(protocol)).toEqual({ reason: 'RATE_LIMITED', retrySeconds: 1 });

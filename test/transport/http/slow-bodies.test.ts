@@ -1,9 +1,9 @@
 import http2 from 'node:http2';
 import net from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { restClient } from '../../support/http.js';
 import { metric, parseMetrics } from '../../support/prometheus.js';
-import { startService, type TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 import { until } from '../../support/until.js';
 import { receivedUntilClose } from '../listener/support/events.js';
 
@@ -42,11 +42,7 @@ const SLOW: readonly (readonly [string, string, string, Buffer, RegExp | 'reset'
   ['a large message of a stream of the lane', STREAM, 'application/grpc', LARGE_START, /grpc-status: 4\r\n/],
 ];
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({ SERVICE_REQUEST_TIMEOUT_SECONDS: '0.3', SERVICE_DRAIN_SECONDS: '0' });
-});
-afterAll(() => service.stop());
+const service = suiteService({ SERVICE_REQUEST_TIMEOUT_SECONDS: '0.3', SERVICE_DRAIN_SECONDS: '0' });
 
 /** Requests and calls that run, but for the one that asks. */
 async function running(): Promise<number> {

@@ -5,21 +5,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startService, type TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 
 const BROWSER = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
 
 describe('the API page', () => {
-  let service: TestService;
   let profile: string;
+  const service = suiteService();
   beforeAll(async () => {
-    service = await startService();
     profile = await mkdtemp(path.join(tmpdir(), 'browser-'));
   });
-  afterAll(async () => {
-    await service.stop();
-    await rm(profile, { recursive: true, force: true });
-  });
+  afterAll(() => rm(profile, { recursive: true, force: true }));
 
   it.runIf(BROWSER !== undefined)(
     'shows the operations in a real browser (where Chromium is installed)',

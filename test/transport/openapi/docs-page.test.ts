@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exchange, type HttpAnswer } from '../../support/http.js';
-import { startService, type TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 
 const tls = (name: string) => resolve(import.meta.dirname, '../../fixtures/tls', name);
 const CERT = readFileSync(tls('test-only-server-cert.pem'));
@@ -17,22 +17,18 @@ const PAGES = [
 ] as const;
 
 describe.each(['plaintext', 'TLS'])('the API page over %s', (transport) => {
-  let service: TestService;
   const ask = (path: string, method = 'GET', headers = {}): Promise<HttpAnswer> =>
     exchange(service.url, { method, path, headers }, transport === 'TLS' ? CERT : undefined);
-  beforeAll(async () => {
-    service = await startService({
-      SERVICE_API_KEY_ENABLED: 'true',
-      SERVICE_API_KEYS: 'some-key',
-      ...(transport === 'TLS'
-        ? {
-            SERVICE_TLS_CERT_FILE: tls('test-only-server-cert.pem'),
-            SERVICE_TLS_KEY_FILE: tls('test-only-server-key.pem'),
-          }
-        : {}),
-    });
+  const service = suiteService({
+    SERVICE_API_KEY_ENABLED: 'true',
+    SERVICE_API_KEYS: 'some-key',
+    ...(transport === 'TLS'
+      ? {
+          SERVICE_TLS_CERT_FILE: tls('test-only-server-cert.pem'),
+          SERVICE_TLS_KEY_FILE: tls('test-only-server-key.pem'),
+        }
+      : {}),
   });
-  afterAll(() => service.stop());
 
   it.each(PAGES)('%s is public, cacheable and of type %s', async (path, type) => {
     const read = await ask(path);

@@ -20,7 +20,7 @@ import {
 } from '../../support/openapi-document.js';
 import { compileProto } from '../../support/scratch-api.js';
 import { servedRoutes } from '../../support/served-routes.js';
-import { startService } from '../../support/service.js';
+import { testService } from '../../support/service-suite.js';
 import { CONTRACT_ROWS } from './contract-rows.js';
 
 /** Served, and no part of the API: the metrics, the document and its pages, the dashboard. */
@@ -250,13 +250,9 @@ describe('the OpenAPI document', () => {
   });
 
   it('shows the paths that are configured', async () => {
-    const service = await startService({ SERVICE_API_PREFIX: '/guard', SERVICE_API_VERSION: 'v9' });
-    try {
-      const paths = Object.keys((await readOpenApi(service.url)).paths);
-      expect(paths).toEqual(expect.arrayContaining(['/guard/v9/controls', '/guard/login', '/health']));
-      expect(paths.filter((at) => at.startsWith('/api'))).toEqual([]);
-    } finally {
-      await service.stop();
-    }
+    const service = await testService({ SERVICE_API_PREFIX: '/guard', SERVICE_API_VERSION: 'v9' });
+    const paths = Object.keys((await readOpenApi(service.url)).paths);
+    expect(paths).toEqual(expect.arrayContaining(['/guard/v9/controls', '/guard/login', '/health']));
+    expect(paths.filter((at) => at.startsWith('/api'))).toEqual([]);
   });
 });

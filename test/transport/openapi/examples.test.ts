@@ -1,9 +1,8 @@
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../../scripts/compose-schema.mjs';
 import { PARAMETER_EXAMPLES } from '../../../src/transport/openapi/parameter-examples.js';
 import { describeOnSqlite } from '../../support/databases.js';
-import { type RestClient, restClient } from '../../support/http.js';
 import {
   bodyChecker,
   type OpenApiDocument,
@@ -12,7 +11,7 @@ import {
   readOpenApi,
   replyChecker,
 } from '../../support/openapi-document.js';
-import { startService, type TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 import type { Json } from '../../support/wire-shape.js';
 import {
   bodyExamples,
@@ -28,23 +27,20 @@ const WITHOUT_REPLY = ['getControlSchema'];
 const FILE = path.join(PACKAGE_ROOT, 'gen', 'openapi', 'reply-examples.json');
 
 describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
-  let service: TestService;
-  let call: RestClient;
   let document: OpenApiDocument;
   let operations: PlacedOperation[];
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_API_KEY_ENABLED: 'true',
+    // The key of the example of the login.
+    SERVICE_API_KEYS: 'a-key-of-the-service',
+    SERVICE_ADMIN_API_KEYS: 'an-admin-key',
+  }));
+  const { call } = service;
   beforeAll(async () => {
-    service = await startService({
-      DATABASE_URL: await freshDatabaseUrl(),
-      SERVICE_API_KEY_ENABLED: 'true',
-      // The key of the example of the login.
-      SERVICE_API_KEYS: 'a-key-of-the-service',
-      SERVICE_ADMIN_API_KEYS: 'an-admin-key',
-    });
-    call = restClient(service.url);
     document = await readOpenApi(service.url);
     operations = operationsOf(document);
   });
-  afterAll(() => service.stop());
 
   it('are of every operation: parameters that are required, bodies and replies', () => {
     const missing = operations.flatMap((operation) => {

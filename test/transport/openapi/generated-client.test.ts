@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeOnSqlite } from '../../support/databases.js';
 import { readOpenApi } from '../../support/openapi-document.js';
-import { startService, type TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 import { type ClientPrograms, compileClientPrograms } from './client-program.js';
 
 const KEY = 'admin-key';
@@ -12,20 +12,16 @@ type Program = (baseUrl: string, apiKey: string) => Promise<Record<string, unkno
 describeOnSqlite(
   'a TypeScript client that is generated from the document and compiled in strict mode',
   (freshDatabaseUrl) => {
-    let service: TestService;
     let programs: ClientPrograms<Program>;
+    const service = suiteService(async () => ({
+      DATABASE_URL: await freshDatabaseUrl(),
+      SERVICE_API_KEY_ENABLED: 'true',
+      SERVICE_ADMIN_API_KEYS: KEY,
+    }));
     beforeAll(async () => {
-      service = await startService({
-        DATABASE_URL: await freshDatabaseUrl(),
-        SERVICE_API_KEY_ENABLED: 'true',
-        SERVICE_ADMIN_API_KEYS: KEY,
-      });
       programs = await compileClientPrograms(await readOpenApi(service.url), ['session', 'events']);
     });
-    afterAll(async () => {
-      await service.stop();
-      await programs.remove();
-    });
+    afterAll(() => programs.remove());
 
     it('goes the whole way from registration to deletion', async () => {
       const result = await programs.run.session?.(service.url, KEY);

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { STEPS } from '../../e2e/every-rpc.steps.js';
 import { ADMIN_KEY, READER_KEY } from '../../e2e/every-rpc.support.js';
 import { describeOnSqlite } from '../../support/databases.js';
-import { type RestClient, restClient } from '../../support/http.js';
 import {
   bodyChecker,
   type OpenApiDocument,
@@ -12,7 +11,7 @@ import {
   replyChecker,
   requestOf,
 } from '../../support/openapi-document.js';
-import { startService, type TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 
 /** Blanks around a name are forgiven; the document tells how it should be. */
 function withoutBlanks(body: Readonly<Record<string, unknown>>): object {
@@ -20,28 +19,25 @@ function withoutBlanks(body: Readonly<Record<string, unknown>>): object {
 }
 
 describeOnSqlite('requests and replies of a whole session', (freshDatabaseUrl) => {
-  let service: TestService;
   let document: OpenApiDocument;
   let operations: PlacedOperation[];
-  let call: RestClient;
   let bodyProblemsOf: ReturnType<typeof bodyChecker>;
   let problemsOf: ReturnType<typeof replyChecker>;
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_API_KEY_ENABLED: 'true',
+    SERVICE_API_KEYS: READER_KEY,
+    SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
+  }));
+  const { call } = service;
   beforeAll(async () => {
-    service = await startService({
-      DATABASE_URL: await freshDatabaseUrl(),
-      SERVICE_API_KEY_ENABLED: 'true',
-      SERVICE_API_KEYS: READER_KEY,
-      SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
-    });
     document = await readOpenApi(service.url);
     operations = operationsOf(document);
     problemsOf = replyChecker(document);
     bodyProblemsOf = bodyChecker(document);
-    call = restClient(service.url);
   });
-  afterAll(() => service.stop());
 
-  it.each(STEPS)('$rpc $what', async ({ rpc, input, key = ADMIN_KEY, expected }) => {
+  it.each(STEPS)('$rpc $what', async ({ rpc, input, key, expected }) => {
     const name = `enforcement.v1.${rpc.replace('.', '/')}`;
     const operation = operations.find((one) => one['x-rpc'] === name) as PlacedOperation;
     const { method, path, body } = requestOf(operation, input);

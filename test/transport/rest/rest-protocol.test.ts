@@ -3,11 +3,11 @@ import net from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { Code } from '@connectrpc/connect';
 import { Metadata } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../../src/process/package-root.js';
 import { rawGrpcCall } from '../../support/grpc-js-client.js';
 import { exchange, type HttpExchange, restClient } from '../../support/http.js';
-import { startService, type TestService } from '../../support/service.js';
+import { suiteService, testService } from '../../support/service-suite.js';
 
 const RPC = '/enforcement.v1.EvaluationService/Evaluate';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -15,14 +15,12 @@ const AGENT = 'protocol-agent-1';
 const STEP = { agent_name: AGENT, stage: 'pre', step: { type: 'llm', name: 'n', input: 'ü' } };
 const MAX_BYTES = 65_536;
 
-let service: TestService;
+const service = suiteService({ SERVICE_MAX_BODY_BYTES: String(MAX_BYTES) });
+const { call } = service;
 beforeAll(async () => {
-  service = await startService({ SERVICE_MAX_BODY_BYTES: String(MAX_BYTES) });
-  const call = restClient(service.url);
   const agent = await call('POST', '/api/v1/agents/initAgent', { agent: { agent_name: AGENT } });
   expect(agent.status).toBe(200);
 });
-afterAll(() => service.stop());
 
 const send = (request: HttpExchange) => exchange(service.url, request);
 const evaluate = (body: Buffer | string, headers: Record<string, string> = JSON_TYPE) =>
@@ -213,19 +211,15 @@ describe('what is not served', () => {
 
 describe('a configured prefix', () => {
   it('moves the JSON routes and nothing else', async () => {
-    const moved = await startService({ SERVICE_API_PREFIX: '/control', SERVICE_API_VERSION: 'v9' });
-    try {
-      const status = async (path: string) => (await exchange(moved.url, { path })).status;
-      expect(await status('/control/v9/agents')).toBe(200);
-      expect(await status('/control/v9/agents/')).toBe(307);
-      expect(await status('/api/v1/agents')).toBe(404);
-      expect(await status('/health')).toBe(200);
-      expect((await rawGrpcCall(moved, RPC.slice(1), Buffer.alloc(0), new Metadata())).code).toBe(
-        Code.InvalidArgument,
-      );
-    } finally {
-      await moved.stop();
-    }
+    const moved = await testService({ SERVICE_API_PREFIX: '/control', SERVICE_API_VERSION: 'v9' });
+    const status = async (path: string) => (await exchange(moved.url, { path })).status;
+    expect(await status('/control/v9/agents')).toBe(200);
+    expect(await status('/control/v9/agents/')).toBe(307);
+    expect(await status('/api/v1/agents')).toBe(404);
+    expect(await status('/health')).toBe(200);
+    expect((await rawGrpcCall(moved, RPC.slice(1), Buffer.alloc(0), new Metadata())).code).toBe(
+      Code.InvalidArgument,
+    );
   });
 });
 

@@ -1,19 +1,15 @@
 import http2 from 'node:http2';
 import { Code, ConnectError, createClient, type Transport } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { exchange } from '../../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
-import { startService, type TestService } from '../../support/service.js';
+import { suiteService, testService } from '../../support/service-suite.js';
 
 const SERVICE = 'enforcement.v1.EvaluationService';
 const ROUTES = 'JSON routes begin with /api/v1; see /docs.';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({ SERVICE_OPERATIONS_PORT: '0', SERVICE_OPERATIONS_HOST: '127.0.0.1' });
-});
-afterAll(() => service.stop());
+const service = suiteService({ SERVICE_OPERATIONS_PORT: '0', SERVICE_OPERATIONS_HOST: '127.0.0.1' });
 
 /** One HTTP/2 request without a body. */
 function overHttp2(
@@ -71,15 +67,11 @@ describe('a path that is not served', () => {
   });
 
   it('is explained with the configured prefix', async () => {
-    const other = await startService({ SERVICE_API_PREFIX: '/guard', SERVICE_API_VERSION: 'v2' });
-    try {
-      const reply = await exchange(other.url, { method: 'POST', path: '/v2/evaluation' });
-      expect(reply.json.detail).toBe(
-        'The path was not found: JSON routes begin with /guard/v2; see /docs. Did you mean /guard/v2/evaluation?',
-      );
-    } finally {
-      await other.stop();
-    }
+    const other = await testService({ SERVICE_API_PREFIX: '/guard', SERVICE_API_VERSION: 'v2' });
+    const reply = await exchange(other.url, { method: 'POST', path: '/v2/evaluation' });
+    expect(reply.json.detail).toBe(
+      'The path was not found: JSON routes begin with /guard/v2; see /docs. Did you mean /guard/v2/evaluation?',
+    );
   });
 
   it('is explained on the operations port with what that serves', async () => {

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
 import { resolve } from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { cookieSetBy, logIn, sendJson, tokenOf } from '../../support/browser.js';
 import { exchange } from '../../support/http.js';
 import { startService, type TestService } from '../../support/service.js';
+import { suiteService } from '../../support/service-suite.js';
 
 const REGULAR = 'regular-key';
 const ADMIN = 'admin-key';
@@ -16,11 +17,7 @@ const CLOSED = { ...KEYS, SERVICE_API_KEY_ENABLED: 'true' };
 const REFUSED = { authenticated: false, is_admin: false };
 
 describe('the session routes', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService(CLOSED);
-  });
-  afterAll(() => service.stop());
+  const service = suiteService(CLOSED);
   const login = (body: unknown, headers = {}) => sendJson(service.url, 'POST', '/api/login', body, headers);
   const config = async (headers: Record<string, string> = {}) => {
     const reply = await sendJson(service.url, 'GET', '/api/config', undefined, headers);
@@ -193,11 +190,7 @@ const ORIGINS = [
 ] as const;
 
 describe.each([false, true])('a login with debug mode %s', (debug) => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ ...CLOSED, SERVICE_DEBUG: String(debug) });
-  });
-  afterAll(() => service.stop());
+  const service = suiteService({ ...CLOSED, SERVICE_DEBUG: String(debug) });
 
   it.each(ORIGINS.filter((row) => 'debug' in row === debug))('from $host', async (row) => {
     const forwarded: Record<string, string> =

@@ -47,9 +47,7 @@ describe.each([
   beforeAll(async () => {
     [withLane, without] = await Promise.all([start(true, more), start(false, more)]);
   });
-  afterAll(async () => {
-    await Promise.all([withLane.stop(), without.stop()]);
-  });
+  afterAll(() => Promise.all([withLane.stop(), without.stop()]));
 
   it('has more than ninety cases, each with a name of its own', () => {
     expect(new Set(CASES.map(({ what }) => what)).size).toBe(CASES.length);

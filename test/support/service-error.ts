@@ -1,0 +1,12 @@
+import { ServiceError } from '../../src/contract/errors/service-error.js';
+
+/** The error that some work throws; fails when it throws none. */
+export function errorOf(work: () => unknown): ServiceError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
