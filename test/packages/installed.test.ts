@@ -229,6 +229,8 @@ describe.each([
   let folder: string;
   beforeAll(async () => {
     folder = await installPacked(names);
+    const sources = names.map(async (name) => [name, (await blocks(name, 'ts'))[0] ?? '']);
+    await compileExamples(folder, Object.fromEntries(await Promise.all(sources)), TYPE_ROOTS);
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -241,6 +243,6 @@ describe.each([
     const [source = ''] = await blocks(name, 'ts');
     expect(source).toContain(`'@control-enforcement/${name}'`);
     const [expected] = await blocks(name, 'text');
-    expect(await runModule(folder, name, source)).toBe(expected);
+    expect(await runCompiled(folder, name)).toBe(expected);
   });
 });
