@@ -1,7 +1,7 @@
 import type { BulkDatabase } from '../../database/bulk.js';
-import { claimPruning } from '../sql/log-row.js';
 import { bigintOf } from '../store/count.js';
 import type { EventRetention } from '../store/event-retention.js';
+import { claimPruning } from '../store/log-row.js';
 import { higher } from '../store/position-order.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { existsAt } from './event-search.js';
