@@ -1,4 +1,4 @@
-import type { ClickHouseLocation } from '../../config/event-store-location.js';
+import type { ClickHouseLocation } from '../../../packages/clickhouse-tables/src/index.js';
 import type { Database } from '../../database/database.js';
 import type { EventStore, GroupLimits } from '../store/event-store.js';
 import { skipPositions } from '../store/log-row.js';
