@@ -9,7 +9,7 @@ const FOLDER = join(ROOT, 'archives');
 const FOR_USERS = ['client', 'proto', 'evaluator-sdk'];
 const ENGINES = ['exact-json', 'json-schema', 'linear-text', 'sql-reader'];
 const AROUND_SINKS = ['kafka-producer', 'parquet-log', 's3-files', 'supervised-worker', 'versioned-files'];
-const NAMES = [...FOR_USERS, ...ENGINES, ...AROUND_SINKS];
+const NAMES = [...FOR_USERS, ...ENGINES, ...AROUND_SINKS, 'clickhouse-tables'];
 
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER);

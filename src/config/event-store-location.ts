@@ -1,15 +1,5 @@
+import type { ClickHouseLocation } from '../../packages/clickhouse-tables/src/index.js';
 import type { Reader } from './config-readers.js';
-
-/** Where events are stored, if not in the database of the controls. */
-export interface ClickHouseLocation {
-  /** Address of its HTTP interface, without credentials, for example `http://localhost:8123`. */
-  readonly url: string;
-  readonly username: string;
-  readonly password: string;
-  readonly database: string;
-  /** Whether tables are replicated: inserts wait for a quorum of replicas, and reads see all of them. */
-  readonly isReplicated: boolean;
-}
 
 const SCHEME = /^clickhouse:\/\//i;
 const NAME = /^\w{1,64}$/;

@@ -10,7 +10,7 @@ import { createWatchEvents } from '../../src/events/event-watch.js';
 import { encodeEvent } from '../../src/events/sql/event-row.js';
 import { createEventTail } from '../../src/events/sql/event-tail.js';
 import { createEventWriter } from '../../src/events/sql/event-writer.js';
-import { skipPositions } from '../../src/events/sql/log-row.js';
+import { skipPositions } from '../../src/events/store/log-row.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { until } from '../support/until.js';
 import { storedEvent } from './events.support.js';

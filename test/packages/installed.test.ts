@@ -225,6 +225,7 @@ describe('docs/client.md', () => {
 describe.each([
   ['the engines', ENGINES],
   ['the packages around sinks', AROUND_SINKS],
+  ['the package around the event store', ['clickhouse-tables']],
 ])('%s, packed and installed in an empty folder', (_, names) => {
   let folder: string;
   beforeAll(async () => {

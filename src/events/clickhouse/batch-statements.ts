@@ -1,12 +1,11 @@
+import type { Insertion } from '../../../packages/clickhouse-tables/src/index.js';
 import { bigintOf } from '../store/count.js';
-import type { ClickHouseConnection, Insertion } from './clickhouse-connection.js';
+import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { COLUMN_NAMES } from './clickhouse-row.js';
 import { addBatchToRollups, rowsOfBatch } from './rollup-statements.js';
 
-type Statement = Omit<Insertion, 'limitMs'>;
-
 /** Inserts new events. */
-export const newEvents = (batch: bigint, lines: readonly string[]): Statement => ({
+export const newEvents = (batch: bigint, lines: readonly string[]): Insertion => ({
   text: `INSERT INTO events (${COLUMN_NAMES})`,
   lines,
   token: `${batch}-events`,
@@ -16,14 +15,14 @@ export const newEvents = (batch: bigint, lines: readonly string[]): Statement =>
  * Keeps the pairs that replace events by their merged form. In `events`, a pair may vanish at once together with the
  * row that it cancels, so that the batch could not be completed from there.
  */
-export const keptChanges = (batch: bigint, lines: readonly string[]): Statement => ({
+export const keptChanges = (batch: bigint, lines: readonly string[]): Insertion => ({
   text: `INSERT INTO event_changes (${COLUMN_NAMES})`,
   lines,
   token: `${batch}-kept`,
 });
 
 /** Applies the pairs of a batch. */
-export const appliedChanges = (batch: bigint): Statement => ({
+export const appliedChanges = (batch: bigint): Insertion => ({
   text: `
     INSERT INTO events (${COLUMN_NAMES})
     SELECT ${COLUMN_NAMES} FROM event_changes WHERE batch = ${batch} ORDER BY position, version, sign`,
@@ -31,7 +30,7 @@ export const appliedChanges = (batch: bigint): Statement => ({
 });
 
 /** Makes the ids of a batch known, with where their events are. */
-export const knownIds = (batch: bigint): Statement => ({
+export const knownIds = (batch: bigint): Insertion => ({
   text: `
     INSERT INTO event_ids (hash, id, position, version, time_us, partition)
     SELECT cityHash64(control_execution_id), control_execution_id, position, version, time_us, partition
@@ -41,7 +40,7 @@ export const knownIds = (batch: bigint): Statement => ({
 });
 
 /** Counts the events of a batch. */
-export const countedEvents = (batch: bigint, nowS: number): Statement => ({
+export const countedEvents = (batch: bigint, nowS: number): Insertion => ({
   text: addBatchToRollups(batch, nowS),
   token: `${batch}-rollups`,
 });

@@ -1,7 +1,7 @@
-import type { ClickHouseLocation } from '../../config/event-store-location.js';
+import type { ClickHouseLocation } from '../../../packages/clickhouse-tables/src/index.js';
 import type { Database } from '../../database/database.js';
-import { skipPositions } from '../sql/log-row.js';
 import type { EventStore, GroupLimits } from '../store/event-store.js';
+import { skipPositions } from '../store/log-row.js';
 import { createClickHouseConnection } from './clickhouse-connection.js';
 import { encodeEvent } from './clickhouse-row.js';
 import { createEventRetention } from './event-retention.js';

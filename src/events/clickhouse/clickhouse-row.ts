@@ -1,3 +1,4 @@
+import type { ClickHouseRow } from '../../../packages/clickhouse-tables/src/index.js';
 import { bigintOf } from '../store/count.js';
 import type { ControlEvent } from '../store/event.js';
 import {
@@ -9,10 +10,6 @@ import {
   valuesOf,
 } from '../store/event-columns.js';
 import type { EncodedEvent } from '../store/event-store.js';
-
-/** A value as the server prints it: integers of 64 bits as text. */
-export type ClickHouseValue = null | string | number | boolean;
-export type ClickHouseRow = readonly ClickHouseValue[];
 
 const TYPES: Record<ColumnType, string> = {
   text: 'String',

@@ -1,5 +1,5 @@
+import type { ClickHouseQuery } from '../../../packages/clickhouse-tables/src/index.js';
 import { conditionsOf, type EventCondition, type EventFilter } from '../store/event-filter.js';
-import type { ClickHouseQuery } from './clickhouse-connection.js';
 
 /** Conditions of a query, and the values of their parameters. */
 export interface Conditions {

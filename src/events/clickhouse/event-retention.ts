@@ -1,12 +1,12 @@
+import { monthOf } from '../../../packages/clickhouse-tables/src/index.js';
 import type { BulkDatabase } from '../../database/bulk.js';
-import { claimPruning } from '../sql/log-row.js';
 import { bigintOf } from '../store/count.js';
 import type { EventRetention } from '../store/event-retention.js';
+import { claimPruning } from '../store/log-row.js';
 import { higher } from '../store/position-order.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { existsAt } from './event-search.js';
 import type { Deletions, Leases, LogState } from './lease.js';
-import { monthOf } from './partitions.js';
 import type { WriteTurns } from './write-turns.js';
 
 /** A claim on pruning expires after this time without renewal, in milliseconds. Longer than any of its steps. */

@@ -1,3 +1,4 @@
+import { partitionOf } from '../../../packages/clickhouse-tables/src/index.js';
 import type { ControlEvent } from '../store/event.js';
 import { mergeEvents } from '../store/event-merge.js';
 import type { EncodedEvent, WriteEvents } from '../store/event-store.js';
@@ -5,7 +6,6 @@ import { appliedChanges, keptChanges, newEvents } from './batch-statements.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { encodeEvent, rowLine, timeOfRow } from './clickhouse-row.js';
 import { findKnown, type KnownEvents, readKnown } from './known-events.js';
-import { partitionOf } from './partitions.js';
 import type { WriteTurn, WriteTurns } from './write-turns.js';
 
 /** Kept changes of complete batches are deleted after so many batches. */

@@ -1,6 +1,7 @@
+import type { ClickHouseRow } from '../../../packages/clickhouse-tables/src/index.js';
 import { bigintOf } from '../store/count.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
-import { type ClickHouseEvent, type ClickHouseRow, COLUMN_NAMES, readRow } from './clickhouse-row.js';
+import { type ClickHouseEvent, COLUMN_NAMES, readRow } from './clickhouse-row.js';
 import type { LogState } from './lease.js';
 
 /** Where the event with an id is. */

@@ -1,8 +1,8 @@
+import type { ClickHouseRow } from '../../../packages/clickhouse-tables/src/index.js';
 import type { ControlSums, NamedSums, StatisticsStore, Sums } from '../store/event-statistics.js';
 import { SUMS, sumsOf, WIDE_SUMS } from '../store/rollup-sums.js';
 import { type RollupSegment, segmentsOf, type TimeWindow } from '../store/time-range.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
-import type { ClickHouseRow } from './clickhouse-row.js';
 
 const SUMMED = SUMS.map(
   (name, index) => `sum(${WIDE_SUMS.has(name) ? `toInt128(${name})` : name}) AS sum_${index}`,

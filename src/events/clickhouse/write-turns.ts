@@ -1,16 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { OutcomeUnknownError, unavailable } from '../../database/errors.js';
+import type { Insertion } from '../../../packages/clickhouse-tables/src/index.js';
+import { OutcomeUnknownError } from '../../database/errors.js';
 import { bigintOf } from '../store/count.js';
 import { higher } from '../store/position-order.js';
 import { appliedChanges, countedEvents, knownIds, lastPosition } from './batch-statements.js';
-import type { ClickHouseConnection, Insertion } from './clickhouse-connection.js';
+import type { ClickHouseConnection } from './clickhouse-connection.js';
 import type { Deletions, Lease, Leases, LogState } from './lease.js';
-
-/** Attempts of an insert, and the pause between them in milliseconds. It is repeated under the same token. */
-const ATTEMPTS = 3;
-const PAUSE_MS = 200;
-/** An insert is not begun with less time left, in milliseconds. */
-const LEAST_LEFT_MS = 1_000;
 
 /** The time in which this process alone may write. */
 export interface WriteTurn {
@@ -18,7 +12,7 @@ export interface WriteTurn {
   readonly batch: bigint;
   /** The log, with all batches complete. */
   readonly state: LogState;
-  insert(statement: Omit<Insertion, 'limitMs'>): Promise<void>;
+  insert(insertion: Insertion): Promise<void>;
   /** Makes known and counts what was inserted into `events` and `event_changes`, and shows it to readers. */
   finish(position: bigint): Promise<void>;
   /** Completes the turn with other deletions in the log. */
@@ -47,24 +41,8 @@ export function createWriteTurns({ connection, leases, now }: WriteTurnsOptions)
   /** The last stored position at the first turn: the database of the controls may be older than the events. */
   let stored: bigint | undefined;
 
-  /** Repeats an insert while there is time, since one without an answer may have had its effect. */
-  async function insert(lease: Lease, statement: Omit<Insertion, 'limitMs'>): Promise<void> {
-    let unknown: OutcomeUnknownError | undefined;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const limitMs = lease.left();
-        // An insert that ends after the lease could meet those of the next holder.
-        if (limitMs < LEAST_LEFT_MS) throw unavailable('The event store takes too long.');
-        await connection.insert({ ...statement, limitMs });
-        return;
-      } catch (error) {
-        // Then the server may still be at work on an earlier attempt.
-        if (error instanceof OutcomeUnknownError) unknown = error;
-        if (attempt === ATTEMPTS || lease.left() < LEAST_LEFT_MS + PAUSE_MS) throw unknown ?? error;
-        await sleep(PAUSE_MS);
-      }
-    }
-  }
+  /** An insert that ended after the lease could meet those of the next holder. */
+  const insert = (lease: Lease, insertion: Insertion) => connection.insert(insertion, lease.left);
 
   async function follow(lease: Lease, batch: bigint): Promise<void> {
     const nowS = Math.floor(now() / 1_000);
@@ -98,9 +76,9 @@ export function createWriteTurns({ connection, leases, now }: WriteTurnsOptions)
         const result = await work({
           batch: lease.batch,
           state: { ...lease.state, position },
-          insert(statement) {
+          insert(insertion) {
             written = 'something';
-            return insert(lease, statement);
+            return insert(lease, insertion);
           },
           async finish(last) {
             await follow(lease, lease.batch);

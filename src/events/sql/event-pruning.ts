@@ -3,8 +3,8 @@ import type { BulkDatabase, BulkRow, BulkTransaction } from '../../database/bulk
 import type { DatabaseLocation } from '../../database/database-url.js';
 import { bigintOf } from '../store/count.js';
 import type { EventRetention, Oldest, PruningCounts, PruningLimits } from '../store/event-retention.js';
+import { claimPruning } from '../store/log-row.js';
 import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
-import { claimPruning } from './log-row.js';
 import { readNumber } from './read-number.js';
 import { ALL_EVENTS, OPEN_TABLE, type Segment, tableOf } from './segment-tables.js';
 import { closedSegments, dropSegment, segmentsIn } from './segments.js';

@@ -1,12 +1,12 @@
 import type { Database } from '../../database/database.js';
 import type { EventStore, GroupLimits } from '../store/event-store.js';
+import { skipPositions } from '../store/log-row.js';
 import { createEventEstimate } from './event-estimate.js';
 import { createSqlRetention } from './event-pruning.js';
 import { encodeEvent } from './event-row.js';
 import { createEventSearch } from './event-search.js';
 import { createEventTail } from './event-tail.js';
 import { createEventWriter } from './event-writer.js';
-import { skipPositions } from './log-row.js';
 import { rebuildRollups } from './rollup-rebuild.js';
 import { createSegmentUpkeep, type SegmentUpkeep } from './segment-upkeep.js';
 import { createStatisticsStore } from './statistics-store.js';

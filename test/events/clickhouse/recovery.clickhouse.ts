@@ -41,7 +41,7 @@ function mortal(steps: number, isLastDone: boolean) {
     connection: (real: ClickHouseConnection): ClickHouseConnection => ({
       ...real,
       read: (lane, query) => step(() => real.read(lane, query)),
-      insert: (insertion) => step(() => real.insert(insertion)),
+      insert: (insertion, left) => step(() => real.insert(insertion, left)),
       command: (text) => step(() => real.command(text)),
     }),
     bulk: (real: Database['bulk']): Pick<BulkDatabase, 'read' | 'transaction'> => ({

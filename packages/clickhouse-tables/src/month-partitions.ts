@@ -6,8 +6,8 @@ const BEFORE = 0;
 const AFTER = 999_912;
 
 /**
- * The partition of an event when it is first stored: the month of its time in UTC, as 202611, or one for all times that
- * are long past or far away. A partition is deleted as a whole when all of its events are too old.
+ * The partition of a row when it is first stored: the month of its time in UTC, as 202611, or one for all times that
+ * are long past or far away. A partition is deleted as a whole when all of its rows are too old.
  */
 export function partitionOf(timeUs: bigint, nowMs: number): number {
   const ageUs = BigInt(nowMs) * 1_000n - timeUs;
