@@ -44,8 +44,7 @@ it('docs/controls.md has the options that the evaluators have', async () => {
     expect(current).toMatch(place);
     current = current.replace(place, (_all, start, end) => `${start}\n${optionsTable(name)}\n\n${end}`);
   }
-  // Written by `npm run generate:settings`.
-  await expect(current).toMatchFileSnapshot(FILE);
+  await expect(current, 'run "npm run generate:settings"').toMatchFileSnapshot(FILE);
 });
 
 interface Sample {

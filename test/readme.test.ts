@@ -7,6 +7,5 @@ it('docs/configuration.md has the table of variables that the code has', async (
   const file = findUp('docs/configuration.md');
   const table = `${configurationTable()}\n`;
   const current = readFileSync(file, 'utf8').replace(/\| Variable \|[\s\S]*?\n(?=\n)/, () => table);
-  // Written by `npm run generate:settings`.
-  await expect(current).toMatchFileSnapshot(file);
+  await expect(current, 'run "npm run generate:settings"').toMatchFileSnapshot(file);
 });

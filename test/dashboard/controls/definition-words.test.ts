@@ -20,7 +20,9 @@ describe('a definition in words', () => {
       { pattern: 'x', flags: ['IGNORECASE'], normalize: 'nfkc' },
       'the whole step matches regex `x` in upper or lower case after Unicode normalization',
     ],
+    ['name', 'regex', { pattern: 'x', flags: null, later: 3 }, '`name` matches regex `x` with later `3`'],
     ['name', 'list', { values: ['send_mail'] }, '`name` is `send_mail`'],
+    ['name', 'list', { values: ['a'], at_most: 2 }, '`name` is `a` with at most `2`'],
     [
       'input.to',
       'list',

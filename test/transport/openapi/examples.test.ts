@@ -98,7 +98,9 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
       expect(problemsOf(operation, reply.status, content), id).toEqual([]);
       if (!WITHOUT_REPLY.includes(id)) replies[id] = steady(content);
     }
-    // Written by `npm run generate:openapi`.
-    await expect(`${JSON.stringify(replies, null, 2)}\n`).toMatchFileSnapshot(FILE);
+    await expect(
+      `${JSON.stringify(replies, null, 2)}\n`,
+      'run "npm run generate:openapi"',
+    ).toMatchFileSnapshot(FILE);
   });
 });

@@ -31,42 +31,52 @@ export function leafWords(path: string | undefined, evaluator: string, config: J
   if (evaluator === 'list') return [subject, ...listWords(config)];
   const verb = VERBS[evaluator];
   const start = verb === undefined ? [say('is matched by'), quote(evaluator)] : [say(verb)];
-  const members = Object.entries(config).filter(([, value]) => value !== null);
-  if (members.length === 0) return [subject, ...start];
-  return [subject, ...start, ...(verb === undefined ? [say('with')] : []), ...members.flatMap(memberWords)];
+  return [subject, ...start, ...(verb === undefined ? withMembers(config) : membersWords(config))];
 }
 
-function regexWords(config: JsonObject): Words[] {
-  const flags = Array.isArray(config.flags) ? config.flags : [];
+function regexWords({ pattern, flags: given, normalize, ...others }: JsonObject): Words[] {
+  const flags = Array.isArray(given) ? given : [];
   const ignoresCase = flags.some((flag) => /^i(?:gnorecase)?$/i.test(String(flag)));
   return [
     say('matches regex'),
-    quote(String(config.pattern ?? '')),
+    quote(String(pattern ?? '')),
     ...(ignoresCase ? [say('in upper or lower case')] : []),
-    ...normalizeWords(config),
+    ...normalizeWords(normalize),
+    ...withMembers(others),
   ];
 }
 
 function listWords(config: JsonObject): Words[] {
-  const [positive, negative] = LIST_VERBS[String(config.match_mode ?? 'exact')] ?? [
-    'matches',
-    'does not match',
-  ];
-  const values = Array.isArray(config.values) ? config.values : [];
+  const { values: given, logic, match_on, match_mode, case_sensitive, normalize, ...others } = config;
+  const [positive, negative] = LIST_VERBS[String(match_mode ?? 'exact')] ?? ['matches', 'does not match'];
+  const values = Array.isArray(given) ? given : [];
   const shown = values.slice(0, MAX_VALUES);
   return [
-    ...(config.logic === 'all' ? [say('with every item')] : []),
-    say(config.match_on === 'no_match' ? negative : positive),
+    ...(logic === 'all' ? [say('with every item')] : []),
+    say(match_on === 'no_match' ? negative : positive),
     ...(values.length === 1 ? [] : [say('any of')]),
     ...(values.length === 0 ? [say('no values')] : shown.map((value) => quote(valueText(value)))),
     ...(values.length > shown.length ? [say(`and ${values.length - shown.length} more`)] : []),
-    ...(config.case_sensitive === true ? [say('in exactly this case')] : []),
-    ...normalizeWords(config),
+    ...(case_sensitive === true ? [say('in exactly this case')] : []),
+    ...normalizeWords(normalize),
+    ...withMembers(others),
   ];
 }
 
-function normalizeWords(config: JsonObject): Words[] {
-  return config.normalize === 'nfkc' ? [say('after Unicode normalization')] : [];
+function normalizeWords(normalize: JsonValue | undefined): Words[] {
+  return normalize === 'nfkc' ? [say('after Unicode normalization')] : [];
+}
+
+/** The options that have no words of their own. */
+function withMembers(config: JsonObject): Words[] {
+  const words = membersWords(config);
+  return words.length === 0 ? [] : [say('with'), ...words];
+}
+
+function membersWords(config: JsonObject): Words[] {
+  return Object.entries(config)
+    .filter(([, value]) => value !== null)
+    .flatMap(memberWords);
 }
 
 function memberWords([name, value]: [string, JsonValue]): Words[] {
