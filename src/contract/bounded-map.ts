@@ -7,6 +7,8 @@ export interface MapBounds<Value> {
   readonly weightOf?: (value: Value) => number;
 }
 
+const MIN_CHANGES = 100;
+
 /**
  * A map whose oldest entries go when there are too many. The oldest one was set longest ago; where `use` reads, it was
  * used longest ago. Setting a known key again changes its value, not its age.
@@ -16,10 +18,12 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #weightOf: (value: Value) => number;
   #weight = 0;
   /**
-   * Every entry it has passed is gone, and new ones are behind it. A new iterator would pass all places of entries that
-   * are gone, each time.
+   * Every entry it has passed is gone, and new ones are behind it. A new iterator for each removal would pass all places
+   * of entries that are gone, each time.
    */
-  readonly #oldest = this.keys();
+  #oldest = this.keys();
+  /** Since the iterator moved. */
+  #changes = 0;
 
   constructor(bounds: MapBounds<Value>) {
     super();
@@ -32,9 +36,11 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
     if (before !== undefined) this.#weight -= this.#weightOf(before);
     this.#weight += this.#weightOf(value);
     super.set(key, value);
+    this.#changed();
     const { entries, weight = 0 } = this.#bounds;
     while (this.size > entries || (this.#weight > weight && this.size > 1)) {
       this.delete(this.#oldest.next().value as Key);
+      this.#changes = 0;
     }
     return this;
   }
@@ -45,17 +51,27 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
     if (value === undefined) return undefined;
     super.delete(key);
     super.set(key, value);
+    this.#changed();
     return value;
   }
 
   override delete(key: Key): boolean {
     const value = this.get(key);
     if (value !== undefined) this.#weight -= this.#weightOf(value);
+    this.#changed();
     return super.delete(key);
   }
 
   override clear(): void {
     super.clear();
     this.#weight = 0;
+  }
+
+  /** An iterator that does not move keeps every table alive that V8 has replaced since, of all entries of its time. */
+  #changed(): void {
+    this.#changes += 1;
+    if (this.#changes <= Math.max(this.size, MIN_CHANGES)) return;
+    this.#oldest = this.keys();
+    this.#changes = 0;
   }
 }
