@@ -52,8 +52,11 @@ async function expectTold(service: TestService, call: RestClient, state: string)
   );
   expect(ready.status).toBe(state === 'OK' || state === 'DOWN' ? 200 : 503);
   expect((await call('GET', '/health')).body).toMatchObject({ status: 'healthy', storage: state });
-  const samples = parseMetrics((await call('GET', '/metrics')).body);
-  expect(metric(samples, 'control_enforcement_server_storage_state', { state })).toBe(1);
+  // On a busy machine, the storage may also be down for a moment.
+  await until(
+    async () => parseMetrics((await call('GET', '/metrics')).body),
+    (samples) => metric(samples, 'control_enforcement_server_storage_state', { state }) === 1,
+  );
   await expectServing(service.url, '', true);
   await expectServing(service.url, 'EvaluationService', true);
   await expectServing(service.url, 'EvaluatorService', true);

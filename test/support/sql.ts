@@ -11,6 +11,8 @@ export async function executeSql(databaseUrl: string, sql: string): Promise<void
     : databaseUrl.replace(/^file:/, '');
   const connection = openSqliteConnection(path, 'writer');
   try {
+    // The service may be writing for longer than it waits itself.
+    connection.execute('PRAGMA busy_timeout = 60000');
     // At once for writing: a transaction that begins by reading fails when the service writes meanwhile.
     connection.executeScript(sql.replace(/^\s*BEGIN;/, 'BEGIN IMMEDIATE;'));
   } finally {
