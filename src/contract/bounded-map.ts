@@ -7,6 +7,7 @@ export interface MapBounds<Value> {
   readonly weightOf?: (value: Value) => number;
 }
 
+/** Changes of a small map after which its iterator is made anew, so that this is not done at each of them. */
 const MIN_CHANGES = 100;
 
 /**
