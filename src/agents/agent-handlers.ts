@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { AgentService as AgentServiceDesc } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { type HandlersOf, handler, sharedHandler, streamHandler } from '../contract/call/handler.js';
 import type { AgentEvaluators } from './agent-evaluators.js';
@@ -12,6 +13,8 @@ export function agentHandlers(
   watchControls: WatchControls,
 ): HandlersOf<typeof AgentServiceDesc> {
   return {
+    // Replaced by the implementation of this branch.
+    listAgentLabels: handler(z.object({}), () => ({ labels: [] })),
     listAgents: handler(agentSchemas.listAgents, (input) => agents.list(input)),
     initAgent: handler(agentSchemas.initAgent, (input, context) => agents.init(context, input)),
     getAgent: handler(agentSchemas.getAgent, (input) => agents.get(input.agent_name)),

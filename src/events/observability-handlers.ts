@@ -100,6 +100,7 @@ export function observabilityHandlers(
     getStats: handler(schemas.getStats, (input) => service.stats(input)),
     getControlStats: handler(schemas.getControlStats, (input) => service.controlStats(input)),
     getStatsOverview: handler(schemas.getStatsOverview, (input) => service.overview(input)),
+    getEvaluationStats: off,
     getObservabilityStatus: handler(schemas.getObservabilityStatus, () => status(true)),
   };
 }
@@ -117,6 +118,7 @@ export function observabilityOffHandlers(): Handlers {
     getStats: off,
     getControlStats: off,
     getStatsOverview: off,
+    getEvaluationStats: off,
     getObservabilityStatus: handler(z.object({}), () => status(false)),
   };
 }

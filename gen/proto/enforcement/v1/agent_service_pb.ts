@@ -16,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/agent_service.proto.
  */
 export const file_enforcement_v1_agent_service: GenFile = /*@__PURE__*/
-  fileDesc("CiJlbmZvcmNlbWVudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSKnAQoRTGlzdEFnZW50c1JlcXVlc3QSEwoGY3Vyc29yGAEgASgJSACIAQESEgoFbGltaXQYAiABKAVIAYgBARIRCgRuYW1lGAMgASgJSAKIAQESIAoTaGFzX2FjdGl2ZV9jb250cm9scxgEIAEoCEgDiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lQhYKFF9oYXNfYWN0aXZlX2NvbnRyb2xzInIKEkxpc3RBZ2VudHNSZXNwb25zZRIsCgZhZ2VudHMYASADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudFN1bW1hcnkSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24irAIKDEFnZW50U3VtbWFyeRISCgphZ2VudF9uYW1lGAEgASgJEhIKCnBvbGljeV9pZHMYAiADKAUSFwoKY3JlYXRlZF9hdBgDIAEoCUgAiAEBEhIKCnN0ZXBfY291bnQYBCABKAUSFwoPZXZhbHVhdG9yX2NvdW50GAUgASgFEh0KFWFjdGl2ZV9jb250cm9sc19jb3VudBgGIAEoBRIVCgd2ZXJzaW9uGAcgASgDQgTIuxgBEh8KDGxhc3RfdXNlZF9hdBgIIAEoCUIEyLsYAUgBiAEBEjcKDHN0ZXBfc2NoZW1hcxgJIAEoDjIbLmVuZm9yY2VtZW50LnYxLlN0ZXBTY2hlbWFzQgTIuxgBQg0KC19jcmVhdGVkX2F0Qg8KDV9sYXN0X3VzZWRfYXQiwgMKEEluaXRBZ2VudFJlcXVlc3QSKQoFYWdlbnQYASABKAsyFS5lbmZvcmNlbWVudC52MS5BZ2VudEID4EECEi0KBXN0ZXBzGAIgAygLMh4uZW5mb3JjZW1lbnQudjEuU3RlcERlZmluaXRpb24SOQoKZXZhbHVhdG9ycxgDIAMoCzIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZ2lzdHJhdGlvbhIaCg1mb3JjZV9yZXBsYWNlGAQgASgISACIAQESMwoNY29uZmxpY3RfbW9kZRgFIAEoDjIcLmVuZm9yY2VtZW50LnYxLkNvbmZsaWN0TW9kZRIYCgt0YXJnZXRfdHlwZRgGIAEoCUgBiAEBEhYKCXRhcmdldF9pZBgHIAEoCUgCiAEBEhoKDW9taXRfY29udHJvbHMYCCABKAhIA4gBARIpCgppZl92ZXJzaW9uGAkgASgDQhCquxgISWYtTWF0Y2iwuxgBSASIAQFCEAoOX2ZvcmNlX3JlcGxhY2VCDgoMX3RhcmdldF90eXBlQgwKCl90YXJnZXRfaWRCEAoOX29taXRfY29udHJvbHNCDQoLX2lmX3ZlcnNpb24isQIKBUFnZW50EhwKCmFnZW50X25hbWUYASABKAlCA+BBAkgAiAEBEh4KEWFnZW50X2Rlc2NyaXB0aW9uGAIgASgJSAGIAQESHQoQYWdlbnRfY3JlYXRlZF9hdBgDIAEoCUgCiAEBEh0KEGFnZW50X3VwZGF0ZWRfYXQYBCABKAlIA4gBARIaCg1hZ2VudF92ZXJzaW9uGAUgASgJSASIAQESLwoOYWdlbnRfbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg0KC19hZ2VudF9uYW1lQhQKEl9hZ2VudF9kZXNjcmlwdGlvbkITChFfYWdlbnRfY3JlYXRlZF9hdEITChFfYWdlbnRfdXBkYXRlZF9hdEIQCg5fYWdlbnRfdmVyc2lvbiKGAgoOU3RlcERlZmluaXRpb24SFgoEdHlwZRgBIAEoCUID4EECSACIAQESFgoEbmFtZRgCIAEoCUID4EECSAGIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAogBARItCgxpbnB1dF9zY2hlbWEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KDW91dHB1dF9zY2hlbWEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIHCgVfdHlwZUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb24ikgEKFUV2YWx1YXRvclJlZ2lzdHJhdGlvbhIWCgRuYW1lGAEgASgJQgPgQQJIAIgBARIuCg1jb25maWdfc2NoZW1hGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIYCgtkZXNjcmlwdGlvbhgDIAEoCUgBiAEBQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbiL4AQoRSW5pdEFnZW50UmVzcG9uc2USDwoHY3JlYXRlZBgBIAEoCBIuCghjb250cm9scxgCIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbBIZChFvdmVyd3JpdGVfYXBwbGllZBgDIAEoCBI7ChFvdmVyd3JpdGVfY2hhbmdlcxgEIAEoCzIgLmVuZm9yY2VtZW50LnYxLk92ZXJ3cml0ZUNoYW5nZXMSLwoId2FybmluZ3MYBSADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBEhkKB3ZlcnNpb24YBiABKANCCKq7GARFVGFnIlwKDEFnZW50Q29udHJvbBIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEjIKB2NvbnRyb2wYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiLKAgoQT3ZlcndyaXRlQ2hhbmdlcxIYChBtZXRhZGF0YV9jaGFuZ2VkGAEgASgIEiwKC3N0ZXBzX2FkZGVkGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc191cGRhdGVkGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc19yZW1vdmVkGAQgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIYChBldmFsdWF0b3JzX2FkZGVkGAUgAygJEhoKEmV2YWx1YXRvcnNfdXBkYXRlZBgGIAMoCRIaChJldmFsdWF0b3JzX3JlbW92ZWQYByADKAkSPAoSZXZhbHVhdG9yX3JlbW92YWxzGAggAygLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVtb3ZhbCIlCgdTdGVwS2V5EgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCSJzChBFdmFsdWF0b3JSZW1vdmFsEgwKBG5hbWUYASABKAkSJQodcmVmZXJlbmNlZF9ieV9hY3RpdmVfY29udHJvbHMYAiABKAgSEwoLY29udHJvbF9pZHMYAyADKAUSFQoNY29udHJvbF9uYW1lcxgEIAMoCSIqCg9HZXRBZ2VudFJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECIpsDChBHZXRBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUuZW5mb3JjZW1lbnQudjEuQWdlbnQSLQoFc3RlcHMYAiADKAsyHi5lbmZvcmNlbWVudC52MS5TdGVwRGVmaW5pdGlvbhI5CgpldmFsdWF0b3JzGAMgAygLMiUuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVnaXN0cmF0aW9uEhkKB3ZlcnNpb24YBCABKANCCKq7GARFVGFnEiAKEmxpbmtlZF9jb250cm9sX2lkcxgFIAMoBUIEyLsYARI3CgxzdGVwX3NjaGVtYXMYBiABKA4yGy5lbmZvcmNlbWVudC52MS5TdGVwU2NoZW1hc0IEyLsYARJBChZlZmZlY3RpdmVfc3RlcF9zY2hlbWFzGAcgASgOMhsuZW5mb3JjZW1lbnQudjEuU3RlcFNjaGVtYXNCBMi7GAESPgoQbWlzbWF0Y2hlZF9zdGVwcxgIIAMoCzIeLmVuZm9yY2VtZW50LnYxLk1pc21hdGNoZWRTdGVwQgTIuxgBInkKDk1pc21hdGNoZWRTdGVwEgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCRIMCgRwYXJ0GAMgASgJEgwKBHBhdGgYBCABKAkSDwoHcHJvYmxlbRgFIAEoCRINCgVjb3VudBgGIAEoAxIPCgdsYXN0X2F0GAcgASgJIooCChJVcGRhdGVBZ2VudFJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEi0KDHJlbW92ZV9zdGVwcxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLlN0ZXBLZXkSGQoRcmVtb3ZlX2V2YWx1YXRvcnMYAyADKAkSGQoGc3RyaWN0GAQgASgIQgSwuxgBSACIAQESKQoKaWZfdmVyc2lvbhgFIAEoA0IQqrsYCElmLU1hdGNosLsYAUgBiAEBEjEKDHN0ZXBfc2NoZW1hcxgGIAEoDjIbLmVuZm9yY2VtZW50LnYxLlN0ZXBTY2hlbWFzQgkKB19zdHJpY3RCDQoLX2lmX3ZlcnNpb24irQEKE1VwZGF0ZUFnZW50UmVzcG9uc2USLgoNc3RlcHNfcmVtb3ZlZBgBIAMoCzIXLmVuZm9yY2VtZW50LnYxLlN0ZXBLZXkSGgoSZXZhbHVhdG9yc19yZW1vdmVkGAIgAygJEi8KCHdhcm5pbmdzGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYARIZCgd2ZXJzaW9uGAQgASgDQgiquxgERVRhZyJnChJEZWxldGVBZ2VudFJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEikKCmlmX3ZlcnNpb24YAiABKANCEKq7GAhJZi1NYXRjaLC7GAFIAIgBAUINCgtfaWZfdmVyc2lvbiJmChNEZWxldGVBZ2VudFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSHgoWcmVtb3ZlZF9jb250cm9sc19jb3VudBgCIAEoBRIeChZyZW1vdmVkX3BvbGljaWVzX2NvdW50GAMgASgFInMKGkxpc3RBZ2VudEV2YWx1YXRvcnNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhITCgZjdXJzb3IYAiABKAlIAIgBARISCgVsaW1pdBgDIAEoBUgBiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0IoEBChtMaXN0QWdlbnRFdmFsdWF0b3JzUmVzcG9uc2USMgoKZXZhbHVhdG9ycxgBIAMoCzIeLmVuZm9yY2VtZW50LnYxLkFnZW50RXZhbHVhdG9yEi4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIngKDkFnZW50RXZhbHVhdG9yEgwKBG5hbWUYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIuCg1jb25maWdfc2NoZW1hGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIOCgxfZGVzY3JpcHRpb24iUAoYR2V0QWdlbnRFdmFsdWF0b3JSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIbCg5ldmFsdWF0b3JfbmFtZRgCIAEoCUID4EECIoMBChlHZXRBZ2VudEV2YWx1YXRvclJlc3BvbnNlEgwKBG5hbWUYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIuCg1jb25maWdfc2NoZW1hGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIOCgxfZGVzY3JpcHRpb24i5QIKGExpc3RBZ2VudENvbnRyb2xzUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISGwoOcmVuZGVyZWRfc3RhdGUYAiABKAlIAIgBARIaCg1lbmFibGVkX3N0YXRlGAMgASgJSAGIAQESGAoLdGFyZ2V0X3R5cGUYBCABKAlIAogBARIWCgl0YXJnZXRfaWQYBSABKAlIA4gBARIWCglwYWdlX3NpemUYBiABKAVIBIgBARIXCgpwYWdlX3Rva2VuGAcgASgJSAWIAQESHgoRbWF4X21lc3NhZ2VfYnl0ZXMYCCABKAVIBogBAUIRCg9fcmVuZGVyZWRfc3RhdGVCEAoOX2VuYWJsZWRfc3RhdGVCDgoMX3RhcmdldF90eXBlQgwKCl90YXJnZXRfaWRCDAoKX3BhZ2Vfc2l6ZUINCgtfcGFnZV90b2tlbkIUChJfbWF4X21lc3NhZ2VfYnl0ZXMinAEKGUxpc3RBZ2VudENvbnRyb2xzUmVzcG9uc2USLgoIY29udHJvbHMYASADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudENvbnRyb2wSOwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJQh2quxgZWC1TZXJ2aWNlLU5leHQtUGFnZS1Ub2tlbkgAiAEBQhIKEF9uZXh0X3BhZ2VfdG9rZW4ikwEKFFdhdGNoQ29udHJvbHNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIaCg1mcm9tX3JldmlzaW9uGAIgASgDSACIAQESHgoRbWF4X21lc3NhZ2VfYnl0ZXMYAyABKAVIAYgBAUIQCg5fZnJvbV9yZXZpc2lvbkIUChJfbWF4X21lc3NhZ2VfYnl0ZXMi3gEKFVdhdGNoQ29udHJvbHNSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoAxIwCgRmdWxsGAIgASgLMiAuZW5mb3JjZW1lbnQudjEuQ29udHJvbHNTbmFwc2hvdEgAEjEKB2NoYW5nZWQYAyABKAsyHi5lbmZvcmNlbWVudC52MS5Db250cm9sc0NoYW5nZUgAEjIKB2N1cnJlbnQYBCABKAsyHy5lbmZvcmNlbWVudC52MS5Db250cm9sc0N1cnJlbnRIABISCgppbmNvbXBsZXRlGAUgASgIQgYKBG5ld3MiQgoQQ29udHJvbHNTbmFwc2hvdBIuCghjb250cm9scxgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbCJRCg5Db250cm9sc0NoYW5nZRIuCgh1cHNlcnRlZBgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbBIPCgdyZW1vdmVkGAIgAygFIiwKD0NvbnRyb2xzQ3VycmVudBIZChFzdGFsZW5lc3Nfc2Vjb25kcxgBIAEoASKEAQoWQWRkQWdlbnRDb250cm9sUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISFwoKY29udHJvbF9pZBgCIAEoBUID4EECEikKCmlmX3ZlcnNpb24YAyABKANCEKq7GAhJZi1NYXRjaLC7GAFIAIgBAUINCgtfaWZfdmVyc2lvbiJbChdBZGRBZ2VudENvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEi8KCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYASJNChlSZW1vdmVBZ2VudENvbnRyb2xSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIXCgpjb250cm9sX2lkGAIgASgFQgPgQQIibwoaUmVtb3ZlQWdlbnRDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIiChpyZW1vdmVkX2RpcmVjdF9hc3NvY2lhdGlvbhgCIAEoCBIcChRjb250cm9sX3N0aWxsX2FjdGl2ZRgDIAEoCCpkCgxDb25mbGljdE1vZGUSHQoZQ09ORkxJQ1RfTU9ERV9VTlNQRUNJRklFRBAAEhgKFENPTkZMSUNUX01PREVfU1RSSUNUEAESGwoXQ09ORkxJQ1RfTU9ERV9PVkVSV1JJVEUQAiqMAQoLU3RlcFNjaGVtYXMSHAoYU1RFUF9TQ0hFTUFTX1VOU1BFQ0lGSUVEEAASGAoUU1RFUF9TQ0hFTUFTX0RFRkFVTFQQARIUChBTVEVQX1NDSEVNQVNfT0ZGEAISFQoRU1RFUF9TQ0hFTUFTX1dBUk4QAxIYChRTVEVQX1NDSEVNQVNfRU5GT1JDRRAEMqcOCgxBZ2VudFNlcnZpY2UShQEKCkxpc3RBZ2VudHMSIS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRzUmVxdWVzdBoiLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudHNSZXNwb25zZSIwkAIBqLsYAvK7GAthZ2VudHMucmVhZPi7GAOC0+STAhASDi9hcGkvdjEvYWdlbnRzEpMBCglJbml0QWdlbnQSIC5lbmZvcmNlbWVudC52MS5Jbml0QWdlbnRSZXF1ZXN0GiEuZW5mb3JjZW1lbnQudjEuSW5pdEFnZW50UmVzcG9uc2UiQZACAqi7GALyuxgPYWdlbnRzLnJlZ2lzdGVy+LsYAoLT5JMCHToBKiIYL2FwaS92MS9hZ2VudHMvaW5pdEFnZW50EowBCghHZXRBZ2VudBIfLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UmVzcG9uc2UiPZACAai7GALyuxgLYWdlbnRzLnJlYWT4uxgCgtPkkwIdEhsvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0SmQEKC1VwZGF0ZUFnZW50EiIuZW5mb3JjZW1lbnQudjEuVXBkYXRlQWdlbnRSZXF1ZXN0GiMuZW5mb3JjZW1lbnQudjEuVXBkYXRlQWdlbnRSZXNwb25zZSJBkAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwIgOgEqMhsvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0SlgEKC0RlbGV0ZUFnZW50EiIuZW5mb3JjZW1lbnQudjEuRGVsZXRlQWdlbnRSZXF1ZXN0GiMuZW5mb3JjZW1lbnQudjEuRGVsZXRlQWdlbnRSZXNwb25zZSI+kAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwIdKhsvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0SuAEKE0xpc3RBZ2VudEV2YWx1YXRvcnMSKi5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRFdmFsdWF0b3JzUmVxdWVzdBorLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudEV2YWx1YXRvcnNSZXNwb25zZSJIkAIBqLsYAvK7GAthZ2VudHMucmVhZPi7GAKC0+STAigSJi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9ldmFsdWF0b3JzEsMBChFHZXRBZ2VudEV2YWx1YXRvchIoLmVuZm9yY2VtZW50LnYxLkdldEFnZW50RXZhbHVhdG9yUmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLkdldEFnZW50RXZhbHVhdG9yUmVzcG9uc2UiWZACAai7GALyuxgLYWdlbnRzLnJlYWT4uxgCgtPkkwI5EjcvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vZXZhbHVhdG9ycy97ZXZhbHVhdG9yX25hbWV9ErYBChFMaXN0QWdlbnRDb250cm9scxIoLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudENvbnRyb2xzUmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudENvbnRyb2xzUmVzcG9uc2UiTJACAai7GAK4uxgC8rsYDWNvbnRyb2xzLnJlYWT4uxgCgtPkkwImEiQvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vY29udHJvbHMSfAoNV2F0Y2hDb250cm9scxIkLmVuZm9yY2VtZW50LnYxLldhdGNoQ29udHJvbHNSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuV2F0Y2hDb250cm9sc1Jlc3BvbnNlIhyQAgGouxgC8rsYDWNvbnRyb2xzLnJlYWT4uxgCMAESuAEKD0FkZEFnZW50Q29udHJvbBImLmVuZm9yY2VtZW50LnYxLkFkZEFnZW50Q29udHJvbFJlcXVlc3QaJy5lbmZvcmNlbWVudC52MS5BZGRBZ2VudENvbnRyb2xSZXNwb25zZSJUkAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwIzIjEvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vY29udHJvbHMve2NvbnRyb2xfaWR9EsEBChJSZW1vdmVBZ2VudENvbnRyb2wSKS5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudENvbnRyb2xSZXF1ZXN0GiouZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRDb250cm9sUmVzcG9uc2UiVJACAqi7GAPyuxgMYWdlbnRzLndyaXRl+LsYAoLT5JMCMyoxL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzL3tjb250cm9sX2lkfUKAAQoYaW8uY29udHJvbGVuZm9yY2VtZW50LnYxUAFaSmdpdGh1Yi5jb20vY29udHJvbC1lbmZvcmNlbWVudC9zZXJ2aWNlL2dlbi9nby9lbmZvcmNlbWVudC92MTtlbmZvcmNlbWVudHYxqgIVQ29udHJvbEVuZm9yY2VtZW50LlYxYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct]);
+  fileDesc("CiJlbmZvcmNlbWVudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSLVAgoRTGlzdEFnZW50c1JlcXVlc3QSEwoGY3Vyc29yGAEgASgJSACIAQESEgoFbGltaXQYAiABKAVIAYgBARIRCgRuYW1lGAMgASgJSAKIAQESIAoTaGFzX2FjdGl2ZV9jb250cm9scxgEIAEoCEgDiAEBEg4KBmxhYmVscxgFIAMoCRIXCgpjb250cm9sX2lkGAYgASgFSASIAQESFgoJcG9saWN5X2lkGAcgASgFSAWIAQESLAoIb3JkZXJfYnkYCCABKA4yGi5lbmZvcmNlbWVudC52MS5BZ2VudE9yZGVyEhQKB3JldmVyc2UYCSABKAhIBogBAUIJCgdfY3Vyc29yQggKBl9saW1pdEIHCgVfbmFtZUIWChRfaGFzX2FjdGl2ZV9jb250cm9sc0INCgtfY29udHJvbF9pZEIMCgpfcG9saWN5X2lkQgoKCF9yZXZlcnNlIhgKFkxpc3RBZ2VudExhYmVsc1JlcXVlc3QiRQoXTGlzdEFnZW50TGFiZWxzUmVzcG9uc2USKgoGbGFiZWxzGAEgAygLMhouZW5mb3JjZW1lbnQudjEuQWdlbnRMYWJlbCJLCgpBZ2VudExhYmVsEgwKBG5hbWUYASABKAkSLwoGdmFsdWVzGAIgAygLMh8uZW5mb3JjZW1lbnQudjEuQWdlbnRMYWJlbFZhbHVlIjUKD0FnZW50TGFiZWxWYWx1ZRINCgV2YWx1ZRgBIAEoCRITCgthZ2VudF9jb3VudBgCIAEoBSJyChJMaXN0QWdlbnRzUmVzcG9uc2USLAoGYWdlbnRzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRTdW1tYXJ5Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIr0ECgxBZ2VudFN1bW1hcnkSEgoKYWdlbnRfbmFtZRgBIAEoCRISCgpwb2xpY3lfaWRzGAIgAygFEhcKCmNyZWF0ZWRfYXQYAyABKAlIAIgBARISCgpzdGVwX2NvdW50GAQgASgFEhcKD2V2YWx1YXRvcl9jb3VudBgFIAEoBRIdChVhY3RpdmVfY29udHJvbHNfY291bnQYBiABKAUSFQoHdmVyc2lvbhgHIAEoA0IEyLsYARIfCgxsYXN0X3VzZWRfYXQYCCABKAlCBMi7GAFIAYgBARI3CgxzdGVwX3NjaGVtYXMYCSABKA4yGy5lbmZvcmNlbWVudC52MS5TdGVwU2NoZW1hc0IEyLsYARI+CgZsYWJlbHMYCiADKAsyKC5lbmZvcmNlbWVudC52MS5BZ2VudFN1bW1hcnkuTGFiZWxzRW50cnlCBMi7GAESJAoRbGFzdF9ldmFsdWF0ZWRfYXQYCyABKAlCBMi7GAFIAogBARIhCg5sYXN0X2RlbmllZF9hdBgMIAEoCUIEyLsYAUgDiAEBEh4KC2Rlc2NyaXB0aW9uGA0gASgJQgTIuxgBSASIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUINCgtfY3JlYXRlZF9hdEIPCg1fbGFzdF91c2VkX2F0QhQKEl9sYXN0X2V2YWx1YXRlZF9hdEIRCg9fbGFzdF9kZW5pZWRfYXRCDgoMX2Rlc2NyaXB0aW9uIsIDChBJbml0QWdlbnRSZXF1ZXN0EikKBWFnZW50GAEgASgLMhUuZW5mb3JjZW1lbnQudjEuQWdlbnRCA+BBAhItCgVzdGVwcxgCIAMoCzIeLmVuZm9yY2VtZW50LnYxLlN0ZXBEZWZpbml0aW9uEjkKCmV2YWx1YXRvcnMYAyADKAsyJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZWdpc3RyYXRpb24SGgoNZm9yY2VfcmVwbGFjZRgEIAEoCEgAiAEBEjMKDWNvbmZsaWN0X21vZGUYBSABKA4yHC5lbmZvcmNlbWVudC52MS5Db25mbGljdE1vZGUSGAoLdGFyZ2V0X3R5cGUYBiABKAlIAYgBARIWCgl0YXJnZXRfaWQYByABKAlIAogBARIaCg1vbWl0X2NvbnRyb2xzGAggASgISAOIAQESKQoKaWZfdmVyc2lvbhgJIAEoA0IQqrsYCElmLU1hdGNosLsYAUgEiAEBQhAKDl9mb3JjZV9yZXBsYWNlQg4KDF90YXJnZXRfdHlwZUIMCgpfdGFyZ2V0X2lkQhAKDl9vbWl0X2NvbnRyb2xzQg0KC19pZl92ZXJzaW9uIrECCgVBZ2VudBIcCgphZ2VudF9uYW1lGAEgASgJQgPgQQJIAIgBARIeChFhZ2VudF9kZXNjcmlwdGlvbhgCIAEoCUgBiAEBEh0KEGFnZW50X2NyZWF0ZWRfYXQYAyABKAlIAogBARIdChBhZ2VudF91cGRhdGVkX2F0GAQgASgJSAOIAQESGgoNYWdlbnRfdmVyc2lvbhgFIAEoCUgEiAEBEi8KDmFnZW50X21ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEINCgtfYWdlbnRfbmFtZUIUChJfYWdlbnRfZGVzY3JpcHRpb25CEwoRX2FnZW50X2NyZWF0ZWRfYXRCEwoRX2FnZW50X3VwZGF0ZWRfYXRCEAoOX2FnZW50X3ZlcnNpb24ihgIKDlN0ZXBEZWZpbml0aW9uEhYKBHR5cGUYASABKAlCA+BBAkgAiAEBEhYKBG5hbWUYAiABKAlCA+BBAkgBiAEBEhgKC2Rlc2NyaXB0aW9uGAMgASgJSAKIAQESLQoMaW5wdXRfc2NoZW1hGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCg1vdXRwdXRfc2NoZW1hGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBwoFX3R5cGVCBwoFX25hbWVCDgoMX2Rlc2NyaXB0aW9uIpIBChVFdmFsdWF0b3JSZWdpc3RyYXRpb24SFgoEbmFtZRgBIAEoCUID4EECSACIAQESLgoNY29uZmlnX3NjaGVtYRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGAoLZGVzY3JpcHRpb24YAyABKAlIAYgBAUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb24i+AEKEUluaXRBZ2VudFJlc3BvbnNlEg8KB2NyZWF0ZWQYASABKAgSLgoIY29udHJvbHMYAiADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudENvbnRyb2wSGQoRb3ZlcndyaXRlX2FwcGxpZWQYAyABKAgSOwoRb3ZlcndyaXRlX2NoYW5nZXMYBCABKAsyIC5lbmZvcmNlbWVudC52MS5PdmVyd3JpdGVDaGFuZ2VzEi8KCHdhcm5pbmdzGAUgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYARIZCgd2ZXJzaW9uGAYgASgDQgiquxgERVRhZyJcCgxBZ2VudENvbnRyb2wSCgoCaWQYASABKAUSDAoEbmFtZRgCIAEoCRIyCgdjb250cm9sGAMgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb24iygIKEE92ZXJ3cml0ZUNoYW5nZXMSGAoQbWV0YWRhdGFfY2hhbmdlZBgBIAEoCBIsCgtzdGVwc19hZGRlZBgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLlN0ZXBLZXkSLgoNc3RlcHNfdXBkYXRlZBgDIAMoCzIXLmVuZm9yY2VtZW50LnYxLlN0ZXBLZXkSLgoNc3RlcHNfcmVtb3ZlZBgEIAMoCzIXLmVuZm9yY2VtZW50LnYxLlN0ZXBLZXkSGAoQZXZhbHVhdG9yc19hZGRlZBgFIAMoCRIaChJldmFsdWF0b3JzX3VwZGF0ZWQYBiADKAkSGgoSZXZhbHVhdG9yc19yZW1vdmVkGAcgAygJEjwKEmV2YWx1YXRvcl9yZW1vdmFscxgIIAMoCzIgLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlbW92YWwiJQoHU3RlcEtleRIMCgR0eXBlGAEgASgJEgwKBG5hbWUYAiABKAkicwoQRXZhbHVhdG9yUmVtb3ZhbBIMCgRuYW1lGAEgASgJEiUKHXJlZmVyZW5jZWRfYnlfYWN0aXZlX2NvbnRyb2xzGAIgASgIEhMKC2NvbnRyb2xfaWRzGAMgAygFEhUKDWNvbnRyb2xfbmFtZXMYBCADKAkiKgoPR2V0QWdlbnRSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAiKABQoQR2V0QWdlbnRSZXNwb25zZRIkCgVhZ2VudBgBIAEoCzIVLmVuZm9yY2VtZW50LnYxLkFnZW50Ei0KBXN0ZXBzGAIgAygLMh4uZW5mb3JjZW1lbnQudjEuU3RlcERlZmluaXRpb24SOQoKZXZhbHVhdG9ycxgDIAMoCzIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZ2lzdHJhdGlvbhIZCgd2ZXJzaW9uGAQgASgDQgiquxgERVRhZxIgChJsaW5rZWRfY29udHJvbF9pZHMYBSADKAVCBMi7GAESNwoMc3RlcF9zY2hlbWFzGAYgASgOMhsuZW5mb3JjZW1lbnQudjEuU3RlcFNjaGVtYXNCBMi7GAESQQoWZWZmZWN0aXZlX3N0ZXBfc2NoZW1hcxgHIAEoDjIbLmVuZm9yY2VtZW50LnYxLlN0ZXBTY2hlbWFzQgTIuxgBEj4KEG1pc21hdGNoZWRfc3RlcHMYCCADKAsyHi5lbmZvcmNlbWVudC52MS5NaXNtYXRjaGVkU3RlcEIEyLsYARJCCgZsYWJlbHMYCSADKAsyLC5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlc3BvbnNlLkxhYmVsc0VudHJ5QgTIuxgBEiQKEWxhc3RfZXZhbHVhdGVkX2F0GAogASgJQgTIuxgBSACIAQESIQoObGFzdF9kZW5pZWRfYXQYCyABKAlCBMi7GAFIAYgBARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQhQKEl9sYXN0X2V2YWx1YXRlZF9hdEIRCg9fbGFzdF9kZW5pZWRfYXQieQoOTWlzbWF0Y2hlZFN0ZXASDAoEdHlwZRgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBHBhcnQYAyABKAkSDAoEcGF0aBgEIAEoCRIPCgdwcm9ibGVtGAUgASgJEg0KBWNvdW50GAYgASgDEg8KB2xhc3RfYXQYByABKAkiigIKElVwZGF0ZUFnZW50UmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISLQoMcmVtb3ZlX3N0ZXBzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIZChFyZW1vdmVfZXZhbHVhdG9ycxgDIAMoCRIZCgZzdHJpY3QYBCABKAhCBLC7GAFIAIgBARIpCgppZl92ZXJzaW9uGAUgASgDQhCquxgISWYtTWF0Y2iwuxgBSAGIAQESMQoMc3RlcF9zY2hlbWFzGAYgASgOMhsuZW5mb3JjZW1lbnQudjEuU3RlcFNjaGVtYXNCCQoHX3N0cmljdEINCgtfaWZfdmVyc2lvbiKtAQoTVXBkYXRlQWdlbnRSZXNwb25zZRIuCg1zdGVwc19yZW1vdmVkGAEgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIaChJldmFsdWF0b3JzX3JlbW92ZWQYAiADKAkSLwoId2FybmluZ3MYAyADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBEhkKB3ZlcnNpb24YBCABKANCCKq7GARFVGFnImcKEkRlbGV0ZUFnZW50UmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISKQoKaWZfdmVyc2lvbhgCIAEoA0IQqrsYCElmLU1hdGNosLsYAUgAiAEBQg0KC19pZl92ZXJzaW9uImYKE0RlbGV0ZUFnZW50UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIeChZyZW1vdmVkX2NvbnRyb2xzX2NvdW50GAIgASgFEh4KFnJlbW92ZWRfcG9saWNpZXNfY291bnQYAyABKAUicwoaTGlzdEFnZW50RXZhbHVhdG9yc1JlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEhMKBmN1cnNvchgCIAEoCUgAiAEBEhIKBWxpbWl0GAMgASgFSAGIAQFCCQoHX2N1cnNvckIICgZfbGltaXQigQEKG0xpc3RBZ2VudEV2YWx1YXRvcnNSZXNwb25zZRIyCgpldmFsdWF0b3JzGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuQWdlbnRFdmFsdWF0b3ISLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24ieAoOQWdlbnRFdmFsdWF0b3ISDAoEbmFtZRgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEi4KDWNvbmZpZ19zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg4KDF9kZXNjcmlwdGlvbiJQChhHZXRBZ2VudEV2YWx1YXRvclJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEhsKDmV2YWx1YXRvcl9uYW1lGAIgASgJQgPgQQIigwEKGUdldEFnZW50RXZhbHVhdG9yUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEi4KDWNvbmZpZ19zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg4KDF9kZXNjcmlwdGlvbiLlAgoYTGlzdEFnZW50Q29udHJvbHNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIbCg5yZW5kZXJlZF9zdGF0ZRgCIAEoCUgAiAEBEhoKDWVuYWJsZWRfc3RhdGUYAyABKAlIAYgBARIYCgt0YXJnZXRfdHlwZRgEIAEoCUgCiAEBEhYKCXRhcmdldF9pZBgFIAEoCUgDiAEBEhYKCXBhZ2Vfc2l6ZRgGIAEoBUgEiAEBEhcKCnBhZ2VfdG9rZW4YByABKAlIBYgBARIeChFtYXhfbWVzc2FnZV9ieXRlcxgIIAEoBUgGiAEBQhEKD19yZW5kZXJlZF9zdGF0ZUIQCg5fZW5hYmxlZF9zdGF0ZUIOCgxfdGFyZ2V0X3R5cGVCDAoKX3RhcmdldF9pZEIMCgpfcGFnZV9zaXplQg0KC19wYWdlX3Rva2VuQhQKEl9tYXhfbWVzc2FnZV9ieXRlcyKcAQoZTGlzdEFnZW50Q29udHJvbHNSZXNwb25zZRIuCghjb250cm9scxgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbBI7Cg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlCHaq7GBlYLVNlcnZpY2UtTmV4dC1QYWdlLVRva2VuSACIAQFCEgoQX25leHRfcGFnZV90b2tlbiKTAQoUV2F0Y2hDb250cm9sc1JlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEhoKDWZyb21fcmV2aXNpb24YAiABKANIAIgBARIeChFtYXhfbWVzc2FnZV9ieXRlcxgDIAEoBUgBiAEBQhAKDl9mcm9tX3JldmlzaW9uQhQKEl9tYXhfbWVzc2FnZV9ieXRlcyLeAQoVV2F0Y2hDb250cm9sc1Jlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgDEjAKBGZ1bGwYAiABKAsyIC5lbmZvcmNlbWVudC52MS5Db250cm9sc1NuYXBzaG90SAASMQoHY2hhbmdlZBgDIAEoCzIeLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xzQ2hhbmdlSAASMgoHY3VycmVudBgEIAEoCzIfLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xzQ3VycmVudEgAEhIKCmluY29tcGxldGUYBSABKAhCBgoEbmV3cyJCChBDb250cm9sc1NuYXBzaG90Ei4KCGNvbnRyb2xzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sIlEKDkNvbnRyb2xzQ2hhbmdlEi4KCHVwc2VydGVkGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sEg8KB3JlbW92ZWQYAiADKAUiLAoPQ29udHJvbHNDdXJyZW50EhkKEXN0YWxlbmVzc19zZWNvbmRzGAEgASgBIoQBChZBZGRBZ2VudENvbnRyb2xSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIXCgpjb250cm9sX2lkGAIgASgFQgPgQQISKQoKaWZfdmVyc2lvbhgDIAEoA0IQqrsYCElmLU1hdGNosLsYAUgAiAEBQg0KC19pZl92ZXJzaW9uIlsKF0FkZEFnZW50Q29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSLwoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBIk0KGVJlbW92ZUFnZW50Q29udHJvbFJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEhcKCmNvbnRyb2xfaWQYAiABKAVCA+BBAiJvChpSZW1vdmVBZ2VudENvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEiIKGnJlbW92ZWRfZGlyZWN0X2Fzc29jaWF0aW9uGAIgASgIEhwKFGNvbnRyb2xfc3RpbGxfYWN0aXZlGAMgASgIKmQKDENvbmZsaWN0TW9kZRIdChlDT05GTElDVF9NT0RFX1VOU1BFQ0lGSUVEEAASGAoUQ09ORkxJQ1RfTU9ERV9TVFJJQ1QQARIbChdDT05GTElDVF9NT0RFX09WRVJXUklURRACKowBCgtTdGVwU2NoZW1hcxIcChhTVEVQX1NDSEVNQVNfVU5TUEVDSUZJRUQQABIYChRTVEVQX1NDSEVNQVNfREVGQVVMVBABEhQKEFNURVBfU0NIRU1BU19PRkYQAhIVChFTVEVQX1NDSEVNQVNfV0FSThADEhgKFFNURVBfU0NIRU1BU19FTkZPUkNFEAQqfAoKQWdlbnRPcmRlchIbChdBR0VOVF9PUkRFUl9VTlNQRUNJRklFRBAAEhQKEEFHRU5UX09SREVSX05BTUUQARIeChpBR0VOVF9PUkRFUl9MQVNUX0VWQUxVQVRFRBACEhsKF0FHRU5UX09SREVSX0xBU1RfREVOSUVEEAMyxQ8KDEFnZW50U2VydmljZRKFAQoKTGlzdEFnZW50cxIhLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudHNSZXF1ZXN0GiIuZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50c1Jlc3BvbnNlIjCQAgGouxgC8rsYC2FnZW50cy5yZWFk+LsYA4LT5JMCEBIOL2FwaS92MS9hZ2VudHMSmwEKD0xpc3RBZ2VudExhYmVscxImLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudExhYmVsc1JlcXVlc3QaJy5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRMYWJlbHNSZXNwb25zZSI3kAIBqLsYAvK7GAthZ2VudHMucmVhZPi7GAOC0+STAhcSFS9hcGkvdjEvYWdlbnRzL2xhYmVscxKTAQoJSW5pdEFnZW50EiAuZW5mb3JjZW1lbnQudjEuSW5pdEFnZW50UmVxdWVzdBohLmVuZm9yY2VtZW50LnYxLkluaXRBZ2VudFJlc3BvbnNlIkGQAgKouxgC8rsYD2FnZW50cy5yZWdpc3Rlcvi7GAKC0+STAh06ASoiGC9hcGkvdjEvYWdlbnRzL2luaXRBZ2VudBKMAQoIR2V0QWdlbnQSHy5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlcXVlc3QaIC5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlc3BvbnNlIj2QAgGouxgC8rsYC2FnZW50cy5yZWFk+LsYAoLT5JMCHRIbL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9EpkBCgtVcGRhdGVBZ2VudBIiLmVuZm9yY2VtZW50LnYxLlVwZGF0ZUFnZW50UmVxdWVzdBojLmVuZm9yY2VtZW50LnYxLlVwZGF0ZUFnZW50UmVzcG9uc2UiQZACAqi7GAPyuxgMYWdlbnRzLndyaXRl+LsYAoLT5JMCIDoBKjIbL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9EpYBCgtEZWxldGVBZ2VudBIiLmVuZm9yY2VtZW50LnYxLkRlbGV0ZUFnZW50UmVxdWVzdBojLmVuZm9yY2VtZW50LnYxLkRlbGV0ZUFnZW50UmVzcG9uc2UiPpACAqi7GAPyuxgMYWdlbnRzLndyaXRl+LsYAoLT5JMCHSobL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9ErgBChNMaXN0QWdlbnRFdmFsdWF0b3JzEiouZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50RXZhbHVhdG9yc1JlcXVlc3QaKy5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRFdmFsdWF0b3JzUmVzcG9uc2UiSJACAai7GALyuxgLYWdlbnRzLnJlYWT4uxgCgtPkkwIoEiYvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vZXZhbHVhdG9ycxLDAQoRR2V0QWdlbnRFdmFsdWF0b3ISKC5lbmZvcmNlbWVudC52MS5HZXRBZ2VudEV2YWx1YXRvclJlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5HZXRBZ2VudEV2YWx1YXRvclJlc3BvbnNlIlmQAgGouxgC8rsYC2FnZW50cy5yZWFk+LsYAoLT5JMCORI3L2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2V2YWx1YXRvcnMve2V2YWx1YXRvcl9uYW1lfRK2AQoRTGlzdEFnZW50Q29udHJvbHMSKC5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRDb250cm9sc1JlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRDb250cm9sc1Jlc3BvbnNlIkyQAgGouxgCuLsYAvK7GA1jb250cm9scy5yZWFk+LsYAoLT5JMCJhIkL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzEnwKDVdhdGNoQ29udHJvbHMSJC5lbmZvcmNlbWVudC52MS5XYXRjaENvbnRyb2xzUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLldhdGNoQ29udHJvbHNSZXNwb25zZSIckAIBqLsYAvK7GA1jb250cm9scy5yZWFk+LsYAjABErgBCg9BZGRBZ2VudENvbnRyb2wSJi5lbmZvcmNlbWVudC52MS5BZGRBZ2VudENvbnRyb2xSZXF1ZXN0GicuZW5mb3JjZW1lbnQudjEuQWRkQWdlbnRDb250cm9sUmVzcG9uc2UiVJACAqi7GAPyuxgMYWdlbnRzLndyaXRl+LsYAoLT5JMCMyIxL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzL3tjb250cm9sX2lkfRLBAQoSUmVtb3ZlQWdlbnRDb250cm9sEikuZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRDb250cm9sUmVxdWVzdBoqLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFnZW50Q29udHJvbFJlc3BvbnNlIlSQAgKouxgD8rsYDGFnZW50cy53cml0Zfi7GAKC0+STAjMqMS9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scy97Y29udHJvbF9pZH1CgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct]);
 
 /**
  * Request message for AgentService.ListAgents.
@@ -52,6 +52,41 @@ export type ListAgentsRequest = Message<"enforcement.v1.ListAgentsRequest"> & {
    * @generated from field: optional bool has_active_controls = 4;
    */
   hasActiveControls?: boolean | undefined;
+
+  /**
+   * Only agents with all of these labels, each as NAME=VALUE, or as NAME for any value. At most 10.
+   *
+   * @generated from field: repeated string labels = 5;
+   */
+  labels: string[];
+
+  /**
+   * Only agents that have this control, linked to them or in their policies.
+   *
+   * @generated from field: optional int32 control_id = 6;
+   */
+  controlId?: number | undefined;
+
+  /**
+   * Only agents that have this policy.
+   *
+   * @generated from field: optional int32 policy_id = 7;
+   */
+  policyId?: number | undefined;
+
+  /**
+   * Order of the list. Absent: newest first.
+   *
+   * @generated from field: enforcement.v1.AgentOrder order_by = 8;
+   */
+  orderBy: AgentOrder;
+
+  /**
+   * Whether the order is reversed.
+   *
+   * @generated from field: optional bool reverse = 9;
+   */
+  reverse?: boolean | undefined;
 };
 
 /**
@@ -60,6 +95,98 @@ export type ListAgentsRequest = Message<"enforcement.v1.ListAgentsRequest"> & {
  */
 export const ListAgentsRequestSchema: GenMessage<ListAgentsRequest> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_agent_service, 0);
+
+/**
+ * Request message for AgentService.ListAgentLabels.
+ *
+ * @generated from message enforcement.v1.ListAgentLabelsRequest
+ */
+export type ListAgentLabelsRequest = Message<"enforcement.v1.ListAgentLabelsRequest"> & {
+};
+
+/**
+ * Describes the message enforcement.v1.ListAgentLabelsRequest.
+ * Use `create(ListAgentLabelsRequestSchema)` to create a new message.
+ */
+export const ListAgentLabelsRequestSchema: GenMessage<ListAgentLabelsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 1);
+
+/**
+ * Response message for AgentService.ListAgentLabels.
+ *
+ * @generated from message enforcement.v1.ListAgentLabelsResponse
+ */
+export type ListAgentLabelsResponse = Message<"enforcement.v1.ListAgentLabelsResponse"> & {
+  /**
+   * Labels, by name. At most 200.
+   *
+   * @generated from field: repeated enforcement.v1.AgentLabel labels = 1;
+   */
+  labels: AgentLabel[];
+};
+
+/**
+ * Describes the message enforcement.v1.ListAgentLabelsResponse.
+ * Use `create(ListAgentLabelsResponseSchema)` to create a new message.
+ */
+export const ListAgentLabelsResponseSchema: GenMessage<ListAgentLabelsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 2);
+
+/**
+ * A label that agents have.
+ *
+ * @generated from message enforcement.v1.AgentLabel
+ */
+export type AgentLabel = Message<"enforcement.v1.AgentLabel"> & {
+  /**
+   * Name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Values, those of the most agents first, then by value. At most 100.
+   *
+   * @generated from field: repeated enforcement.v1.AgentLabelValue values = 2;
+   */
+  values: AgentLabelValue[];
+};
+
+/**
+ * Describes the message enforcement.v1.AgentLabel.
+ * Use `create(AgentLabelSchema)` to create a new message.
+ */
+export const AgentLabelSchema: GenMessage<AgentLabel> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 3);
+
+/**
+ * A value of a label.
+ *
+ * @generated from message enforcement.v1.AgentLabelValue
+ */
+export type AgentLabelValue = Message<"enforcement.v1.AgentLabelValue"> & {
+  /**
+   * Value as text.
+   *
+   * @generated from field: string value = 1;
+   */
+  value: string;
+
+  /**
+   * Number of agents with it.
+   *
+   * @generated from field: int32 agent_count = 2;
+   */
+  agentCount: number;
+};
+
+/**
+ * Describes the message enforcement.v1.AgentLabelValue.
+ * Use `create(AgentLabelValueSchema)` to create a new message.
+ */
+export const AgentLabelValueSchema: GenMessage<AgentLabelValue> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 4);
 
 /**
  * Response message for AgentService.ListAgents.
@@ -87,7 +214,7 @@ export type ListAgentsResponse = Message<"enforcement.v1.ListAgentsResponse"> & 
  * Use `create(ListAgentsResponseSchema)` to create a new message.
  */
 export const ListAgentsResponseSchema: GenMessage<ListAgentsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 1);
+  messageDesc(file_enforcement_v1_agent_service, 5);
 
 /**
  * Summary of an agent in a list.
@@ -158,6 +285,36 @@ export type AgentSummary = Message<"enforcement.v1.AgentSummary"> & {
    * @generated from field: enforcement.v1.StepSchemas step_schemas = 9;
    */
   stepSchemas: StepSchemas;
+
+  /**
+   * Labels: the members of agent_metadata that are texts of 1 to 255 characters, numbers or booleans, as texts, with
+   * names of 1 to 63 characters; the first 32 by name. Not in JSON.
+   *
+   * @generated from field: map<string, string> labels = 10;
+   */
+  labels: { [key: string]: string };
+
+  /**
+   * When a step of the agent was last evaluated by the service, RFC 3339, to the minute. Absent if none was since
+   * evaluations are counted. Not in JSON.
+   *
+   * @generated from field: optional string last_evaluated_at = 11;
+   */
+  lastEvaluatedAt?: string | undefined;
+
+  /**
+   * When a step of the agent was last denied, in the same form. Not in JSON.
+   *
+   * @generated from field: optional string last_denied_at = 12;
+   */
+  lastDeniedAt?: string | undefined;
+
+  /**
+   * Agent.agent_description. Not in JSON.
+   *
+   * @generated from field: optional string description = 13;
+   */
+  description?: string | undefined;
 };
 
 /**
@@ -165,7 +322,7 @@ export type AgentSummary = Message<"enforcement.v1.AgentSummary"> & {
  * Use `create(AgentSummarySchema)` to create a new message.
  */
 export const AgentSummarySchema: GenMessage<AgentSummary> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 2);
+  messageDesc(file_enforcement_v1_agent_service, 6);
 
 /**
  * Request message for AgentService.InitAgent.
@@ -245,7 +402,7 @@ export type InitAgentRequest = Message<"enforcement.v1.InitAgentRequest"> & {
  * Use `create(InitAgentRequestSchema)` to create a new message.
  */
 export const InitAgentRequestSchema: GenMessage<InitAgentRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 3);
+  messageDesc(file_enforcement_v1_agent_service, 7);
 
 /**
  * An agent, as described by its client.
@@ -302,7 +459,7 @@ export type Agent = Message<"enforcement.v1.Agent"> & {
  * Use `create(AgentSchema)` to create a new message.
  */
 export const AgentSchema: GenMessage<Agent> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 4);
+  messageDesc(file_enforcement_v1_agent_service, 8);
 
 /**
  * A step that an agent can take.
@@ -359,7 +516,7 @@ export type StepDefinition = Message<"enforcement.v1.StepDefinition"> & {
  * Use `create(StepDefinitionSchema)` to create a new message.
  */
 export const StepDefinitionSchema: GenMessage<StepDefinition> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 5);
+  messageDesc(file_enforcement_v1_agent_service, 9);
 
 /**
  * An evaluator provided by an agent.
@@ -394,7 +551,7 @@ export type EvaluatorRegistration = Message<"enforcement.v1.EvaluatorRegistratio
  * Use `create(EvaluatorRegistrationSchema)` to create a new message.
  */
 export const EvaluatorRegistrationSchema: GenMessage<EvaluatorRegistration> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 6);
+  messageDesc(file_enforcement_v1_agent_service, 10);
 
 /**
  * Response message for AgentService.InitAgent.
@@ -451,7 +608,7 @@ export type InitAgentResponse = Message<"enforcement.v1.InitAgentResponse"> & {
  * Use `create(InitAgentResponseSchema)` to create a new message.
  */
 export const InitAgentResponseSchema: GenMessage<InitAgentResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 7);
+  messageDesc(file_enforcement_v1_agent_service, 11);
 
 /**
  * A control of an agent.
@@ -486,7 +643,7 @@ export type AgentControl = Message<"enforcement.v1.AgentControl"> & {
  * Use `create(AgentControlSchema)` to create a new message.
  */
 export const AgentControlSchema: GenMessage<AgentControl> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 8);
+  messageDesc(file_enforcement_v1_agent_service, 12);
 
 /**
  * Changes made by a registration that overwrites the stored one.
@@ -556,7 +713,7 @@ export type OverwriteChanges = Message<"enforcement.v1.OverwriteChanges"> & {
  * Use `create(OverwriteChangesSchema)` to create a new message.
  */
 export const OverwriteChangesSchema: GenMessage<OverwriteChanges> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 9);
+  messageDesc(file_enforcement_v1_agent_service, 13);
 
 /**
  * A step, identified by type and name.
@@ -584,7 +741,7 @@ export type StepKey = Message<"enforcement.v1.StepKey"> & {
  * Use `create(StepKeySchema)` to create a new message.
  */
 export const StepKeySchema: GenMessage<StepKey> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 10);
+  messageDesc(file_enforcement_v1_agent_service, 14);
 
 /**
  * A removed evaluator and the controls that still reference it.
@@ -626,7 +783,7 @@ export type EvaluatorRemoval = Message<"enforcement.v1.EvaluatorRemoval"> & {
  * Use `create(EvaluatorRemovalSchema)` to create a new message.
  */
 export const EvaluatorRemovalSchema: GenMessage<EvaluatorRemoval> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 11);
+  messageDesc(file_enforcement_v1_agent_service, 15);
 
 /**
  * Request message for AgentService.GetAgent.
@@ -647,7 +804,7 @@ export type GetAgentRequest = Message<"enforcement.v1.GetAgentRequest"> & {
  * Use `create(GetAgentRequestSchema)` to create a new message.
  */
 export const GetAgentRequestSchema: GenMessage<GetAgentRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 12);
+  messageDesc(file_enforcement_v1_agent_service, 16);
 
 /**
  * Response message for AgentService.GetAgent.
@@ -713,6 +870,27 @@ export type GetAgentResponse = Message<"enforcement.v1.GetAgentResponse"> & {
    * @generated from field: repeated enforcement.v1.MismatchedStep mismatched_steps = 8;
    */
   mismatchedSteps: MismatchedStep[];
+
+  /**
+   * See AgentSummary.labels.
+   *
+   * @generated from field: map<string, string> labels = 9;
+   */
+  labels: { [key: string]: string };
+
+  /**
+   * See AgentSummary.last_evaluated_at.
+   *
+   * @generated from field: optional string last_evaluated_at = 10;
+   */
+  lastEvaluatedAt?: string | undefined;
+
+  /**
+   * See AgentSummary.last_denied_at.
+   *
+   * @generated from field: optional string last_denied_at = 11;
+   */
+  lastDeniedAt?: string | undefined;
 };
 
 /**
@@ -720,7 +898,7 @@ export type GetAgentResponse = Message<"enforcement.v1.GetAgentResponse"> & {
  * Use `create(GetAgentResponseSchema)` to create a new message.
  */
 export const GetAgentResponseSchema: GenMessage<GetAgentResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 13);
+  messageDesc(file_enforcement_v1_agent_service, 17);
 
 /**
  * A registered step of which evaluations differed from its schemas.
@@ -783,7 +961,7 @@ export type MismatchedStep = Message<"enforcement.v1.MismatchedStep"> & {
  * Use `create(MismatchedStepSchema)` to create a new message.
  */
 export const MismatchedStepSchema: GenMessage<MismatchedStep> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 14);
+  messageDesc(file_enforcement_v1_agent_service, 18);
 
 /**
  * Request message for AgentService.UpdateAgent.
@@ -844,7 +1022,7 @@ export type UpdateAgentRequest = Message<"enforcement.v1.UpdateAgentRequest"> & 
  * Use `create(UpdateAgentRequestSchema)` to create a new message.
  */
 export const UpdateAgentRequestSchema: GenMessage<UpdateAgentRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 15);
+  messageDesc(file_enforcement_v1_agent_service, 19);
 
 /**
  * Response message for AgentService.UpdateAgent.
@@ -886,7 +1064,7 @@ export type UpdateAgentResponse = Message<"enforcement.v1.UpdateAgentResponse"> 
  * Use `create(UpdateAgentResponseSchema)` to create a new message.
  */
 export const UpdateAgentResponseSchema: GenMessage<UpdateAgentResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 16);
+  messageDesc(file_enforcement_v1_agent_service, 20);
 
 /**
  * Request message for AgentService.DeleteAgent.
@@ -916,7 +1094,7 @@ export type DeleteAgentRequest = Message<"enforcement.v1.DeleteAgentRequest"> & 
  * Use `create(DeleteAgentRequestSchema)` to create a new message.
  */
 export const DeleteAgentRequestSchema: GenMessage<DeleteAgentRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 17);
+  messageDesc(file_enforcement_v1_agent_service, 21);
 
 /**
  * Response message for AgentService.DeleteAgent.
@@ -951,7 +1129,7 @@ export type DeleteAgentResponse = Message<"enforcement.v1.DeleteAgentResponse"> 
  * Use `create(DeleteAgentResponseSchema)` to create a new message.
  */
 export const DeleteAgentResponseSchema: GenMessage<DeleteAgentResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 18);
+  messageDesc(file_enforcement_v1_agent_service, 22);
 
 /**
  * Request message for AgentService.ListAgentEvaluators.
@@ -986,7 +1164,7 @@ export type ListAgentEvaluatorsRequest = Message<"enforcement.v1.ListAgentEvalua
  * Use `create(ListAgentEvaluatorsRequestSchema)` to create a new message.
  */
 export const ListAgentEvaluatorsRequestSchema: GenMessage<ListAgentEvaluatorsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 19);
+  messageDesc(file_enforcement_v1_agent_service, 23);
 
 /**
  * Response message for AgentService.ListAgentEvaluators.
@@ -1014,7 +1192,7 @@ export type ListAgentEvaluatorsResponse = Message<"enforcement.v1.ListAgentEvalu
  * Use `create(ListAgentEvaluatorsResponseSchema)` to create a new message.
  */
 export const ListAgentEvaluatorsResponseSchema: GenMessage<ListAgentEvaluatorsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 20);
+  messageDesc(file_enforcement_v1_agent_service, 24);
 
 /**
  * An evaluator registered by an agent.
@@ -1049,7 +1227,7 @@ export type AgentEvaluator = Message<"enforcement.v1.AgentEvaluator"> & {
  * Use `create(AgentEvaluatorSchema)` to create a new message.
  */
 export const AgentEvaluatorSchema: GenMessage<AgentEvaluator> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 21);
+  messageDesc(file_enforcement_v1_agent_service, 25);
 
 /**
  * Request message for AgentService.GetAgentEvaluator.
@@ -1077,7 +1255,7 @@ export type GetAgentEvaluatorRequest = Message<"enforcement.v1.GetAgentEvaluator
  * Use `create(GetAgentEvaluatorRequestSchema)` to create a new message.
  */
 export const GetAgentEvaluatorRequestSchema: GenMessage<GetAgentEvaluatorRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 22);
+  messageDesc(file_enforcement_v1_agent_service, 26);
 
 /**
  * Response message for AgentService.GetAgentEvaluator.
@@ -1112,7 +1290,7 @@ export type GetAgentEvaluatorResponse = Message<"enforcement.v1.GetAgentEvaluato
  * Use `create(GetAgentEvaluatorResponseSchema)` to create a new message.
  */
 export const GetAgentEvaluatorResponseSchema: GenMessage<GetAgentEvaluatorResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 23);
+  messageDesc(file_enforcement_v1_agent_service, 27);
 
 /**
  * Request message for AgentService.ListAgentControls.
@@ -1185,7 +1363,7 @@ export type ListAgentControlsRequest = Message<"enforcement.v1.ListAgentControls
  * Use `create(ListAgentControlsRequestSchema)` to create a new message.
  */
 export const ListAgentControlsRequestSchema: GenMessage<ListAgentControlsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 24);
+  messageDesc(file_enforcement_v1_agent_service, 28);
 
 /**
  * Response message for AgentService.ListAgentControls.
@@ -1214,7 +1392,7 @@ export type ListAgentControlsResponse = Message<"enforcement.v1.ListAgentControl
  * Use `create(ListAgentControlsResponseSchema)` to create a new message.
  */
 export const ListAgentControlsResponseSchema: GenMessage<ListAgentControlsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 25);
+  messageDesc(file_enforcement_v1_agent_service, 29);
 
 /**
  * Request message for AgentService.WatchControls.
@@ -1255,7 +1433,7 @@ export type WatchControlsRequest = Message<"enforcement.v1.WatchControlsRequest"
  * Use `create(WatchControlsRequestSchema)` to create a new message.
  */
 export const WatchControlsRequestSchema: GenMessage<WatchControlsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 26);
+  messageDesc(file_enforcement_v1_agent_service, 30);
 
 /**
  * Message of the response stream of AgentService.WatchControls.
@@ -1317,7 +1495,7 @@ export type WatchControlsResponse = Message<"enforcement.v1.WatchControlsRespons
  * Use `create(WatchControlsResponseSchema)` to create a new message.
  */
 export const WatchControlsResponseSchema: GenMessage<WatchControlsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 27);
+  messageDesc(file_enforcement_v1_agent_service, 31);
 
 /**
  * All controls of an agent; if the message is incomplete, the first of them.
@@ -1338,7 +1516,7 @@ export type ControlsSnapshot = Message<"enforcement.v1.ControlsSnapshot"> & {
  * Use `create(ControlsSnapshotSchema)` to create a new message.
  */
 export const ControlsSnapshotSchema: GenMessage<ControlsSnapshot> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 28);
+  messageDesc(file_enforcement_v1_agent_service, 32);
 
 /**
  * A change to the controls of an agent.
@@ -1366,7 +1544,7 @@ export type ControlsChange = Message<"enforcement.v1.ControlsChange"> & {
  * Use `create(ControlsChangeSchema)` to create a new message.
  */
 export const ControlsChangeSchema: GenMessage<ControlsChange> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 29);
+  messageDesc(file_enforcement_v1_agent_service, 33);
 
 /**
  * Confirmation that the client has the current controls of the agent.
@@ -1388,7 +1566,7 @@ export type ControlsCurrent = Message<"enforcement.v1.ControlsCurrent"> & {
  * Use `create(ControlsCurrentSchema)` to create a new message.
  */
 export const ControlsCurrentSchema: GenMessage<ControlsCurrent> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 30);
+  messageDesc(file_enforcement_v1_agent_service, 34);
 
 /**
  * Request message for AgentService.AddAgentControl.
@@ -1425,7 +1603,7 @@ export type AddAgentControlRequest = Message<"enforcement.v1.AddAgentControlRequ
  * Use `create(AddAgentControlRequestSchema)` to create a new message.
  */
 export const AddAgentControlRequestSchema: GenMessage<AddAgentControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 31);
+  messageDesc(file_enforcement_v1_agent_service, 35);
 
 /**
  * Response message for AgentService.AddAgentControl.
@@ -1453,7 +1631,7 @@ export type AddAgentControlResponse = Message<"enforcement.v1.AddAgentControlRes
  * Use `create(AddAgentControlResponseSchema)` to create a new message.
  */
 export const AddAgentControlResponseSchema: GenMessage<AddAgentControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 32);
+  messageDesc(file_enforcement_v1_agent_service, 36);
 
 /**
  * Request message for AgentService.RemoveAgentControl.
@@ -1481,7 +1659,7 @@ export type RemoveAgentControlRequest = Message<"enforcement.v1.RemoveAgentContr
  * Use `create(RemoveAgentControlRequestSchema)` to create a new message.
  */
 export const RemoveAgentControlRequestSchema: GenMessage<RemoveAgentControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 33);
+  messageDesc(file_enforcement_v1_agent_service, 37);
 
 /**
  * Response message for AgentService.RemoveAgentControl.
@@ -1516,7 +1694,7 @@ export type RemoveAgentControlResponse = Message<"enforcement.v1.RemoveAgentCont
  * Use `create(RemoveAgentControlResponseSchema)` to create a new message.
  */
 export const RemoveAgentControlResponseSchema: GenMessage<RemoveAgentControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 34);
+  messageDesc(file_enforcement_v1_agent_service, 38);
 
 /**
  * How a registration that differs from the stored one is handled.
@@ -1601,6 +1779,47 @@ export const StepSchemasSchema: GenEnum<StepSchemas> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_agent_service, 1);
 
 /**
+ * Order of a list of agents. Agents that are equal in it, or have no such time, are last, by name.
+ *
+ * @generated from enum enforcement.v1.AgentOrder
+ */
+export enum AgentOrder {
+  /**
+   * Newest first.
+   *
+   * @generated from enum value: AGENT_ORDER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * By name. JSON: "name".
+   *
+   * @generated from enum value: AGENT_ORDER_NAME = 1;
+   */
+  NAME = 1,
+
+  /**
+   * Those evaluated last first. JSON: "last_evaluated".
+   *
+   * @generated from enum value: AGENT_ORDER_LAST_EVALUATED = 2;
+   */
+  LAST_EVALUATED = 2,
+
+  /**
+   * Those denied last first. JSON: "last_denied".
+   *
+   * @generated from enum value: AGENT_ORDER_LAST_DENIED = 3;
+   */
+  LAST_DENIED = 3,
+}
+
+/**
+ * Describes the enum enforcement.v1.AgentOrder.
+ */
+export const AgentOrderSchema: GenEnum<AgentOrder> = /*@__PURE__*/
+  enumDesc(file_enforcement_v1_agent_service, 2);
+
+/**
  * Registers agents and links controls to them.
  *
  * @generated from service enforcement.v1.AgentService
@@ -1615,6 +1834,17 @@ export const AgentService: GenService<{
     methodKind: "unary";
     input: typeof ListAgentsRequestSchema;
     output: typeof ListAgentsResponseSchema;
+  },
+  /**
+   * Lists the labels of all agents with their values, for filters: names ascending, for each the values that most agents
+   * have. Labels are the members of agent_metadata that are texts, numbers or booleans, see AgentSummary.labels.
+   *
+   * @generated from rpc enforcement.v1.AgentService.ListAgentLabels
+   */
+  listAgentLabels: {
+    methodKind: "unary";
+    input: typeof ListAgentLabelsRequestSchema;
+    output: typeof ListAgentLabelsResponseSchema;
   },
   /**
    * Registers an agent with its step types and evaluators, or updates its registration.

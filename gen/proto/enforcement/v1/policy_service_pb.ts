@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/policy_service.proto.
  */
 export const file_enforcement_v1_policy_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNlbmZvcmNlbWVudC92MS9wb2xpY3lfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiNgoTQ3JlYXRlUG9saWN5UmVxdWVzdBIWCgRuYW1lGAEgASgJQgPgQQJIAIgBAUIHCgVfbmFtZSJEChRDcmVhdGVQb2xpY3lSZXNwb25zZRIRCglwb2xpY3lfaWQYASABKAUSGQoHdmVyc2lvbhgCIAEoA0IIqrsYBEVUYWci1AEKBlBvbGljeRIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEhMKC2NvbnRyb2xfaWRzGAMgAygFEg8KB3ZlcnNpb24YBCABKAMSLwoLdXBkYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2FnZW50X2NvdW50GAYgASgFEi8KC2NyZWF0ZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtldmVyeV9hZ2VudBgIIAEoCCJvChNMaXN0UG9saWNpZXNSZXF1ZXN0EhMKBmN1cnNvchgBIAEoCUgAiAEBEhIKBWxpbWl0GAIgASgFSAGIAQESEQoEbmFtZRgDIAEoCUgCiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lInAKFExpc3RQb2xpY2llc1Jlc3BvbnNlEigKCHBvbGljaWVzGAEgAygLMhYuZW5mb3JjZW1lbnQudjEuUG9saWN5Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIioKEEdldFBvbGljeVJlcXVlc3QSFgoJcG9saWN5X2lkGAEgASgFQgPgQQIiVgoRR2V0UG9saWN5UmVzcG9uc2USJgoGcG9saWN5GAEgASgLMhYuZW5mb3JjZW1lbnQudjEuUG9saWN5EhkKB3ZlcnNpb24YAiABKANCCKq7GARFVGFnIq0BChNVcGRhdGVQb2xpY3lSZXF1ZXN0EhYKCXBvbGljeV9pZBgBIAEoBUID4EECEhEKBG5hbWUYAiABKAlIAIgBARIpCgppZl92ZXJzaW9uGAMgASgDQhCquxgISWYtTWF0Y2iwuxgBSAGIAQESGAoLZXZlcnlfYWdlbnQYBCABKAhIAogBAUIHCgVfbmFtZUINCgtfaWZfdmVyc2lvbkIOCgxfZXZlcnlfYWdlbnQiWQoUVXBkYXRlUG9saWN5UmVzcG9uc2USJgoGcG9saWN5GAEgASgLMhYuZW5mb3JjZW1lbnQudjEuUG9saWN5EhkKB3ZlcnNpb24YAiABKANCCKq7GARFVGFnIoUBChNEZWxldGVQb2xpY3lSZXF1ZXN0EhYKCXBvbGljeV9pZBgBIAEoBUID4EECEhIKBWZvcmNlGAIgASgISACIAQESKQoKaWZfdmVyc2lvbhgDIAEoA0IQqrsYCElmLU1hdGNosLsYAUgBiAEBQggKBl9mb3JjZUINCgtfaWZfdmVyc2lvbiJnChREZWxldGVQb2xpY3lSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEiEKGXJlbW92ZWRfZnJvbV9hZ2VudHNfY291bnQYAiABKAUSGwoTcmVtb3ZlZF9mcm9tX2FnZW50cxgDIAMoCSJvChdMaXN0UG9saWN5QWdlbnRzUmVxdWVzdBIWCglwb2xpY3lfaWQYASABKAVCA+BBAhITCgZjdXJzb3IYAiABKAlIAIgBARISCgVsaW1pdBgDIAEoBUgBiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0IncKGExpc3RQb2xpY3lBZ2VudHNSZXNwb25zZRIrCgZhZ2VudHMYASADKAsyGy5lbmZvcmNlbWVudC52MS5Qb2xpY3lBZ2VudBIuCgpwYWdpbmF0aW9uGAIgASgLMhouZW5mb3JjZW1lbnQudjEuUGFnaW5hdGlvbiIhCgtQb2xpY3lBZ2VudBISCgphZ2VudF9uYW1lGAEgASgJIjMKGUxpc3RQb2xpY3lDb250cm9sc1JlcXVlc3QSFgoJcG9saWN5X2lkGAEgASgFQgPgQQIiMQoaTGlzdFBvbGljeUNvbnRyb2xzUmVzcG9uc2USEwoLY29udHJvbF9pZHMYASADKAUihAEKF0FkZFBvbGljeUNvbnRyb2xSZXF1ZXN0EhYKCXBvbGljeV9pZBgBIAEoBUID4EECEhcKCmNvbnRyb2xfaWQYAiABKAVCA+BBAhIpCgppZl92ZXJzaW9uGAMgASgDQhCquxgISWYtTWF0Y2iwuxgBSACIAQFCDQoLX2lmX3ZlcnNpb24idwoYQWRkUG9saWN5Q29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSLwoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBEhkKB3ZlcnNpb24YAyABKANCCKq7GARFVGFnIocBChpSZW1vdmVQb2xpY3lDb250cm9sUmVxdWVzdBIWCglwb2xpY3lfaWQYASABKAVCA+BBAhIXCgpjb250cm9sX2lkGAIgASgFQgPgQQISKQoKaWZfdmVyc2lvbhgDIAEoA0IQqrsYCElmLU1hdGNosLsYAUgAiAEBQg0KC19pZl92ZXJzaW9uIkkKG1JlbW92ZVBvbGljeUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhkKB3ZlcnNpb24YAiABKANCCKq7GARFVGFnIoQBChZBZGRQb2xpY3lBZ2VudHNSZXF1ZXN0EhYKCXBvbGljeV9pZBgBIAEoBUID4EECEhgKC2FnZW50X25hbWVzGAIgAygJQgPgQQISKQoKaWZfdmVyc2lvbhgDIAEoA0IQqrsYCElmLU1hdGNosLsYAUgAiAEBQg0KC19pZl92ZXJzaW9uImoKF0FkZFBvbGljeUFnZW50c1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDQoFYWRkZWQYAiABKAUSLwoId2FybmluZ3MYAyADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBIk0KGVJlbW92ZVBvbGljeUFnZW50c1JlcXVlc3QSFgoJcG9saWN5X2lkGAEgASgFQgPgQQISGAoLYWdlbnRfbmFtZXMYAiADKAlCA+BBAiI+ChpSZW1vdmVQb2xpY3lBZ2VudHNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEg8KB3JlbW92ZWQYAiABKAUiMwoYTGlzdEFnZW50UG9saWNpZXNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAiJfChlMaXN0QWdlbnRQb2xpY2llc1Jlc3BvbnNlEhIKCnBvbGljeV9pZHMYASADKAUSLgoIcG9saWNpZXMYAiADKAsyFi5lbmZvcmNlbWVudC52MS5Qb2xpY3lCBMi7GAEiSAoVQWRkQWdlbnRQb2xpY3lSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIWCglwb2xpY3lfaWQYAiABKAVCA+BBAiJaChZBZGRBZ2VudFBvbGljeVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSLwoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBIksKGFJlbW92ZUFnZW50UG9saWN5UmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISFgoJcG9saWN5X2lkGAIgASgFQgPgQQIiLAoZUmVtb3ZlQWdlbnRQb2xpY3lSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIIjgKHVJlbW92ZUFsbEFnZW50UG9saWNpZXNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAiIxCh5SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCCIwChVHZXRBZ2VudFBvbGljeVJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECIisKFkdldEFnZW50UG9saWN5UmVzcG9uc2USEQoJcG9saWN5X2lkGAEgASgFIkgKFVNldEFnZW50UG9saWN5UmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISFgoJcG9saWN5X2lkGAIgASgFQgPgQQIiiAEKFlNldEFnZW50UG9saWN5UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIaCg1vbGRfcG9saWN5X2lkGAIgASgFSACIAQESLwoId2FybmluZ3MYAyADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBQhAKDl9vbGRfcG9saWN5X2lkIjMKGERlbGV0ZUFnZW50UG9saWN5UmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQIiLAoZRGVsZXRlQWdlbnRQb2xpY3lSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIMvgYCg1Qb2xpY3lTZXJ2aWNlEpABCgxDcmVhdGVQb2xpY3kSIy5lbmZvcmNlbWVudC52MS5DcmVhdGVQb2xpY3lSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuQ3JlYXRlUG9saWN5UmVzcG9uc2UiNai7GAPyuxgOcG9saWNpZXMud3JpdGX4uxgDgtPkkwIVOgEqGhAvYXBpL3YxL3BvbGljaWVzEo8BCgxMaXN0UG9saWNpZXMSIy5lbmZvcmNlbWVudC52MS5MaXN0UG9saWNpZXNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuTGlzdFBvbGljaWVzUmVzcG9uc2UiNJACAai7GALyuxgNcG9saWNpZXMucmVhZPi7GAOC0+STAhISEC9hcGkvdjEvcG9saWNpZXMSkgEKCUdldFBvbGljeRIgLmVuZm9yY2VtZW50LnYxLkdldFBvbGljeVJlcXVlc3QaIS5lbmZvcmNlbWVudC52MS5HZXRQb2xpY3lSZXNwb25zZSJAkAIBqLsYAvK7GA1wb2xpY2llcy5yZWFk+LsYA4LT5JMCHhIcL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfRKfAQoMVXBkYXRlUG9saWN5EiMuZW5mb3JjZW1lbnQudjEuVXBkYXRlUG9saWN5UmVxdWVzdBokLmVuZm9yY2VtZW50LnYxLlVwZGF0ZVBvbGljeVJlc3BvbnNlIkSQAgKouxgD8rsYDnBvbGljaWVzLndyaXRl+LsYA4LT5JMCIToBKjIcL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfRKcAQoMRGVsZXRlUG9saWN5EiMuZW5mb3JjZW1lbnQudjEuRGVsZXRlUG9saWN5UmVxdWVzdBokLmVuZm9yY2VtZW50LnYxLkRlbGV0ZVBvbGljeVJlc3BvbnNlIkGQAgKouxgD8rsYDnBvbGljaWVzLndyaXRl+LsYA4LT5JMCHiocL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfRKuAQoQTGlzdFBvbGljeUFnZW50cxInLmVuZm9yY2VtZW50LnYxLkxpc3RQb2xpY3lBZ2VudHNSZXF1ZXN0GiguZW5mb3JjZW1lbnQudjEuTGlzdFBvbGljeUFnZW50c1Jlc3BvbnNlIkeQAgGouxgC8rsYDXBvbGljaWVzLnJlYWT4uxgDgtPkkwIlEiMvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2FnZW50cxK2AQoSTGlzdFBvbGljeUNvbnRyb2xzEikuZW5mb3JjZW1lbnQudjEuTGlzdFBvbGljeUNvbnRyb2xzUmVxdWVzdBoqLmVuZm9yY2VtZW50LnYxLkxpc3RQb2xpY3lDb250cm9sc1Jlc3BvbnNlIkmQAgGouxgC8rsYDXBvbGljaWVzLnJlYWT4uxgDgtPkkwInEiUvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2NvbnRyb2xzEr4BChBBZGRQb2xpY3lDb250cm9sEicuZW5mb3JjZW1lbnQudjEuQWRkUG9saWN5Q29udHJvbFJlcXVlc3QaKC5lbmZvcmNlbWVudC52MS5BZGRQb2xpY3lDb250cm9sUmVzcG9uc2UiV5ACAqi7GAPyuxgOcG9saWNpZXMud3JpdGX4uxgDgtPkkwI0IjIvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2NvbnRyb2xzL3tjb250cm9sX2lkfRLHAQoTUmVtb3ZlUG9saWN5Q29udHJvbBIqLmVuZm9yY2VtZW50LnYxLlJlbW92ZVBvbGljeUNvbnRyb2xSZXF1ZXN0GisuZW5mb3JjZW1lbnQudjEuUmVtb3ZlUG9saWN5Q29udHJvbFJlc3BvbnNlIleQAgKouxgD8rsYDnBvbGljaWVzLndyaXRl+LsYA4LT5JMCNCoyL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfS9jb250cm9scy97Y29udHJvbF9pZH0SrQEKD0FkZFBvbGljeUFnZW50cxImLmVuZm9yY2VtZW50LnYxLkFkZFBvbGljeUFnZW50c1JlcXVlc3QaJy5lbmZvcmNlbWVudC52MS5BZGRQb2xpY3lBZ2VudHNSZXNwb25zZSJJkAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwIoOgEqIiMvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2FnZW50cxK9AQoSUmVtb3ZlUG9saWN5QWdlbnRzEikuZW5mb3JjZW1lbnQudjEuUmVtb3ZlUG9saWN5QWdlbnRzUmVxdWVzdBoqLmVuZm9yY2VtZW50LnYxLlJlbW92ZVBvbGljeUFnZW50c1Jlc3BvbnNlIlCQAgKouxgD8rsYDGFnZW50cy53cml0Zfi7GAKC0+STAi86ASoiKi9hcGkvdjEvcG9saWNpZXMve3BvbGljeV9pZH0vYWdlbnRzL3JlbW92ZRKyAQoRTGlzdEFnZW50UG9saWNpZXMSKC5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRQb2xpY2llc1JlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRQb2xpY2llc1Jlc3BvbnNlIkiQAgGouxgC8rsYDXBvbGljaWVzLnJlYWT4uxgCgtPkkwImEiQvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMStAEKDkFkZEFnZW50UG9saWN5EiUuZW5mb3JjZW1lbnQudjEuQWRkQWdlbnRQb2xpY3lSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuQWRkQWdlbnRQb2xpY3lSZXNwb25zZSJTkAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwIyIjAvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMve3BvbGljeV9pZH0SvQEKEVJlbW92ZUFnZW50UG9saWN5EiguZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRQb2xpY3lSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRQb2xpY3lSZXNwb25zZSJTkAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwIyKjAvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMve3BvbGljeV9pZH0SwAEKFlJlbW92ZUFsbEFnZW50UG9saWNpZXMSLS5lbmZvcmNlbWVudC52MS5SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVxdWVzdBouLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFsbEFnZW50UG9saWNpZXNSZXNwb25zZSJHkAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwImKiQvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMSqgEKDkdldEFnZW50UG9saWN5EiUuZW5mb3JjZW1lbnQudjEuR2V0QWdlbnRQb2xpY3lSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuR2V0QWdlbnRQb2xpY3lSZXNwb25zZSJJiAIBkAIBqLsYAvK7GA1wb2xpY2llcy5yZWFk+LsYAoLT5JMCJBIiL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljeRK1AQoOU2V0QWdlbnRQb2xpY3kSJS5lbmZvcmNlbWVudC52MS5TZXRBZ2VudFBvbGljeVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5TZXRBZ2VudFBvbGljeVJlc3BvbnNlIlSIAgGQAgKouxgD8rsYDGFnZW50cy53cml0Zfi7GAKC0+STAjAiLi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY3kve3BvbGljeV9pZH0SsgEKEURlbGV0ZUFnZW50UG9saWN5EiguZW5mb3JjZW1lbnQudjEuRGVsZXRlQWdlbnRQb2xpY3lSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuRGVsZXRlQWdlbnRQb2xpY3lSZXNwb25zZSJIiAIBkAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwIkKiIvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWN5QoABChhpby5jb250cm9sZW5mb3JjZW1lbnQudjFQAVpKZ2l0aHViLmNvbS9jb250cm9sLWVuZm9yY2VtZW50L3NlcnZpY2UvZ2VuL2dvL2VuZm9yY2VtZW50L3YxO2VuZm9yY2VtZW50djGqAhVDb250cm9sRW5mb3JjZW1lbnQuVjFiBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp]);
+  fileDesc("CiNlbmZvcmNlbWVudC92MS9wb2xpY3lfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiNgoTQ3JlYXRlUG9saWN5UmVxdWVzdBIWCgRuYW1lGAEgASgJQgPgQQJIAIgBAUIHCgVfbmFtZSJEChRDcmVhdGVQb2xpY3lSZXNwb25zZRIRCglwb2xpY3lfaWQYASABKAUSGQoHdmVyc2lvbhgCIAEoA0IIqrsYBEVUYWci6gEKBlBvbGljeRIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEhMKC2NvbnRyb2xfaWRzGAMgAygFEg8KB3ZlcnNpb24YBCABKAMSLwoLdXBkYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2FnZW50X2NvdW50GAYgASgFEi8KC2NyZWF0ZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtldmVyeV9hZ2VudBgIIAEoCBIUCgxhZ2VudF9sYWJlbHMYCSADKAkibwoTTGlzdFBvbGljaWVzUmVxdWVzdBITCgZjdXJzb3IYASABKAlIAIgBARISCgVsaW1pdBgCIAEoBUgBiAEBEhEKBG5hbWUYAyABKAlIAogBAUIJCgdfY3Vyc29yQggKBl9saW1pdEIHCgVfbmFtZSJwChRMaXN0UG9saWNpZXNSZXNwb25zZRIoCghwb2xpY2llcxgBIAMoCzIWLmVuZm9yY2VtZW50LnYxLlBvbGljeRIuCgpwYWdpbmF0aW9uGAIgASgLMhouZW5mb3JjZW1lbnQudjEuUGFnaW5hdGlvbiIqChBHZXRQb2xpY3lSZXF1ZXN0EhYKCXBvbGljeV9pZBgBIAEoBUID4EECIlYKEUdldFBvbGljeVJlc3BvbnNlEiYKBnBvbGljeRgBIAEoCzIWLmVuZm9yY2VtZW50LnYxLlBvbGljeRIZCgd2ZXJzaW9uGAIgASgDQgiquxgERVRhZyLgAQoTVXBkYXRlUG9saWN5UmVxdWVzdBIWCglwb2xpY3lfaWQYASABKAVCA+BBAhIRCgRuYW1lGAIgASgJSACIAQESKQoKaWZfdmVyc2lvbhgDIAEoA0IQqrsYCElmLU1hdGNosLsYAUgBiAEBEhgKC2V2ZXJ5X2FnZW50GAQgASgISAKIAQESMQoMYWdlbnRfbGFiZWxzGAUgASgLMhsuZW5mb3JjZW1lbnQudjEuQWdlbnRMYWJlbHNCBwoFX25hbWVCDQoLX2lmX3ZlcnNpb25CDgoMX2V2ZXJ5X2FnZW50Ih0KC0FnZW50TGFiZWxzEg4KBmxhYmVscxgBIAMoCSJZChRVcGRhdGVQb2xpY3lSZXNwb25zZRImCgZwb2xpY3kYASABKAsyFi5lbmZvcmNlbWVudC52MS5Qb2xpY3kSGQoHdmVyc2lvbhgCIAEoA0IIqrsYBEVUYWcihQEKE0RlbGV0ZVBvbGljeVJlcXVlc3QSFgoJcG9saWN5X2lkGAEgASgFQgPgQQISEgoFZm9yY2UYAiABKAhIAIgBARIpCgppZl92ZXJzaW9uGAMgASgDQhCquxgISWYtTWF0Y2iwuxgBSAGIAQFCCAoGX2ZvcmNlQg0KC19pZl92ZXJzaW9uImcKFERlbGV0ZVBvbGljeVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSIQoZcmVtb3ZlZF9mcm9tX2FnZW50c19jb3VudBgCIAEoBRIbChNyZW1vdmVkX2Zyb21fYWdlbnRzGAMgAygJIm8KF0xpc3RQb2xpY3lBZ2VudHNSZXF1ZXN0EhYKCXBvbGljeV9pZBgBIAEoBUID4EECEhMKBmN1cnNvchgCIAEoCUgAiAEBEhIKBWxpbWl0GAMgASgFSAGIAQFCCQoHX2N1cnNvckIICgZfbGltaXQidwoYTGlzdFBvbGljeUFnZW50c1Jlc3BvbnNlEisKBmFnZW50cxgBIAMoCzIbLmVuZm9yY2VtZW50LnYxLlBvbGljeUFnZW50Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIjoKC1BvbGljeUFnZW50EhIKCmFnZW50X25hbWUYASABKAkSFwoJYnlfbGFiZWxzGAIgASgIQgTIuxgBIjMKGUxpc3RQb2xpY3lDb250cm9sc1JlcXVlc3QSFgoJcG9saWN5X2lkGAEgASgFQgPgQQIiMQoaTGlzdFBvbGljeUNvbnRyb2xzUmVzcG9uc2USEwoLY29udHJvbF9pZHMYASADKAUihAEKF0FkZFBvbGljeUNvbnRyb2xSZXF1ZXN0EhYKCXBvbGljeV9pZBgBIAEoBUID4EECEhcKCmNvbnRyb2xfaWQYAiABKAVCA+BBAhIpCgppZl92ZXJzaW9uGAMgASgDQhCquxgISWYtTWF0Y2iwuxgBSACIAQFCDQoLX2lmX3ZlcnNpb24idwoYQWRkUG9saWN5Q29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSLwoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBEhkKB3ZlcnNpb24YAyABKANCCKq7GARFVGFnIocBChpSZW1vdmVQb2xpY3lDb250cm9sUmVxdWVzdBIWCglwb2xpY3lfaWQYASABKAVCA+BBAhIXCgpjb250cm9sX2lkGAIgASgFQgPgQQISKQoKaWZfdmVyc2lvbhgDIAEoA0IQqrsYCElmLU1hdGNosLsYAUgAiAEBQg0KC19pZl92ZXJzaW9uIkkKG1JlbW92ZVBvbGljeUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhkKB3ZlcnNpb24YAiABKANCCKq7GARFVGFnIoQBChZBZGRQb2xpY3lBZ2VudHNSZXF1ZXN0EhYKCXBvbGljeV9pZBgBIAEoBUID4EECEhgKC2FnZW50X25hbWVzGAIgAygJQgPgQQISKQoKaWZfdmVyc2lvbhgDIAEoA0IQqrsYCElmLU1hdGNosLsYAUgAiAEBQg0KC19pZl92ZXJzaW9uImoKF0FkZFBvbGljeUFnZW50c1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDQoFYWRkZWQYAiABKAUSLwoId2FybmluZ3MYAyADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBIk0KGVJlbW92ZVBvbGljeUFnZW50c1JlcXVlc3QSFgoJcG9saWN5X2lkGAEgASgFQgPgQQISGAoLYWdlbnRfbmFtZXMYAiADKAlCA+BBAiI+ChpSZW1vdmVQb2xpY3lBZ2VudHNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEg8KB3JlbW92ZWQYAiABKAUiMwoYTGlzdEFnZW50UG9saWNpZXNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAiJfChlMaXN0QWdlbnRQb2xpY2llc1Jlc3BvbnNlEhIKCnBvbGljeV9pZHMYASADKAUSLgoIcG9saWNpZXMYAiADKAsyFi5lbmZvcmNlbWVudC52MS5Qb2xpY3lCBMi7GAEiSAoVQWRkQWdlbnRQb2xpY3lSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIWCglwb2xpY3lfaWQYAiABKAVCA+BBAiJaChZBZGRBZ2VudFBvbGljeVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSLwoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBIksKGFJlbW92ZUFnZW50UG9saWN5UmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISFgoJcG9saWN5X2lkGAIgASgFQgPgQQIiLAoZUmVtb3ZlQWdlbnRQb2xpY3lSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIIjgKHVJlbW92ZUFsbEFnZW50UG9saWNpZXNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAiIxCh5SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCCIwChVHZXRBZ2VudFBvbGljeVJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECIisKFkdldEFnZW50UG9saWN5UmVzcG9uc2USEQoJcG9saWN5X2lkGAEgASgFIkgKFVNldEFnZW50UG9saWN5UmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISFgoJcG9saWN5X2lkGAIgASgFQgPgQQIiiAEKFlNldEFnZW50UG9saWN5UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIaCg1vbGRfcG9saWN5X2lkGAIgASgFSACIAQESLwoId2FybmluZ3MYAyADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBQhAKDl9vbGRfcG9saWN5X2lkIjMKGERlbGV0ZUFnZW50UG9saWN5UmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQIiLAoZRGVsZXRlQWdlbnRQb2xpY3lSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIMvgYCg1Qb2xpY3lTZXJ2aWNlEpABCgxDcmVhdGVQb2xpY3kSIy5lbmZvcmNlbWVudC52MS5DcmVhdGVQb2xpY3lSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuQ3JlYXRlUG9saWN5UmVzcG9uc2UiNai7GAPyuxgOcG9saWNpZXMud3JpdGX4uxgDgtPkkwIVOgEqGhAvYXBpL3YxL3BvbGljaWVzEo8BCgxMaXN0UG9saWNpZXMSIy5lbmZvcmNlbWVudC52MS5MaXN0UG9saWNpZXNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuTGlzdFBvbGljaWVzUmVzcG9uc2UiNJACAai7GALyuxgNcG9saWNpZXMucmVhZPi7GAOC0+STAhISEC9hcGkvdjEvcG9saWNpZXMSkgEKCUdldFBvbGljeRIgLmVuZm9yY2VtZW50LnYxLkdldFBvbGljeVJlcXVlc3QaIS5lbmZvcmNlbWVudC52MS5HZXRQb2xpY3lSZXNwb25zZSJAkAIBqLsYAvK7GA1wb2xpY2llcy5yZWFk+LsYA4LT5JMCHhIcL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfRKfAQoMVXBkYXRlUG9saWN5EiMuZW5mb3JjZW1lbnQudjEuVXBkYXRlUG9saWN5UmVxdWVzdBokLmVuZm9yY2VtZW50LnYxLlVwZGF0ZVBvbGljeVJlc3BvbnNlIkSQAgKouxgD8rsYDnBvbGljaWVzLndyaXRl+LsYA4LT5JMCIToBKjIcL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfRKcAQoMRGVsZXRlUG9saWN5EiMuZW5mb3JjZW1lbnQudjEuRGVsZXRlUG9saWN5UmVxdWVzdBokLmVuZm9yY2VtZW50LnYxLkRlbGV0ZVBvbGljeVJlc3BvbnNlIkGQAgKouxgD8rsYDnBvbGljaWVzLndyaXRl+LsYA4LT5JMCHiocL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfRKuAQoQTGlzdFBvbGljeUFnZW50cxInLmVuZm9yY2VtZW50LnYxLkxpc3RQb2xpY3lBZ2VudHNSZXF1ZXN0GiguZW5mb3JjZW1lbnQudjEuTGlzdFBvbGljeUFnZW50c1Jlc3BvbnNlIkeQAgGouxgC8rsYDXBvbGljaWVzLnJlYWT4uxgDgtPkkwIlEiMvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2FnZW50cxK2AQoSTGlzdFBvbGljeUNvbnRyb2xzEikuZW5mb3JjZW1lbnQudjEuTGlzdFBvbGljeUNvbnRyb2xzUmVxdWVzdBoqLmVuZm9yY2VtZW50LnYxLkxpc3RQb2xpY3lDb250cm9sc1Jlc3BvbnNlIkmQAgGouxgC8rsYDXBvbGljaWVzLnJlYWT4uxgDgtPkkwInEiUvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2NvbnRyb2xzEr4BChBBZGRQb2xpY3lDb250cm9sEicuZW5mb3JjZW1lbnQudjEuQWRkUG9saWN5Q29udHJvbFJlcXVlc3QaKC5lbmZvcmNlbWVudC52MS5BZGRQb2xpY3lDb250cm9sUmVzcG9uc2UiV5ACAqi7GAPyuxgOcG9saWNpZXMud3JpdGX4uxgDgtPkkwI0IjIvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2NvbnRyb2xzL3tjb250cm9sX2lkfRLHAQoTUmVtb3ZlUG9saWN5Q29udHJvbBIqLmVuZm9yY2VtZW50LnYxLlJlbW92ZVBvbGljeUNvbnRyb2xSZXF1ZXN0GisuZW5mb3JjZW1lbnQudjEuUmVtb3ZlUG9saWN5Q29udHJvbFJlc3BvbnNlIleQAgKouxgD8rsYDnBvbGljaWVzLndyaXRl+LsYA4LT5JMCNCoyL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfS9jb250cm9scy97Y29udHJvbF9pZH0SrQEKD0FkZFBvbGljeUFnZW50cxImLmVuZm9yY2VtZW50LnYxLkFkZFBvbGljeUFnZW50c1JlcXVlc3QaJy5lbmZvcmNlbWVudC52MS5BZGRQb2xpY3lBZ2VudHNSZXNwb25zZSJJkAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwIoOgEqIiMvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2FnZW50cxK9AQoSUmVtb3ZlUG9saWN5QWdlbnRzEikuZW5mb3JjZW1lbnQudjEuUmVtb3ZlUG9saWN5QWdlbnRzUmVxdWVzdBoqLmVuZm9yY2VtZW50LnYxLlJlbW92ZVBvbGljeUFnZW50c1Jlc3BvbnNlIlCQAgKouxgD8rsYDGFnZW50cy53cml0Zfi7GAKC0+STAi86ASoiKi9hcGkvdjEvcG9saWNpZXMve3BvbGljeV9pZH0vYWdlbnRzL3JlbW92ZRKyAQoRTGlzdEFnZW50UG9saWNpZXMSKC5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRQb2xpY2llc1JlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRQb2xpY2llc1Jlc3BvbnNlIkiQAgGouxgC8rsYDXBvbGljaWVzLnJlYWT4uxgCgtPkkwImEiQvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMStAEKDkFkZEFnZW50UG9saWN5EiUuZW5mb3JjZW1lbnQudjEuQWRkQWdlbnRQb2xpY3lSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuQWRkQWdlbnRQb2xpY3lSZXNwb25zZSJTkAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwIyIjAvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMve3BvbGljeV9pZH0SvQEKEVJlbW92ZUFnZW50UG9saWN5EiguZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRQb2xpY3lSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRQb2xpY3lSZXNwb25zZSJTkAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwIyKjAvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMve3BvbGljeV9pZH0SwAEKFlJlbW92ZUFsbEFnZW50UG9saWNpZXMSLS5lbmZvcmNlbWVudC52MS5SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVxdWVzdBouLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFsbEFnZW50UG9saWNpZXNSZXNwb25zZSJHkAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwImKiQvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMSqgEKDkdldEFnZW50UG9saWN5EiUuZW5mb3JjZW1lbnQudjEuR2V0QWdlbnRQb2xpY3lSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuR2V0QWdlbnRQb2xpY3lSZXNwb25zZSJJiAIBkAIBqLsYAvK7GA1wb2xpY2llcy5yZWFk+LsYAoLT5JMCJBIiL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljeRK1AQoOU2V0QWdlbnRQb2xpY3kSJS5lbmZvcmNlbWVudC52MS5TZXRBZ2VudFBvbGljeVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5TZXRBZ2VudFBvbGljeVJlc3BvbnNlIlSIAgGQAgKouxgD8rsYDGFnZW50cy53cml0Zfi7GAKC0+STAjAiLi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY3kve3BvbGljeV9pZH0SsgEKEURlbGV0ZUFnZW50UG9saWN5EiguZW5mb3JjZW1lbnQudjEuRGVsZXRlQWdlbnRQb2xpY3lSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuRGVsZXRlQWdlbnRQb2xpY3lSZXNwb25zZSJIiAIBkAICqLsYA/K7GAxhZ2VudHMud3JpdGX4uxgCgtPkkwIkKiIvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWN5QoABChhpby5jb250cm9sZW5mb3JjZW1lbnQudjFQAVpKZ2l0aHViLmNvbS9jb250cm9sLWVuZm9yY2VtZW50L3NlcnZpY2UvZ2VuL2dvL2VuZm9yY2VtZW50L3YxO2VuZm9yY2VtZW50djGqAhVDb250cm9sRW5mb3JjZW1lbnQuVjFiBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp]);
 
 /**
  * Request message for PolicyService.CreatePolicy.
@@ -131,6 +131,14 @@ export type Policy = Message<"enforcement.v1.Policy"> & {
    * @generated from field: bool every_agent = 8;
    */
   everyAgent: boolean;
+
+  /**
+   * Agents with all of these labels have the policy, also those that are registered later: NAME=VALUE each, see
+   * AgentSummary.labels. Empty if labels give it to no agent.
+   *
+   * @generated from field: repeated string agent_labels = 9;
+   */
+  agentLabels: string[];
 };
 
 /**
@@ -287,6 +295,15 @@ export type UpdatePolicyRequest = Message<"enforcement.v1.UpdatePolicyRequest"> 
    * @generated from field: optional bool every_agent = 4;
    */
   everyAgent?: boolean | undefined;
+
+  /**
+   * Gives the policy to all agents with these labels, also to those that are registered or labelled later, and takes it
+   * from those that have it by their labels and do not match any more. It cannot be removed from one of them. Absent: as
+   * before.
+   *
+   * @generated from field: enforcement.v1.AgentLabels agent_labels = 5;
+   */
+  agentLabels?: AgentLabels | undefined;
 };
 
 /**
@@ -295,6 +312,27 @@ export type UpdatePolicyRequest = Message<"enforcement.v1.UpdatePolicyRequest"> 
  */
 export const UpdatePolicyRequestSchema: GenMessage<UpdatePolicyRequest> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_policy_service, 7);
+
+/**
+ * Labels that an agent must have, all of them.
+ *
+ * @generated from message enforcement.v1.AgentLabels
+ */
+export type AgentLabels = Message<"enforcement.v1.AgentLabels"> & {
+  /**
+   * NAME=VALUE each, at most 10. Empty: labels give the policy to no agent.
+   *
+   * @generated from field: repeated string labels = 1;
+   */
+  labels: string[];
+};
+
+/**
+ * Describes the message enforcement.v1.AgentLabels.
+ * Use `create(AgentLabelsSchema)` to create a new message.
+ */
+export const AgentLabelsSchema: GenMessage<AgentLabels> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 8);
 
 /**
  * Response message for PolicyService.UpdatePolicy.
@@ -322,7 +360,7 @@ export type UpdatePolicyResponse = Message<"enforcement.v1.UpdatePolicyResponse"
  * Use `create(UpdatePolicyResponseSchema)` to create a new message.
  */
 export const UpdatePolicyResponseSchema: GenMessage<UpdatePolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 8);
+  messageDesc(file_enforcement_v1_policy_service, 9);
 
 /**
  * Request message for PolicyService.DeletePolicy.
@@ -358,7 +396,7 @@ export type DeletePolicyRequest = Message<"enforcement.v1.DeletePolicyRequest"> 
  * Use `create(DeletePolicyRequestSchema)` to create a new message.
  */
 export const DeletePolicyRequestSchema: GenMessage<DeletePolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 9);
+  messageDesc(file_enforcement_v1_policy_service, 10);
 
 /**
  * Response message for PolicyService.DeletePolicy.
@@ -393,7 +431,7 @@ export type DeletePolicyResponse = Message<"enforcement.v1.DeletePolicyResponse"
  * Use `create(DeletePolicyResponseSchema)` to create a new message.
  */
 export const DeletePolicyResponseSchema: GenMessage<DeletePolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 10);
+  messageDesc(file_enforcement_v1_policy_service, 11);
 
 /**
  * Request message for PolicyService.ListPolicyAgents.
@@ -428,7 +466,7 @@ export type ListPolicyAgentsRequest = Message<"enforcement.v1.ListPolicyAgentsRe
  * Use `create(ListPolicyAgentsRequestSchema)` to create a new message.
  */
 export const ListPolicyAgentsRequestSchema: GenMessage<ListPolicyAgentsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 11);
+  messageDesc(file_enforcement_v1_policy_service, 12);
 
 /**
  * Response message for PolicyService.ListPolicyAgents.
@@ -456,7 +494,7 @@ export type ListPolicyAgentsResponse = Message<"enforcement.v1.ListPolicyAgentsR
  * Use `create(ListPolicyAgentsResponseSchema)` to create a new message.
  */
 export const ListPolicyAgentsResponseSchema: GenMessage<ListPolicyAgentsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 12);
+  messageDesc(file_enforcement_v1_policy_service, 13);
 
 /**
  * An agent that has a policy.
@@ -470,6 +508,13 @@ export type PolicyAgent = Message<"enforcement.v1.PolicyAgent"> & {
    * @generated from field: string agent_name = 1;
    */
   agentName: string;
+
+  /**
+   * Whether the agent has the policy by its labels. Not in JSON.
+   *
+   * @generated from field: bool by_labels = 2;
+   */
+  byLabels: boolean;
 };
 
 /**
@@ -477,7 +522,7 @@ export type PolicyAgent = Message<"enforcement.v1.PolicyAgent"> & {
  * Use `create(PolicyAgentSchema)` to create a new message.
  */
 export const PolicyAgentSchema: GenMessage<PolicyAgent> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 13);
+  messageDesc(file_enforcement_v1_policy_service, 14);
 
 /**
  * Request message for PolicyService.ListPolicyControls.
@@ -498,7 +543,7 @@ export type ListPolicyControlsRequest = Message<"enforcement.v1.ListPolicyContro
  * Use `create(ListPolicyControlsRequestSchema)` to create a new message.
  */
 export const ListPolicyControlsRequestSchema: GenMessage<ListPolicyControlsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 14);
+  messageDesc(file_enforcement_v1_policy_service, 15);
 
 /**
  * Response message for PolicyService.ListPolicyControls.
@@ -519,7 +564,7 @@ export type ListPolicyControlsResponse = Message<"enforcement.v1.ListPolicyContr
  * Use `create(ListPolicyControlsResponseSchema)` to create a new message.
  */
 export const ListPolicyControlsResponseSchema: GenMessage<ListPolicyControlsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 15);
+  messageDesc(file_enforcement_v1_policy_service, 16);
 
 /**
  * Request message for PolicyService.AddPolicyControl.
@@ -555,7 +600,7 @@ export type AddPolicyControlRequest = Message<"enforcement.v1.AddPolicyControlRe
  * Use `create(AddPolicyControlRequestSchema)` to create a new message.
  */
 export const AddPolicyControlRequestSchema: GenMessage<AddPolicyControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 16);
+  messageDesc(file_enforcement_v1_policy_service, 17);
 
 /**
  * Response message for PolicyService.AddPolicyControl.
@@ -590,7 +635,7 @@ export type AddPolicyControlResponse = Message<"enforcement.v1.AddPolicyControlR
  * Use `create(AddPolicyControlResponseSchema)` to create a new message.
  */
 export const AddPolicyControlResponseSchema: GenMessage<AddPolicyControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 17);
+  messageDesc(file_enforcement_v1_policy_service, 18);
 
 /**
  * Request message for PolicyService.RemovePolicyControl.
@@ -626,7 +671,7 @@ export type RemovePolicyControlRequest = Message<"enforcement.v1.RemovePolicyCon
  * Use `create(RemovePolicyControlRequestSchema)` to create a new message.
  */
 export const RemovePolicyControlRequestSchema: GenMessage<RemovePolicyControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 18);
+  messageDesc(file_enforcement_v1_policy_service, 19);
 
 /**
  * Response message for PolicyService.RemovePolicyControl.
@@ -654,7 +699,7 @@ export type RemovePolicyControlResponse = Message<"enforcement.v1.RemovePolicyCo
  * Use `create(RemovePolicyControlResponseSchema)` to create a new message.
  */
 export const RemovePolicyControlResponseSchema: GenMessage<RemovePolicyControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 19);
+  messageDesc(file_enforcement_v1_policy_service, 20);
 
 /**
  * Request message for PolicyService.AddPolicyAgents.
@@ -690,7 +735,7 @@ export type AddPolicyAgentsRequest = Message<"enforcement.v1.AddPolicyAgentsRequ
  * Use `create(AddPolicyAgentsRequestSchema)` to create a new message.
  */
 export const AddPolicyAgentsRequestSchema: GenMessage<AddPolicyAgentsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 20);
+  messageDesc(file_enforcement_v1_policy_service, 21);
 
 /**
  * Response message for PolicyService.AddPolicyAgents.
@@ -725,7 +770,7 @@ export type AddPolicyAgentsResponse = Message<"enforcement.v1.AddPolicyAgentsRes
  * Use `create(AddPolicyAgentsResponseSchema)` to create a new message.
  */
 export const AddPolicyAgentsResponseSchema: GenMessage<AddPolicyAgentsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 21);
+  messageDesc(file_enforcement_v1_policy_service, 22);
 
 /**
  * Request message for PolicyService.RemovePolicyAgents.
@@ -753,7 +798,7 @@ export type RemovePolicyAgentsRequest = Message<"enforcement.v1.RemovePolicyAgen
  * Use `create(RemovePolicyAgentsRequestSchema)` to create a new message.
  */
 export const RemovePolicyAgentsRequestSchema: GenMessage<RemovePolicyAgentsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 22);
+  messageDesc(file_enforcement_v1_policy_service, 23);
 
 /**
  * Response message for PolicyService.RemovePolicyAgents.
@@ -781,7 +826,7 @@ export type RemovePolicyAgentsResponse = Message<"enforcement.v1.RemovePolicyAge
  * Use `create(RemovePolicyAgentsResponseSchema)` to create a new message.
  */
 export const RemovePolicyAgentsResponseSchema: GenMessage<RemovePolicyAgentsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 23);
+  messageDesc(file_enforcement_v1_policy_service, 24);
 
 /**
  * Request message for PolicyService.ListAgentPolicies.
@@ -802,7 +847,7 @@ export type ListAgentPoliciesRequest = Message<"enforcement.v1.ListAgentPolicies
  * Use `create(ListAgentPoliciesRequestSchema)` to create a new message.
  */
 export const ListAgentPoliciesRequestSchema: GenMessage<ListAgentPoliciesRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 24);
+  messageDesc(file_enforcement_v1_policy_service, 25);
 
 /**
  * Response message for PolicyService.ListAgentPolicies.
@@ -830,7 +875,7 @@ export type ListAgentPoliciesResponse = Message<"enforcement.v1.ListAgentPolicie
  * Use `create(ListAgentPoliciesResponseSchema)` to create a new message.
  */
 export const ListAgentPoliciesResponseSchema: GenMessage<ListAgentPoliciesResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 25);
+  messageDesc(file_enforcement_v1_policy_service, 26);
 
 /**
  * Request message for PolicyService.AddAgentPolicy.
@@ -858,7 +903,7 @@ export type AddAgentPolicyRequest = Message<"enforcement.v1.AddAgentPolicyReques
  * Use `create(AddAgentPolicyRequestSchema)` to create a new message.
  */
 export const AddAgentPolicyRequestSchema: GenMessage<AddAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 26);
+  messageDesc(file_enforcement_v1_policy_service, 27);
 
 /**
  * Response message for PolicyService.AddAgentPolicy.
@@ -886,7 +931,7 @@ export type AddAgentPolicyResponse = Message<"enforcement.v1.AddAgentPolicyRespo
  * Use `create(AddAgentPolicyResponseSchema)` to create a new message.
  */
 export const AddAgentPolicyResponseSchema: GenMessage<AddAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 27);
+  messageDesc(file_enforcement_v1_policy_service, 28);
 
 /**
  * Request message for PolicyService.RemoveAgentPolicy.
@@ -914,7 +959,7 @@ export type RemoveAgentPolicyRequest = Message<"enforcement.v1.RemoveAgentPolicy
  * Use `create(RemoveAgentPolicyRequestSchema)` to create a new message.
  */
 export const RemoveAgentPolicyRequestSchema: GenMessage<RemoveAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 28);
+  messageDesc(file_enforcement_v1_policy_service, 29);
 
 /**
  * Response message for PolicyService.RemoveAgentPolicy.
@@ -935,7 +980,7 @@ export type RemoveAgentPolicyResponse = Message<"enforcement.v1.RemoveAgentPolic
  * Use `create(RemoveAgentPolicyResponseSchema)` to create a new message.
  */
 export const RemoveAgentPolicyResponseSchema: GenMessage<RemoveAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 29);
+  messageDesc(file_enforcement_v1_policy_service, 30);
 
 /**
  * Request message for PolicyService.RemoveAllAgentPolicies.
@@ -956,7 +1001,7 @@ export type RemoveAllAgentPoliciesRequest = Message<"enforcement.v1.RemoveAllAge
  * Use `create(RemoveAllAgentPoliciesRequestSchema)` to create a new message.
  */
 export const RemoveAllAgentPoliciesRequestSchema: GenMessage<RemoveAllAgentPoliciesRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 30);
+  messageDesc(file_enforcement_v1_policy_service, 31);
 
 /**
  * Response message for PolicyService.RemoveAllAgentPolicies.
@@ -977,7 +1022,7 @@ export type RemoveAllAgentPoliciesResponse = Message<"enforcement.v1.RemoveAllAg
  * Use `create(RemoveAllAgentPoliciesResponseSchema)` to create a new message.
  */
 export const RemoveAllAgentPoliciesResponseSchema: GenMessage<RemoveAllAgentPoliciesResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 31);
+  messageDesc(file_enforcement_v1_policy_service, 32);
 
 /**
  * Request message for PolicyService.GetAgentPolicy.
@@ -998,7 +1043,7 @@ export type GetAgentPolicyRequest = Message<"enforcement.v1.GetAgentPolicyReques
  * Use `create(GetAgentPolicyRequestSchema)` to create a new message.
  */
 export const GetAgentPolicyRequestSchema: GenMessage<GetAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 32);
+  messageDesc(file_enforcement_v1_policy_service, 33);
 
 /**
  * Response message for PolicyService.GetAgentPolicy.
@@ -1019,7 +1064,7 @@ export type GetAgentPolicyResponse = Message<"enforcement.v1.GetAgentPolicyRespo
  * Use `create(GetAgentPolicyResponseSchema)` to create a new message.
  */
 export const GetAgentPolicyResponseSchema: GenMessage<GetAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 33);
+  messageDesc(file_enforcement_v1_policy_service, 34);
 
 /**
  * Request message for PolicyService.SetAgentPolicy.
@@ -1047,7 +1092,7 @@ export type SetAgentPolicyRequest = Message<"enforcement.v1.SetAgentPolicyReques
  * Use `create(SetAgentPolicyRequestSchema)` to create a new message.
  */
 export const SetAgentPolicyRequestSchema: GenMessage<SetAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 34);
+  messageDesc(file_enforcement_v1_policy_service, 35);
 
 /**
  * Response message for PolicyService.SetAgentPolicy.
@@ -1082,7 +1127,7 @@ export type SetAgentPolicyResponse = Message<"enforcement.v1.SetAgentPolicyRespo
  * Use `create(SetAgentPolicyResponseSchema)` to create a new message.
  */
 export const SetAgentPolicyResponseSchema: GenMessage<SetAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 35);
+  messageDesc(file_enforcement_v1_policy_service, 36);
 
 /**
  * Request message for PolicyService.DeleteAgentPolicy.
@@ -1103,7 +1148,7 @@ export type DeleteAgentPolicyRequest = Message<"enforcement.v1.DeleteAgentPolicy
  * Use `create(DeleteAgentPolicyRequestSchema)` to create a new message.
  */
 export const DeleteAgentPolicyRequestSchema: GenMessage<DeleteAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 36);
+  messageDesc(file_enforcement_v1_policy_service, 37);
 
 /**
  * Response message for PolicyService.DeleteAgentPolicy.
@@ -1124,7 +1169,7 @@ export type DeleteAgentPolicyResponse = Message<"enforcement.v1.DeleteAgentPolic
  * Use `create(DeleteAgentPolicyResponseSchema)` to create a new message.
  */
 export const DeleteAgentPolicyResponseSchema: GenMessage<DeleteAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 37);
+  messageDesc(file_enforcement_v1_policy_service, 38);
 
 /**
  * Manages policies, which are named groups of controls. The controls of an agent are those linked to it and those of

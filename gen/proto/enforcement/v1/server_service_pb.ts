@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/server_service.proto.
  */
 export const file_enforcement_v1_server_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNlbmZvcmNlbWVudC92MS9zZXJ2ZXJfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiFgoUR2V0U2VydmVySW5mb1JlcXVlc3Qi2wEKFUdldFNlcnZlckluZm9SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEhAKCGZlYXR1cmVzGAMgAygJEhkKEW1heF9tZXNzYWdlX2J5dGVzGAQgASgDEhEKCW1heF9iYXRjaBgFIAEoBRIVCg1zdHJlYW1fd2luZG93GAYgASgFEhYKCGlzX2FkbWluGAcgASgIQgTIuxgBEjAKBXN0YXRlGAggASgLMhsuZW5mb3JjZW1lbnQudjEuU2VydmVyU3RhdGVCBMi7GAEi/QIKC1NlcnZlclN0YXRlEiQKF2Nhbm5vdF9ldmFsdWF0ZV9iZWNhdXNlGAEgASgJSACIAQESHgoRc3RhbGVuZXNzX3NlY29uZHMYAiABKAFIAYgBARI1Cg1jb250cm9sc19mcm9tGAMgASgOMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbHNTb3VyY2USEwoLZGF0YWJhc2VfdXAYBCABKAgSMwoNc3RvcmFnZV9zdGF0ZRgFIAEoDjIcLmVuZm9yY2VtZW50LnYxLlN0b3JhZ2VTdGF0ZRIcCg9zdG9yYWdlX3Byb2JsZW0YBiABKAlIAogBARIWCg5ldmVudHNfZW5hYmxlZBgHIAEoCBIWCg53YWl0aW5nX2V2ZW50cxgIIAEoAxITCgtsb3N0X2V2ZW50cxgJIAEoA0IaChhfY2Fubm90X2V2YWx1YXRlX2JlY2F1c2VCFAoSX3N0YWxlbmVzc19zZWNvbmRzQhIKEF9zdG9yYWdlX3Byb2JsZW0qkQEKDkNvbnRyb2xzU291cmNlEh8KG0NPTlRST0xTX1NPVVJDRV9VTlNQRUNJRklFRBAAEhwKGENPTlRST0xTX1NPVVJDRV9EQVRBQkFTRRABEiMKH0NPTlRST0xTX1NPVVJDRV9MQVNUX0tOT1dOX0dPT0QQAhIbChdDT05UUk9MU19TT1VSQ0VfTk9USElORxADKskBCgxTdG9yYWdlU3RhdGUSHQoZU1RPUkFHRV9TVEFURV9VTlNQRUNJRklFRBAAEhQKEFNUT1JBR0VfU1RBVEVfT0sQARIZChVTVE9SQUdFX1NUQVRFX05PU1BBQ0UQAhIaChZTVE9SQUdFX1NUQVRFX1JFQURPTkxZEAMSGgoWU1RPUkFHRV9TVEFURV9SRVBMQUNFRBAEEhkKFVNUT1JBR0VfU1RBVEVfQ09SUlVQVBAFEhYKElNUT1JBR0VfU1RBVEVfRE9XThAGMqUBCg1TZXJ2ZXJTZXJ2aWNlEpMBCg1HZXRTZXJ2ZXJJbmZvEiQuZW5mb3JjZW1lbnQudjEuR2V0U2VydmVySW5mb1JlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5HZXRTZXJ2ZXJJbmZvUmVzcG9uc2UiNZACAai7GALyuxgLc2VydmVyLnJlYWT4uxgBgtPkkwIVEhMvYXBpL3YxL3NlcnZlci1pbmZvQoABChhpby5jb250cm9sZW5mb3JjZW1lbnQudjFQAVpKZ2l0aHViLmNvbS9jb250cm9sLWVuZm9yY2VtZW50L3NlcnZpY2UvZ2VuL2dvL2VuZm9yY2VtZW50L3YxO2VuZm9yY2VtZW50djGqAhVDb250cm9sRW5mb3JjZW1lbnQuVjFiBnByb3RvMw", [file_enforcement_v1_options, file_google_api_annotations]);
+  fileDesc("CiNlbmZvcmNlbWVudC92MS9zZXJ2ZXJfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiFgoUR2V0U2VydmVySW5mb1JlcXVlc3QixQIKFUdldFNlcnZlckluZm9SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEhAKCGZlYXR1cmVzGAMgAygJEhkKEW1heF9tZXNzYWdlX2J5dGVzGAQgASgDEhEKCW1heF9iYXRjaBgFIAEoBRIVCg1zdHJlYW1fd2luZG93GAYgASgFEhYKCGlzX2FkbWluGAcgASgIQgTIuxgBEjAKBXN0YXRlGAggASgLMhsuZW5mb3JjZW1lbnQudjEuU2VydmVyU3RhdGVCBMi7GAESHgoLY2FsbGVyX25hbWUYCSABKAlCBMi7GAFIAIgBARIiChRpc19saW1pdGVkX3RvX2FnZW50cxgKIAEoCEIEyLsYARIUCgZhZ2VudHMYCyADKAlCBMi7GAFCDgoMX2NhbGxlcl9uYW1lIpcDCgtTZXJ2ZXJTdGF0ZRIkChdjYW5ub3RfZXZhbHVhdGVfYmVjYXVzZRgBIAEoCUgAiAEBEh4KEXN0YWxlbmVzc19zZWNvbmRzGAIgASgBSAGIAQESNQoNY29udHJvbHNfZnJvbRgDIAEoDjIeLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xzU291cmNlEhMKC2RhdGFiYXNlX3VwGAQgASgIEjMKDXN0b3JhZ2Vfc3RhdGUYBSABKA4yHC5lbmZvcmNlbWVudC52MS5TdG9yYWdlU3RhdGUSHAoPc3RvcmFnZV9wcm9ibGVtGAYgASgJSAKIAQESFgoOZXZlbnRzX2VuYWJsZWQYByABKAgSFgoOd2FpdGluZ19ldmVudHMYCCABKAMSEwoLbG9zdF9ldmVudHMYCSABKAMSGAoQcmVjb3JkZWRfcmVzdWx0cxgKIAEoCUIaChhfY2Fubm90X2V2YWx1YXRlX2JlY2F1c2VCFAoSX3N0YWxlbmVzc19zZWNvbmRzQhIKEF9zdG9yYWdlX3Byb2JsZW0iFQoTTGlzdFByb2JsZW1zUmVxdWVzdCJmChRMaXN0UHJvYmxlbXNSZXNwb25zZRIPCgd3b3JraW5nGAEgASgIEikKCHByb2JsZW1zGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuUHJvYmxlbRISCgpjaGVja2VkX2F0GAMgASgJIqoBCgdQcm9ibGVtEgwKBGtpbmQYASABKAkSMQoIc2V2ZXJpdHkYAiABKA4yHy5lbmZvcmNlbWVudC52MS5Qcm9ibGVtU2V2ZXJpdHkSDQoFdGl0bGUYAyABKAkSDgoGZGV0YWlsGAQgASgJEg0KBWNvdW50GAUgASgFEjAKCHN1YmplY3RzGAYgAygLMh4uZW5mb3JjZW1lbnQudjEuUHJvYmxlbVN1YmplY3QiWAoOUHJvYmxlbVN1YmplY3QSDAoEdHlwZRgBIAEoCRIKCgJpZBgCIAEoCRIMCgRuYW1lGAMgASgJEhMKBmRldGFpbBgEIAEoCUgAiAEBQgkKB19kZXRhaWwqkQEKDkNvbnRyb2xzU291cmNlEh8KG0NPTlRST0xTX1NPVVJDRV9VTlNQRUNJRklFRBAAEhwKGENPTlRST0xTX1NPVVJDRV9EQVRBQkFTRRABEiMKH0NPTlRST0xTX1NPVVJDRV9MQVNUX0tOT1dOX0dPT0QQAhIbChdDT05UUk9MU19TT1VSQ0VfTk9USElORxADKskBCgxTdG9yYWdlU3RhdGUSHQoZU1RPUkFHRV9TVEFURV9VTlNQRUNJRklFRBAAEhQKEFNUT1JBR0VfU1RBVEVfT0sQARIZChVTVE9SQUdFX1NUQVRFX05PU1BBQ0UQAhIaChZTVE9SQUdFX1NUQVRFX1JFQURPTkxZEAMSGgoWU1RPUkFHRV9TVEFURV9SRVBMQUNFRBAEEhkKFVNUT1JBR0VfU1RBVEVfQ09SUlVQVBAFEhYKElNUT1JBR0VfU1RBVEVfRE9XThAGKo0BCg9Qcm9ibGVtU2V2ZXJpdHkSIAocUFJPQkxFTV9TRVZFUklUWV9VTlNQRUNJRklFRBAAEhsKF1BST0JMRU1fU0VWRVJJVFlfTk9USUNFEAESHAoYUFJPQkxFTV9TRVZFUklUWV9XQVJOSU5HEAISHQoZUFJPQkxFTV9TRVZFUklUWV9DUklUSUNBTBADMrUCCg1TZXJ2ZXJTZXJ2aWNlEpMBCg1HZXRTZXJ2ZXJJbmZvEiQuZW5mb3JjZW1lbnQudjEuR2V0U2VydmVySW5mb1JlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5HZXRTZXJ2ZXJJbmZvUmVzcG9uc2UiNZACAai7GALyuxgLc2VydmVyLnJlYWT4uxgBgtPkkwIVEhMvYXBpL3YxL3NlcnZlci1pbmZvEo0BCgxMaXN0UHJvYmxlbXMSIy5lbmZvcmNlbWVudC52MS5MaXN0UHJvYmxlbXNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuTGlzdFByb2JsZW1zUmVzcG9uc2UiMpACAai7GALyuxgLc2VydmVyLnJlYWT4uxgDgtPkkwISEhAvYXBpL3YxL3Byb2JsZW1zQoABChhpby5jb250cm9sZW5mb3JjZW1lbnQudjFQAVpKZ2l0aHViLmNvbS9jb250cm9sLWVuZm9yY2VtZW50L3NlcnZpY2UvZ2VuL2dvL2VuZm9yY2VtZW50L3YxO2VuZm9yY2VtZW50djGqAhVDb250cm9sRW5mb3JjZW1lbnQuVjFiBnByb3RvMw", [file_enforcement_v1_options, file_google_api_annotations]);
 
 /**
  * Request message for ServerService.GetServerInfo.
@@ -91,6 +91,27 @@ export type GetServerInfoResponse = Message<"enforcement.v1.GetServerInfoRespons
    * @generated from field: enforcement.v1.ServerState state = 8;
    */
   state?: ServerState | undefined;
+
+  /**
+   * Name of the caller: of the key, or the subject of the token. Absent if it has none.
+   *
+   * @generated from field: optional string caller_name = 9;
+   */
+  callerName?: string | undefined;
+
+  /**
+   * Whether the caller is limited to agents: RPCs beyond them are rejected (PERMISSION_DENIED).
+   *
+   * @generated from field: bool is_limited_to_agents = 10;
+   */
+  isLimitedToAgents: boolean;
+
+  /**
+   * The agents that the caller is limited to, as they are configured: names, or patterns with "*". The first 1,000.
+   *
+   * @generated from field: repeated string agents = 11;
+   */
+  agents: string[];
 };
 
 /**
@@ -171,6 +192,13 @@ export type ServerState = Message<"enforcement.v1.ServerState"> & {
    * @generated from field: int64 lost_events = 9;
    */
   lostEvents: bigint;
+
+  /**
+   * Which results of its own evaluations the service records as events: "none", "matches" (with errors) or "all".
+   *
+   * @generated from field: string recorded_results = 10;
+   */
+  recordedResults: string;
 };
 
 /**
@@ -179,6 +207,154 @@ export type ServerState = Message<"enforcement.v1.ServerState"> & {
  */
 export const ServerStateSchema: GenMessage<ServerState> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_server_service, 2);
+
+/**
+ * Request message for ServerService.ListProblems.
+ *
+ * @generated from message enforcement.v1.ListProblemsRequest
+ */
+export type ListProblemsRequest = Message<"enforcement.v1.ListProblemsRequest"> & {
+};
+
+/**
+ * Describes the message enforcement.v1.ListProblemsRequest.
+ * Use `create(ListProblemsRequestSchema)` to create a new message.
+ */
+export const ListProblemsRequestSchema: GenMessage<ListProblemsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_server_service, 3);
+
+/**
+ * Response message for ServerService.ListProblems.
+ *
+ * @generated from message enforcement.v1.ListProblemsResponse
+ */
+export type ListProblemsResponse = Message<"enforcement.v1.ListProblemsResponse"> & {
+  /**
+   * Whether no problem is one of severity WARNING or CRITICAL.
+   *
+   * @generated from field: bool working = 1;
+   */
+  working: boolean;
+
+  /**
+   * What needs attention, the worst first, then by kind.
+   *
+   * @generated from field: repeated enforcement.v1.Problem problems = 2;
+   */
+  problems: Problem[];
+
+  /**
+   * When the problems were determined, RFC 3339. They are determined anew at most every few seconds.
+   *
+   * @generated from field: string checked_at = 3;
+   */
+  checkedAt: string;
+};
+
+/**
+ * Describes the message enforcement.v1.ListProblemsResponse.
+ * Use `create(ListProblemsResponseSchema)` to create a new message.
+ */
+export const ListProblemsResponseSchema: GenMessage<ListProblemsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_server_service, 4);
+
+/**
+ * Something that needs attention.
+ *
+ * @generated from message enforcement.v1.Problem
+ */
+export type Problem = Message<"enforcement.v1.Problem"> & {
+  /**
+   * A stable word, such as "evaluator_not_configured". All of them are listed in docs/runbook.md.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * How bad it is.
+   *
+   * @generated from field: enforcement.v1.ProblemSeverity severity = 2;
+   */
+  severity: ProblemSeverity;
+
+  /**
+   * What is wrong, in one sentence, with the name of the only subject or the number of subjects.
+   *
+   * @generated from field: string title = 3;
+   */
+  title: string;
+
+  /**
+   * What it means, and what to do.
+   *
+   * @generated from field: string detail = 4;
+   */
+  detail: string;
+
+  /**
+   * Number of subjects. 0 if the problem is one of the service itself.
+   *
+   * @generated from field: int32 count = 5;
+   */
+  count: number;
+
+  /**
+   * The first 20 subjects, those with the most evaluations or errors first, otherwise by name.
+   *
+   * @generated from field: repeated enforcement.v1.ProblemSubject subjects = 6;
+   */
+  subjects: ProblemSubject[];
+};
+
+/**
+ * Describes the message enforcement.v1.Problem.
+ * Use `create(ProblemSchema)` to create a new message.
+ */
+export const ProblemSchema: GenMessage<Problem> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_server_service, 5);
+
+/**
+ * What a problem is about.
+ *
+ * @generated from message enforcement.v1.ProblemSubject
+ */
+export type ProblemSubject = Message<"enforcement.v1.ProblemSubject"> & {
+  /**
+   * "agent", "control", "sink", "certificate", "key" or "replica".
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * Name of the agent, id of the control, or name of any other subject.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * Name as it is shown.
+   *
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * What is known of this subject, for example "142 of 142 denied, all by error". Absent if there is nothing to add.
+   *
+   * @generated from field: optional string detail = 4;
+   */
+  detail?: string | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ProblemSubject.
+ * Use `create(ProblemSubjectSchema)` to create a new message.
+ */
+export const ProblemSubjectSchema: GenMessage<ProblemSubject> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_server_service, 6);
 
 /**
  * Origin of the controls that a process evaluates with.
@@ -284,6 +460,47 @@ export const StorageStateSchema: GenEnum<StorageState> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_server_service, 1);
 
 /**
+ * How bad a problem is.
+ *
+ * @generated from enum enforcement.v1.ProblemSeverity
+ */
+export enum ProblemSeverity {
+  /**
+   * Not specified.
+   *
+   * @generated from enum value: PROBLEM_SEVERITY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * A fact to know: nothing fails. JSON: "notice".
+   *
+   * @generated from enum value: PROBLEM_SEVERITY_NOTICE = 1;
+   */
+  NOTICE = 1,
+
+  /**
+   * Something does not work, or will soon not work. JSON: "warning".
+   *
+   * @generated from enum value: PROBLEM_SEVERITY_WARNING = 2;
+   */
+  WARNING = 2,
+
+  /**
+   * Steps are not evaluated, are denied by an error, or what is stored may be lost. JSON: "critical".
+   *
+   * @generated from enum value: PROBLEM_SEVERITY_CRITICAL = 3;
+   */
+  CRITICAL = 3,
+}
+
+/**
+ * Describes the enum enforcement.v1.ProblemSeverity.
+ */
+export const ProblemSeveritySchema: GenEnum<ProblemSeverity> = /*@__PURE__*/
+  enumDesc(file_enforcement_v1_server_service, 2);
+
+/**
  * Provides information about the server itself.
  *
  * @generated from service enforcement.v1.ServerService
@@ -299,6 +516,19 @@ export const ServerService: GenService<{
     methodKind: "unary";
     input: typeof GetServerInfoRequestSchema;
     output: typeof GetServerInfoResponseSchema;
+  },
+  /**
+   * Returns what needs attention, the worst first: of the service itself, its replicas, sinks and certificates, of
+   * controls that fail and of agents that are denied by them. An empty list means that all of it works. Counts are those
+   * of the last 15 minutes unless the problem says otherwise. What the database would tell is left out while it does not
+   * answer, and database_down is among the problems.
+   *
+   * @generated from rpc enforcement.v1.ServerService.ListProblems
+   */
+  listProblems: {
+    methodKind: "unary";
+    input: typeof ListProblemsRequestSchema;
+    output: typeof ListProblemsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_enforcement_v1_server_service, 0);
