@@ -9,6 +9,7 @@ import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
 import { evaluatorReferenceProblems } from '../agents/agent-evaluator-references.js';
 import { createAgents } from '../agents/agents.js';
+import { createLabelUpkeep } from '../agents/label-upkeep.js';
 import { createRegistrationNotes } from '../agents/registration-notes.js';
 import { type Audit, createAudit } from '../audit/audit.js';
 import { createControls } from '../controls/controls.js';
@@ -32,6 +33,7 @@ import { createEventReaders, type EventReaderThreads } from '../transport/event-
 import { maxReplyBytes } from '../transport/wire/message-limits.js';
 import { type Feature, feature } from './feature.js';
 import type { Foundations } from './foundations.js';
+import { createListUpkeep, type ListUpkeep } from './list-upkeep.js';
 import type { Programs } from './programs.js';
 
 /** The functions of the service, independent of protocols. */
@@ -43,6 +45,7 @@ export interface Features {
   /** Undefined when all events are read in the thread that serves requests. */
   readonly eventReaders: EventReaderThreads | undefined;
   readonly audit: Audit;
+  readonly listUpkeep: ListUpkeep;
   /** Evaluations with controls from the last known good file. */
   keptEvaluations(): number;
 }
@@ -105,6 +108,7 @@ export async function createFeatures(
     monotonic,
   });
   const audit = createAudit({ config: config.audit, database, log, failures, now });
+  const labels = createLabelUpkeep({ database, now });
   let keptEvaluations = 0;
   const uncontrolled = UNCONTROLLED[config.agentsWithoutControls];
   const mismatches = createMismatchCounts(now);
@@ -161,7 +165,7 @@ export async function createFeatures(
         }),
       ),
       feature(ControlService, controls.controls),
-      feature(PolicyService, createPolicies(parts)),
+      feature(PolicyService, createPolicies({ ...parts, catchUpLabels: labels.catchUp })),
       feature(TemplateService, controls.templates),
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),
@@ -175,6 +179,7 @@ export async function createFeatures(
     eventSinks,
     eventReaders,
     audit,
+    listUpkeep: createListUpkeep([labels.catchUp], failures),
     keptEvaluations: () => keptEvaluations,
   };
 }
