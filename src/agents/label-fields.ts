@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { field, list, nullable, refuse, report } from '../contract/input/fields.js';
-import { queryList } from '../contract/input/query-list.js';
 import { type DemandedLabel, readLabel, type WantedLabel } from './agent-labels.js';
 
 /** Labels of a filter, or of a policy. */
@@ -16,7 +15,8 @@ const label = field<WantedLabel>(
 );
 
 /** Labels by which agents are filtered: NAME=VALUE each, or NAME for any value. */
-export const labelFilter = (): z.ZodType<readonly WantedLabel[]> => queryList(label, { max: MAX_LABELS });
+export const labelFilter = (): z.ZodType<readonly WantedLabel[]> =>
+  nullable(list(label, { max: MAX_LABELS })).transform((labels) => labels ?? []);
 
 const demandedLabels = list(label, { max: MAX_LABELS }).transform((labels, sink) => {
   const names = new Set<string>();
