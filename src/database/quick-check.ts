@@ -19,6 +19,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 export const CHECKED_TABLES: readonly string[] = [
   'agents',
   'agent_controls',
+  'agent_labels',
   'agent_policies',
   'changes',
   'control_facets',
@@ -28,6 +29,7 @@ export const CHECKED_TABLES: readonly string[] = [
   'policies',
   'policy_controls',
   'replicas',
+  'policy_labels',
   'service_state',
   'storage_probe',
   '_prisma_migrations',
