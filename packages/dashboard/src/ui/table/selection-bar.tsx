@@ -55,6 +55,7 @@ export function SelectionBar<Row>({ selection, shown, total, what, children }: S
 export function selectColumn<Row>(selection: Selection<Row>, nameOf: (row: Row) => string): Column<Row> {
   return {
     head: 'Select',
+    isHeadHidden: true,
     className: 'check-cell',
     cell: (row) => (
       <input
