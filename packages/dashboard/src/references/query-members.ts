@@ -12,20 +12,38 @@ const policies = createClient(PolicyService, transport);
 const MAX_SUGGESTIONS = 20;
 const MAX_NAMES = 5;
 
+/** Names of agents as the service accepts them. */
+const AGENT_NAME = /^[A-Za-z0-9:_-]{10,}$/;
+/** Among these, a name that is typed completely is found. */
+const MAX_FOUND = 100;
+
 /** Something with a number and a name. */
 interface Numbered {
-  readonly id: number;
+  readonly id: number | string;
   readonly name: string;
 }
 
-/** Agents by name: suggested by a part of it. */
+/** The part of a list request that searches by a part of a name. */
+interface Named {
+  readonly limit: number;
+  readonly name?: string;
+}
+
+/** Agents by name, or by a part of it that one name has. Names that are not registered are found in events. */
 export const AGENT_MEMBER: QueryMember = {
   name: 'agent',
   hint: 'name of the agent',
   isSearched: true,
-  suggest: async (part, _terms, signal) => {
-    const reply = await agents.listAgents({ limit: MAX_SUGGESTIONS, ...named(part) }, { signal });
-    return reply.agents.map(({ agentName }) => ({ value: agentName }));
+  suggest: async (part, _terms, signal) =>
+    (await agentNames(part, MAX_SUGGESTIONS, signal)).map((value) => ({ value })),
+  read: (text) => (AGENT_NAME.test(text) ? { value: text } : { isUnknown: true }),
+  find: async (text, signal) => {
+    const names = await agentNames(text, MAX_FOUND, signal);
+    return onlyOne(
+      'agent',
+      text,
+      names.map((name) => ({ id: name, name })),
+    );
   },
 };
 
@@ -33,8 +51,7 @@ export const AGENT_MEMBER: QueryMember = {
 export const CONTROL_MEMBER: QueryMember = numberedMember({
   name: 'control',
   hint: 'name of the control, or its id',
-  list: async (part, signal) =>
-    (await controls.listControls({ limit: MAX_SUGGESTIONS, ...named(part) }, { signal })).controls,
+  list: async (request, signal) => (await controls.listControls(request, { signal })).controls,
   nameOf: async (controlId, signal) => (await controls.getControl({ controlId }, { signal })).name,
 });
 
@@ -42,8 +59,7 @@ export const CONTROL_MEMBER: QueryMember = numberedMember({
 export const POLICY_MEMBER: QueryMember = numberedMember({
   name: 'policy',
   hint: 'name of the policy, or its id',
-  list: async (part, signal) =>
-    (await policies.listPolicies({ limit: MAX_SUGGESTIONS, ...named(part) }, { signal })).policies,
+  list: async (request, signal) => (await policies.listPolicies(request, { signal })).policies,
   nameOf: async (policyId, signal) => (await policies.getPolicy({ policyId }, { signal })).policy?.name,
 });
 
@@ -68,14 +84,18 @@ export const LABEL_MEMBER: QueryMember = {
 };
 
 interface NumberedMember extends Pick<QueryMember, 'name' | 'hint'> {
-  readonly list: (part: string, signal: AbortSignal) => Promise<readonly Numbered[]>;
+  readonly list: (name: Named, signal: AbortSignal) => Promise<readonly Numbered[]>;
   readonly nameOf: (id: number, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 /** A member whose values are ids, which one types and reads as names. */
 function numberedMember({ list, nameOf, ...member }: NumberedMember): QueryMember {
   const suggest = async (part: string, signal: AbortSignal): Promise<readonly QueryValue[]> =>
-    (await list(part, signal)).map(({ id, name }) => ({ value: String(id), text: name, hint: `no. ${id}` }));
+    (await list(named(part, MAX_SUGGESTIONS), signal)).map(({ id, name }) => ({
+      value: String(id),
+      text: name,
+      hint: `no. ${id}`,
+    }));
   return {
     ...member,
     isMultiple: true,
@@ -83,7 +103,7 @@ function numberedMember({ list, nameOf, ...member }: NumberedMember): QueryMembe
     separator: ',',
     suggest: (part, _terms, signal) => suggest(part, signal),
     read: (text) => (isId(text) ? { value: String(Number(text)) } : { isUnknown: true }),
-    find: async (text, signal) => reading(member.name, text, await list(text, signal)),
+    find: async (text, signal) => onlyOne(member.name, text, await list(named(text, MAX_FOUND), signal)),
     textOf: async (value, signal) => {
       try {
         return await nameOf(Number(value), signal);
@@ -97,7 +117,7 @@ function numberedMember({ list, nameOf, ...member }: NumberedMember): QueryMembe
 }
 
 /** The only one with a name; otherwise what is possible. */
-function reading(what: string, text: string, found: readonly Numbered[]): QueryReading {
+function onlyOne(what: string, text: string, found: readonly Numbered[]): QueryReading {
   const typed = text.toLowerCase();
   const exact =
     found.find(({ name }) => name === text) ?? found.find(({ name }) => name.toLowerCase() === typed);
@@ -115,6 +135,11 @@ function isId(text: string): boolean {
   return /^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) < 2 ** 31;
 }
 
-function named(part: string): { readonly name?: string } {
-  return part === '' ? {} : { name: part };
+async function agentNames(part: string, limit: number, signal: AbortSignal): Promise<readonly string[]> {
+  const reply = await agents.listAgents(named(part, limit), { signal });
+  return reply.agents.map(({ agentName }) => agentName);
+}
+
+function named(part: string, limit: number): Named {
+  return part === '' ? { limit } : { limit, name: part };
 }
