@@ -29,7 +29,7 @@ export function BulkBar({ shown, selected, onSelect }: BulkBarProps) {
   };
   if (shown.length === 0 && open === null) return null;
   return (
-    <section className="bulk" aria-label="Selected controls">
+    <section className="selection-bar" aria-label="Selected controls">
       <label className="links">
         <input
           type="checkbox"

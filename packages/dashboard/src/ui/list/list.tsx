@@ -16,8 +16,8 @@ interface ListProps<Reply, Row> extends Omit<TableProps<Row>, 'rows' | 'onEnd'> 
   readonly rowsOf: (page: Reply) => readonly Row[];
   /** Number of all rows. A text says that it is not exact. */
   readonly totalOf?: (first: Reply) => number | string;
-  /** Shown above the table, and above what stands for an empty one. */
-  readonly above?: (rows: readonly Row[]) => ReactNode;
+  /** Shown above the table, and above what stands for an empty one. The total is that of the reply. */
+  readonly above?: (rows: readonly Row[], total: number) => ReactNode;
 }
 
 /** A list that the server has in pages, as a table which loads the next page at its end or with a button. */
@@ -30,7 +30,7 @@ export function List<Reply extends ListReply, Row>(props: ListProps<Reply, Row>)
         const [first] = pages;
         return (
           <>
-            {above?.(rows)}
+            {above?.(rows, first === undefined ? 0 : totalOfReply(first))}
             <Table {...table} rows={rows} onEnd={nextPageOf(query)} />
             {first !== undefined && rows.length > 0 && (
               <LoadMore {...query} shown={rows.length} total={totalOf(first)} />
