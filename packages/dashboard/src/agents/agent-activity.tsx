@@ -19,10 +19,9 @@ export function AgentActivity({ agentName }: { readonly agentName: string }) {
     <ActivityView
       query={query}
       of={{ agent: agentName }}
-      top={({ controls, timeRange }, { executionTotal }) => (
+      top={({ controls, timeRange }, _totals) => (
         <TopControls
           controls={controls.slice(0, SHOWN_CONTROLS)}
-          all={executionTotal}
           range={timeRange}
           agent={agentName}
         />
