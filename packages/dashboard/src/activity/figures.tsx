@@ -45,19 +45,10 @@ export function Figures({ totals, of }: FiguresProps) {
       {actions.map(([name, action]) => {
         const count = totals?.actionTotals[action] ?? 0n;
         return (
-          <Figure
-            key={action}
-            name={name}
-            value={countText(count)}
-            href={eventsAddress({ ...of, action })}
-          />
+          <Figure key={action} name={name} value={countText(count)} href={eventsAddress({ ...of, action })} />
         );
       })}
-      <Figure
-        name="Errors"
-        value={countText(errors)}
-        href={eventsAddress({ ...of, errors: true })}
-      />
+      <Figure name="Errors" value={countText(errors)} href={eventsAddress({ ...of, errors: true })} />
     </dl>
   );
 }

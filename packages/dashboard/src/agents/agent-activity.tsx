@@ -20,11 +20,7 @@ export function AgentActivity({ agentName }: { readonly agentName: string }) {
       query={query}
       of={{ agent: agentName }}
       top={({ controls, timeRange }, _totals) => (
-        <TopControls
-          controls={controls.slice(0, SHOWN_CONTROLS)}
-          range={timeRange}
-          agent={agentName}
-        />
+        <TopControls controls={controls.slice(0, SHOWN_CONTROLS)} range={timeRange} agent={agentName} />
       )}
     />
   );

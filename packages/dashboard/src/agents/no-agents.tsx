@@ -1,4 +1,4 @@
-import { restAddress } from '../data/rest-address.js';
+import { RegisterSnippets } from '../first-evening/teaching-snippets.js';
 import { Empty } from '../ui/states.js';
 
 interface NoAgentsProps {
@@ -27,11 +27,7 @@ export function NoAgents({ name, controls }: NoAgentsProps) {
   return (
     <Empty title="No agents yet">
       <p>An agent is a program whose steps are checked. It registers itself before its first step:</p>
-      <pre className="code">
-        {`curl -X POST ${restAddress('/agents/initAgent')} \\
-  -H 'content-type: application/json' \\
-  -d '{"agent": {"agent_name": "billing-bot-01"}, "steps": [{"type": "tool", "name": "send_mail"}]}'`}
-      </pre>
+      <RegisterSnippets />
     </Empty>
   );
 }

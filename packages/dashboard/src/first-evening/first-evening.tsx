@@ -35,20 +35,27 @@ export function FirstEvening({ steps, server }: FirstEveningProps) {
       </p>
       <ol>
         <Step title="Register an agent" isDone={hasAgent} isCurrent={current === 0}>
-          <p>An agent is a program whose steps are checked. It registers itself once, for example when it starts:</p>
+          <p>
+            An agent is a program whose steps are checked. It registers itself once, for example when it
+            starts:
+          </p>
           <RegisterSnippets />
         </Step>
         <Step title="Install a starter policy" isDone={hasControl} isCurrent={current === 1}>
           <p>
-            A policy is a set of controls, which say what to check and what to do on a match. The starter policy only
-            observes. Or <Link href="/controls/new">write a control</Link> of your own.
+            A policy is a set of controls, which say what to check and what to do on a match. The starter
+            policy only observes. Or <Link href="/controls/new">write a control</Link> of your own.
           </p>
           <InstallButton />
         </Step>
         <Step title="Send a step" isDone={hasStep} isCurrent={current === 2}>
           <p>
             The agent has each of its steps checked before it takes it. A step can also be tried in the{' '}
-            <Link href={agentName === undefined ? '/playground' : `/playground?agent=${encodeURIComponent(agentName)}`}>
+            <Link
+              href={
+                agentName === undefined ? '/playground' : `/playground?agent=${encodeURIComponent(agentName)}`
+              }
+            >
               playground
             </Link>
             , which counts and records nothing.

@@ -38,8 +38,8 @@ export function InstallButton() {
         ))}
       </ul>
       <p>
-        They observe: matches are recorded, and no step is denied. Every agent has the policy, also those that are
-        registered later. All of it can be changed and deleted.
+        They observe: matches are recorded, and no step is denied. Every agent has the policy, also those that
+        are registered later. All of it can be changed and deleted.
       </p>
     </ConfirmButton>
   );

@@ -35,7 +35,7 @@ export function SendStepSnippets({ agentName = AGENT }: { readonly agentName?: s
   const body = { agent_name: agentName, stage: 'pre', step: STEP };
   const lines = [
     'const sendMail = client.guard(',
-    '  async (mail: { text: string }) => `sent: ${mail.text}`,',
+    "  async (mail: { text: string }) => 'sent: ' + mail.text,",
     "  { step: 'send_mail' },",
     ');',
     `console.log(await sendMail(${JSON.stringify(STEP.input)}));`,

@@ -1,7 +1,6 @@
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { numberOf } from '../ui/numbers.js';
 import { UserText } from '../ui/user-text.js';
 import { listAddress, subjectAddress } from './problem-links.js';
 import type { ShownProblem, Subject } from './verdict.js';
@@ -25,7 +24,8 @@ function ProblemItem({ problem }: { readonly problem: ShownProblem }) {
   const { kind, severity, title, detail, subjects, count } = problem;
   const Icon = severity === 'notice' ? IconInfoCircle : IconAlertTriangle;
   const [only] = subjects;
-  const address = subjects.length === 1 && only !== undefined ? subjectAddress(kind, only) : listAddress(problem);
+  const address =
+    subjects.length === 1 && only !== undefined ? subjectAddress(kind, only) : listAddress(problem);
   const shown = subjects.slice(0, MAX_SUBJECTS);
   const others = Math.max(count, subjects.length) - shown.length;
   return (
@@ -39,7 +39,11 @@ function ProblemItem({ problem }: { readonly problem: ShownProblem }) {
             {shown.map((subject) => (
               <SubjectItem key={`${subject.type} ${subject.id}`} kind={kind} subject={subject} />
             ))}
-            {others > 0 && <li>{others === count ? numberOf(count, 'other') : <More problem={problem} others={others} />}</li>}
+            {others > 0 && (
+              <li>
+                <More problem={problem} others={others} />
+              </li>
+            )}
           </ul>
         )}
       </div>
@@ -59,7 +63,8 @@ function SubjectItem({ kind, subject }: { readonly kind: string; readonly subjec
   const text = <UserText text={name} max={40} />;
   return (
     <li>
-      <span className="muted">{type}</span> {address === undefined ? text : <Link href={address}>{text}</Link>}
+      <span className="muted">{type}</span>{' '}
+      {address === undefined ? text : <Link href={address}>{text}</Link>}
       {detail !== undefined && <span className="muted">: {detail}</span>}
     </li>
   );

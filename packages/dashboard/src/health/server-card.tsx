@@ -34,7 +34,8 @@ export function ServerCard({ server: { info, word, seenAtMs } }: { readonly serv
             'It has not answered yet.'
           ) : (
             <>
-              Last seen <TimeText time={new Date(seenAtMs).toISOString()} isExact />. What follows was true then.
+              Last seen <TimeText time={new Date(seenAtMs).toISOString()} isExact />. What follows was true
+              then.
             </>
           )}
         </p>
@@ -49,7 +50,9 @@ export function ServerCard({ server: { info, word, seenAtMs } }: { readonly serv
         {state !== undefined && (
           <>
             <Fact name="Controls known to be current">
-              {state.stalenessSeconds === undefined ? 'never' : `${ageText(state.stalenessSeconds)} ${isGone ? 'before that' : 'ago'}`}
+              {state.stalenessSeconds === undefined
+                ? 'never'
+                : `${ageText(state.stalenessSeconds)} ${isGone ? 'before that' : 'ago'}`}
             </Fact>
             <Fact name="Controls from">{SOURCES[state.controlsFrom]}</Fact>
             <Fact name="Database">{state.databaseUp ? STORAGE[state.storageState] : 'does not answer'}</Fact>

@@ -9,14 +9,16 @@ import { Table } from '../ui/table/table.js';
 
 const MAX_NAME = 32;
 
+type Counted = Pick<AgentEvaluations, 'agentName' | 'counts'>;
+
 interface AgentsByDenialsProps {
-  readonly agents: readonly AgentEvaluations[];
+  readonly agents: readonly Counted[];
   readonly range: string;
 }
 
 /** The agents with the most denials, each with its share of its own evaluations. */
 export function AgentsByDenials({ agents, range }: AgentsByDenialsProps) {
-  const number = (head: string, count: (counts: EvaluationCounts) => string): Column<AgentEvaluations> => ({
+  const number = (head: string, count: (counts: EvaluationCounts) => string): Column<Counted> => ({
     head,
     className: 'number',
     cell: ({ counts }) => (counts === undefined ? '' : count(counts)),

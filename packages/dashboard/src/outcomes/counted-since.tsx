@@ -7,7 +7,8 @@ export function CountedSince({ stats }: { readonly stats: GetEvaluationStatsResp
   if (countedSince === undefined || Date.parse(startTime) >= Date.parse(countedSince)) return null;
   return (
     <p className="muted">
-      Evaluations are counted since <TimeText time={countedSince} isExact />; those before are missing in this range.
+      Evaluations are counted since <TimeText time={countedSince} isExact />; those before are missing in this
+      range.
     </p>
   );
 }

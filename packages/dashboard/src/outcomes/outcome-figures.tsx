@@ -1,4 +1,7 @@
-import type { EvaluationCounts, GetEvaluationStatsResponse } from '@gen/enforcement/v1/observability_service_pb.js';
+import type {
+  EvaluationCounts,
+  GetEvaluationStatsResponse,
+} from '@gen/enforcement/v1/observability_service_pb.js';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { type EventsOf, eventsAddress } from '../activity/events-address.js';
@@ -96,7 +99,11 @@ function OutcomeFigure(props: OutcomeFigureProps) {
     <div className={sign === undefined ? 'outcome-figure main' : `outcome-figure ${sign}`}>
       <dt title={note}>{name}</dt>
       <dd>
-        <Link className="value" href={href} aria-label={`${name}: ${text}${share === undefined ? '' : `, ${share}`}`}>
+        <Link
+          className="value"
+          href={href}
+          aria-label={`${name}: ${text}${share === undefined ? '' : `, ${share}`}`}
+        >
           {text}
         </Link>
         {share !== undefined && <span>{share}</span>}

@@ -41,8 +41,8 @@ export function Snippets({ label, snippets, readsKey = false }: SnippetsProps) {
       />
       {readsKey && (
         <p className="muted">
-          The key is read from the variable <code>SERVICE_API_KEY</code>: one of <code>SERVICE_API_KEYS</code> of the
-          service or of its keys file.
+          The key is read from the variable <code>SERVICE_API_KEY</code>: one of <code>SERVICE_API_KEYS</code>{' '}
+          of the service or of its keys file.
         </p>
       )}
     </div>
