@@ -42,6 +42,12 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: /^Account/ }).waitFor();
 }
 
+/** Signs out by the menu of the account. */
+export async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+}
+
 /** Settings of a tab that is opened for a test. */
 export interface TabOptions {
   /** The key to sign in with. */
