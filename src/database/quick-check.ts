@@ -27,14 +27,20 @@ export const CHECKED_TABLES: readonly string[] = [
   'ended_sessions',
   'policies',
   'policy_controls',
+  'replicas',
   'service_state',
   'storage_probe',
   '_prisma_migrations',
 ];
 /** Tables not checked in larger files. */
 export const UNCHECKED_TABLES: readonly string[] = [
+  'agent_activity',
   'agent_uses',
   'audit_entries',
+  'control_activity',
+  'evaluation_count_writers',
+  'evaluation_counting',
+  'evaluation_counts',
   'event_control_names',
   'event_log',
   'event_rollups',
