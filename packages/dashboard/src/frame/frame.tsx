@@ -1,7 +1,13 @@
-import { IconKeyboard, IconMenu2, IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
+import {
+  IconKeyboard,
+  IconMenu2,
+  IconMoon,
+  IconSearch,
+  IconShieldCheckFilled,
+  IconSun,
+} from '@tabler/icons-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
-import icon from '../icon.svg';
 import { useAgentLimit } from '../limited/agent-limit.js';
 import { useIsAdmin, useSession } from '../session/session-context.js';
 import { useTheme } from '../theme/theme.js';
@@ -47,7 +53,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
           <IconMenu2 size={18} />
         </button>
         <Link className="brand" href="/">
-          <img src={icon} alt="" width={22} height={22} />
+          <IconShieldCheckFilled size={20} aria-hidden="true" />
           Control Enforcement
         </Link>
         <ServerState />
