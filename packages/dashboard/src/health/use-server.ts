@@ -25,7 +25,11 @@ export function useServer(): ServerView {
   const problems = useQuery(
     ServerService.method.listProblems,
     {},
-    { refetchInterval: PROBLEMS_REFRESH_MS, enabled: mayList },
+    {
+      enabled: mayList,
+      // While there are problems, the page looks more often whether they are gone.
+      refetchInterval: ({ state: { data } }) => (data?.working === false ? REFRESH_MS : PROBLEMS_REFRESH_MS),
+    },
   );
   const status = health.data?.status;
   const known = {

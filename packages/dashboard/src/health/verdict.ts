@@ -37,17 +37,6 @@ export interface Verdict {
 export type ListedProblems = readonly ListedProblem[] | undefined | null;
 export type ListedProblem = Pick<Problem, 'kind' | 'severity' | 'title' | 'detail' | 'count' | 'subjects'>;
 
-/** What the state of the process tells itself, more often than all problems are listed. */
-const OF_THE_STATE: ReadonlySet<string> = new Set([
-  'cannot_evaluate',
-  'last_known_good',
-  'controls_stale',
-  'database_down',
-  'storage',
-  'events_lost',
-  'events_waiting',
-  'events_off',
-]);
 const RANKS: Readonly<Record<ShownProblem['severity'], number>> = {
   unreachable: 0,
   critical: 1,
@@ -56,13 +45,14 @@ const RANKS: Readonly<Record<ShownProblem['severity'], number>> = {
 };
 
 /**
- * The verdict on the service. What the state of the process tells is taken from there, because it is asked for every few
- * seconds and known without the database; all else is listed by the server.
+ * The verdict on the service. What the state of the process tells comes first, because it is asked for every few seconds
+ * and known without the database; all else is listed by the server.
  */
 export function verdictOf(known: KnownServer, listed: ListedProblems): Verdict {
   const own = serverProblems(known).map((problem) => ({ ...problem, count: 0, subjects: [] }));
   if (known.isUnreachable) return { word: 'unreachable', problems: own };
-  const others = (listed ?? []).filter(({ kind }) => !OF_THE_STATE.has(kind)).map(shown);
+  const kinds = new Set(own.map(({ kind }) => kind));
+  const others = (listed ?? []).filter(({ kind }) => !kinds.has(kind)).map(shown);
   const problems = [...own, ...others].sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
   if (problems.some(({ severity }) => severity !== 'notice')) return { word: 'attention', problems };
   const isKnown = known.isServing !== undefined && known.state !== undefined && listed !== undefined;
