@@ -1,15 +1,16 @@
 import { RegisterSnippets } from '../first-evening/teaching-snippets.js';
+import { onlyValueOf, type QueryTerm } from '../ui/query-bar/query-member.js';
 import { Empty } from '../ui/states.js';
 
 interface NoAgentsProps {
-  readonly name: string;
-  /** The filter by controls: `none`, `some` or empty. */
-  readonly controls: string;
+  /** The filters of the list. */
+  readonly terms: readonly QueryTerm[];
 }
 
 /** Why a list of agents is empty. */
-export function NoAgents({ name, controls }: NoAgentsProps) {
-  if (name !== '') return <Empty title="No agent has such a name" />;
+export function NoAgents({ terms }: NoAgentsProps) {
+  const controls = onlyValueOf(terms, 'controls');
+  if (terms.length > (controls === undefined ? 0 : 1)) return <Empty title="No agent matches the filters" />;
   if (controls === 'none') {
     return (
       <Empty title="Every agent is covered">

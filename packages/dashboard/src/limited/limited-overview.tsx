@@ -1,7 +1,7 @@
 import { createQueryOptions, useTransport } from '@connectrpc/connect-query';
 import { ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useQueries } from '@tanstack/react-query';
-import { RangeField, refreshMs, useRange } from '../activity/range-field.js';
+import { RangeField, refreshMs, statisticsRange, useRange } from '../activity/range-field.js';
 import { ServerCard } from '../health/server-card.js';
 import { useServer } from '../health/use-server.js';
 import { VerdictView } from '../health/verdict-view.js';
@@ -50,7 +50,7 @@ function Counts({ names, range }: CountsProps) {
     queries: names.map((agentName) => ({
       ...createQueryOptions(
         ObservabilityService.method.getEvaluationStats,
-        { agentName, timeRange: range },
+        { agentName, ...statisticsRange(range) },
         { transport },
       ),
       refetchInterval: refreshMs(range),

@@ -4,6 +4,7 @@ import { eventsAddress } from '../activity/events-address.js';
 import { agentAddress } from '../references/columns.js';
 import { NameLink } from '../ui/name-link.js';
 import { shareText } from '../ui/numbers.js';
+import { type Range, rangeParameters } from '../ui/range/range.js';
 import type { Column } from '../ui/table/columns.js';
 import { Table } from '../ui/table/table.js';
 
@@ -13,7 +14,7 @@ type Counted = Pick<AgentEvaluations, 'agentName' | 'counts'>;
 
 interface AgentsByDenialsProps {
   readonly agents: readonly Counted[];
-  readonly range: string;
+  readonly range: Range;
 }
 
 /** The agents with the most denials, each with its share of its own evaluations. */
@@ -35,7 +36,11 @@ export function AgentsByDenials({ agents, range }: AgentsByDenialsProps) {
           {
             head: 'Agent',
             cell: ({ agentName }) => (
-              <NameLink href={`${agentAddress(agentName)}?range=${range}`} name={agentName} max={MAX_NAME} />
+              <NameLink
+                href={`${agentAddress(agentName)}?${new URLSearchParams(rangeParameters(range))}`}
+                name={agentName}
+                max={MAX_NAME}
+              />
             ),
           },
           {

@@ -1,10 +1,10 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
-import { refreshMs } from '../activity/range-field.js';
+import { type Range, refreshMs, statisticsRange } from '../ui/range/range.js';
 
 interface EvaluationsOf {
-  readonly range: string;
+  readonly range: Range;
   /** The only agent that is counted; undefined for all. */
   readonly agentName?: string | undefined;
   /** Number of agents that are listed. */
@@ -17,7 +17,7 @@ export function useEvaluations({ range, agentName, limit, enabled = true }: Eval
   return useQuery(
     ObservabilityService.method.getEvaluationStats,
     {
-      timeRange: range,
+      ...statisticsRange(range),
       includeTimeseries: true,
       includePrevious: true,
       ...(agentName === undefined ? {} : { agentName }),
