@@ -1,7 +1,7 @@
 import type { StatsBucket, StatsTotals } from '@gen/enforcement/v1/observability_service_pb.js';
 
 /** What is counted in an interval, from the bottom of a bar to its top. */
-export const LAYERS = ['deny', 'steer', 'observe', 'error'] as const;
+export const LAYERS = ['deny', 'error', 'steer', 'observe', 'allow'] as const;
 export type Layer = (typeof LAYERS)[number];
 
 /** The counts of one interval. */
@@ -57,6 +57,8 @@ function countsOf({ actionTotals, errorTotal }: Totals): Record<Layer, number> {
     steer: matches('steer'),
     observe: matches('observe'),
     error: Number(errorTotal),
+    // Recorded checks without a match say nothing of what became of their steps.
+    allow: 0,
   };
 }
 
@@ -65,10 +67,13 @@ export function barTotal({ counts }: IntervalCounts): number {
   return LAYERS.reduce((sum, layer) => sum + counts[layer], 0);
 }
 
+/** What the layers are called. */
+export type LayerWords = Partial<Readonly<Record<Layer, string>>>;
+
 /** The counts of an interval in words, for example `3 deny, 1 error`. */
-export function countsText(interval: IntervalCounts): string {
+export function countsText(interval: IntervalCounts, words: LayerWords = {}): string {
   const parts = LAYERS.filter((layer) => interval.counts[layer] > 0).map(
-    (layer) => `${interval.counts[layer].toLocaleString('en')} ${layer}`,
+    (layer) => `${interval.counts[layer].toLocaleString('en')} ${words[layer] ?? layer}`,
   );
   return parts.length === 0 ? 'nothing' : parts.join(', ');
 }

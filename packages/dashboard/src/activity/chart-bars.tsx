@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useId, useRef } from 'react';
 import { Link } from 'wouter';
 import { countText } from '../ui/numbers.js';
-import { countsText, type IntervalCounts } from './bucket-counts.js';
+import { countsText, type IntervalCounts, type LayerWords } from './bucket-counts.js';
 import {
   axisLabel,
   axisTicks,
@@ -31,6 +31,7 @@ interface ChartBarsProps {
   readonly onPoint: (index: number | null) => void;
   /** Address of the events of an interval. */
   readonly addressOf: (interval: IntervalCounts) => string;
+  readonly words: LayerWords;
 }
 
 /**
@@ -38,7 +39,7 @@ interface ChartBarsProps {
  * reached with Tab, the others from there with the arrow keys.
  */
 export function ChartBars(props: ChartBarsProps) {
-  const { intervals, width, focusable, active, onFocus, onPoint, addressOf } = props;
+  const { intervals, width, focusable, active, onFocus, onPoint, addressOf, words } = props;
   const id = useId();
   const svg = useRef<SVGSVGElement>(null);
   const ticks = axisTicks(highestBar(intervals));
@@ -94,7 +95,7 @@ export function ChartBars(props: ChartBarsProps) {
           href={addressOf(interval)}
           className={index === active ? 'bar active' : 'bar'}
           tabIndex={index === focusable ? 0 : -1}
-          aria-label={`${intervalText(interval)}: ${countsText(interval)}`}
+          aria-label={`${intervalText(interval)}: ${countsText(interval, words)}`}
           onFocus={() => onFocus(index)}
           onMouseEnter={() => onPoint(index)}
           onMouseLeave={() => onPoint(null)}

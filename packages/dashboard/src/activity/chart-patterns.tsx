@@ -1,11 +1,12 @@
 import { useId } from 'react';
-import { DecisionBadge } from '../control-parts/decision-badge.js';
-import { LAYERS, type Layer } from './bucket-counts.js';
+import { DecisionBadge, type Sign } from '../control-parts/decision-badge.js';
+import { LAYERS, type Layer, type LayerWords } from './bucket-counts.js';
 
 /** What distinguishes the layers besides their colors. */
 function Strokes({ layer }: { readonly layer: Layer }) {
   switch (layer) {
     case 'deny':
+    case 'allow':
       return null;
     case 'steer':
       return <path className="strokes" d="M-1 9 9 -1 M-2 2 2 -2 M6 10 10 6" />;
@@ -30,20 +31,29 @@ export function ChartPatterns({ id }: { readonly id: string }) {
   );
 }
 
+interface ChartLegendProps {
+  readonly layers: readonly Layer[];
+  readonly words: LayerWords;
+}
+
 /** Names the fill of each layer. */
-export function ChartLegend() {
+export function ChartLegend({ layers, words }: ChartLegendProps) {
   const id = useId();
   return (
     <ul className="chart-legend" aria-label="Fills of the bars">
-      {LAYERS.map((layer) => (
+      {layers.map((layer) => (
         <li key={layer}>
           <svg width="22" height="16" aria-hidden="true">
             <ChartPatterns id={id} />
             <rect width="22" height="16" rx="3" fill={`url(#${id}-${layer})`} />
           </svg>
-          <DecisionBadge sign={layer} />
+          <DecisionBadge sign={signOfLayer(layer)} word={words[layer] ?? layer} />
         </li>
       ))}
     </ul>
   );
+}
+
+export function signOfLayer(layer: Layer): Sign {
+  return layer === 'allow' ? 'safe' : layer;
 }
