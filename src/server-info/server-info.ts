@@ -40,7 +40,11 @@ export function createServerInfo(facts: ServerFacts): HandlersOf<typeof ServerSe
   const { version, maxMessageBytes, maxBatch, streamWindow, revision, state } = facts;
   return {
     // Replaced by the implementation of this branch.
-    listProblems: handler(z.object({}), () => ({ working: true, problems: [], checked_at: new Date().toISOString() })),
+    listProblems: handler(z.object({}), () => ({
+      working: true,
+      problems: [],
+      checked_at: new Date().toISOString(),
+    })),
     getServerInfo: handler(z.object({}), (_input, { principal }) => ({
       version,
       revision: revision(),
@@ -50,6 +54,7 @@ export function createServerInfo(facts: ServerFacts): HandlersOf<typeof ServerSe
       stream_window: streamWindow,
       // Without keys, every caller is anonymous and may call everything.
       is_admin: principal.level !== 'key',
+      caller_fingerprint: principal.keyFingerprint,
       state: printedState(state()),
     })),
   };

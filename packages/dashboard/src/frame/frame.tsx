@@ -1,14 +1,14 @@
 import { IconKeyboard, IconMenu2, IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
-import { useIsAdmin, useSession } from '../session/session-context.js';
+import { useSession } from '../session/session-context.js';
 import { useSignOut } from '../session/use-sign-out.js';
 import { useTheme } from '../theme/theme.js';
 import { useOnline } from '../ui/browser/use-online.js';
 import './frame.css';
 import { COMMAND_KEY } from './command-key.js';
 import { useFrameDialogs } from './frame-dialogs.js';
-import { PAGES, type PageLink } from './pages.js';
+import { type PageLink, usePages } from './pages.js';
 import { ServerState } from './server-state.js';
 
 /** The menu and the header around each page. */
@@ -18,7 +18,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const { dialogs, openPalette, openShortcuts } = useFrameDialogs();
   const isOnline = useOnline();
-  const isAdmin = useIsAdmin();
+  const pages = usePages();
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when another page is opened
   useEffect(() => setMenuOpen(false), [path]);
   const onMenuKey = (event: KeyboardEvent): void => {
@@ -70,7 +70,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       </header>
       <nav id="menu" className={isMenuOpen ? 'menu open' : 'menu'} aria-label="Pages" onKeyDown={onMenuKey}>
         <ul>
-          {PAGES.filter(({ isForAdmins }) => isAdmin || isForAdmins !== true).map((page) => (
+          {pages.map((page) => (
             <MenuItem key={page.path} page={page} />
           ))}
         </ul>

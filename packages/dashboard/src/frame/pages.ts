@@ -11,6 +11,7 @@ import {
   IconTemplate,
   type TablerIcon,
 } from '@tabler/icons-react';
+import { useIsAdmin } from '../session/session-context.js';
 
 /** A page of the menu. */
 export interface PageLink {
@@ -32,3 +33,9 @@ export const PAGES: readonly PageLink[] = [
   { path: '/playground', name: 'Playground', icon: IconFlask },
   { path: '/audit', name: 'Audit log', icon: IconHistory, isForAdmins: true },
 ];
+
+/** The pages that the caller can open. */
+export function usePages(): readonly PageLink[] {
+  const isAdmin = useIsAdmin();
+  return PAGES.filter(({ isForAdmins }) => isAdmin || isForAdmins !== true);
+}
