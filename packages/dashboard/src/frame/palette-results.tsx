@@ -5,8 +5,7 @@ import { errorText } from '../ui/error-text.js';
 import { recentPages } from '../ui/page/recent-pages-store.js';
 import { UserText } from '../ui/user-text.js';
 import { usePages } from './pages.js';
-import type { PaletteKey } from './palette.js';
-import { matching, type PaletteItem, recentItems, withoutRepeats } from './palette-items.js';
+import { matching, type PaletteItem, type PaletteKey, recentItems, withoutRepeats } from './palette-items.js';
 import { pageItems, usePaletteActions } from './use-palette-actions.js';
 import { usePaletteSearch } from './use-palette-search.js';
 

@@ -9,12 +9,9 @@ import {
   useState,
 } from 'react';
 import './palette.css';
+import { PALETTE_KEYS, type PaletteKey } from './palette-items.js';
 
 const PaletteResults = lazy(() => import('./palette-results.js'));
-
-/** Keys of the field that the results answer. */
-const KEYS = ['ArrowDown', 'ArrowUp', 'Enter'] as const;
-export type PaletteKey = (typeof KEYS)[number];
 
 interface PaletteProps {
   readonly onClose: () => void;
@@ -41,7 +38,7 @@ export function Palette({ onClose, onShortcuts }: PaletteProps) {
   }, [id, active]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
-    const key = KEYS.find((one) => one === event.key);
+    const key = PALETTE_KEYS.find((one) => one === event.key);
     if (key === undefined || event.nativeEvent.isComposing) return;
     event.preventDefault();
     setKeys((before) => [...before, key]);
