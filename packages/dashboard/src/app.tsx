@@ -3,7 +3,9 @@ import { Route, Switch, useLocation } from 'wouter';
 import { ErrorBoundary } from './frame/error-boundary.js';
 import { Frame } from './frame/frame.js';
 import { useSession } from './session/session-context.js';
+import { SignInDialog } from './session/sign-in-dialog.js';
 import { SignInPage } from './session/sign-in-page.js';
+import { SignOutDialog } from './session/sign-out-dialog.js';
 import { Empty, ErrorState, Loading } from './ui/states.js';
 
 const OverviewPage = lazy(() => import('./overview/overview-page.js'));
@@ -28,7 +30,7 @@ const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
 
 /** Shows the page of the address, or the page to sign in first. */
 export function App() {
-  const { state, reload } = useSession();
+  const { state, ended, reload } = useSession();
   const [path] = useLocation();
   if (state.kind === 'loading') return <Loading what="the session" />;
   if (state.kind === 'failed') {
@@ -71,6 +73,8 @@ export function App() {
           </Switch>
         </Suspense>
       </ErrorBoundary>
+      <SignOutDialog />
+      {ended !== null && <SignInDialog reason={ended} />}
     </Frame>
   );
 }

@@ -1,11 +1,11 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService, type ControlVersion } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
+import { Dialog } from '../ui/dialog.js';
 import type { HeldNavigation } from '../ui/page/leave-guard.js';
 import { QueryState } from '../ui/states.js';
 import { TimeText } from '../ui/time-text.js';
 import { UserText } from '../ui/user-text.js';
-import { Dialog } from './dialog.js';
 import type { SavedOutcome, StoredControl } from './use-save.js';
 
 interface LeaveDialogProps {
