@@ -30,7 +30,7 @@ export function LeaveDialog({ name, held }: LeaveDialogProps) {
         </>
       }
     >
-      <p>The changes are kept nowhere else.</p>
+      <p>Discarded changes are kept nowhere, not as a draft either.</p>
     </Dialog>
   );
 }

@@ -17,10 +17,11 @@ interface SaveProgressProps {
   readonly saving: Saving;
   readonly held: HeldNavigation;
   readonly linkTo: string;
+  readonly onOverwrite: (version: bigint) => void;
 }
 
 /** What saving needs an answer for: warnings, a conflict, changes that would be lost. */
-export function SaveProgress({ state, dispatch, saving, held, linkTo }: SaveProgressProps) {
+export function SaveProgress({ state, dispatch, saving, held, linkTo, onOverwrite }: SaveProgressProps) {
   const { outcome, saved } = saving;
   const [readError, setReadError] = useState<unknown>(null);
 
@@ -57,7 +58,7 @@ export function SaveProgress({ state, dispatch, saving, held, linkTo }: SaveProg
           control={saved.control}
           name={saved.name}
           currentVersion={outcome.currentVersion}
-          onOverwrite={() => saving.save(state.name, state.draft, outcome.currentVersion)}
+          onOverwrite={() => onOverwrite(outcome.currentVersion)}
           onTakeTheirs={() => void takeTheirs(saved.control?.controlId ?? 0)}
           onClose={saving.dismiss}
         />
