@@ -3,6 +3,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
 import { JsonView } from '../code/json-view.js';
+import { ControlWarnings } from '../control-parts/control-warnings.js';
 import { definitionJson } from '../control-parts/definition-json.js';
 import { DefinitionView } from '../control-parts/definition-view.js';
 import { useIsAdmin } from '../session/session-context.js';
@@ -98,6 +99,7 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
           <TagLink key={tag} tag={tag} />
         ))}
       </p>
+      {data !== undefined && <ControlWarnings data={data} />}
       <AddressTabs label="Control" tabs={tabs} />
     </>
   );

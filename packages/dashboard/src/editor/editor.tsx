@@ -95,13 +95,6 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
     if (risk === null || isRefused) saving.save(name, draft, overVersion);
     else setAsking(overVersion === undefined ? { risk } : { risk, overVersion });
   };
-  const held = {
-    ...guard,
-    leave: () => {
-      kept.discard();
-      guard.leave();
-    },
-  };
   useCommandKeys({ s: () => save(), Enter: trial.run });
 
   const focusForm = useCallback(() => {
@@ -157,9 +150,10 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
         state={state}
         dispatch={dispatch}
         saving={saving}
-        held={held}
+        held={guard}
         linkTo={linkTo}
         onOverwrite={save}
+        onDiscard={kept.discard}
       />
       {asking !== null && (
         <DenyQuestion

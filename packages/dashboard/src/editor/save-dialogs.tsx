@@ -11,10 +11,12 @@ import type { SavedOutcome, StoredControl } from './use-save.js';
 interface LeaveDialogProps {
   readonly name: string;
   readonly held: HeldNavigation;
+  /** Forgets the draft of the changes. */
+  readonly onDiscard: () => void;
 }
 
 /** Asks before unsaved changes are lost. */
-export function LeaveDialog({ name, held }: LeaveDialogProps) {
+export function LeaveDialog({ name, held, onDiscard }: LeaveDialogProps) {
   return (
     <Dialog
       title="Leave without saving?"
@@ -24,7 +26,14 @@ export function LeaveDialog({ name, held }: LeaveDialogProps) {
           <button type="button" onClick={held.stay}>
             Keep editing
           </button>
-          <button type="button" className="primary" onClick={held.leave}>
+          <button
+            type="button"
+            className="primary"
+            onClick={() => {
+              onDiscard();
+              held.leave();
+            }}
+          >
             Discard the changes of <bdi>{name === '' ? 'the new control' : name}</bdi>
           </button>
         </>

@@ -18,10 +18,13 @@ interface SaveProgressProps {
   readonly held: HeldNavigation;
   readonly linkTo: string;
   readonly onOverwrite: (version: bigint) => void;
+  /** Forgets the draft, for changes that are given up. */
+  readonly onDiscard: () => void;
 }
 
 /** What saving needs an answer for: warnings, a conflict, changes that would be lost. */
-export function SaveProgress({ state, dispatch, saving, held, linkTo, onOverwrite }: SaveProgressProps) {
+export function SaveProgress(props: SaveProgressProps) {
+  const { state, dispatch, saving, held, linkTo, onOverwrite, onDiscard } = props;
   const { outcome, saved } = saving;
   const [readError, setReadError] = useState<unknown>(null);
 
@@ -63,7 +66,7 @@ export function SaveProgress({ state, dispatch, saving, held, linkTo, onOverwrit
           onClose={saving.dismiss}
         />
       )}
-      {held.isHeld && <LeaveDialog name={state.name} held={held} />}
+      {held.isHeld && <LeaveDialog name={state.name} held={held} onDiscard={onDiscard} />}
     </>
   );
 }

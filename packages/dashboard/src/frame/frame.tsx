@@ -5,6 +5,7 @@ import { useSession } from '../session/session-context.js';
 import { useSignOut } from '../session/use-sign-out.js';
 import { useTheme } from '../theme/theme.js';
 import { useOnline } from '../ui/browser/use-online.js';
+import { UndoToasts } from '../undo/undo-toasts.js';
 import './frame.css';
 import { COMMAND_KEY } from './command-key.js';
 import { useFrameDialogs } from './frame-dialogs.js';
@@ -86,6 +87,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         {children}
       </main>
       {dialogs}
+      <UndoToasts />
     </div>
   );
 }
