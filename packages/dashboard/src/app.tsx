@@ -5,7 +5,9 @@ import { Frame } from './frame/frame.js';
 import { useAgentLimit } from './limited/agent-limit.js';
 import { LimitedPages } from './limited/limited-pages.js';
 import { useSession } from './session/session-context.js';
+import { SignInDialog } from './session/sign-in-dialog.js';
 import { SignInPage } from './session/sign-in-page.js';
+import { SignOutDialog } from './session/sign-out-dialog.js';
 import { Empty, ErrorState, Loading } from './ui/states.js';
 
 const OverviewPage = lazy(() => import('./overview/overview-page.js'));
@@ -30,7 +32,7 @@ const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
 
 /** Shows the page of the address, or the page to sign in first. */
 export function App() {
-  const { state, reload } = useSession();
+  const { state, ended, reload } = useSession();
   const [path] = useLocation();
   const limit = useAgentLimit();
   if (state.kind === 'loading') return <Loading what="the session" />;
@@ -76,6 +78,8 @@ export function App() {
           </LimitedPages>
         </Suspense>
       </ErrorBoundary>
+      <SignOutDialog />
+      {ended !== null && <SignInDialog reason={ended} />}
     </Frame>
   );
 }

@@ -11,6 +11,8 @@ import { SearchToAdd } from '../ui/fields/search-to-add.js';
 import { List } from '../ui/list/list.js';
 import { numberOf } from '../ui/numbers.js';
 import { Empty } from '../ui/states.js';
+import { policyAgentsUndo } from '../undo/link-undo.js';
+import { offerUndo } from '../undo/undo-store.js';
 
 /** The agents that have a policy, and a form that adds one. */
 export function PolicyAgents({ policy }: { readonly policy: Policy }) {
@@ -54,7 +56,11 @@ function RemoveAgent({ policy, agentName }: RemoveAgentProps) {
       verb="Remove"
       object={agentName}
       change={remove}
-      onConfirm={() => remove.mutateAsync({ policyId: policy.id, agentNames: [agentName] })}
+      onConfirm={() =>
+        remove
+          .mutateAsync({ policyId: policy.id, agentNames: [agentName] })
+          .then(() => offerUndo(policyAgentsUndo(policy, [agentName])))
+      }
     >
       <p>It is no longer checked by the {numberOf(policy.controlIds.length, 'control')} of this policy.</p>
     </ConfirmButton>

@@ -15,6 +15,8 @@ import { Empty } from '../ui/states.js';
 import type { Columns } from '../ui/table/columns.js';
 import { Table } from '../ui/table/table.js';
 import { Warnings } from '../ui/warnings.js';
+import { policyControlUndo } from '../undo/link-undo.js';
+import { offerUndo } from '../undo/undo-store.js';
 
 const PAGE_SIZE = 25;
 
@@ -94,7 +96,11 @@ function RemoveControl({ policy, member: { id, name } }: RemoveControlProps) {
       verb="Remove"
       object={name}
       change={remove}
-      onConfirm={() => remove.mutateAsync({ policyId: policy.id, controlId: id })}
+      onConfirm={() =>
+        remove
+          .mutateAsync({ policyId: policy.id, controlId: id })
+          .then(() => offerUndo(policyControlUndo(policy, { id, name })))
+      }
     >
       <p>It no longer checks the steps of {numberOf(policy.agentCount, 'agent')} with this policy.</p>
     </ConfirmButton>
