@@ -40,7 +40,11 @@ export function createServerInfo(facts: ServerFacts): HandlersOf<typeof ServerSe
   const { version, maxMessageBytes, maxBatch, streamWindow, revision, state } = facts;
   return {
     // Replaced by the implementation of this branch.
-    listProblems: handler(z.object({}), () => ({ working: true, problems: [], checked_at: new Date().toISOString() })),
+    listProblems: handler(z.object({}), () => ({
+      working: true,
+      problems: [],
+      checked_at: new Date().toISOString(),
+    })),
     getServerInfo: handler(z.object({}), (_input, { principal }) => ({
       version,
       revision: revision(),
