@@ -13,7 +13,6 @@ import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { suiteService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
-import { until } from '../support/until.js';
 
 const ALICE = { 'x-api-key': 'alice-key' };
 const BOB = { 'x-api-key': 'bob-key' };
@@ -158,21 +157,6 @@ describeOnEachDatabase('lists of controls and of the audit log', (freshDatabaseU
     expect((await client().getControlVersion(version, { headers: ALICE })).author).toBe('alice (platform)');
     const { body } = await call('GET', `${CONTROLS}/${ids['c-by-name']}/versions`);
     expect(Object.keys(body.versions[0])).not.toContain('author');
-  });
-
-  it('complete what programs of earlier versions do not store', async () => {
-    const id = ids['d-other'] ?? 0;
-    // Such a program replaces the facets, without these, and advances the revision.
-    await executeSql(
-      service.databaseUrl,
-      `DELETE FROM "control_facets" WHERE "control_id" = ${id} AND "kind" IN ('step_name', 'decision')`,
-    );
-    await call('PATCH', `${CONTROLS}/${id}`, { enabled: false });
-    await call('PATCH', `${CONTROLS}/${id}`, { enabled: true });
-    await until(
-      () => named({ decisions: [Decision.DENY], stepName: 'other' }),
-      (found) => found === 'd-other',
-    );
   });
 
   it('find entries of the audit log by parts of their texts', async () => {
