@@ -91,13 +91,14 @@ export function createAgentStore(client: DbClient) {
         await client.agent.update({ where: { id }, data: { stepSchemas }, select: { id: true } });
       }),
 
-    /** Removes an agent with its links and policies, and when it was used. Returns the numbers of those. */
+    /** Removes an agent with its links and policies, and when it was used and evaluated. Returns the numbers of those. */
     remove: ({ id, name }: Pick<AgentRow, 'id' | 'name'>): Promise<RemovedLinks> =>
       withServiceErrors(async () => {
         const controls = await client.agentControl.deleteMany({ where: { agentId: id } });
         const policies = await client.agentPolicy.deleteMany({ where: { agentId: id } });
         await client.agent.delete({ where: { id }, select: { id: true } });
         await client.agentUse.deleteMany({ where: { agentName: name } });
+        await client.agentActivity.deleteMany({ where: { agentName: name } });
         return { controls: controls.count, policies: policies.count };
       }),
 

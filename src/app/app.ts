@@ -186,6 +186,7 @@ async function start(
   // Without its database the process serves what it knows.
   if (!watch.isBlind) await prepared;
   observability.recorder?.start();
+  observability.counts?.start();
   observability.pruner?.start();
   eventSinks.start();
 }
@@ -204,6 +205,7 @@ function stack(
   closers.add(() => observability.pruner?.close());
   closers.add(() => audit.upkeep.close());
   closers.add(() => observability.recorder?.close());
+  closers.add(() => observability.counts?.close());
   closers.add(() => watch.stop());
   closers.add(() => heavySteps.close());
   closers.add(() => warmStart.close());

@@ -101,6 +101,7 @@ export async function createFeatures(
     log,
     failures,
     meter: metrics.events,
+    countMeter: metrics.evaluationCounts,
     now,
     monotonic,
   });
@@ -113,6 +114,7 @@ export async function createFeatures(
     ...(maxStalenessMs === null
       ? {}
       : { demandFresh: createStalenessLimit(maxStalenessMs, monotonic, () => watch.databaseUp) }),
+    counter: observability.counts?.counter,
     recorder: observability.recorder,
     now: monotonic,
     onKeptVerdict: () => {

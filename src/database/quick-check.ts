@@ -33,8 +33,13 @@ export const CHECKED_TABLES: readonly string[] = [
 ];
 /** Tables not checked in larger files. */
 export const UNCHECKED_TABLES: readonly string[] = [
+  'agent_activity',
   'agent_uses',
   'audit_entries',
+  'control_activity',
+  'evaluation_count_writers',
+  'evaluation_counting',
+  'evaluation_counts',
   'event_control_names',
   'event_log',
   'event_rollups',
