@@ -84,7 +84,7 @@ async function takePictures(browser, { colorScheme, size, trace }) {
   if ('sign-in'.includes(only)) await take('sign-in');
   await page.getByLabel('API key').fill(KEY);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.getByRole('button', { name: /^Account/ }).waitFor();
   for (const [name, path] of Object.entries(PAGES)) {
     if (!name.includes(only)) continue;
     await page.goto(`${service.url}/ui${path.replace(':trace', encodeURIComponent(trace))}`);

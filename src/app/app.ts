@@ -77,6 +77,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
   const transports = await createTransports(foundations, programs, features, { health, state });
   stack(foundations, programs, features, transports, closers);
   observe(foundations, programs, features, transports);
+  features.problems.watch(transports.credentials);
   const keep = () => {
     programs.lastKnownGood.keep();
     features.audit.upkeep.start();
@@ -146,7 +147,7 @@ function createHealth(
 function observe(
   { metrics, database, started, monotonic }: Foundations,
   { snapshot, watch, lastKnownGood }: Programs,
-  { keptEvaluations }: Features,
+  { keptEvaluations, problems }: Features,
   { admission, load, streamNames }: Transports,
 ): void {
   metrics.observe({
@@ -162,6 +163,7 @@ function observe(
     publicCalls: () => admission.publicCalls,
     waitingForRevision: () => watch.waiting,
     streams: () => streamNames,
+    problems: problems.figures,
     lastKnownGood: () => ({
       isActive: watch.isBlind && started.header !== null,
       evaluations: keptEvaluations(),
@@ -173,7 +175,7 @@ function observe(
 async function start(
   { started, database }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
-  { observability, eventSinks }: Features,
+  { observability, eventSinks, problems }: Features,
 ): Promise<void> {
   await watch.start(lastKnownGood.progress);
   if (!watch.isBlind) lastKnownGood.startedAt(watch.revision);
@@ -189,18 +191,20 @@ async function start(
   observability.counts?.start();
   observability.pruner?.start();
   eventSinks.start();
+  problems.replica.start();
 }
 
 /** Resources to release after all requests are answered, in reverse order. */
 function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
-  { observability, audit, eventSinks, eventReaders }: Features,
+  { observability, audit, eventSinks, eventReaders, problems }: Features,
   { server, operations, load, files, issuer, endedSessions, heavySteps }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());
   closers.add(() => eventSinks.close());
+  closers.add(() => problems.replica.close());
   closers.add(() => eventReaders?.close());
   closers.add(() => observability.pruner?.close());
   closers.add(() => audit.upkeep.close());

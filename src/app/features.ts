@@ -25,6 +25,7 @@ import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.j
 import { createExplain } from '../explain/explain.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { createPolicies } from '../policies/policies.js';
+import { createProblems, type Problems } from '../problems/problems.js';
 import { VERSION } from '../process/package-root.js';
 import { createServerInfo, type ServerState } from '../server-info/server-info.js';
 import { STREAM_WINDOW } from '../transport/evaluation/evaluation-calls.js';
@@ -43,6 +44,7 @@ export interface Features {
   /** Undefined when all events are read in the thread that serves requests. */
   readonly eventReaders: EventReaderThreads | undefined;
   readonly audit: Audit;
+  readonly problems: Problems;
   /** Evaluations with controls from the last known good file. */
   keptEvaluations(): number;
 }
@@ -142,13 +144,25 @@ export async function createFeatures(
     newExecutionId,
     now: monotonic,
   });
+  const state = () => serverState(foundations, programs, operational);
+  const problems = createProblems({
+    database,
+    registry,
+    version: VERSION,
+    state,
+    emptyDenies: config.agentsWithoutControls === 'deny',
+    sinks: { meter: metrics.eventSinks, tail: store.tail },
+    log,
+    now,
+    monotonic,
+  });
   const serverInfo = createServerInfo({
     version: VERSION,
     maxMessageBytes: config.limits.bodyBytes,
     maxBatch: MAX_EVALUATIONS,
     streamWindow: STREAM_WINDOW,
     revision: () => watch.progress.revision,
-    state: () => serverState(foundations, programs, operational),
+    state,
   });
   return {
     features: [
@@ -168,7 +182,7 @@ export async function createFeatures(
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),
       feature(AuditService, audit.handlers),
-      feature(ServerService, serverInfo),
+      feature(ServerService, { ...serverInfo, ...problems.handlers }),
       // The other RPCs are evaluations, which the transport serves without handlers.
       feature(EvaluationServiceDesc, explain),
     ],
@@ -177,6 +191,7 @@ export async function createFeatures(
     eventSinks,
     eventReaders,
     audit,
+    problems,
     keptEvaluations: () => keptEvaluations,
   };
 }
@@ -196,6 +211,7 @@ function serverState(
     storage: { state, problem: report === null ? null : `${report.meaning} ${report.advice}` },
     events: {
       enabled: config.observability.enabled,
+      recorded: config.observability.enabled ? config.observability.record : 'none',
       waiting: queued() + buffered(),
       lost: Object.values(dropped.service).reduce((sum, count) => sum + count, 0),
     },

@@ -11,6 +11,8 @@ import { checkTlsFiles, credentialsOf, readNamed, readTlsFiles, tlsFileNames } f
 export interface LiveFiles {
   /** Reads all of them now. */
   reload(): void;
+  /** The contents of the TLS files in use, in the order of `tlsFileNames`; empty without TLS. */
+  readonly tls: readonly Buffer[];
   stop(): void;
 }
 
@@ -79,10 +81,12 @@ export function createLiveFiles(options: LiveFilesOptions): LiveFiles {
     }));
   }
   const { tls } = config;
+  let tlsInUse = initial.tls;
   if (tls !== null) {
     watch('tls', tlsFileNames(tls), (contents) => {
       checkTlsFiles(tls, contents);
       listener.renewTls(credentialsOf(contents));
+      tlsInUse = contents;
       return {};
     });
   }
@@ -91,6 +95,9 @@ export function createLiveFiles(options: LiveFilesOptions): LiveFiles {
       if (watched.length === 0)
         log.info({}, 'there is no file to read again: settings are read at the start only');
       for (const files of watched) void files.check();
+    },
+    get tls() {
+      return tlsInUse;
     },
     stop() {
       for (const files of watched) files.stop();

@@ -10,6 +10,7 @@ import { builtinEvaluators } from '../evaluators/load-evaluators.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { HealthState } from '../operations/health.js';
 import type { OperationalState } from '../operations/operations-routes.js';
+import type { Credentials } from '../problems/expiry-problems.js';
 import { VERSION } from '../process/package-root.js';
 import { createEndedSessionStore } from '../sessions/ended-session-store.js';
 import { createEndedSessions, type EndedSessions } from '../sessions/ended-sessions.js';
@@ -47,6 +48,7 @@ import { createPathClasses, isRpcPath } from '../transport/routing/path-classes.
 import { directCodec } from '../transport/wire/direct-codec.js';
 import { maxReplyBytes } from '../transport/wire/message-limits.js';
 import { VERSION_HEADER } from '../transport/wire/reply-headers.js';
+import { credentialsInUse } from './credentials-in-use.js';
 import type { Features } from './features.js';
 import type { Foundations } from './foundations.js';
 import { createIssuer, type Issuer } from './issuer.js';
@@ -75,6 +77,8 @@ export interface Transports {
   readonly operations: OperationsPort | null;
   /** The files that are read again while serving. */
   readonly files: LiveFiles;
+  /** What expires. */
+  readonly credentials: Credentials;
   /** Undefined without bearer tokens. */
   readonly issuer: Issuer | undefined;
   /** The browser sessions that were ended before they expire. */
@@ -293,6 +297,7 @@ export async function createTransports(
     listener,
     operations,
     files,
+    credentials: credentialsInUse(config.tls, files, keyRing, issuer),
     issuer,
     endedSessions,
     admission,

@@ -27,6 +27,7 @@ export const CHECKED_TABLES: readonly string[] = [
   'ended_sessions',
   'policies',
   'policy_controls',
+  'replicas',
   'service_state',
   'storage_probe',
   '_prisma_migrations',

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { STORAGE_STATES, type StorageHealth } from '../database/storage-health/storage-state.js';
+import type { ProblemFigure } from '../problems/problems.js';
 import type { StreamNames } from '../transport/routing/open-streams.js';
 import { createMetricKinds } from './metric-kinds.js';
 
@@ -23,6 +24,8 @@ export interface MetricSources {
   waitingForRevision(): number;
   /** Which running calls are streams. */
   streams(): StreamNames;
+  /** What needs attention, as it was determined last; absent where nothing determines it. */
+  problems?(): readonly ProblemFigure[];
   /** Absent if no state is kept for use without the database. */
   lastKnownGood?(): LastKnownGoodFigures;
 }
@@ -99,11 +102,26 @@ export function addSources(prefix: string, sources: MetricSources, registers: Re
       for (const [state, count] of sources.storage().transitions) this.inc({ state }, count);
     },
   });
-  const { lastKnownGood } = sources;
+  const { problems, lastKnownGood } = sources;
+  if (problems !== undefined) addProblems(prefix, problems, registers);
   if (lastKnownGood !== undefined) addLastKnownGood(prefix, lastKnownGood, registers);
   gauge('database_up', 'Whether the database answered last time it was asked.', 'min', () =>
     sources.databaseUp() ? 1 : 0,
   );
+}
+
+function addProblems(prefix: string, figures: () => readonly ProblemFigure[], registers: Registry[]): void {
+  new Gauge({
+    name: `${prefix}_problems`,
+    help: 'What needs attention, as ListProblems tells it: the number of subjects, or 1 for the service itself, by kind and severity.',
+    labelNames: ['kind', 'severity'],
+    // Every process determines them, and those of the database are the same for all.
+    aggregator: 'max',
+    registers,
+    collect() {
+      for (const { kind, severity, value } of figures()) this.set({ kind, severity }, value);
+    },
+  });
 }
 
 function addLastKnownGood(prefix: string, figures: () => LastKnownGoodFigures, registers: Registry[]): void {

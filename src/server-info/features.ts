@@ -24,6 +24,7 @@ export const FEATURES: readonly string[] = [
   'if_version',
   'omit_controls',
   'outcome',
+  'problems',
   'publish_events',
   'server_state',
   'session_id',

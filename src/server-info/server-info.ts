@@ -28,6 +28,8 @@ export interface ServerState {
   readonly storage: { readonly state: string; readonly problem: string | null };
   readonly events: {
     readonly enabled: boolean;
+    /** Which results of its own evaluations the service records. */
+    readonly recorded: 'none' | 'matches' | 'all';
     /** Not stored yet. */
     readonly waiting: number;
     /** Recorded by the process itself, and lost. */
@@ -35,12 +37,15 @@ export interface ServerState {
   };
 }
 
-/** The RPCs of ServerService. */
-export function createServerInfo(facts: ServerFacts): HandlersOf<typeof ServerService> {
+/** Most agents of a limited caller that are named; more are of no use to a person. */
+const MAX_NAMED_AGENTS = 1_000;
+
+/** Tells what the server is, and who calls it. */
+export function createServerInfo(
+  facts: ServerFacts,
+): Pick<HandlersOf<typeof ServerService>, 'getServerInfo'> {
   const { version, maxMessageBytes, maxBatch, streamWindow, revision, state } = facts;
   return {
-    // Replaced by the implementation of this branch.
-    listProblems: handler(z.object({}), () => ({ working: true, problems: [], checked_at: new Date().toISOString() })),
     getServerInfo: handler(z.object({}), (_input, { principal }) => ({
       version,
       revision: revision(),
@@ -51,6 +56,9 @@ export function createServerInfo(facts: ServerFacts): HandlersOf<typeof ServerSe
       // Without keys, every caller is anonymous and may call everything.
       is_admin: principal.level !== 'key',
       state: printedState(state()),
+      caller_name: principal.name,
+      is_limited_to_agents: principal.agents !== null,
+      agents: principal.agents?.patterns.slice(0, MAX_NAMED_AGENTS) ?? [],
     })),
   };
 }
@@ -66,5 +74,6 @@ function printedState({ storage, events, ...state }: ServerState): object {
     events_enabled: events.enabled,
     waiting_events: events.waiting,
     lost_events: events.lost,
+    recorded_results: events.recorded,
   };
 }

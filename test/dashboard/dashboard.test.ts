@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
-import { openWatchedPage } from '../support/dashboard-browser.js';
+import { openWatchedPage, signOut } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
 import { ADMIN_KEY, AGENT, HOSTILE, REGULAR_KEY, startDashboardService } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
@@ -24,7 +24,7 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
       const stored = await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])');
       expect(stored).not.toContain(ADMIN_KEY);
       expect(page.url()).not.toContain(ADMIN_KEY);
-      await page.getByRole('button', { name: 'Sign out' }).click();
+      await signOut(page);
       await page.getByLabel('API key').waitFor();
       await page.reload();
       await page.getByLabel('API key').waitFor();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { axeViolations, openWatchedPage } from '../support/dashboard-browser.js';
+import { axeViolations, openWatchedPage, signOut } from '../support/dashboard-browser.js';
 import { startIssuer } from '../support/issuer.js';
 import { startService } from '../support/service.js';
 import { sharedBrowser } from '../support/shared-browser.js';
@@ -35,7 +35,7 @@ it('the dashboard signs people in at the issuer, and returns to the page they wa
     await enter('alice');
     await page.getByText('No agents yet').waitFor();
     expect(page.url()).toBe(`${service.url}/ui/agents`);
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signOut(page);
     await page.getByRole('link', { name: 'Sign in with Example Login' }).waitFor();
     expect(problems).toEqual([]);
   } finally {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { axeViolations, openWatchedPage, overflow, signIn } from '../support/dashboard-browser.js';
+import { axeViolations, openWatchedPage, overflow, signIn, signOut } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
 import { ADMIN_KEY, AGENT, startDashboardService } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
@@ -182,7 +182,7 @@ describeOnSqlite('the frame of the dashboard', (freshDatabaseUrl) => {
       expect(await page.evaluate('localStorage.getItem("recent-pages")')).toBeNull();
       await signIn(page, ADMIN_KEY);
       await heading(page, 'mail-policy').waitFor();
-      await page.getByRole('button', { name: 'Sign out' }).click();
+      await signOut(page);
       await other.getByLabel('API key').waitFor();
       await signIn(other, ADMIN_KEY);
       await heading(other, 'Agents').waitFor();

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { signIn, TAB_TIMEOUT_MS } from '../support/dashboard-browser.js';
+import { signIn, signOut, TAB_TIMEOUT_MS } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
 import { sharedBrowser } from '../support/shared-browser.js';
 import { executeSql } from '../support/sql.js';
@@ -86,7 +86,7 @@ describeOnSqlite('the streams of a browser', (freshDatabaseUrl) => {
     await service.store('three');
     for (const tab of tabs) await expectTraces(tab, 'three', 'two', 'one');
 
-    await first.getByRole('button', { name: 'Sign out' }).click();
+    await signOut(first);
     for (const tab of [first, ...watching, ...tabs]) await tab.getByLabel('API key').waitFor();
     expect(problems).toEqual([]);
     await context.close();

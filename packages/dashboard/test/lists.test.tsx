@@ -8,7 +8,10 @@ import { List } from '../src/ui/list/list.js';
 import { AddressTabs } from '../src/ui/page/address-tabs.js';
 import { useAddressFilter } from '../src/ui/page/use-address-filter.js';
 import type { Columns } from '../src/ui/table/columns.js';
+import { SelectionBar, selectColumn } from '../src/ui/table/selection-bar.js';
 import { Table } from '../src/ui/table/table.js';
+import { useSelection } from '../src/ui/table/use-selection.js';
+import { nextSort, sortOf, useSort } from '../src/ui/table/use-sort.js';
 
 interface Thing {
   readonly name: string;
@@ -38,7 +41,7 @@ function markupOf(node: ReactNode, search = ''): string {
 describe('a table', () => {
   it('has a cell for each column of each row', () => {
     expect(markupOf(<Table label="Things" columns={COLUMNS} rows={THINGS} keyOf={keyOf} />)).toContain(
-      '<thead><tr><th scope="col">Name</th><th scope="col">Uses</th></tr></thead><tbody>' +
+      '<thead><tr><th scope="col">Name</th><th scope="col" class="number">Uses</th></tr></thead><tbody>' +
         '<tr><td dir="auto">one</td><td class="number">1</td></tr>' +
         '<tr><td dir="auto">two</td><td class="number">2</td></tr></tbody>',
     );
@@ -84,6 +87,67 @@ describe('a table', () => {
       )?.[1];
     expect(rowCount(many)).toBe('202');
     expect(rowCount(many.slice(1))).toBeUndefined();
+  });
+});
+
+describe('the order of a table', () => {
+  const sorted: Columns<Thing> = [
+    { head: 'Name', sort: { by: 'name', first: 'ascending' }, cell: ({ name }) => name },
+    { head: 'Uses', sort: { by: 'uses', first: 'descending' }, cell: ({ uses }) => uses },
+    { head: 'Note', cell: () => '' },
+  ];
+  function Sorted() {
+    const sort = useSort(['name', 'uses']);
+    return <Table label="Things" columns={sorted} rows={THINGS} keyOf={keyOf} sort={sort} />;
+  }
+  const orders = (search: string) =>
+    [...markupOf(<Sorted />, search).matchAll(/aria-sort="(\w+)"/g)].map(([, order]) => order);
+
+  it('is that of the address, in the direction of the column or the reverse', () => {
+    expect(orders('')).toEqual(['none', 'none']);
+    expect(orders('sort=name')).toEqual(['ascending', 'none']);
+    expect(orders('sort=-name')).toEqual(['descending', 'none']);
+    expect(orders('sort=uses')).toEqual(['none', 'descending']);
+    expect(orders('sort=-uses')).toEqual(['none', 'ascending']);
+    expect(orders('sort=unknown')).toEqual(['none', 'none']);
+  });
+
+  it('is selected by a button in the head, and heads without an order have none', () => {
+    expect(markupOf(<Sorted />).match(/<button type="button" class="sort">/g)).toHaveLength(2);
+  });
+
+  it('is reversed by its head, then given up', () => {
+    const names = ['name', 'uses'];
+    expect(nextSort('name', sortOf('', names))).toBe('name');
+    expect(nextSort('name', sortOf('name', names))).toBe('-name');
+    expect(nextSort('name', sortOf('-name', names))).toBe('');
+    expect(nextSort('uses', sortOf('-name', names))).toBe('uses');
+  });
+});
+
+describe('the selection of rows', () => {
+  function Selected({ total }: { readonly total: number }) {
+    const selection = useSelection(keyOf, '');
+    return (
+      <>
+        <SelectionBar selection={selection} shown={THINGS} total={total} what="thing">
+          actions
+        </SelectionBar>
+        <Table
+          label="Things"
+          columns={[selectColumn(selection, keyOf), ...COLUMNS]}
+          rows={THINGS}
+          keyOf={keyOf}
+        />
+      </>
+    );
+  }
+
+  it('has a checkbox for each row and one for all that are shown, and no actions without a selection', () => {
+    const markup = markupOf(<Selected total={5} />);
+    expect(markup).toContain('Select all 2 shown things');
+    expect(markup).toContain('aria-label="Select one"');
+    expect(markup).not.toContain('actions');
   });
 });
 

@@ -48,8 +48,14 @@ function* unknownEvaluator(
   execution: Execution,
   registry: EvaluatorRegistry,
 ): Generator<Warning, void> {
-  // An evaluator of an agent exists, or the definition would not have been accepted.
-  if (readAgentScopedName(name) !== undefined) return;
+  const scoped = readAgentScopedName(name);
+  if (scoped !== undefined) {
+    // It exists, or the definition would not have been accepted; but in the client of the agent.
+    if (execution === 'sdk') return;
+    const message = `${quoted(name)} is an evaluator of the agent ${quoted(scoped.agentName)}, which only its client has: the service cannot run it, and this check is an error, which fails closed. Use execution "sdk".`;
+    yield { code: 'unconfigured_evaluator', field, message };
+    return;
+  }
   const lacks = `The service has no evaluator ${quoted(name)}${didYouMean(name, registry.keys())}`;
   if (execution === 'sdk') {
     const message = `${lacks}${lacks.endsWith('?') ? '' : '.'} Clients evaluate this control; its configuration is not checked.`;

@@ -14,6 +14,8 @@ export interface SinkFigures {
   /** Events taken by the sink since the start of the process. */
   delivered: number;
   failures: number;
+  /** Those since something was delivered, or since another process delivers. */
+  failuresInRow: number;
   /** Positions whose events may have been deleted because of their age before the sink took them. */
   missed: number;
   readonly lag: LagClock;
@@ -32,6 +34,7 @@ export function figuresOf(meter: SinkMeter, sink: string): SinkFigures {
     head: 0n,
     delivered: 0,
     failures: 0,
+    failuresInRow: 0,
     missed: 0,
     lag: new LagClock(),
   };

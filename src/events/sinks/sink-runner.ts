@@ -70,10 +70,14 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
       try {
         const held = await lease.acquire();
         if (held !== null) await runOnce(held.position);
-        else await pause(times.standbyMs);
+        else {
+          figures.failuresInRow = 0;
+          await pause(times.standbyMs);
+        }
         retryMs = times.retryMs;
       } catch (error) {
         figures.failures += 1;
+        figures.failuresInRow += 1;
         failures.failed(`sink ${sink.name}`, 'events could not be delivered to a sink now', error, facts);
         if (figures.position > before) retryMs = times.retryMs;
         await pause(retryMs);
@@ -157,6 +161,7 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
   }
 
   function observe(durable: bigint, head: bigint): void {
+    if (durable > figures.position || durable >= head) figures.failuresInRow = 0;
     figures.position = durable;
     figures.head = head;
     figures.lag.saw(head, monotonic());

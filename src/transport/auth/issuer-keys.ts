@@ -92,6 +92,15 @@ export class IssuerKeys {
     clearTimeout(this.#timer);
   }
 
+  /** How old the keys in use are, null if none were ever read, and whether the last attempt to read them failed. */
+  get state(): { readonly ageMs: number | null; readonly failed: boolean } {
+    const keys = this.#keys;
+    return {
+      ageMs: keys === undefined ? null : this.#options.now() - keys.readAtMs,
+      failed: this.#problem !== undefined,
+    };
+  }
+
   /** What the issuer says about itself. Rejects with a KeysUnavailableError if it was never reached. */
   async metadata(): Promise<IssuerMetadata> {
     if (this.#metadata === undefined) await this.#read();

@@ -5,6 +5,11 @@ const STAGE_WORDS: Readonly<Record<Stage, string>> = {
   [Stage.PRE]: 'pre',
   [Stage.POST]: 'post',
 };
+const WHEN_WORDS: Readonly<Record<Stage, string>> = {
+  [Stage.UNSPECIFIED]: '',
+  [Stage.PRE]: 'before',
+  [Stage.POST]: 'after',
+};
 
 export function stageText(stage: Stage | undefined): string {
   return STAGE_WORDS[stage ?? Stage.UNSPECIFIED];
@@ -21,4 +26,17 @@ export function scopeText(scope: Scope | undefined): string {
     if (stepNameRegex !== undefined) parts.push(`/${stepNameRegex}/`);
   }
   return parts.length === 0 ? 'every step' : parts.join(' · ');
+}
+
+/** What a list knows of the scope of a control. */
+type ListedScope = Pick<Scope, 'stepTypes' | 'stages' | 'stepNames' | 'stepNameRegex'>;
+
+/** Which steps a control checks, the names first, for example `send_mail · before`. */
+export function stepsText({ stepTypes, stages, stepNames, stepNameRegex }: ListedScope): string {
+  const names = [...stepNames, ...(stepNameRegex === undefined ? [] : [`/${stepNameRegex}/`])].join(', ');
+  const types = stepTypes.length === 0 ? '' : `${stepTypes.join(', ')} steps`;
+  // A name says more than its type.
+  const which = names || types || 'every step';
+  const when = stages.length === 1 ? stages.map((stage) => WHEN_WORDS[stage]) : [];
+  return [which, ...when].join(' · ');
 }

@@ -2,22 +2,28 @@ import { Execution } from '@gen/enforcement/v1/control_pb.js';
 import type { ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
 import { DecisionBadge, signOfDecision } from '../control-parts/decision-badge.js';
-import { stageText } from '../control-parts/scope-text.js';
+import { stepsText } from '../control-parts/scope-text.js';
 import { NameLink } from '../ui/name-link.js';
 import { numberOf } from '../ui/numbers.js';
 import type { Columns } from '../ui/table/columns.js';
+import { TimeText } from '../ui/time-text.js';
 import { UserText } from '../ui/user-text.js';
 
-/** What lists show of a control. */
+const MAX_NAME = 40;
+const MAX_STEPS = 36;
+const MAX_AUTHOR = 20;
+
+/** What lists show of a control. Names of orders are those of the address, see `control-order.ts`. */
 export const CONTROL_COLUMNS: Columns<ControlSummary> = [
   {
     head: 'Control',
+    sort: { by: 'name', first: 'ascending' },
     cell: ({ id, name, templateBacked, templateRendered }) => (
       <>
-        <NameLink href={`/controls/${id}`} name={name} />
+        <NameLink href={`/controls/${id}`} name={name} max={MAX_NAME} />
         {templateBacked && (
           <Link className="tag mark" href={`/controls/${id}/template`}>
-            {templateRendered === false ? 'draft of a template' : 'template'}
+            {templateRendered === false ? 'draft' : 'template'}
           </Link>
         )}
       </>
@@ -25,6 +31,7 @@ export const CONTROL_COLUMNS: Columns<ControlSummary> = [
   },
   {
     head: 'Decision',
+    isWhole: true,
     cell: ({ action }) =>
       action === undefined ? (
         <span className="muted">not set</span>
@@ -32,26 +39,56 @@ export const CONTROL_COLUMNS: Columns<ControlSummary> = [
         <DecisionBadge sign={signOfDecision(action.decision)} />
       ),
   },
-  { head: 'State', cell: ({ enabled }) => (enabled ? 'on' : <span className="muted">off</span>) },
-  { head: 'Runs in', cell: ({ execution }) => (execution === Execution.SDK ? 'client' : 'server') },
   {
-    head: 'Steps',
-    cell: ({ stages, stepTypes }) => (
-      <UserText text={[...stages.map(stageText), ...stepTypes].join(' · ') || 'every step'} />
+    head: 'State',
+    isWhole: true,
+    cell: ({ enabled, execution }) => (
+      <>
+        {enabled ? 'on' : <span className="muted">off</span>}
+        {execution === Execution.SDK && <span className="muted"> in clients</span>}
+      </>
+    ),
+  },
+  {
+    head: 'Agents',
+    className: 'number',
+    isWhole: true,
+    sort: { by: 'agents', first: 'descending' },
+    cell: ({ id, usedByAgentsCount }) => (
+      <Link href={`/controls/${id}?tab=usage`} aria-label={numberOf(usedByAgentsCount, 'agent')}>
+        {usedByAgentsCount.toLocaleString()}
+      </Link>
+    ),
+  },
+  { head: 'Steps', cell: (control) => <UserText text={stepsText(control)} max={MAX_STEPS} /> },
+  { head: 'Last match', cell: ({ lastMatchedAt }) => <LastTime time={lastMatchedAt} /> },
+  {
+    head: 'Last denial',
+    sort: { by: 'last_denied', first: 'descending' },
+    cell: ({ lastDeniedAt }) => <LastTime time={lastDeniedAt} />,
+  },
+  {
+    head: 'Last change',
+    sort: { by: 'updated', first: 'descending' },
+    cell: ({ updatedAt, updatedBy }) => (
+      <>
+        <LastTime time={updatedAt} />
+        {updatedBy !== undefined && (
+          <span className="muted">
+            {' '}
+            by <UserText text={updatedBy} max={MAX_AUTHOR} />
+          </span>
+        )}
+      </>
     ),
   },
   { head: 'Tags', cell: ({ tags }) => tags.map((tag) => <TagLink key={tag} tag={tag} />) },
-  {
-    head: 'Used by',
-    cell: ({ id, usedByAgentsCount }) => (
-      <Link href={`/controls/${id}?tab=usage`}>{numberOf(usedByAgentsCount, 'agent')}</Link>
-    ),
-  },
-  {
-    head: 'Version',
-    cell: ({ id, version }) => <Link href={`/controls/${id}?tab=versions`}>{String(version)}</Link>,
-  },
 ];
+
+/** When something happened last, if it did. */
+function LastTime({ time }: { readonly time: string | undefined }) {
+  return time === undefined ? <span className="muted">–</span> : <TimeText time={time} />;
+}
 
 /** A tag, which leads to the controls with it. */
 export function TagLink({ tag }: { readonly tag: string }) {

@@ -1,25 +1,23 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
-import { Link } from 'wouter';
-import { JsonView } from '../code/json-view.js';
-import { definitionJson } from '../control-parts/definition-json.js';
-import { DefinitionView } from '../control-parts/definition-view.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { DecisionBadge, signOfDecision } from '../control-parts/decision-badge.js';
 import { AddressTabs } from '../ui/page/address-tabs.js';
 import { ByNumber } from '../ui/page/by-number.js';
 import { Page } from '../ui/page/page.js';
 import type { Tab } from '../ui/page/tabs.js';
-import { Empty, QueryState } from '../ui/states.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { QueryState } from '../ui/states.js';
 import { UserText } from '../ui/user-text.js';
+import { ControlActions } from './control-actions.js';
 import { ControlActivity } from './control-activity.js';
 import { TagLink } from './control-columns.js';
-import { ControlSwitch } from './control-switch.js';
 import { ControlUsage } from './control-usage.js';
-import { DeleteControl } from './delete-control.js';
 import { ControlVersions } from './versions/control-versions.js';
+import { ControlProblems } from './workplace/control-problems.js';
+import { ControlWorkplace } from './workplace/control-workplace.js';
 
-/** One control: its definition, who uses it, and its versions. */
+/** One control: its definition beside its matches, who uses it, and its versions. */
 export default function ControlPage() {
   return <ByNumber what="A control">{(id) => <ControlOfId key={id} controlId={id} />}</ByNumber>;
 }
@@ -32,7 +30,7 @@ function ControlOfId({ controlId }: { readonly controlId: number }) {
     <Page
       title={name}
       heading={<UserText text={name} />}
-      actions={<Actions controlId={controlId} control={isGone ? undefined : query.data} />}
+      actions={<ControlActions controlId={controlId} control={isGone ? undefined : query.data} />}
     >
       {isGone ? (
         <>
@@ -48,39 +46,15 @@ function ControlOfId({ controlId }: { readonly controlId: number }) {
   );
 }
 
-interface ActionsProps {
-  readonly controlId: number;
-  readonly control: GetControlResponse | undefined;
-}
-
-function Actions({ controlId, control }: ActionsProps) {
-  const isAdmin = useIsAdmin();
-  return (
-    <span className="links">
-      <Link href={`/events?control=${controlId}`}>Events</Link>
-      {isAdmin && control !== undefined && (
-        <>
-          <Link href={`/controls/${controlId}/edit`} data-shortcut="e">
-            Edit
-          </Link>
-          <Link href={`/controls/new?copy=${controlId}`}>Duplicate</Link>
-          <ControlSwitch control={control} />
-          <DeleteControl control={control} />
-        </>
-      )}
-    </span>
-  );
-}
-
 function ControlDetails({ control }: { readonly control: GetControlResponse }) {
-  const { id, data } = control;
+  const { id, data, action } = control;
+  const { get } = useAddressFilter();
+  const isJsonOpen = get('tab') === 'json';
   const tabs: readonly Tab[] = [
-    { id: 'definition', name: 'Definition', content: <Definition control={control} /> },
     {
-      id: 'json',
-      name: 'JSON',
-      content:
-        data === undefined ? null : <JsonView text={definitionJson(data)} label="Definition as JSON" />,
+      id: 'definition',
+      name: 'Definition and matches',
+      content: <ControlWorkplace key={String(isJsonOpen)} control={control} isJsonOpen={isJsonOpen} />,
     },
     { id: 'usage', name: 'Used by', content: <ControlUsage control={control} /> },
     { id: 'versions', name: 'Versions', content: <ControlVersions controlId={id} control={control} /> },
@@ -88,41 +62,18 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
   ];
   return (
     <>
+      <ControlProblems controlId={id} />
       {data?.description !== undefined && <p dir="auto">{data.description}</p>}
       <p className="links">
         <span>
           State: <strong>{data?.enabled === false ? 'off' : 'on'}</strong>
         </span>
-        <Link href={`/controls/${id}?tab=versions`}>Version {String(control.version)}</Link>
+        {action !== undefined && <DecisionBadge sign={signOfDecision(action.decision)} />}
         {data?.tags.map((tag) => (
           <TagLink key={tag} tag={tag} />
         ))}
       </p>
       <AddressTabs label="Control" tabs={tabs} />
-    </>
-  );
-}
-
-function Definition({ control: { id, data } }: { readonly control: GetControlResponse }) {
-  if (data === undefined) {
-    return (
-      <Empty title="The stored definition cannot be read">
-        <p>The control is evaluated as an error until its definition is replaced.</p>
-      </Empty>
-    );
-  }
-  const isDraft = data.template !== undefined && data.condition === undefined;
-  return (
-    <>
-      {data.template !== undefined && (
-        <p className="notice">
-          {isDraft
-            ? 'A draft: its template has parameters without a value, so it checks nothing. '
-            : 'Made from a template. '}
-          <Link href={`/controls/${id}/template`}>Values of the template</Link>
-        </p>
-      )}
-      {!isDraft && <DefinitionView data={data} />}
     </>
   );
 }

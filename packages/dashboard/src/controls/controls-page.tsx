@@ -1,6 +1,5 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { restAddress } from '../data/rest-address.js';
@@ -11,28 +10,30 @@ import { List } from '../ui/list/list.js';
 import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
 import { Empty } from '../ui/states.js';
+import { selectColumn } from '../ui/table/selection-bar.js';
+import { useSelection } from '../ui/table/use-selection.js';
+import { useSort } from '../ui/table/use-sort.js';
 import { BulkBar } from './bulk/bulk-bar.js';
 import { CONTROL_COLUMNS } from './control-columns.js';
-import { CONTROL_FILTERS, controlFilter } from './control-filters.js';
+import { CONTROL_FILTERS, controlFilter, filtersOf } from './control-filters.js';
+import { CONTROL_ORDERS, controlOrder } from './control-order.js';
 import '../control-parts/controls.css';
 
-/** All controls, with filters; an admin changes several at once. */
+const keyOf = ({ id }: ControlSummary) => id;
+
+/** All controls, with filters and in any order; an admin changes several at once. */
 export default function ControlsPage() {
   const filter = useAddressFilter();
+  const sort = useSort(CONTROL_ORDERS);
   const isAdmin = useIsAdmin();
-  const settled = useDebounced(filter.parameters.toString());
+  const settled = useDebounced(filtersOf(filter.parameters).toString());
+  const request = controlFilter(new URLSearchParams(settled));
   const query = useInfiniteQuery(
     ControlService.method.listControls,
-    { ...FIRST_PAGE, ...controlFilter(new URLSearchParams(settled)) },
+    { ...FIRST_PAGE, ...request, ...controlOrder(sort) },
     FILTERED_BY_CURSOR,
   );
-  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
-  const isSelected = ({ id }: ControlSummary) => selected.has(id);
-  const toggle = ({ id }: ControlSummary): void => {
-    const next = new Set(selected);
-    if (!next.delete(id)) next.add(id);
-    setSelected(next);
-  };
+  const selection = useSelection(keyOf, settled);
   return (
     <Page
       title="Controls"
@@ -50,35 +51,15 @@ export default function ControlsPage() {
         what="controls"
         query={query}
         rowsOf={({ controls }) => controls}
-        keyOf={({ id }) => id}
-        rowClass={(control) => (isSelected(control) ? 'selected' : undefined)}
-        empty={<NoControls isFiltered={filter.parameters.size > 0} />}
+        keyOf={keyOf}
+        sort={sort}
+        rowClass={(control) => (isAdmin && selection.has(control) ? 'selected' : undefined)}
+        empty={<NoControls isFiltered={settled !== ''} />}
         // It stays when no control is left: it shows what became of them.
-        above={(controls) =>
-          isAdmin && (
-            <BulkBar
-              shown={controls}
-              // What the filters no longer show is not selected.
-              selected={controls.filter(isSelected)}
-              onSelect={(chosen) => setSelected(new Set(chosen.map(({ id }) => id)))}
-            />
-          )
+        above={(controls, total) =>
+          isAdmin && <BulkBar shown={controls} total={total} filter={request} selection={selection} />
         }
-        columns={[
-          isAdmin && {
-            head: 'Select',
-            className: 'check-cell',
-            cell: (control) => (
-              <input
-                type="checkbox"
-                aria-label={`Select ${control.name}`}
-                checked={isSelected(control)}
-                onChange={() => toggle(control)}
-              />
-            ),
-          },
-          ...CONTROL_COLUMNS,
-        ]}
+        columns={[isAdmin && selectColumn(selection, ({ name }) => name), ...CONTROL_COLUMNS]}
       />
     </Page>
   );

@@ -1,13 +1,20 @@
-import { IconKeyboard, IconMenu2, IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
+import {
+  IconKeyboard,
+  IconMenu2,
+  IconMoon,
+  IconSearch,
+  IconShieldCheckFilled,
+  IconSun,
+} from '@tabler/icons-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
 import { useIsAdmin, useSession } from '../session/session-context.js';
-import { useSignOut } from '../session/use-sign-out.js';
 import { useTheme } from '../theme/theme.js';
 import { useOnline } from '../ui/browser/use-online.js';
 import './frame.css';
 import { COMMAND_KEY } from './command-key.js';
 import { useFrameDialogs } from './frame-dialogs.js';
+import { IdentityMenu } from './identity-menu.js';
 import { PAGES, type PageLink } from './pages.js';
 import { ServerState } from './server-state.js';
 
@@ -41,7 +48,10 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         >
           <IconMenu2 size={18} />
         </button>
-        <strong className="brand">Controls</strong>
+        <Link className="brand" href="/">
+          <IconShieldCheckFilled size={20} aria-hidden="true" />
+          Control Enforcement
+        </Link>
         <ServerState />
         <button type="button" className="icon search-button" onClick={openPalette}>
           <IconSearch size={18} aria-hidden="true" />
@@ -66,7 +76,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         >
           {theme === 'light' ? <IconMoon size={18} /> : <IconSun size={18} />}
         </button>
-        <SessionMenu />
+        <IdentityMenu />
       </header>
       <nav id="menu" className={isMenuOpen ? 'menu open' : 'menu'} aria-label="Pages" onKeyDown={onMenuKey}>
         <ul>
@@ -101,21 +111,6 @@ function MenuItem({ page }: { readonly page: PageLink }) {
         {page.name}
       </Link>
     </li>
-  );
-}
-
-function SessionMenu() {
-  const { state } = useSession();
-  const { leave, problem } = useSignOut();
-  if (state.kind !== 'ready' || leave === undefined) return null;
-  return (
-    <div className="session">
-      <span className="role">{state.isAdmin ? 'admin' : 'regular key'}</span>
-      <button type="button" onClick={leave}>
-        Sign out
-      </button>
-      {problem !== null && <span role="alert">{problem}</span>}
-    </div>
   );
 }
 

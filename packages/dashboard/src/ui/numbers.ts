@@ -9,7 +9,7 @@ export function shareText(part: bigint, whole: bigint): string {
   return `${((Number(part) / Number(whole)) * 100).toFixed(1)} %`;
 }
 
-/** A number of things, for example `1 agent` or `2,000 agents`. */
-export function numberOf(count: number, what: string): string {
-  return `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;
+/** A number of things, for example `1 agent`, `2,000 agents` or, with a plural of its own, `3 policies`. */
+export function numberOf(count: number, what: string, plural = `${what}s`): string {
+  return `${count.toLocaleString()} ${count === 1 ? what : plural}`;
 }

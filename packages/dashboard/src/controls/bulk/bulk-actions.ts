@@ -1,8 +1,9 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
-import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
+import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { transport } from '../../data/transport.js';
+import { numberOf } from '../../ui/numbers.js';
 
 const controls = createClient(ControlService, transport);
 const policies = createClient(PolicyService, transport);
@@ -55,13 +56,27 @@ export const DELETE: BulkAction = {
 };
 
 /** Adds controls to a policy. */
-export function addToPolicy(policyId: number, policyName: string, agentText: string): BulkAction {
+export function addToPolicy({ id: policyId, name, agentCount, controlIds }: Policy): BulkAction {
+  const members = new Set(controlIds);
   return {
-    verb: `Add to ${policyName}`,
+    verb: `Add to ${name}`,
     change: PolicyService.method.addPolicyControl,
-    done: `added to ${policyName}`,
-    effect: `They will check the steps of the ${agentText} with this policy, too.`,
-    isDone: () => false,
+    done: `added to ${name}`,
+    effect: `They will check the steps of the ${numberOf(agentCount, 'agent')} with this policy, too.`,
+    isDone: ({ id }) => members.has(id),
     act: ({ id }) => policies.addPolicyControl({ policyId, controlId: id }),
+  };
+}
+
+/** Removes controls from a policy. */
+export function removeFromPolicy({ id: policyId, name, agentCount, controlIds }: Policy): BulkAction {
+  const members = new Set(controlIds);
+  return {
+    verb: `Remove from ${name}`,
+    change: PolicyService.method.removePolicyControl,
+    done: `removed from ${name}`,
+    effect: `They no longer check the steps of the ${numberOf(agentCount, 'agent')} with this policy, unless they are linked in another way.`,
+    isDone: ({ id }) => !members.has(id),
+    act: ({ id }) => policies.removePolicyControl({ policyId, controlId: id }),
   };
 }

@@ -4,10 +4,12 @@ import { usageText } from '../../control-parts/use-control-usage.js';
 import { useRefresh } from '../../data/use-change.js';
 import { numberOf } from '../../ui/numbers.js';
 import { useLeaveGuard } from '../../ui/page/leave-guard.js';
+import { Problem } from '../../ui/states.js';
 import { UserText } from '../../ui/user-text.js';
 import type { BulkAction } from './bulk-actions.js';
 import { BulkOutcome } from './bulk-outcome.js';
-import { useBulkUsage } from './bulk-usage.js';
+import { MAX_COUNTED, useBulkUsage } from './bulk-usage.js';
+import type { ChosenControls } from './chosen-controls.js';
 import { type BulkResult, runBulk } from './run-bulk.js';
 
 const MAX_NAMED = 10;
@@ -16,27 +18,38 @@ interface BulkDialogProps {
   readonly title: string;
   /** Null until the viewer has chosen everything that it needs. */
   readonly action: BulkAction | null;
-  readonly controls: readonly ControlSummary[];
-  /** Called when the dialog is closed, with the controls that are not done. */
-  readonly onClose: (remaining: readonly ControlSummary[]) => void;
+  readonly controls: ChosenControls;
+  /** Called when the dialog is closed, with the controls that are not done; null if nothing was begun. */
+  readonly onClose: (remaining: readonly ControlSummary[] | null) => void;
   /** Fields of the action. */
   readonly children?: ReactNode;
 }
 
 type State =
-  | { readonly kind: 'asking' }
+  | { readonly kind: 'reading'; readonly read: number; readonly error?: unknown }
+  | { readonly kind: 'asking'; readonly controls: readonly ControlSummary[] }
   | { readonly kind: 'running'; readonly finished: number; readonly of: number }
   | { readonly kind: 'finished'; readonly results: readonly BulkResult<ControlSummary>[] };
 
-/** Confirms an action on several controls, runs it, and says what became of each of them. */
+/** Reads the chosen controls, confirms an action on them, runs it, and says what became of each of them. */
 export function BulkDialog({ title, action, controls, onClose, children }: BulkDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const stop = useRef(new AbortController());
   const refresh = useRefresh();
   const titleId = useId();
-  const [state, setState] = useState<State>({ kind: 'asking' });
+  const [state, setState] = useState<State>({ kind: 'reading', read: 0 });
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => () => stop.current.abort(), []);
+  const { current: chosen } = useRef(controls);
+  useEffect(() => {
+    const reading = new AbortController();
+    const { signal } = reading;
+    chosen
+      .read(signal, (read) => signal.aborted || setState({ kind: 'reading', read }))
+      .then((read) => signal.aborted || setState({ kind: 'asking', controls: read }))
+      .catch((error: unknown) => signal.aborted || setState({ kind: 'reading', read: 0, error }));
+    return () => reading.abort();
+  }, [chosen]);
   // What runs is stopped by its own button, so that its outcome is seen.
   useLeaveGuard(state.kind === 'running');
 
@@ -67,7 +80,7 @@ export function BulkDialog({ title, action, controls, onClose, children }: BulkD
     onClose(
       state.kind === 'finished'
         ? state.results.filter(({ kind }) => kind !== 'done').map(({ item }) => item)
-        : controls,
+        : null,
     );
   };
   return (
@@ -81,8 +94,28 @@ export function BulkDialog({ title, action, controls, onClose, children }: BulkD
       onClose={close}
     >
       <h2 id={titleId}>{title}</h2>
+      {state.kind === 'reading' && (
+        <>
+          <Problem error={state.error} />
+          {state.error === undefined && (
+            <p role="status">
+              Reading {state.read.toLocaleString()} of {numberOf(controls.count, 'control')}…
+            </p>
+          )}
+          <div className="dialog-actions">
+            <button type="button" onClick={leave}>
+              Cancel
+            </button>
+          </div>
+        </>
+      )}
       {state.kind === 'asking' && (
-        <Question action={action} controls={controls} onConfirm={(items) => run(items, [])} onCancel={leave}>
+        <Question
+          action={action}
+          controls={state.controls}
+          onConfirm={(items) => run(items, [])}
+          onCancel={leave}
+        >
           {children}
         </Question>
       )}
@@ -90,7 +123,7 @@ export function BulkDialog({ title, action, controls, onClose, children }: BulkD
         <>
           <progress value={state.finished} max={state.of} aria-label="Progress" />
           <p role="status">
-            {state.finished} of {numberOf(state.of, 'control')}
+            {state.finished.toLocaleString()} of {numberOf(state.of, 'control')}
           </p>
           <div className="dialog-actions">
             <button type="button" onClick={() => stop.current.abort()}>
@@ -133,14 +166,20 @@ function Question({ action, controls, onConfirm, onCancel, children }: QuestionP
             <span className="muted">used by {numberOf(control.usedByAgentsCount, 'agent')}</span>
           </li>
         ))}
-        {items.length > MAX_NAMED && <li>and {items.length - MAX_NAMED} more</li>}
+        {items.length > MAX_NAMED && <li>and {(items.length - MAX_NAMED).toLocaleString()} more</li>}
       </ul>
       {already > 0 && (
         <p className="muted">{numberOf(already, 'selected control')} already so; nothing is done to it.</p>
       )}
       <p role="status">
-        Together they are used by {usage.data?.isComplete === false && 'at least '}
-        {usageText(usage.data?.policies, usage.data?.agents)}.
+        {items.length > MAX_COUNTED ? (
+          `${numberOf(items.filter((control) => control.usedByAgentsCount > 0).length, 'control')} of them are used by agents.`
+        ) : (
+          <>
+            Together they are used by {usage.data?.isComplete === false && 'at least '}
+            {usageText(usage.data?.policies, usage.data?.agents)}.
+          </>
+        )}
       </p>
       {action !== null && <p>{action.effect}</p>}
       <div className="dialog-actions">

@@ -12,6 +12,7 @@ import { QueryState } from '../../ui/states.js';
 import { TimeText } from '../../ui/time-text.js';
 import { UserText } from '../../ui/user-text.js';
 import { type Restored, RestoreVersion } from './restore-version.js';
+import { VersionAuthor } from './version-author.js';
 import { versionJson } from './version-value.js';
 
 interface VersionEntryProps {
@@ -28,7 +29,7 @@ interface VersionEntryProps {
 export function VersionEntry(props: VersionEntryProps) {
   const { controlId, version, newest, onCompare } = props;
   const [isOpen, setOpen] = useState(false);
-  const { versionNum, eventType, createdAt, changedMembers, note, keyFingerprint } = version;
+  const { versionNum, eventType, createdAt, changedMembers, note } = version;
   return (
     <li>
       <p className="version-head">
@@ -36,15 +37,7 @@ export function VersionEntry(props: VersionEntryProps) {
         {versionNum === newest && <span className="tag">current</span>}
         <span>{eventType}</span>
         <TimeText time={createdAt} isExact />
-        <span className="muted">
-          {keyFingerprint === undefined ? (
-            'without a key'
-          ) : (
-            <>
-              by the key <code>{keyFingerprint}</code>
-            </>
-          )}
-        </span>
+        <VersionAuthor version={version} />
       </p>
       {note !== undefined && (
         <p>

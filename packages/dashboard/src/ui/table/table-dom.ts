@@ -24,6 +24,33 @@ export function linkOfRow(row: HTMLElement): HTMLElement | null {
   return row.querySelector<HTMLElement>('[data-row-link]') ?? row.querySelector<HTMLElement>('a');
 }
 
+/** Elements that have a use for clicks themselves. */
+const CLICKABLE =
+  'a, button, input, select, textarea, label, summary, dialog, [role=button], [role=menuitem]';
+
+/** The row that a click in a table opens: one with a link, unless the click is for something in it or ends a selection. */
+export function rowOfClick(target: EventTarget): HTMLTableRowElement | null {
+  if (!(target instanceof Element) || target.closest(CLICKABLE) !== null) return null;
+  const row = target.closest<HTMLTableRowElement>('tbody > tr');
+  if (row === null || linkOfRow(row) === null) return null;
+  const selection = document.getSelection();
+  const isSelecting = selection !== null && !selection.isCollapsed && selection.containsNode(row, true);
+  return isSelecting ? null : row;
+}
+
+/** The checkbox that a click beside it is meant for. */
+export function checkboxOfClick(target: EventTarget): HTMLInputElement | null {
+  if (!(target instanceof Element) || target.closest(CLICKABLE) !== null) return null;
+  return target.closest('.check-cell')?.querySelector<HTMLInputElement>('input[type=checkbox]') ?? null;
+}
+
+/** Opens the link of a row, in another tab if the viewer asks for one. */
+export function openRow(row: HTMLElement, inOtherTab: boolean): void {
+  const link = linkOfRow(row);
+  if (inOtherTab && link instanceof HTMLAnchorElement) window.open(link.href, '_blank', 'noopener');
+  else link?.click();
+}
+
 /** The row that a key pressed in a table is meant for. Other elements of the row keep the keys that they use. */
 export function rowOfKey(target: EventTarget, key: string): HTMLTableRowElement | null {
   if (target instanceof HTMLTableRowElement) return target;

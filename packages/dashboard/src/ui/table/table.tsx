@@ -1,12 +1,24 @@
-import { type KeyboardEvent, type ReactNode, useMemo, useRef } from 'react';
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useMemo, useRef } from 'react';
 import './table.css';
 import { areShortcutsOn, useShortcut } from '../shortcuts/shortcuts.js';
 import { type Columns, columnsOf } from './columns.js';
-import { firstRowInView, isNearEnd, linkOfRow, rowIndexOf, rowOfKey, SPACE_CLASS } from './table-dom.js';
+import {
+  checkboxOfClick,
+  firstRowInView,
+  isNearEnd,
+  linkOfRow,
+  openRow,
+  rowIndexOf,
+  rowOfClick,
+  rowOfKey,
+  SPACE_CLASS,
+} from './table-dom.js';
+import { TableHead } from './table-head.js';
 import { TableRow } from './table-row.js';
 import { rowAfterKey } from './table-rows.js';
 import { useColumnWidths } from './use-column-widths.js';
 import { useDrawnRows } from './use-drawn-rows.js';
+import type { Sort } from './use-sort.js';
 
 interface FilledTableProps<Row> {
   readonly label: string;
@@ -16,6 +28,8 @@ interface FilledTableProps<Row> {
   readonly rowClass?: (row: Row) => string | undefined;
   /** Content of a row that is a single cell; undefined for other rows. */
   readonly wideCell?: (row: Row) => ReactNode;
+  /** Order of the rows, which the heads of columns with `sort` select. The rows are in this order already. */
+  readonly sort?: Sort | undefined;
   /** Called when the table is scrolled to its last rows. */
   readonly onEnd?: (() => unknown) | undefined;
 }
@@ -31,13 +45,14 @@ export function Table<Row>({ empty, ...table }: TableProps<Row>) {
 }
 
 /**
- * A table that scrolls by itself, with the keyboard too: `j` and `k` or the arrow keys go from row to row, Enter opens
- * the link of a row, that with `data-row-link` if there is one.
+ * A table that scrolls by itself, with the keyboard too: `j` and `k` or the arrow keys go from row to row. Enter and a
+ * click anywhere in a row open its link, that with `data-row-link` if there is one; the middle button, or a click with
+ * Ctrl, Cmd or Shift, opens it in another tab.
  */
 function FilledTable<Row>(props: FilledTableProps<Row>) {
-  const { label, columns, rows, onEnd } = props;
+  const { label, columns, rows, sort, onEnd } = props;
   const scroller = useRef<HTMLElement>(null);
-  const heads = columnsOf(columns).map(({ head }) => head);
+  const heads = columnsOf(columns);
   const { isVirtual, parts, setFocused, focusRow } = useDrawnRows(scroller, rows.length);
   const widths = useColumnWidths(scroller, heads, isVirtual && parts.some((part) => 'index' in part));
 
@@ -75,6 +90,18 @@ function FilledTable<Row>(props: FilledTableProps<Row>) {
     event.preventDefault();
   };
 
+  const onClick = (event: MouseEvent<HTMLElement>): void => {
+    if (event.defaultPrevented) return;
+    const checkbox = checkboxOfClick(event.target);
+    checkbox?.click();
+    const row = checkbox === null ? rowOfClick(event.target) : null;
+    if (row !== null) openRow(row, event.ctrlKey || event.metaKey || event.shiftKey);
+  };
+  const onAuxClick = (event: MouseEvent<HTMLElement>): void => {
+    const row = event.button === 1 ? rowOfClick(event.target) : null;
+    if (row !== null) openRow(row, true);
+  };
+
   return (
     <section
       className="table-scroll"
@@ -83,6 +110,8 @@ function FilledTable<Row>(props: FilledTableProps<Row>) {
       tabIndex={0}
       ref={scroller}
       onKeyDown={onKeyDown}
+      onClick={onClick}
+      onAuxClick={onAuxClick}
       onScroll={({ currentTarget }) => isNearEnd(currentTarget) && onEnd?.()}
       onFocus={({ target }) => setFocused(rowIndexOf(target.closest('tr')))}
       onBlur={() => setFocused(-1)}
@@ -94,10 +123,8 @@ function FilledTable<Row>(props: FilledTableProps<Row>) {
       >
         <thead>
           <tr {...(isVirtual ? { 'aria-rowindex': 1 } : {})}>
-            {heads.map((head, at) => (
-              <th key={head} scope="col" style={widths?.columns[at]}>
-                {head}
-              </th>
+            {heads.map((column, at) => (
+              <TableHead key={column.head} column={column} sort={sort} style={widths?.columns[at]} />
             ))}
           </tr>
         </thead>

@@ -6,6 +6,12 @@ export interface ColumnWidths {
   readonly columns: readonly CSSProperties[];
 }
 
+/** What the widths depend on. */
+interface MeasuredColumn {
+  readonly head: string;
+  readonly isWhole?: boolean;
+}
+
 interface Measured extends ColumnWidths {
   readonly for: string;
 }
@@ -16,10 +22,10 @@ interface Measured extends ColumnWidths {
  */
 export function useColumnWidths(
   scroller: RefObject<HTMLElement | null>,
-  columns: readonly string[],
+  columns: readonly MeasuredColumn[],
   isNeeded: boolean,
 ): ColumnWidths | undefined {
-  const names = columns.join('\n');
+  const names = columns.map(({ head }) => head).join('\n');
   const [measured, setMeasured] = useState<Measured>();
   useLayoutEffect(() => {
     if (!isNeeded || measured?.for === names) return;
@@ -31,9 +37,12 @@ export function useColumnWidths(
       for: names,
       // Narrow windows scroll sideways, as with the rows that were measured.
       table: { minWidth: Math.min(width, heads.length * MIN_COLUMN_WIDTH) },
-      columns: heads.map((head) => ({ width: `${(head.getBoundingClientRect().width / width) * 100}%` })),
+      columns: heads.map((head, at) => {
+        const measuredWidth = head.getBoundingClientRect().width;
+        return { width: columns[at]?.isWhole ? measuredWidth : `${(measuredWidth / width) * 100}%` };
+      }),
     });
-  }, [scroller, names, isNeeded, measured]);
+  }, [scroller, columns, names, isNeeded, measured]);
   return isNeeded && measured?.for === names ? measured : undefined;
 }
 

@@ -5,29 +5,29 @@ import { useNameSearch } from '../../data/use-name-search.js';
 import { SelectField, TextField } from '../../ui/fields/fields.js';
 import { numberOf } from '../../ui/numbers.js';
 import { Problem } from '../../ui/states.js';
-import { addToPolicy } from './bulk-actions.js';
+import { addToPolicy, removeFromPolicy } from './bulk-actions.js';
 import { BulkDialog } from './bulk-dialog.js';
+import type { ChosenControls } from './chosen-controls.js';
 
-interface BulkAddToPolicyProps {
-  readonly controls: readonly ControlSummary[];
-  readonly onClose: (remaining: readonly ControlSummary[]) => void;
+interface BulkPolicyDialogProps {
+  readonly what: 'add' | 'remove';
+  readonly controls: ChosenControls;
+  readonly onClose: (remaining: readonly ControlSummary[] | null) => void;
 }
 
-/** Chooses a policy and adds the selected controls to it. */
-export function BulkAddToPolicy({ controls, onClose }: BulkAddToPolicyProps) {
+/** Chooses a policy and adds the selected controls to it, or removes them from it. */
+export function BulkPolicyDialog({ what, controls, onClose }: BulkPolicyDialogProps) {
   const [chosen, setChosen] = useState('');
   const search = useNameSearch(PolicyService.method.listPolicies);
   const policies = search.data?.policies ?? [];
   const policy = policies.find(({ id }) => String(id) === chosen) ?? policies[0];
   const options = policies.map(({ id, name: text }) => [String(id), text] as const);
+  const actionOf = what === 'add' ? addToPolicy : removeFromPolicy;
+  const count = numberOf(controls.count, 'control');
   return (
     <BulkDialog
-      title={`Add ${numberOf(controls.length, 'control')} to a policy?`}
-      action={
-        policy === undefined
-          ? null
-          : addToPolicy(policy.id, policy.name, numberOf(policy.agentCount, 'agent'))
-      }
+      title={what === 'add' ? `Add ${count} to a policy?` : `Remove ${count} from a policy?`}
+      action={policy === undefined ? null : actionOf(policy)}
       controls={controls}
       onClose={onClose}
     >

@@ -1,0 +1,47 @@
+import type { Config } from '../config/config.js';
+import { type Credentials, certificatesOf, type UsedCertificate } from '../problems/expiry-problems.js';
+import type { KeyRing } from '../transport/auth/key-ring.js';
+import type { Issuer } from './issuer.js';
+import type { LiveFiles } from './live-files.js';
+import { credentialsOf } from './tls-files.js';
+
+/** The certificates and keys in use: those of the files as they were read last. */
+export function credentialsInUse(
+  tls: Config['tls'],
+  files: Pick<LiveFiles, 'tls'>,
+  keyRing: KeyRing,
+  issuer: Issuer | undefined,
+): Credentials {
+  let read: { readonly contents: readonly Buffer[]; readonly certificates: readonly UsedCertificate[] } = {
+    contents: [],
+    certificates: [],
+  };
+  return {
+    certificates() {
+      if (tls === null) return [];
+      if (read.contents !== files.tls)
+        read = { contents: files.tls, certificates: certificatesIn(files.tls) };
+      return read.certificates;
+    },
+    keys: () =>
+      [...keyRing.keys]
+        .filter(({ expiresAtMs }) => Number.isFinite(expiresAtMs))
+        .map(({ principal: { name, keyFingerprint }, expiresAtMs }) => ({
+          name,
+          fingerprint: keyFingerprint ?? '',
+          expiresAtMs,
+        })),
+    issuer: () => issuer && { issuer: issuer.settings.issuer, ...issuer.keys.state },
+  };
+}
+
+/** All of both files: a client checks the whole chain. */
+function certificatesIn(contents: readonly Buffer[]): UsedCertificate[] {
+  const { cert, clientCa } = credentialsOf(contents);
+  return [
+    ...certificatesOf('certificate of the server (SERVICE_TLS_CERT_FILE)', Buffer.from(cert)),
+    ...(clientCa === undefined
+      ? []
+      : certificatesOf('authority of clients (SERVICE_TLS_CLIENT_CA_FILE)', Buffer.from(clientCa))),
+  ];
+}
