@@ -189,6 +189,7 @@ async function start(
   // Without its database the process serves what it knows.
   if (!watch.isBlind) await prepared;
   observability.recorder?.start();
+  observability.counts?.start();
   observability.pruner?.start();
   eventSinks.start();
   problems.replica.start();
@@ -210,6 +211,7 @@ function stack(
   closers.add(() => audit.upkeep.close());
   closers.add(() => listUpkeep.close());
   closers.add(() => observability.recorder?.close());
+  closers.add(() => observability.counts?.close());
   closers.add(() => watch.stop());
   closers.add(() => heavySteps.close());
   closers.add(() => warmStart.close());

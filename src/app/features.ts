@@ -106,6 +106,7 @@ export async function createFeatures(
     log,
     failures,
     meter: metrics.events,
+    countMeter: metrics.evaluationCounts,
     now,
     monotonic,
   });
@@ -119,6 +120,7 @@ export async function createFeatures(
     ...(maxStalenessMs === null
       ? {}
       : { demandFresh: createStalenessLimit(maxStalenessMs, monotonic, () => watch.databaseUp) }),
+    counter: observability.counts?.counter,
     recorder: observability.recorder,
     now: monotonic,
     onKeptVerdict: () => {

@@ -73,9 +73,22 @@ export interface EvaluationServiceOptions {
   ) => void;
   /** Called for every verdict. */
   readonly onVerdict: (label: VerdictLabel, stage: Stage, protocol: string) => void;
+  /** Counts every verdict that is answered, if configured. */
+  readonly counter?: VerdictCounter | undefined;
   readonly newDecisionId: () => string | RandomId;
   /** Records every verdict, if configured. */
   readonly recorder?: VerdictRecorder | undefined;
+}
+
+/** Counts verdicts by what came of them. It is called for every one, so it must take next to no time. */
+export interface VerdictCounter {
+  /** `differs`: the step is denied because it differs from its registered schemas, whatever the controls say. */
+  count(
+    agentName: string,
+    outcome: VerdictOutcome,
+    verdict: Pick<Verdict, 'matches' | 'errors'>,
+    differs: boolean,
+  ): void;
 }
 
 /** Records verdicts. */
@@ -90,7 +103,7 @@ export interface VerdictRecorder {
 }
 
 export function createEvaluationService(options: EvaluationServiceOptions): EvaluationService {
-  const { programs, demandFresh, onVerdict, newDecisionId, recorder } = options;
+  const { programs, demandFresh, onVerdict, newDecisionId, counter, recorder } = options;
   const stalenessOf = (loaded: LoadedProgram): number => {
     options.onKeptVerdict?.();
     return Math.max(0, Math.ceil((options.now() - loaded.currentAtMs(programs.progress)) / 1000));
@@ -125,6 +138,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     recorder?.record(request, made, caller);
     // It is incomplete if nothing awaited it any more before its evaluators had answered.
     caller.signal.throwIfAborted();
+    counter?.count(request.agentName, made.outcome, made, compared?.denies === true);
     onVerdict(labelOf(made, compared), request.stage, caller.protocol);
     return isWhole ? made : withoutDetail(made);
   }
@@ -161,6 +175,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     if (!(verdict instanceof Promise)) {
       const made = concluded(verdict, compared, request, revision, staleness, newDecisionId());
       recorder?.record(request, made, caller);
+      counter?.count(request.agentName, made.outcome, made, compared?.denies === true);
       onVerdict(labelOf(made, compared), stage, caller.protocol);
       return needed === detail ? made : withoutDetail(made);
     }

@@ -100,7 +100,7 @@ export function observabilityHandlers(
     getStats: handler(schemas.getStats, (input) => service.stats(input)),
     getControlStats: handler(schemas.getControlStats, (input) => service.controlStats(input)),
     getStatsOverview: handler(schemas.getStatsOverview, (input) => service.overview(input)),
-    getEvaluationStats: off,
+    getEvaluationStats: handler(schemas.getEvaluationStats, (input) => service.evaluationStats(input)),
     getObservabilityStatus: handler(schemas.getObservabilityStatus, () => status(true)),
   };
 }

@@ -2,6 +2,7 @@ import { ServiceError } from '../contract/errors/service-error.js';
 import { readAgentName } from '../contract/input/names.js';
 import { controlNotFound } from '../controls/control-errors.js';
 import type { RepeatLog } from '../process/repeat-log.js';
+import type { EvaluationCounts } from './counts/evaluation-counts.js';
 import { printCursor } from './event-cursor.js';
 import { type Ingest, logRefusedEvents } from './event-ingest.js';
 import type { ObservabilityInputs } from './event-schemas.js';
@@ -12,7 +13,7 @@ import type { Recorder } from './recorder.js';
 import { agentStats, controlStats, totals } from './statistics.js';
 import { shownEvent } from './store/event.js';
 import type { EventStore } from './store/event-store.js';
-import { timeWindow } from './store/time-range.js';
+import { windowOf } from './store/time-range.js';
 
 /** Most controls in a reply about an agent. Their names are chosen by clients, so the number is unbounded. */
 const MAX_LISTED_CONTROLS = 10_000;
@@ -26,12 +27,13 @@ export interface ObservabilityService {
    * are stored.
    */
   create(events: ReadEvents): Promise<object>;
-  /** Stores what this process has recorded itself, and returns the number of events. */
+  /** Stores what this process has recorded and counted itself, and returns the number of events. */
   flush(): Promise<number>;
   query(input: ObservabilityInputs['queryEvents']): Promise<object>;
   stats(input: ObservabilityInputs['getStats']): Promise<object>;
   controlStats(input: ObservabilityInputs['getControlStats']): Promise<object>;
   overview(input: ObservabilityInputs['getStatsOverview']): Promise<object>;
+  evaluationStats(input: ObservabilityInputs['getEvaluationStats']): Promise<object>;
 }
 
 export interface ObservabilityOptions {
@@ -41,12 +43,13 @@ export interface ObservabilityOptions {
   readonly failures: Pick<RepeatLog, 'told'>;
   /** Undefined when the service itself records nothing. */
   readonly recorder: Pick<Recorder, 'flush'> | undefined;
+  readonly counts: Pick<EvaluationCounts, 'flush' | 'stats'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
 export function createObservabilityService(options: ObservabilityOptions): ObservabilityService {
-  const { ingest, meter, failures, recorder, now } = options;
+  const { ingest, meter, failures, recorder, counts, now } = options;
   const { search, statistics } = options.store;
 
   /** True when the events are committed, false when the database can never store them. */
@@ -68,8 +71,8 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
 
   async function count(input: ObservabilityInputs['getStats'], controlId: number | null) {
     const agentName = readAgentName(input.agent_name, 'agent_name');
-    const { time_range: range, include_timeseries: byBucket } = input;
-    const window = timeWindow(range, now());
+    const { range, include_timeseries: byBucket } = input;
+    const window = windowOf(range, now());
     const found = await statistics.count({
       agentName,
       controlId,
@@ -80,7 +83,7 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       topControls: 0,
     });
     return {
-      head: { agent_name: agentName, time_range: range },
+      head: { agent_name: agentName, time_range: range.name },
       totals: totals(found, byBucket ? window : null),
       controls: found.controls,
     };
@@ -95,7 +98,10 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       return { received, enqueued, dropped: received - enqueued, status };
     },
     async flush() {
-      return (await recorder?.flush()) ?? 0;
+      const [events, counted] = await Promise.allSettled([recorder?.flush(), counts.flush()]);
+      if (events.status === 'rejected') throw events.reason;
+      if (counted.status === 'rejected') throw counted.reason;
+      return events.value ?? 0;
     },
     async query(input) {
       if (input.include_buffered) await recorder?.flush();
@@ -126,8 +132,9 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       const name = controls[0]?.controlName ?? `control-${id}`;
       return { ...head, control_id: id, control_name: name, stats: totals };
     },
-    async overview({ time_range: range, include_timeseries: byBucket, limit, control_id: controlId }) {
-      const window = timeWindow(range, now());
+    evaluationStats: counts.stats,
+    async overview({ range, include_timeseries: byBucket, limit, control_id: controlId }) {
+      const window = windowOf(range, now());
       const found = await statistics.count({
         agentName: null,
         controlId: controlId ?? null,
@@ -138,7 +145,7 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
         topControls: limit,
       });
       return {
-        time_range: range,
+        time_range: range.name,
         totals: totals(found, byBucket ? window : null),
         agents: found.agents.map(agentStats),
         controls: found.controls.map((one) => ({ agent_name: one.agentName, stats: controlStats(one) })),

@@ -3,6 +3,8 @@ import type { Config } from '../config/config.js';
 import type { HandlersOf } from '../contract/call/handler.js';
 import type { Database } from '../database/database.js';
 import type { FactsLog, RepeatLog } from '../process/repeat-log.js';
+import type { CountMeter } from './counts/count-meter.js';
+import { createEvaluationCounts, type EvaluationCounts } from './counts/evaluation-counts.js';
 import { createExportEvents } from './event-export.js';
 import { EventFeed } from './event-feed.js';
 import { createIngest } from './event-ingest.js';
@@ -27,11 +29,12 @@ export interface ObservabilityParts {
   readonly config: Omit<Config['observability'], 'readerThreads'>;
   readonly store: EventStore;
   /** The database of the controls. */
-  readonly database: Pick<Database, 'bulk'>;
+  readonly database: Pick<Database, 'kind' | 'bulk'>;
   readonly log: FactsLog<'info' | 'warn' | 'error'>;
   /** For failures that recur while the database is unreachable. */
   readonly failures: RepeatLog;
   readonly meter: ObservabilityMeter;
+  readonly countMeter: CountMeter;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Monotonic clock, in milliseconds. */
@@ -45,6 +48,8 @@ export interface Observability {
   readonly handlers: HandlersOf<typeof ObservabilityServiceDesc>;
   /** Undefined when the service itself records nothing. */
   readonly recorder: Recorder | undefined;
+  /** Undefined when the event store is disabled. */
+  readonly counts: EvaluationCounts | undefined;
   /** Begins what the event store does in the background. */
   start(): Promise<void>;
   /** Ends the endless streams. */
@@ -62,6 +67,7 @@ export function createObservability({
   log,
   failures,
   meter,
+  countMeter,
   now,
   monotonic,
   readers,
@@ -71,6 +77,7 @@ export function createObservability({
     return {
       handlers,
       recorder: undefined,
+      counts: undefined,
       pruner: undefined,
       start: async () => {},
       endStreams: () => {},
@@ -78,7 +85,24 @@ export function createObservability({
     };
   }
   const { search, tail, retention } = store;
-  const feed = new EventFeed({ tail, now: monotonic, log, storeRecorded: () => recorder?.flushSoon() });
+  const counts = createEvaluationCounts({
+    config,
+    database,
+    log,
+    failures,
+    meter: countMeter,
+    now,
+    monotonic,
+  });
+  const feed = new EventFeed({
+    tail,
+    now: monotonic,
+    log,
+    storeRecorded() {
+      recorder?.flushSoon();
+      void counts.flushSoon();
+    },
+  });
   const ingest = createIngest({
     store: {
       ...store,
@@ -101,7 +125,7 @@ export function createObservability({
     now,
   });
   const recorder = config.record === 'none' ? undefined : created;
-  const service = createObservabilityService({ store, ingest, meter, failures, recorder, now });
+  const service = createObservabilityService({ store, ingest, meter, failures, recorder, counts, now });
   const streamStore = createStreamStore({ ingest, meter, failures });
   const streams = {
     ingest: createIngestStream(streamStore),
@@ -126,6 +150,7 @@ export function createObservability({
       reported,
     }),
     recorder,
+    counts,
     start: async () => store.start?.(failures),
     endStreams: () => feed.close(),
     pruner,

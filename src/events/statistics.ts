@@ -12,7 +12,11 @@ export function totals({ buckets }: Statistics, window: TimeWindow | null): obje
   for (const bucket of buckets.values()) {
     for (const figure of COUNTS) sums[figure] = addCounts(sums[figure], bucket[figure]);
   }
-  return { ...counts(sums), timeseries: window === null ? null : timeseries(buckets, window) };
+  return {
+    ...counts(sums),
+    timeseries: window === null ? null : timeseries(buckets, window),
+    bucket_seconds: window === null ? 0 : window.bucketS,
+  };
 }
 
 function timeseries(buckets: Statistics['buckets'], window: TimeWindow): object[] {

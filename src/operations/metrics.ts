@@ -4,10 +4,12 @@ import type { Stage } from '../core/types.js';
 import type { DatabaseOperation } from '../database/metered-database.js';
 import type { VerdictLabel } from '../decisions/evaluation-service.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
+import type { CountMeter } from '../events/counts/count-meter.js';
 import type { ObservabilityMeter } from '../events/observability-meter.js';
 import type { SinkMeter } from '../events/sinks/sink-meter.js';
 import type { RefusalMeter } from '../transport/admission/limits.js';
 import type { CallMeter } from '../transport/call/call-host.js';
+import { createCountMetrics } from './count-metrics.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
 import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
 import { createMetricKinds } from './metric-kinds.js';
@@ -54,6 +56,8 @@ export interface Metrics extends CallMeter, RefusalMeter {
   meterOf(evaluator: Evaluator): EvaluatorMeter;
   /** The meter of the event store. */
   readonly events: ObservabilityMeter;
+  /** The meter of the counts of evaluations. */
+  readonly evaluationCounts: CountMeter;
   /** Counts a keys file or TLS files that were read again. */
   reloaded(file: 'keys' | 'tls', result: 'used' | 'refused'): void;
   /** The meter of the event sinks. */
@@ -191,6 +195,7 @@ export function createMetrics(prefix: string): Metrics {
     connectionClosed: (reason) => closed.inc({ reason }),
     meterOf: createEvaluatorMetrics(prefix, registers),
     events: createEventMetrics(prefix, registers),
+    evaluationCounts: createCountMetrics(prefix, registers),
     eventSinks: createSinkMetrics(prefix, registers),
     databaseTimed: createDatabaseMetrics(prefix, registers),
   };

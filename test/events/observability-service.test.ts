@@ -31,6 +31,7 @@ function service(failure: Error) {
     meter,
     failures,
     recorder: undefined,
+    counts: { flush: async () => {}, stats: () => Promise.reject(failure) },
     now: () => 1_000,
   });
   return { create, lines, failures, meter };

@@ -87,6 +87,7 @@ export function rollupsOf(
   kind: DatabaseLocation['kind'],
   segments: readonly RollupSegment[],
   conditions: readonly Prisma.Sql[],
+  table: Prisma.Sql = Prisma.raw('"event_rollups"'),
 ): Prisma.Sql {
   const items = segments.map(({ bucket, unitS, fromS, toS }) => [bucket, unitS, fromS, toS]);
   const elements = jsonElements(kind)(JSON.stringify(items));
@@ -97,9 +98,9 @@ export function rollupsOf(
     Prisma.sql`"start_s" < CAST("item" ->> 3 AS BIGINT)`,
   ]);
   return kind === 'sqlite'
-    ? Prisma.sql`${elements} CROSS JOIN "event_rollups" WHERE ${where}`
+    ? Prisma.sql`${elements} CROSS JOIN ${table} WHERE ${where}`
     : Prisma.sql`
-        ${elements} CROSS JOIN LATERAL (SELECT * FROM "event_rollups" WHERE ${where} OFFSET 0) AS "r"`;
+        ${elements} CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${where} OFFSET 0) AS "r"`;
 }
 
 /** The time in seconds from which rollups count all events that are stored, and no others. */

@@ -5,12 +5,11 @@ import { DecisionsChart } from './decisions-chart.js';
 import type { EventsOf } from './events-address.js';
 import { Figures } from './figures.js';
 import { LatestEvents } from './latest-events.js';
-import { RangeField } from './range-field.js';
+import { RangeField, useRange } from './range-field.js';
 
 /** What every reply with statistics has. */
 interface Statistics {
   readonly totals?: StatsTotals | undefined;
-  readonly timeRange: string;
 }
 
 interface ActivityViewProps<S extends Statistics> {
@@ -23,6 +22,7 @@ interface ActivityViewProps<S extends Statistics> {
 
 /** Decisions of an agent or a control in a time range, and its latest events. */
 export function ActivityView<S extends Statistics>({ query, of, top }: ActivityViewProps<S>) {
+  const [range] = useRange();
   return (
     <>
       <div className="filters">
@@ -30,10 +30,10 @@ export function ActivityView<S extends Statistics>({ query, of, top }: ActivityV
       </div>
       <QueryState query={query} what="statistics">
         {(statistics) => {
-          const { totals, timeRange } = statistics;
+          const { totals } = statistics;
           return (
             <>
-              <Figures totals={totals} of={{ range: timeRange, ...of }} />
+              <Figures totals={totals} of={{ range, ...of }} />
               {totals === undefined || totals.executionTotal === 0n ? (
                 <p className="muted">Nothing was recorded in this range.</p>
               ) : (

@@ -2,7 +2,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { ActivityView } from '../activity/activity-view.js';
-import { refreshMs, useRange } from '../activity/range-field.js';
+import { refreshMs, statisticsRange, useRange } from '../activity/range-field.js';
 import { TopControls } from '../activity/top-tables.js';
 
 const SHOWN_CONTROLS = 10;
@@ -12,18 +12,18 @@ export function AgentActivity({ agentName }: { readonly agentName: string }) {
   const [range] = useRange();
   const query = useQuery(
     ObservabilityService.method.getStats,
-    { agentName, timeRange: range, includeTimeseries: true },
+    { agentName, ...statisticsRange(range), includeTimeseries: true },
     { refetchInterval: refreshMs(range), placeholderData: keepPreviousData },
   );
   return (
     <ActivityView
       query={query}
       of={{ agent: agentName }}
-      top={({ controls, timeRange }, { executionTotal }) => (
+      top={({ controls }, { executionTotal }) => (
         <TopControls
           controls={controls.slice(0, SHOWN_CONTROLS)}
           all={executionTotal}
-          range={timeRange}
+          range={range}
           agent={agentName}
         />
       )}

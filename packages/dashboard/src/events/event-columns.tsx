@@ -1,57 +1,57 @@
 import type { ControlExecutionEvent } from '@gen/enforcement/v1/observability_service_pb.js';
 import { Link } from 'wouter';
-import { DecisionBadge, type Sign, signOfDecision } from '../control-parts/decision-badge.js';
+import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { stageText } from '../control-parts/scope-text.js';
 import { agentAddress } from '../references/columns.js';
 import { NameLink } from '../ui/name-link.js';
 import type { Column } from '../ui/table/columns.js';
-import { TimeText } from '../ui/time-text.js';
+import { ClockText } from '../ui/time-text.js';
 import { UserText } from '../ui/user-text.js';
+import { eventTitle, outcomeWord, signOfEvent, stepTitle } from './event-title.js';
 
-interface EventColumnOptions {
-  /** Whether times are shown exactly. */
-  readonly isExact: boolean;
-}
+export { signOfEvent } from './event-title.js';
 
-/** What lists show of an event. */
-export function eventColumns({ isExact }: EventColumnOptions): readonly Column<ControlExecutionEvent>[] {
-  return [
-    { head: 'Time', cell: ({ timestamp }) => <TimeText time={timestamp} isExact={isExact} /> },
-    { head: 'Decision', cell: (event) => <DecisionBadge sign={signOfEvent(event)} /> },
-    {
-      head: 'Control',
-      cell: ({ controlId, controlName = '' }) => (
-        <NameLink href={`/controls/${controlId}`} name={controlName} />
-      ),
-    },
-    {
-      head: 'Agent',
-      cell: ({ agentName = '' }) => <NameLink href={agentAddress(agentName)} name={agentName} />,
-    },
-    {
-      head: 'Step',
-      cell: ({ stepType, stepName }) => (
-        <UserText text={[stepType, stepName].filter((part) => part !== undefined).join(' ') || '–'} />
-      ),
-    },
-    { head: 'Stage', cell: ({ checkStage }) => stageText(checkStage) },
-    {
-      head: 'Trace',
-      cell: ({ traceId = '' }) => (
-        <Link data-row-link href={traceAddress(traceId)}>
-          <UserText text={traceId} max={20} />
-        </Link>
-      ),
-    },
-  ];
-}
+const MAX_NAME = 40;
 
-export const EVENT_COLUMNS = eventColumns({ isExact: false });
+/** What lists show of an event. The row leads to its trace. */
+export const EVENT_COLUMNS: readonly Column<ControlExecutionEvent>[] = [
+  { head: 'Time', cell: ({ timestamp }) => <ClockText time={timestamp} /> },
+  { head: 'Outcome', cell: (event) => <OutcomeBadge event={event} /> },
+  {
+    head: 'Step',
+    cell: (event) => (
+      <>
+        <Link
+          data-row-link
+          href={traceAddress(event.traceId ?? '')}
+          aria-label={`${eventTitle(event)}: show its trace`}
+        >
+          <UserText text={stepTitle(event)} max={MAX_NAME} />
+        </Link>{' '}
+        <small className="muted">
+          {[event.stepName === undefined ? undefined : event.stepType, stageText(event.checkStage)]
+            .filter((part) => part)
+            .join(', ')}
+        </small>
+      </>
+    ),
+  },
+  {
+    head: 'Control',
+    cell: ({ controlId, controlName = '' }) => (
+      <NameLink href={`/controls/${controlId}`} name={controlName} max={MAX_NAME} />
+    ),
+  },
+  {
+    head: 'Agent',
+    cell: ({ agentName = '' }) => <NameLink href={agentAddress(agentName)} name={agentName} max={MAX_NAME} />,
+  },
+];
 
-/** What happened at a check: an error, no match, or the decision of the control. */
-export function signOfEvent(event: ControlExecutionEvent): Sign {
-  if (event.errorMessage !== undefined) return 'error';
-  return event.matched === true ? signOfDecision(event.action) : 'none';
+/** What happened at a check, as a word of an outcome. */
+export function OutcomeBadge({ event }: { readonly event: ControlExecutionEvent }) {
+  const sign = signOfEvent(event);
+  return <DecisionBadge sign={sign} word={outcomeWord(sign)} />;
 }
 
 /** Trace ids are free text, so they are a parameter and not part of the path. */

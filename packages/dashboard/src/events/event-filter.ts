@@ -1,9 +1,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Decision, Stage } from '@gen/enforcement/v1/control_pb.js';
 import { AppliesTo, type QueryEventsRequestSchema } from '@gen/enforcement/v1/observability_service_pb.js';
-import { rangeMs, TIME_RANGES } from '../ui/time-range.js';
+import { onlyValueOf, type QueryTerm, valuesOf } from '../ui/query-bar/query-member.js';
+import { listRange, type Range } from '../ui/range/range.js';
 
-type Options = readonly (readonly [string, string])[];
 type Request = MessageInitShape<typeof QueryEventsRequestSchema>;
 /** What events are searched for, without the place in their list. */
 export type EventFilter = Omit<
@@ -11,51 +11,23 @@ export type EventFilter = Omit<
   '$typeName' | 'limit' | 'offset' | 'cursor' | 'includeBuffered' | 'total'
 >;
 
-export const ACTION_OPTIONS: Options = [
-  ['', 'any'],
-  ['deny', 'deny'],
-  ['steer', 'steer'],
-  ['observe', 'observe'],
-];
-export const MATCH_OPTIONS: Options = [
-  ['', 'any'],
-  ['true', 'matches'],
-  ['false', 'no matches'],
-];
-export const ERROR_OPTIONS: Options = [
-  ['', 'any'],
-  ['true', 'with an error'],
-  ['false', 'without an error'],
-];
-export const STAGE_OPTIONS: Options = [
-  ['', 'any'],
-  ['pre', 'pre'],
-  ['post', 'post'],
-];
-export const KIND_OPTIONS: Options = [
-  ['', 'any'],
-  ['tool_call', 'tool call'],
-  ['llm_call', 'model call'],
-];
-/** Value of the range that is given by `from` and `to`. */
-export const CUSTOM_RANGE = 'custom';
-export const RANGE_OPTIONS: Options = [
-  ['', 'any time'],
-  ...TIME_RANGES.map(([range, text]) => [range, `last ${text}`] as const),
-  [CUSTOM_RANGE, 'from … to …'],
-];
-
-const ACTIONS: Readonly<Record<string, Decision>> = {
+const DECISIONS: Readonly<Record<string, Decision>> = {
   deny: Decision.DENY,
   steer: Decision.STEER,
   observe: Decision.OBSERVE,
+};
+/** Outcomes that are matches, with the decision of the control. */
+const MATCHES: Readonly<Record<string, Decision>> = {
+  denied: Decision.DENY,
+  steered: Decision.STEER,
+  observed: Decision.OBSERVE,
 };
 const STAGES: Readonly<Record<string, Stage>> = { pre: Stage.PRE, post: Stage.POST };
 const KINDS: Readonly<Record<string, AppliesTo>> = {
   tool_call: AppliesTo.TOOL_CALL,
   llm_call: AppliesTo.LLM_CALL,
 };
-/** Parameters of the address that are texts, with the member of the request. */
+/** Members that are texts, with the member of the request. */
 const TEXTS = {
   agent: 'agentName',
   trace: 'traceId',
@@ -68,55 +40,51 @@ const TEXTS = {
   check: 'controlExecutionId',
 } as const satisfies Record<string, keyof EventFilter>;
 const REVISIONS = { min_revision: 'minRevision', max_revision: 'maxRevision' } as const;
-const MINUTE_MS = 60_000;
-const LONGEST_CONTROL_ID = 10;
 
-/** The request for the filters of an address. Filters that cannot be read are ignored. */
-export function eventFilter(parameters: URLSearchParams, nowMs = Date.now()): EventFilter {
-  const text = (name: string) => parameters.get(name)?.trim() ?? '';
+/** The request for the terms of a query, all of which can be used together (see `eventProblem`), and a range. */
+export function eventFilter(terms: readonly QueryTerm[], range: Range, nowMs = Date.now()): EventFilter {
   const filter: EventFilter = {};
   for (const [name, member] of Object.entries(TEXTS)) {
-    if (text(name) !== '') filter[member as (typeof TEXTS)[keyof typeof TEXTS]] = text(name);
+    const text = onlyValueOf(terms, name);
+    if (text !== undefined) filter[member as (typeof TEXTS)[keyof typeof TEXTS]] = text;
   }
   for (const [name, member] of Object.entries(REVISIONS)) {
-    if (/^\d{1,15}$/.test(text(name))) filter[member as 'minRevision' | 'maxRevision'] = BigInt(text(name));
+    const text = onlyValueOf(terms, name);
+    if (text !== undefined) filter[member as 'minRevision' | 'maxRevision'] = BigInt(text);
   }
-  const action = ACTIONS[text('action')];
-  const stage = STAGES[text('stage')];
-  const kind = KINDS[text('kind')];
-  const controlIds = text('control')
-    .split(',')
-    .map(readControlId)
-    .filter((id) => id !== undefined);
+  const controlIds = valuesOf(terms, 'control').map(Number);
+  const actions = valuesOf(terms, 'decision').flatMap((word) => DECISIONS[word] ?? []);
+  const stage = STAGES[onlyValueOf(terms, 'stage') ?? ''];
+  const kind = KINDS[onlyValueOf(terms, 'kind') ?? ''];
+  const matched = onlyValueOf(terms, 'matched');
+  const error = onlyValueOf(terms, 'error');
   if (controlIds.length > 0) filter.controlIds = controlIds;
-  if (text('matched') !== '') filter.matched = text('matched') === 'true';
-  if (text('error') !== '') filter.hasError = text('error') === 'true';
-  if (action !== undefined) filter.actions = [action];
+  if (matched !== undefined) filter.matched = matched === 'true';
+  if (error !== undefined) filter.hasError = error === 'true';
+  if (actions.length > 0) filter.actions = actions;
   if (stage !== undefined) filter.checkStages = [stage];
   if (kind !== undefined) filter.appliesTo = [kind];
-  return { ...filter, ...timeFilter(text, nowMs) };
+  return { ...filter, ...outcomeFilter(valuesOf(terms, 'outcome')), ...listRange(range, nowMs) };
 }
 
-function readControlId(text: string): number | undefined {
-  const trimmed = text.trim();
-  return /^-?\d+$/.test(trimmed) && trimmed.length <= LONGEST_CONTROL_ID ? Number(trimmed) : undefined;
-}
-
-function timeFilter(text: (name: string) => string, nowMs: number): EventFilter {
-  if (text('range') === CUSTOM_RANGE) {
-    return {
-      ...(isTime(text('from')) ? { startTime: text('from') } : {}),
-      ...(isTime(text('to')) ? { endTime: text('to') } : {}),
-    };
+/** Why the terms cannot be used together; undefined if they can. */
+export function eventProblem(terms: readonly QueryTerm[]): string | undefined {
+  const outcomes = valuesOf(terms, 'outcome');
+  const alone = outcomes.find((outcome) => MATCHES[outcome] === undefined);
+  if (alone !== undefined && outcomes.length > 1) {
+    return `The outcome ${alone === 'error' ? 'error' : 'no match'} cannot be combined with others. Possible together are: denied, steered, observed.`;
   }
-  // `since`, in minutes, is in addresses of earlier versions.
-  const length = rangeMs(text('range')) ?? Number(text('since')) * MINUTE_MS;
-  if (!(length > 0)) return {};
-  // A time in whole minutes, so that the same request is made while a page is drawn again.
-  const end = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
-  return { startTime: new Date(end - length).toISOString() };
+  const other = ['decision', 'matched', 'error'].find((name) => valuesOf(terms, name).length > 0);
+  return outcomes.length > 0 && other !== undefined
+    ? `An outcome and ${other} cannot be combined: an outcome says ${other} already.`
+    : undefined;
 }
 
-function isTime(text: string): boolean {
-  return !Number.isNaN(Date.parse(text));
+/** Denied is what matched a control that denies, not every check of such a control. */
+function outcomeFilter(outcomes: readonly string[]): EventFilter {
+  const [first] = outcomes;
+  if (first === undefined) return {};
+  if (first === 'error') return { hasError: true };
+  if (first === 'no-match') return { matched: false, hasError: false };
+  return { matched: true, actions: outcomes.flatMap((outcome) => MATCHES[outcome] ?? []) };
 }

@@ -2,61 +2,80 @@ import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { useDebounced } from '../ui/browser/use-debounced.js';
+import { useSearchParams } from 'wouter';
 import { List } from '../ui/list/list.js';
 import { Page } from '../ui/page/page.js';
-import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { QueryBar } from '../ui/query-bar/query-bar.js';
+import { useQueryTerms } from '../ui/query-bar/use-query-terms.js';
+import { rangeProblem } from '../ui/range/range.js';
+import { RangePicker } from '../ui/range/range-picker.js';
+import { useRange } from '../ui/range/use-range.js';
+import { SavedViews } from '../ui/saved-views/saved-views.js';
 import { Empty } from '../ui/states.js';
 import { EVENT_COLUMNS } from './event-columns.js';
-import { eventFilter } from './event-filter.js';
-import { EventFilters } from './event-filters.js';
+import { eventFilter, eventProblem } from './event-filter.js';
+import { EVENT_MEMBERS } from './event-members.js';
 import { ExportButton } from './export-button.js';
 import { totalText } from './total-text.js';
 import './events.css';
 
 const PAGE_SIZE = 100;
 
-/** Search of the stored events. All filters are part of the address. */
+/** Search of the stored events. The query and the range are part of the address. */
 export default function EventsPage() {
-  const filter = useAddressFilter();
-  const settled = useDebounced(filter.parameters.toString());
+  const query = useQueryTerms(EVENT_MEMBERS);
+  const [range] = useRange('');
+  const [parameters] = useSearchParams();
+  const problem = eventProblem(query.terms);
+  const isReady = query.isReady && problem === undefined && rangeProblem(parameters) === undefined;
   // Ranges end at this time, so that pages that are loaded later belong to the first one.
   const [asOf, setAsOf] = useState(() => Date.now());
-  const wanted = useMemo(() => eventFilter(new URLSearchParams(settled), asOf), [settled, asOf]);
-  const query = useInfiniteQuery(
+  const { terms } = query;
+  const wanted = useMemo(
+    () => (isReady ? eventFilter(terms, range, asOf) : {}),
+    [isReady, terms, range, asOf],
+  );
+  const list = useInfiniteQuery(
     ObservabilityService.method.queryEvents,
     { ...wanted, cursor: undefined, limit: PAGE_SIZE, includeBuffered: true, total: TotalKind.ESTIMATE },
     {
       pageParamKey: 'cursor',
       getNextPageParam: (last) => last.nextCursor,
       placeholderData: keepPreviousData,
+      enabled: isReady,
     },
   );
   const refresh = (): void => {
     setAsOf(Date.now());
-    void query.refetch();
+    void list.refetch();
   };
   return (
     <Page
       title="Events"
       actions={
-        <button type="button" disabled={query.isFetching} onClick={refresh}>
+        <button type="button" disabled={!isReady || list.isFetching} onClick={refresh}>
           Refresh
         </button>
       }
     >
-      <EventFilters filter={filter} />
-      <ExportButton filter={wanted} />
-      <List
-        label="Events"
-        what="events"
-        query={query}
-        columns={EVENT_COLUMNS}
-        rowsOf={({ events }) => events}
-        keyOf={({ controlExecutionId = '' }) => controlExecutionId}
-        totalOf={totalText}
-        empty={<NoEvents isFiltered={filter.parameters.size > 0} />}
-      />
+      <div className="filter-line">
+        <QueryBar label="Filter events" query={query} problem={problem} />
+        <RangePicker fallback="" />
+        <SavedViews page="/events" />
+      </div>
+      {isReady && (
+        <List
+          label="Events"
+          what="events"
+          query={list}
+          columns={EVENT_COLUMNS}
+          rowsOf={({ events }) => events}
+          keyOf={({ controlExecutionId = '' }) => controlExecutionId}
+          totalOf={totalText}
+          empty={<NoEvents isFiltered={terms.length > 0 || range !== ''} />}
+        />
+      )}
+      {isReady && <ExportButton filter={wanted} />}
     </Page>
   );
 }

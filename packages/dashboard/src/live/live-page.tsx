@@ -1,17 +1,24 @@
 import { useState } from 'react';
-import { Link } from 'wouter';
-import { eventColumns } from '../events/event-columns.js';
-import { EventFilters } from '../events/event-filters.js';
+import { Link, useSearchParams } from 'wouter';
+import { EVENT_COLUMNS } from '../events/event-columns.js';
+import { eventFilter, eventProblem } from '../events/event-filter.js';
+import { EVENT_MEMBERS } from '../events/event-members.js';
 import '../events/events.css';
-import { useDebounced } from '../ui/browser/use-debounced.js';
+import { numberOf } from '../ui/numbers.js';
 import { Page } from '../ui/page/page.js';
-import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { QueryBar } from '../ui/query-bar/query-bar.js';
+import { useQueryTerms } from '../ui/query-bar/use-query-terms.js';
+import { fixedTimes, rangeProblem } from '../ui/range/range.js';
+import { RangeButton } from '../ui/range/range-picker.js';
+import { rangeText } from '../ui/range/range-text.js';
+import { useRange } from '../ui/range/use-range.js';
 import { useShortcut } from '../ui/shortcuts/shortcuts.js';
-import { Empty } from '../ui/states.js';
+import { Empty, Loading } from '../ui/states.js';
 import type { Columns } from '../ui/table/columns.js';
 import { Table } from '../ui/table/table.js';
 import './live.css';
-import { type EventTail, type TailRow, useEventTail } from './use-event-tail.js';
+import type { TailRow } from './tail-memory.js';
+import { type EventTail, useEventTail } from './use-event-tail.js';
 
 const STATE_TEXTS: Readonly<Record<EventTail['state'], string>> = {
   connecting: 'Connecting…',
@@ -20,19 +27,28 @@ const STATE_TEXTS: Readonly<Record<EventTail['state'], string>> = {
   paused: 'Paused; events since then follow when the page resumes.',
 };
 
-const COLUMNS: Columns<TailRow> = eventColumns({ isExact: true }).map(({ cell, ...column }) => ({
+const COLUMNS: Columns<TailRow> = EVENT_COLUMNS.map(({ cell, ...column }) => ({
   ...column,
   cell: (row) => 'event' in row && cell(row.event),
 }));
 
-/** Events as they are stored. */
+/** The latest events, then others as they are stored. The range says from when on. */
 export default function LivePage() {
-  const filter = useAddressFilter();
-  const { parameters } = filter;
+  const query = useQueryTerms(EVENT_MEMBERS);
+  const [parameters] = useSearchParams();
+  const [range, setRange] = useRange('', { isCarried: false });
+  const problem = eventProblem(query.terms);
+  const wrongRange =
+    fixedTimes(range)?.toMs === undefined
+      ? rangeProblem(parameters)
+      : 'Live has no end: choose a range that ends now, or only a time from which it begins.';
+  const isReady = query.isReady && problem === undefined && wrongRange === undefined;
+  const { terms } = query;
   const [isHovered, setHovered] = useState(false);
   const [isFocused, setFocused] = useState(false);
   const isHeld = isHovered || isFocused;
-  const tail = useEventTail(useDebounced(parameters.toString()), isHeld);
+  const name = JSON.stringify([range, terms.map(({ member, value }) => [member.name, value])]);
+  const tail = useEventTail(isReady ? { name, filter: eventFilter(terms, range) } : undefined, isHeld);
   const { rows, state } = tail;
   const isPaused = state === 'paused';
   useShortcut(' ', 'Pause or resume the live events', tail.toggle);
@@ -45,14 +61,22 @@ export default function LivePage() {
         </button>
       }
     >
-      <EventFilters filter={filter} hasTimes={false} />
+      <div className="filter-line">
+        <QueryBar label="Filter events" query={query} problem={problem} />
+        <RangeButton range={range} onChange={setRange} hasAnyTime />
+      </div>
+      {wrongRange !== undefined && (
+        <p className="problem" role="alert">
+          {wrongRange}
+        </p>
+      )}
       <div className="live-state">
         <p role="status" data-state={state}>
           <span className={`dot ${state}`} aria-hidden="true" />
           {STATE_TEXTS[state]}
         </p>
         <p className="muted">
-          {tail.received > 0 && `${tail.received.toLocaleString()} events received. `}
+          {tail.received > 0 && `${numberOf(tail.received, 'event')} received. `}
           {isHeld && !isPaused && `Held while you read${tail.waiting > 0 ? `: ${tail.waiting} new` : ''}.`}
         </p>
       </div>
@@ -64,14 +88,16 @@ export default function LivePage() {
           </button>
         </p>
       )}
-      {rows.length === 0 ? (
+      {rows.length === 0 && !tail.isLoaded && isReady && !isPaused && <Loading what="the latest events" />}
+      {rows.length === 0 && tail.isLoaded && (
         <Empty title="Waiting for events">
-          <p>Each match of a control appears here as soon as it is stored.</p>
           <p>
-            Those of the past are under <Link href={`/events?${parameters}`}>Events</Link>.
+            No stored event passes the filters{range !== '' && ` since the beginning of: ${rangeText(range)}`}
+            . Each match of a control appears here as soon as it is stored.
           </p>
         </Empty>
-      ) : (
+      )}
+      {rows.length > 0 && isReady && (
         // biome-ignore lint/a11y/noStaticElementInteractions: the pointer and the focus only hold the rows still
         <div
           className="live-rows"

@@ -1,21 +1,29 @@
-import type { ControlExecutionEvent } from '@gen/enforcement/v1/observability_service_pb.js';
+import { createClient } from '@connectrpc/connect';
+import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { transport } from '../data/transport.js';
+import type { EventFilter } from '../events/event-filter.js';
 import { EVENTS } from '../streams/sources.js';
 import { listen } from '../streams/streams.js';
 import { useVisible } from '../ui/browser/use-visible.js';
-import { eventTail, type TailPosition } from './event-tail.js';
-import { RowQueue } from './row-queue.js';
+import { errorText } from '../ui/error-text.js';
+import { eventTail } from './event-tail.js';
+import { placeOf, type TailPlace, type TailRow, withRows, withStored } from './tail-memory.js';
 import { watchRequest } from './watch-request.js';
 
-/** Few enough that the table is not virtualised: its rows slide in. */
-const MAX_ROWS = 200;
+const client = createClient(ObservabilityService, transport);
+/** Events that were stored before, which the tail begins with. */
+const STORED_SHOWN = 100;
 /** Time between two drawings of new rows. */
 const DRAW_MS = 100;
 
-/** A row of the page: an event, or the number of events that were not drawn. */
-export type TailRow =
-  | { readonly key: string; readonly event: ControlExecutionEvent }
-  | { readonly key: string; readonly skipped: number };
+/** The events of a tail. */
+export interface TailOf {
+  /** Names them: tails of the same name have the same events. */
+  readonly name: string;
+  /** Its beginning is only that of the stored events. */
+  readonly filter: EventFilter;
+}
 
 export interface EventTail {
   /** Latest first. */
@@ -25,61 +33,98 @@ export interface EventTail {
   /** Number of events that follow when the rows are no longer held. */
   readonly waiting: number;
   readonly state: 'connecting' | 'live' | 'reconnecting' | 'paused';
+  /** Whether the rows have the events that were stored before. */
+  readonly isLoaded: boolean;
   readonly notice: string | null;
   readonly dismiss: () => void;
   readonly toggle: () => void;
 }
 
 /**
- * The latest events, as they are stored. The stream runs while the tab is visible and the tail is not paused; it
- * continues after the last position, so that nothing is lost in between. While the rows are held, events are received
- * but not drawn.
+ * The latest stored events, then all others as they are stored. The stream runs while the tab is visible and the tail is
+ * not paused; it continues after the last position, so that nothing is lost in between. While the rows are held, events
+ * are received but not drawn. Without events to show there is no stream.
  */
-export function useEventTail(filters: string, isHeld: boolean): EventTail {
+export function useEventTail(of: TailOf | undefined, isHeld: boolean): EventTail {
   const isVisible = useVisible();
   const [isPaused, setPaused] = useState(false);
   const [connection, setConnection] = useState<'connecting' | 'live' | 'reconnecting'>('connecting');
   const [rows, setRows] = useState<readonly TailRow[]>([]);
+  const [isLoaded, setLoaded] = useState(false);
   const [received, setReceived] = useState(0);
   const [waiting, setWaiting] = useState(0);
   const [notice, setNotice] = useState<string | null>(null);
-  const place = useRef<{ filters: string; position: TailPosition; queue: RowQueue<ControlExecutionEvent> }>(
-    undefined,
-  );
+  const place = useRef<TailPlace>(undefined);
+  const filter = useRef(of?.filter);
+  filter.current = of?.filter;
+  const name = of?.name;
 
   useEffect(() => {
-    if (isPaused || !isVisible) return;
-    if (place.current?.filters !== filters) {
-      place.current = { filters, position: { value: undefined }, queue: new RowQueue() };
-      setRows([]);
+    if (isPaused || !isVisible || name === undefined) return;
+    if (place.current?.filters !== name) {
+      place.current = placeOf(name, Date.now());
       setNotice(null);
     }
-    const { position, queue } = place.current;
-    const tail = eventTail(position, {
+    const own = place.current;
+    own.leftAtMs = Number.POSITIVE_INFINITY;
+    const wanted = filter.current ?? {};
+    const show = (): void => {
+      setRows(own.rows);
+      setReceived(own.received);
+      setLoaded(own.isLoaded);
+    };
+    show();
+    const leaving = new AbortController();
+    let isLoading = false;
+    // After the stream has begun: an event is in one of both, or in both.
+    const load = async (): Promise<void> => {
+      if (own.isLoaded || isLoading) return;
+      isLoading = true;
+      try {
+        const request = { ...wanted, limit: STORED_SHOWN, includeBuffered: true, total: TotalKind.NONE };
+        const { events } = await client.queryEvents(request, { signal: leaving.signal });
+        own.rows = withStored(own.rows, events);
+      } catch (error) {
+        if (leaving.signal.aborted) return;
+        setNotice(`The latest stored events could not be loaded: ${errorText(error).detail}`);
+      }
+      own.isLoaded = true;
+      show();
+    };
+    const tail = eventTail(own.position, {
       onEvents: (events) => {
-        queue.push(events);
-        setReceived((count) => count + events.length);
+        own.queue.push(events);
+        own.received += events.length;
+        setReceived(own.received);
       },
-      onConnected: () => setConnection('live'),
+      onConnected: () => {
+        setConnection('live');
+        void load();
+      },
       onLost: () => setConnection('reconnecting'),
       onNotice: setNotice,
     });
-    const end = listen({ source: EVENTS, request: watchRequest(new URLSearchParams(filters)) }, tail);
+    const end = listen({ source: EVENTS, request: watchRequest(wanted) }, tail);
     return () => {
+      leaving.abort();
       end();
+      own.leftAtMs = Date.now();
       setConnection('connecting');
     };
-  }, [filters, isPaused, isVisible]);
+  }, [name, isPaused, isVisible]);
 
   useEffect(() => {
     const draw = () => {
-      const queue = place.current?.queue;
-      if (queue === undefined) return;
+      const own = place.current;
+      if (own === undefined) return;
       if (!isHeld) {
-        const { rows: fresh, skipped } = queue.take(performance.now());
-        if (fresh.length > 0) setRows((before) => withRows(before, fresh, skipped));
+        const { rows: fresh, skipped } = own.queue.take(performance.now());
+        if (fresh.length > 0) {
+          own.rows = withRows(own.rows, fresh, skipped);
+          setRows(own.rows);
+        }
       }
-      setWaiting(queue.waiting);
+      setWaiting(own.queue.waiting);
     };
     const timer = setInterval(draw, DRAW_MS);
     return () => clearInterval(timer);
@@ -87,24 +132,6 @@ export function useEventTail(filters: string, isHeld: boolean): EventTail {
 
   const toggle = useCallback(() => setPaused((before) => !before), []);
   const dismiss = useCallback(() => setNotice(null), []);
-  return { rows, received, waiting, state: isPaused ? 'paused' : connection, notice, dismiss, toggle };
-}
-
-function withRows(
-  before: readonly TailRow[],
-  fresh: readonly ControlExecutionEvent[],
-  skipped: number,
-): readonly TailRow[] {
-  const added = fresh.map((event) => ({ key: event.controlExecutionId ?? '', event })).reverse();
-  return [...added, ...withSkipped(before, skipped, added.at(-1)?.key ?? '')].slice(0, MAX_ROWS);
-}
-
-function withSkipped(before: readonly TailRow[], skipped: number, key: string): readonly TailRow[] {
-  if (skipped === 0) return before;
-  const [first, ...others] = before;
-  // One row for all that were skipped at a time.
-  if (first !== undefined && 'skipped' in first) {
-    return [{ ...first, skipped: first.skipped + skipped }, ...others];
-  }
-  return [{ key: `before ${key}`, skipped }, ...before];
+  const state = isPaused ? 'paused' : connection;
+  return { rows, received, waiting, state, isLoaded, notice, dismiss, toggle };
 }

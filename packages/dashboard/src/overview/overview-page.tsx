@@ -9,7 +9,7 @@ import { keepPreviousData } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { DecisionsChart } from '../activity/decisions-chart.js';
 import { Figure, Figures } from '../activity/figures.js';
-import { RangeField, refreshMs, useRange } from '../activity/range-field.js';
+import { RangeField, refreshMs, statisticsRange, useRange } from '../activity/range-field.js';
 import { TopAgents, TopControls } from '../activity/top-tables.js';
 import { ProblemList } from '../health/problem-list.js';
 import { ServerCard } from '../health/server-card.js';
@@ -77,26 +77,31 @@ interface StatisticsProps {
 function Statistics({ range, children }: StatisticsProps) {
   const query = useQuery(
     ObservabilityService.method.getStatsOverview,
-    { timeRange: range, includeTimeseries: true },
+    { ...statisticsRange(range), includeTimeseries: true },
     { refetchInterval: refreshMs(range), placeholderData: keepPreviousData },
   );
   return (
     <QueryState query={query} what="statistics">
       {(stats) => (
         <>
-          <Figures totals={stats.totals} of={{ range: stats.timeRange }}>
+          <Figures totals={stats.totals} of={{ range }}>
             {children}
           </Figures>
-          <Recorded stats={stats} />
+          <Recorded stats={stats} range={range} />
         </>
       )}
     </QueryState>
   );
 }
 
-function Recorded({ stats }: { readonly stats: GetStatsOverviewResponse }) {
+interface RecordedProps {
+  readonly stats: GetStatsOverviewResponse;
+  readonly range: string;
+}
+
+function Recorded({ stats, range }: RecordedProps) {
   const { state } = useSession();
-  const { totals, timeRange, topControls, agents } = stats;
+  const { totals, topControls, agents } = stats;
   if (totals === undefined || totals.executionTotal === 0n) {
     return <NothingRecorded keysRequired={state.kind === 'ready' && state.keysRequired} />;
   }
@@ -104,8 +109,8 @@ function Recorded({ stats }: { readonly stats: GetStatsOverviewResponse }) {
     <>
       <DecisionsChart totals={totals} of={{}} />
       <div className="columns">
-        <TopControls controls={topControls} all={totals.executionTotal} range={timeRange} />
-        <TopAgents agents={agents} range={timeRange} />
+        <TopControls controls={topControls} all={totals.executionTotal} range={range} />
+        <TopAgents agents={agents} range={range} />
       </div>
     </>
   );

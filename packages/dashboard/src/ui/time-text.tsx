@@ -6,6 +6,9 @@ const UNITS = [
 ] as const;
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const dayOfYear = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 
 interface TimeTextProps {
   /** RFC 3339. */
@@ -22,6 +25,23 @@ export function TimeText({ time, isExact = false }: TimeTextProps) {
       {isExact ? exact.format(date) : ago(date)}
     </time>
   );
+}
+
+/** The clock of a time with hours from 0 to 23, after the day if it is not today; how long ago it was on hover. */
+export function ClockText({ time }: Pick<TimeTextProps, 'time'>) {
+  const date = new Date(time ?? '');
+  if (Number.isNaN(date.getTime())) return <span className="muted">unknown</span>;
+  return (
+    <time className="clock" dateTime={date.toISOString()} title={`${ago(date)}, ${date.toISOString()} (UTC)`}>
+      {clockText(date)}
+    </time>
+  );
+}
+
+function clockText(date: Date, now = new Date()): string {
+  const isToday = date.toDateString() === now.toDateString();
+  if (isToday) return clock.format(date);
+  return `${(date.getFullYear() === now.getFullYear() ? day : dayOfYear).format(date)} ${clock.format(date)}`;
 }
 
 function ago(date: Date): string {

@@ -1,0 +1,115 @@
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { BulkRow } from '../../database/bulk.js';
+import type { Database } from '../../database/database.js';
+import { rollupsOf } from '../sql/rollups.js';
+import { type Count, countOf } from '../store/count.js';
+import { cover, segmentsOf, type TimeWindow } from '../store/time-range.js';
+import { COUNT_LEVELS } from './count-store.js';
+import { OUTCOME_SUMS, type OutcomeSum } from './outcome-sums.js';
+
+/** Sums as they are read; `allowed` follows from them. */
+export type ReadSums = Readonly<Record<OutcomeSum, Count>>;
+
+export interface CountQuery {
+  /** Null for all agents. */
+  readonly agentName: string | null;
+  readonly window: TimeWindow;
+  readonly byBucket: boolean;
+  /** Start of what is counted before the window; null for nothing. */
+  readonly previousStartS: number | null;
+  /** Number of agents to list. */
+  readonly agents: number;
+}
+
+/** Figures of one consistent view. */
+export interface FoundCounts {
+  /** By bucket; null for counts in none. Buckets without an entry are empty. */
+  readonly buckets: ReadonlyMap<number | null, ReadSums>;
+  /** Undefined when there is nothing, or nothing was asked for. */
+  readonly previous: ReadSums | undefined;
+  /** Most denials first, then most evaluations, then by name. */
+  readonly agents: readonly { readonly agentName: string; readonly sums: ReadSums }[];
+  /** Since when evaluations are counted, in seconds since 1970; null before the first one is stored. */
+  readonly sinceS: number | null;
+}
+
+/** Reads the stored counts. */
+export type ReadCounts = (query: CountQuery) => Promise<FoundCounts>;
+
+/** The bucket of what is before the window. */
+const BEFORE = -1;
+const UNITS = COUNT_LEVELS.map(({ unitS }) => unitS);
+
+const columns = (value: (sum: OutcomeSum) => string) => Prisma.raw(OUTCOME_SUMS.map(value).join(', '));
+const SUMS_OF_ROWS = columns((sum) => `CAST(SUM("${sum}") AS BIGINT) AS "${sum}"`);
+const NO_SUMS = columns(() => '0');
+const NO_TEXT = Prisma.raw('CAST(NULL AS TEXT)');
+const NO_INTEGER = Prisma.raw('CAST(NULL AS INTEGER)');
+
+/** Kinds of rows. */
+const BUCKET = 0;
+const AGENT = 1;
+const SINCE = 2;
+
+export function createReadCounts(
+  database: Pick<Database, 'kind'> & { readonly bulk: Pick<Database['bulk'], 'read'> },
+): ReadCounts {
+  return async ({ agentName, window, byBucket, previousStartS, agents }) => {
+    const before = previousStartS === null ? [] : cover(BEFORE, previousStartS, window.startS, UNITS);
+    const counts = rollupsOf(
+      database.kind,
+      [...before, ...segmentsOf(window, byBucket)],
+      agentName === null ? [] : [Prisma.sql`"agent_name" = ${agentName}`],
+      Prisma.raw('"evaluation_counts"'),
+    );
+    const rows = await database.bulk.read(
+      'statistics',
+      Prisma.sql`
+        WITH "found" AS MATERIALIZED (
+          SELECT CAST("item" ->> 0 AS INTEGER) AS "bucket", "agent_name", ${SUMS_OF_ROWS}
+          FROM ${counts}
+          GROUP BY 1, 2
+        )
+        SELECT ${BUCKET}, "bucket", ${NO_TEXT}, ${SUMS_OF_ROWS} FROM "found" GROUP BY "bucket"
+        UNION ALL SELECT * FROM (
+          SELECT ${AGENT}, ${NO_INTEGER}, "agent_name", ${SUMS_OF_ROWS} FROM "found"
+          WHERE "bucket" IS NULL OR "bucket" <> ${BEFORE}
+          GROUP BY "agent_name" ORDER BY "denied" DESC, "evaluated" DESC, "agent_name" LIMIT ${agents}
+        ) AS "agents"
+        UNION ALL SELECT ${SINCE}, ${NO_INTEGER}, CAST("since_s" AS TEXT), ${NO_SUMS} FROM "evaluation_counting"`,
+    );
+    return readFound(rows);
+  };
+}
+
+function readFound(rows: readonly BulkRow[]): FoundCounts {
+  const buckets = new Map<number | null, ReadSums>();
+  const agents: { agentName: string; sums: ReadSums }[] = [];
+  let sinceS: number | null = null;
+  for (const [kind, bucket, text, ...values] of rows) {
+    if (Number(kind) === SINCE) sinceS = Number(text);
+    else if (Number(kind) === AGENT) agents.push({ agentName: String(text), sums: sumsOf(values) });
+    else buckets.set(bucket === null || bucket === undefined ? null : Number(bucket), sumsOf(values));
+  }
+  const previous = buckets.get(BEFORE);
+  buckets.delete(BEFORE);
+  agents.sort((a, b) => most(a.sums.denied, b.sums.denied) || most(a.sums.evaluated, b.sums.evaluated));
+  return { buckets, previous, agents, sinceS };
+}
+
+/** The larger one first. Those that are equal stay in their order, by name. */
+function most(one: Count, other: Count): number {
+  return Number(other > one) - Number(other < one);
+}
+
+function sumsOf(values: readonly (BulkRow[number] | undefined)[]): ReadSums {
+  const [evaluated, denied, steered, denied_by_error, observed, failed] = values.map(countOf) as [
+    Count,
+    Count,
+    Count,
+    Count,
+    Count,
+    Count,
+  ];
+  return { evaluated, denied, steered, denied_by_error, observed, failed };
+}
