@@ -149,7 +149,8 @@ describeOnPostgresql('controls in the dashboard', (freshDatabaseUrl) => {
 
   it('sorts by its heads, opens rows on click, and acts on all that match, also on those that are not shown', async () => {
     const names = Array.from({ length: 53 }, (_, index) => `many-${String(index).padStart(2, '0')}`);
-    for (const name of names) await create(name);
+    const ids: number[] = [];
+    for (const name of names) ids.push(await create(name));
     await open('/controls?name=many-', async ({ page }) => {
       const first = page.getByRole('row').nth(1);
       await first.getByText('many-52').waitFor();
@@ -191,6 +192,7 @@ describeOnPostgresql('controls in the dashboard', (freshDatabaseUrl) => {
       await page.getByText('1 of 1').waitFor();
       await first.getByText('many-52').waitFor();
     });
+    for (const id of ids) await controls().deleteControl({ controlId: id });
   });
 
   it('reads like sentences, is linked and unlinked, and deleted with its effect named', async () => {
@@ -225,6 +227,8 @@ describeOnPostgresql('controls in the dashboard', (freshDatabaseUrl) => {
       expect(text).toContain('OR at least one of these holds');
       expect(text).toContain(`input.to is any of ${HOSTILE.markup} ${HOSTILE.rightToLeft}`);
       expect(text).toContain('name starts with read_mail');
+      // The view of JSON draws what is in the window.
+      await page.setViewportSize({ width: 1280, height: 3_000 });
       await page.getByText('As JSON').click();
       await page.getByLabel('Definition as JSON').getByText('"starts_with"').waitFor();
       expect(await page.locator('img').count()).toBe(0);
@@ -255,7 +259,9 @@ describeOnPostgresql('controls in the dashboard', (freshDatabaseUrl) => {
       stage: Stage.PRE,
       stepForm: {
         case: 'stepJson',
-        value: new TextEncoder().encode(JSON.stringify({ type: 'tool', name: 'send_mail', input: 'hello' })),
+        value: new TextEncoder().encode(
+          JSON.stringify({ type: 'tool', name: 'send_mail', input: { text: 'hello' } }),
+        ),
       },
     });
     await open(`/controls/${controlId}`, async ({ page }) => {

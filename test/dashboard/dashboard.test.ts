@@ -232,7 +232,7 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
       await dialog.getByRole('button', { name: 'Add label' }).click();
       await dialog.getByRole('alert').getByText('A label is a name and a value').waitFor();
       await dialog.getByLabel('Label, as name=value').fill('team=finance');
-      await page.keyboard.press('Enter');
+      await dialog.getByRole('button', { name: 'Add label' }).click();
       await dialog.getByText('finance-bot-01, finance-bot-02').waitFor();
       await dialog.getByRole('button', { name: 'Save labels: give to 2 agents' }).click();
       await row('finance-bot-02').getByText('its labels').waitFor();
@@ -245,7 +245,7 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
       await dialog.getByRole('button', { name: 'Remove the label team=finance' }).click();
       await dialog.getByText('3 agents lose it').waitFor();
       await dialog.getByLabel('Label, as name=value').fill('team=support');
-      await page.keyboard.press('Enter');
+      await dialog.getByRole('button', { name: 'Add label' }).click();
       await dialog.getByRole('button', { name: 'Save labels: give to 1 agent, take from 3 agents' }).click();
       await row('support-bot-01').getByText('its labels').waitFor();
       expect(await row('finance-bot').count()).toBe(0);
