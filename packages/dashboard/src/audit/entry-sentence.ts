@@ -91,7 +91,7 @@ export function entrySentence(entry: AuditEntry): readonly SentencePart[] {
     resource: [`the ${resource} `, named(resourceName ?? resourceId)],
   };
   const rest = SENTENCES[action]?.(change) ?? [`${action}: `, ...change.resource];
-  return [{ name: actorText(entry.actor) }, ' ', ...rest];
+  return [{ name: entry.actor?.name ?? actorText(entry.actor) }, ' ', ...rest];
 }
 
 /** The sentence as a text. */
