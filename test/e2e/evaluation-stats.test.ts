@@ -1,0 +1,162 @@
+import { expect, it } from 'vitest';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { type RestClient, restClient } from '../support/http.js';
+import { metric, parseMetrics } from '../support/prometheus.js';
+import {
+  methodNamed,
+  PROTOCOLS,
+  type ProtocolClient,
+  type ProtocolName,
+} from '../support/protocol-clients.js';
+import { denyWord, seeder } from '../support/seed.js';
+import { testService } from '../support/service-suite.js';
+
+const AGENT = 'counted-bot-1';
+const FAILING = 'failing-bot-1';
+const PREFIX = 'control_enforcement_server';
+const BROKEN = { selector: {}, evaluator: { name: 'missing-one', config: {} } };
+
+/** What a word in a step comes to. */
+const WORDS = {
+  fine: {},
+  bad: { denied: 1 },
+  guided: { steered: 1 },
+  watched: { observed: 1 },
+} as const;
+const words = Object.keys(WORDS) as (keyof typeof WORDS)[];
+
+/** The log of what was sent. */
+class Tally {
+  evaluated = 0;
+  denied = 0;
+  steered = 0;
+  denied_by_error = 0;
+  observed = 0;
+  failed = 0;
+
+  note(agent: string, word: keyof typeof WORDS): void {
+    const more: Partial<Record<keyof Tally, number>> =
+      agent === AGENT ? WORDS[word] : { denied: 1, denied_by_error: 1, failed: 1 };
+    this.evaluated += 1;
+    for (const [sum, number] of Object.entries(more)) this[sum as 'evaluated'] += number;
+  }
+
+  get counts() {
+    const { evaluated, denied, steered, denied_by_error, observed, failed } = this;
+    const allowed = evaluated - denied - steered;
+    return { evaluated, allowed, denied, steered, denied_by_error, observed, failed };
+  }
+}
+
+async function seed(call: RestClient) {
+  const { agent, control, link, linked } = seeder(call);
+  await agent(AGENT);
+  const guidance = { decision: 'steer', steering_context: { message: 'rather not' } };
+  const controls = [];
+  for (const [name, data] of [
+    ['denies', denyWord('bad')],
+    ['steers', denyWord('guided', { action: guidance })],
+    ['observes', denyWord('watched', { action: { decision: 'observe' } })],
+  ] as const) {
+    controls.push(await control(name, data));
+    await link(AGENT, controls.at(-1) as number);
+  }
+  await linked(FAILING, 'fails', denyWord('x', { condition: BROKEN }));
+}
+
+const evaluation = (agent: string, word: string) => ({
+  agent_name: agent,
+  stage: 'pre',
+  step: { type: 'llm', name: 'answer', input: { text: word } },
+});
+
+const evaluateMethod = methodNamed('EvaluationService.Evaluate');
+const batchMethod = methodNamed('EvaluationService.EvaluateBatch');
+const streamMethod = methodNamed('EvaluationService.EvaluateStream');
+const statsMethod = methodNamed('ObservabilityService.GetEvaluationStats');
+
+/** Sends everything one by one and as a batch, and over a stream where the protocol has one. */
+async function send(client: ProtocolClient, canStream: boolean, tally: Tally): Promise<void> {
+  const all = [AGENT, FAILING].flatMap((agent) => words.map((word) => [agent, word] as const));
+  const evaluations = all.map(([agent, word]) => evaluation(agent, word));
+  const noteAll = () => {
+    for (const [agent, word] of all) tally.note(agent, word);
+  };
+  for (const one of evaluations) {
+    const reply = await client.call(evaluateMethod, one);
+    expect(reply).toMatchObject({ ok: true });
+  }
+  noteAll();
+  // Refusals are not counted: of agents that do not exist, and of steps that are none.
+  await expect(client.call(evaluateMethod, evaluation('unknown-bot-1', 'bad'))).resolves.toMatchObject({
+    ok: false,
+  });
+  const refused = [evaluation('unknown-bot-1', 'bad'), { agent_name: AGENT, stage: 'pre' }];
+  await expect(
+    client.call(batchMethod, { evaluations: [...evaluations, ...refused] }),
+  ).resolves.toMatchObject({ ok: true });
+  noteAll();
+  if (!canStream) return;
+  await client.stream(streamMethod, [
+    { id: 'one', evaluations },
+    { id: 'two', evaluations },
+  ]);
+  noteAll();
+  noteAll();
+}
+
+describeOnEachDatabase('counts of evaluations', (freshDatabaseUrl) => {
+  it.each(['none', 'matches', 'all'])(
+    'are the same in the reply, in the metrics and in the log of who sent them; recorded: %s',
+    async (record) => {
+      const service = await testService({
+        DATABASE_URL: await freshDatabaseUrl(),
+        SERVICE_OBSERVABILITY_RECORD: record,
+      });
+      const call = restClient(service.url);
+      await seed(call);
+      const tally = new Tally();
+      const protocols: readonly ProtocolName[] = [
+        'REST over h1',
+        'gRPC (grpc-js)',
+        'gRPC-Web over h1',
+        'Connect over h1',
+        'Connect with JSON over h1',
+      ];
+      for (const name of protocols) {
+        const client = PROTOCOLS[name](service.url);
+        try {
+          await send(client, name === 'gRPC (grpc-js)', tally);
+          await expect(call('POST', '/api/v1/observability/flush')).resolves.toMatchObject({
+            status: 200,
+          });
+          const reply = await client.call(statsMethod, { time_range: '1h', include_timeseries: true });
+          expect(reply).toMatchObject({ ok: true, reply: { time_range: '1h', bucket_seconds: 300 } });
+          if (!reply.ok) return;
+          const { counts, timeseries, agents } = reply.reply as Record<string, any>;
+          expect(counts).toEqual(tally.counts);
+          expect(agents.map((one: { agent_name: string }) => one.agent_name)).toEqual([FAILING, AGENT]);
+          expect(timeseries).toHaveLength(12);
+        } finally {
+          client.close();
+        }
+      }
+      const samples = parseMetrics(String((await call('GET', '/metrics')).body));
+      const outcome = (label: string) =>
+        metric(samples, `${PREFIX}_evaluation_outcomes_total`, { outcome: label });
+      const { counts } = tally;
+      expect({
+        evaluated: metric(samples, `${PREFIX}_evaluation_outcomes_total`),
+        allowed: outcome('allow'),
+        denied: outcome('deny') + outcome('deny_by_error'),
+        steered: outcome('steer'),
+        denied_by_error: outcome('deny_by_error'),
+        observed: metric(samples, `${PREFIX}_evaluations_observed_total`),
+        failed: metric(samples, `${PREFIX}_evaluations_failed_total`),
+      }).toEqual(counts);
+      expect(metric(samples, `${PREFIX}_evaluations_total`)).toBe(counts.evaluated);
+      expect(metric(samples, `${PREFIX}_evaluation_counts_waiting`)).toBe(0);
+      expect(metric(samples, `${PREFIX}_evaluation_counts_lost_total`)).toBe(0);
+    },
+  );
+});
