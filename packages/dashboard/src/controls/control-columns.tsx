@@ -23,7 +23,7 @@ export const CONTROL_COLUMNS: Columns<ControlSummary> = [
         <NameLink href={`/controls/${id}`} name={name} max={MAX_NAME} />
         {templateBacked && (
           <Link className="tag mark" href={`/controls/${id}/template`}>
-            {templateRendered === false ? 'draft of a template' : 'template'}
+            {templateRendered === false ? 'draft' : 'template'}
           </Link>
         )}
       </>

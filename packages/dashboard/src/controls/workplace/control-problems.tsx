@@ -11,12 +11,12 @@ export function ControlProblems({ controlId }: { readonly controlId: number }) {
   const found = problemsOf(query.data?.problems ?? [], controlId);
   return found.map(({ problem, detail }) => (
     <section
-      key={problem.kind}
+      key={`${problem.kind} ${problem.severity}`}
       className={problem.severity === ProblemSeverity.NOTICE ? 'notice' : 'failing'}
       aria-label="Problem of this control"
     >
       <p>
-        <strong>{problem.count === 1 ? problem.title : titleOfOne(problem)}</strong>
+        <strong>{TITLES[problem.kind] ?? problem.title}</strong>
         {detail !== undefined && <> – {detail}</>}
       </p>
       <p>{problem.detail}</p>
@@ -28,11 +28,12 @@ export function ControlProblems({ controlId }: { readonly controlId: number }) {
   ));
 }
 
-/** A title for one subject where that of the problem is about several. */
-function titleOfOne({ kind }: Problem): string {
-  const words = kind.replaceAll('_', ' ');
-  return `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`;
-}
+/** What is wrong with this control, where the title of the problem may be about several. */
+const TITLES: Readonly<Record<string, string>> = {
+  evaluator_not_configured: 'An evaluator of this control is not configured',
+  control_unreadable: 'The stored definition of this control cannot be read',
+  control_failing: 'This control ends in errors',
+};
 
 interface ProblemOfControl {
   readonly problem: Problem;

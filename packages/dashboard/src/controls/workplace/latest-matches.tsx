@@ -6,7 +6,6 @@ import {
 } from '@gen/enforcement/v1/observability_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { DecisionBadge, signOfDecision } from '../../control-parts/decision-badge.js';
 import { agentAddress } from '../../references/columns.js';
 import { traceAddress } from '../../references/trace-address.js';
 import { NameLink } from '../../ui/name-link.js';
@@ -18,7 +17,7 @@ import { UserText } from '../../ui/user-text.js';
 
 const SHOWN = 6;
 const REFRESH_MS = 5_000;
-const MAX_NAME = 24;
+const MAX_NAME = 20;
 
 const COLUMNS: Columns<ControlExecutionEvent> = [
   {
@@ -30,7 +29,6 @@ const COLUMNS: Columns<ControlExecutionEvent> = [
       </Link>
     ),
   },
-  { head: 'Decision', cell: ({ action }) => <DecisionBadge sign={signOfDecision(action)} /> },
   {
     head: 'Agent',
     cell: ({ agentName = '' }) => <NameLink href={agentAddress(agentName)} name={agentName} max={MAX_NAME} />,

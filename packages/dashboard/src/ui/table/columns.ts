@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly className?: string;
   /** For sentences of users, in whatever direction they are written. */
   readonly dir?: 'auto';
+  /** Whether its head is only for those who cannot see the table: its cells say what they are. */
+  readonly isHeadHidden?: boolean;
   /** How its head orders the rows, see `TableProps.sort`. */
   readonly sort?: ColumnSort;
   /** Whether its cells are as wide as their content in each table, for links and words that mean nothing cut off. */

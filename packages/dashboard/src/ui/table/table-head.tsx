@@ -12,11 +12,11 @@ const ARROWS = { ascending: '▲', descending: '▼' } as const;
 
 /** The head of a column; a button where it orders the rows. */
 export function TableHead<Row>({ column, sort, style }: TableHeadProps<Row>) {
-  const { head, className, sort: order } = column;
+  const { head, className, isHeadHidden, sort: order } = column;
   if (sort === undefined || order === undefined) {
     return (
       <th scope="col" className={className} style={style}>
-        {head}
+        {isHeadHidden ? <span className="visually-hidden">{head}</span> : head}
       </th>
     );
   }
