@@ -2,6 +2,7 @@ import { IconChevronDown } from '@tabler/icons-react';
 import {
   type KeyboardEvent,
   type ReactNode,
+  useCallback,
   useEffect,
   useId,
   useLayoutEffect,
