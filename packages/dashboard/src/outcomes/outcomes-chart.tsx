@@ -1,12 +1,10 @@
-import type {
-  EvaluationCounts,
-  GetEvaluationStatsResponse,
-} from '@gen/enforcement/v1/observability_service_pb.js';
+import type { GetEvaluationStatsResponse } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useMemo } from 'react';
 import type { ChartInterval, ChartLayer } from '../activity/chart-geometry.js';
 import { type EventsOf, eventsAddress } from '../activity/events-address.js';
 import { useRange } from '../activity/range-field.js';
 import { TimeChart } from '../activity/time-chart.js';
+import { outcomeIntervals } from './outcome-intervals.js';
 
 /** The outcomes, from the bottom of a bar to its top. Each evaluation is in one of them. */
 const LAYERS: readonly ChartLayer[] = [
@@ -48,34 +46,4 @@ export function OutcomesChart({ stats, of }: OutcomesChartProps) {
       ]}
     />
   );
-}
-
-export interface OutcomeInterval extends ChartInterval {
-  readonly evaluated: bigint;
-}
-
-type Series = Pick<GetEvaluationStatsResponse, 'timeseries' | 'bucketSeconds'>;
-
-/** The intervals of evaluations; the last one may still go on. */
-export function outcomeIntervals({ timeseries, bucketSeconds }: Series): OutcomeInterval[] {
-  return timeseries.map(({ timestamp, counts }) => {
-    const fromMs = Date.parse(timestamp);
-    return {
-      fromMs,
-      toMs: fromMs + bucketSeconds * 1000,
-      counts: counts === undefined ? {} : layersOf(counts),
-      evaluated: counts?.evaluated ?? 0n,
-    };
-  });
-}
-
-function layersOf(counts: EvaluationCounts): ChartInterval['counts'] {
-  const { denied, deniedByError, steered, observed, allowed } = counts;
-  return {
-    deny: Number(denied - deniedByError),
-    error: Number(deniedByError),
-    steer: Number(steered),
-    observe: Number(observed),
-    safe: Number(allowed - observed),
-  };
 }
