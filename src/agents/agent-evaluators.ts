@@ -15,6 +15,7 @@ import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
 import { changeOfRegistration, demandedAgent, existingAgent } from './agent-service.js';
 import { type AgentRow, createAgentStore } from './agent-store.js';
 import { registeredEvaluators } from './registered-evaluators.js';
+import { changesPolicies, effectsInAudit, NO_EFFECTS, settleLabels } from './settled-labels.js';
 import { type StepSchemaReports, settingOf, settingWarnings } from './step-schema-setting.js';
 import { compareTexts, stepKey } from './steps-catalogue.js';
 
@@ -88,6 +89,10 @@ export function createAgentEvaluators(options: AgentEvaluatorsOptions) {
         const data = removes ? stringifyJson(registration) : row.data;
         const store = createAgentStore(tx);
         const version = removes ? await store.update(row.id, { data }) : row.version;
+        // The labels stay, and are those of the new version.
+        const effects = removes
+          ? await settleLabels(tx, { id: row.id, version }, stored.agent.agent_metadata, false)
+          : NO_EFFECTS;
         const stepSchemas = word === undefined ? row.stepSchemas : settingOf(word);
         const isSet = stepSchemas !== row.stepSchemas;
         if (isSet) await store.setStepSchemas(row.id, stepSchemas);
@@ -98,9 +103,10 @@ export function createAgentEvaluators(options: AgentEvaluatorsOptions) {
           version,
         };
         if (!removes && !isSet) return { value, change: null };
-        const after = agentState({ data, version, stepSchemas });
+        const after = { ...agentState({ data, version, stepSchemas }), ...effectsInAudit(effects) };
         const audit = agentFact('agent.update', row.name, agentState(row), after);
-        const change = isSet ? { agents: [row.name] } : changeOfRegistration(row, data);
+        const change =
+          isSet || changesPolicies(effects) ? { agents: [row.name] } : changeOfRegistration(row, data);
         return { value, change, audit };
       });
     },

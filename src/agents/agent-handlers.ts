@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { AgentService as AgentServiceDesc } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { type HandlersOf, handler, sharedHandler, streamHandler } from '../contract/call/handler.js';
 import type { AgentEvaluators } from './agent-evaluators.js';
@@ -13,9 +12,8 @@ export function agentHandlers(
   watchControls: WatchControls,
 ): HandlersOf<typeof AgentServiceDesc> {
   return {
-    // Replaced by the implementation of this branch.
-    listAgentLabels: handler(z.object({}), () => ({ labels: [] })),
     listAgents: handler(agentSchemas.listAgents, (input) => agents.list(input)),
+    listAgentLabels: handler(agentSchemas.listAgentLabels, () => agents.listLabels()),
     initAgent: handler(agentSchemas.initAgent, (input, context) => agents.init(context, input)),
     getAgent: handler(agentSchemas.getAgent, (input) => agents.get(input.agent_name)),
     updateAgent: handler(agentSchemas.updateAgent, (input, context) => evaluators.remove(context, input)),

@@ -18,12 +18,14 @@ import { agentName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
 import { inputItems, strictFlag } from '../contract/input/parse-input.js';
 import { checkTarget, targetMembers } from '../contract/input/target.js';
+import { AGENT_ORDERS } from './agent-page.js';
 import type {
   AgentProfile,
   AgentRegistration,
   EvaluatorRegistration,
   StepDefinition,
 } from './agent-registration.js';
+import { labelFilter } from './label-fields.js';
 import { STEP_SCHEMA_WORDS } from './step-schema-setting.js';
 
 /** Agents or evaluators per page; other sizes are clamped, which deployed clients rely on. */
@@ -96,7 +98,13 @@ export const agentSchemas = {
     limit: pageSize,
     name: nullable(text()),
     has_active_controls: nullable(boolean()),
+    labels: labelFilter(),
+    control_id: nullable(integer()),
+    policy_id: nullable(integer()),
+    order_by: nullable(oneOf(AGENT_ORDERS, 'enum')),
+    reverse: nullable(boolean()),
   }),
+  listAgentLabels: z.object({}),
   initAgent: withExample(
     z
       .object({

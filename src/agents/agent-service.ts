@@ -12,15 +12,18 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { StepSchemaMode } from '../core/step-schemas.js';
 import type { Change } from '../database/change-log.js';
 import type { Database, DbClient } from '../database/database.js';
+import { isoOfSeconds } from '../database/iso-time.js';
 import type { Mutator } from '../database/mutator.js';
 import { agentFact, agentState, controlLink } from './agent-audit.js';
 import { linkedControls, printed, readableControls } from './agent-controls.js';
 import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-errors.js';
+import { countedLabels } from './agent-label-store.js';
+import { labelsOf } from './agent-labels.js';
 import { agentLinkWarnings } from './agent-link-warnings.js';
 import { createAgentPolicyStore } from './agent-policy-store.js';
 import type { AgentRegistration } from './agent-registration.js';
 import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
-import { type AgentRow, createAgentStore } from './agent-store.js';
+import { type AgentActivity, type AgentRow, createAgentStore } from './agent-store.js';
 import type { AskedForControls } from './asked-for-controls.js';
 import { compatibilityProblems, policyControlIncompatible, readCandidates } from './control-compatibility.js';
 import type { ControlFeed } from './control-feed.js';
@@ -28,7 +31,17 @@ import { listedPage, pageKey } from './listed-page.js';
 import { noChanges } from './overwrite-changes.js';
 import { stepSchemasText } from './registered-schemas.js';
 import { checkRegistration, type Merge, mergeOverwrite, mergeStrict } from './registration.js';
+import {
+  changesPolicies,
+  effectsInAudit,
+  effectWarnings,
+  type LabelEffects,
+  mayTakePolicies,
+  NO_EFFECTS,
+  settleLabels,
+} from './settled-labels.js';
 import type { StepSchemaReports } from './step-schema-setting.js';
+import { compareTexts } from './steps-catalogue.js';
 import type { ListedControl } from './watched-controls.js';
 
 export interface AgentServiceOptions {
@@ -42,13 +55,16 @@ export interface AgentServiceOptions {
   readonly feed: Pick<ControlFeed, 'at'>;
 }
 
+/** Labels listed, and values of each. */
+const MAX_COUNTED_LABELS = { names: 200, values: 100 } as const;
+
 export type AgentService = ReturnType<typeof createAgentService>;
 
 /** Registers and lists agents, and links controls to them. */
 export function createAgentService(options: AgentServiceOptions) {
   const { database, mutate, registry, now, asked, feed, stepSchemas } = options;
   return {
-    /** One page of agents, newest first. */
+    /** One page of agents. */
     async list(input: AgentInputs['listAgents']) {
       const cursor =
         input.cursor === undefined || input.cursor === '' ? null : readAgentName(input.cursor, 'cursor');
@@ -58,15 +74,23 @@ export function createAgentService(options: AgentServiceOptions) {
         limit: input.limit,
         nameContains: input.name || null,
         hasActiveControls: input.has_active_controls ?? null,
+        labels: input.labels,
+        controlId: input.control_id ?? null,
+        policyId: input.policy_id ?? null,
+        orderBy: input.order_by ?? 'newest',
+        reverse: input.reverse ?? false,
       });
       const ids = page.rows.map((row) => row.id);
       const active = await store.activeControlCounts(ids);
       const policies = await createAgentPolicyStore(database.client).policyIdsOf(ids);
-      const uses = await store.lastUses(page.rows.map((row) => row.name));
+      const names = page.rows.map((row) => row.name);
+      const uses = await store.lastUses(names);
+      const activity = await store.activity(names);
       return {
         agents: page.rows.map((row) => ({
           ...summariseAgent(row, policies.get(row.id) ?? [], active.get(row.id) ?? 0),
           last_used_at: naiveIsoOrNull(uses.get(row.name)),
+          ...printedActivity(activity.get(row.name)),
         })),
         pagination: {
           limit: input.limit,
@@ -75,6 +99,21 @@ export function createAgentService(options: AgentServiceOptions) {
           has_more: page.hasMore,
         },
       };
+    },
+
+    /** The labels of all agents, by name, each with the values that most agents have. */
+    async listLabels() {
+      const values = new Map<string, { value: string; agent_count: number }[]>();
+      const counted = await countedLabels(database.bulk, MAX_COUNTED_LABELS);
+      counted.sort(
+        (a, b) => compareTexts(a.name, b.name) || b.agents - a.agents || compareTexts(a.value, b.value),
+      );
+      for (const { name, value, agents } of counted) {
+        const counts = values.get(name) ?? [];
+        counts.push({ value, agent_count: agents });
+        values.set(name, counts);
+      }
+      return { labels: [...values].map(([name, counts]) => ({ name, values: counts })) };
     },
 
     /** Throws AGENT_NOT_FOUND, or CORRUPTED_DATA when the registration is unreadable. */
@@ -91,6 +130,8 @@ export function createAgentService(options: AgentServiceOptions) {
         mismatched_steps: stepSchemas
           .mismatchedSteps(row.name)
           .map(({ lastAtMs, ...step }) => ({ ...step, last_at: naiveIso(lastAtMs) })),
+        labels: Object.fromEntries(labelsOf(registration.agent.agent_metadata)),
+        ...printedActivity((await createAgentStore(database.client).activity([row.name])).get(row.name)),
       };
     },
 
@@ -100,30 +141,36 @@ export function createAgentService(options: AgentServiceOptions) {
       const { omit_controls: omitsControls, if_version: ifVersion, ...incoming } = others;
       checkRegistration(incoming, registry);
       const { agent_name: agentName } = incoming.agent;
-      const { id, created, merge, version } = await mutate<Registered>(context, async (tx) => {
+      const mayTake = mayTakePolicies(context.principal);
+      const { id, created, merge, version, effects } = await mutate<Registered>(context, async (tx) => {
         const store = createAgentStore(tx);
         const row = await store.find(agentName);
         demandVersion(ifVersion, { kind: 'Agent', name: agentName, version: row?.version ?? 0 });
         if (row === null) {
           const data = stringifyJson(incoming);
           const inserted = await store.insert({ name: agentName, data, createdAtMs: now() });
-          const value = { id: inserted.id, created: true, merge: null, version: inserted.version };
-          const audit = agentFact('agent.create', agentName, null, agentState(inserted));
+          const effects = await settleLabels(tx, inserted, incoming.agent.agent_metadata, mayTake);
+          const { id, version } = inserted;
+          const value = { id, created: true, merge: null, version, effects };
+          const after = { ...agentState(inserted), ...effectsInAudit(effects) };
+          const audit = agentFact('agent.create', agentName, null, after);
           return { value, change: { agents: [agentName] }, audit };
         }
         const merged = await mergeInto(tx, row, incoming, mode, force);
         const write = merged.changed || force;
         const data = stringifyJson(merged.registration);
         const stored = write ? await store.update(row.id, { data }) : row.version;
-        const value = { id: row.id, created: false, merge: merged, version: stored };
+        const { agent_metadata: metadata } = merged.registration.agent;
+        const effects = write
+          ? await settleLabels(tx, { id: row.id, version: stored }, metadata, mayTake)
+          : NO_EFFECTS;
+        const value = { id: row.id, created: false, merge: merged, version: stored, effects };
         if (!write) return { value, change: null };
-        const audit = agentFact(
-          'agent.update',
-          agentName,
-          agentState(row),
-          agentState({ data, version: stored, stepSchemas: row.stepSchemas }),
-        );
-        return { value, change: changeOfRegistration(row, data), audit };
+        const state = agentState({ data, version: stored, stepSchemas: row.stepSchemas });
+        const after = { ...state, ...effectsInAudit(effects) };
+        const audit = agentFact('agent.update', agentName, agentState(row), after);
+        const change = changesPolicies(effects) ? { agents: [agentName] } : changeOfRegistration(row, data);
+        return { value, change, audit };
       });
       if (created) asked.forget(agentName);
       return {
@@ -132,7 +179,11 @@ export function createAgentService(options: AgentServiceOptions) {
         controls: omitsControls ? [] : await activeControls(database.client, id),
         overwrite_applied: mode === 'overwrite' && merge?.changed === true,
         overwrite_changes: merge?.changes ?? noChanges(),
-        warnings: listed(context.ignoredParts(), ignoredTarget(context, { target_type, target_id })),
+        warnings: listed(
+          context.ignoredParts(),
+          ignoredTarget(context, { target_type, target_id }),
+          effectWarnings(effects),
+        ),
         version,
       };
     },
@@ -274,6 +325,9 @@ interface StoredAgent extends AgentRegistration {
   readonly step_schemas: StepSchemaMode | 'default';
   readonly effective_step_schemas: StepSchemaMode;
   readonly mismatched_steps: readonly object[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly last_evaluated_at: string | null;
+  readonly last_denied_at: string | null;
 }
 
 interface Registered {
@@ -282,6 +336,7 @@ interface Registered {
   /** Null for a new agent. */
   readonly merge: Merge | null;
   readonly version: number;
+  readonly effects: LabelEffects;
 }
 
 /** The row of an agent by its name in a path. Throws a VALIDATION_ERROR or AGENT_NOT_FOUND. */
@@ -308,6 +363,16 @@ function summariseAgent(row: AgentRow, policyIds: number[], activeControlsCount:
     active_controls_count: activeControlsCount,
     version: row.version,
     step_schemas: row.stepSchemas ?? 'default',
+    labels: Object.fromEntries(labelsOf(registration?.agent.agent_metadata)),
+    description: registration?.agent.agent_description ?? null,
+  };
+}
+
+/** When an agent was last active, in the form of RFC 3339. */
+function printedActivity(activity: AgentActivity | undefined) {
+  return {
+    last_evaluated_at: isoOfSeconds(activity?.lastEvaluatedS),
+    last_denied_at: isoOfSeconds(activity?.lastDeniedS),
   };
 }
 

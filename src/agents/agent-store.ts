@@ -1,11 +1,14 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import { effectivePairs, hasEnabledControl } from '../controls/effective-controls.js';
+import { effectivePairs } from '../controls/effective-controls.js';
 import type { StepSchemaMode } from '../core/step-schemas.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
-import { assertStorable, isStorable, nameContains } from '../database/text.js';
+import { assertStorable, isStorable } from '../database/text.js';
+import { type AgentFilters, agentPageQuery } from './agent-page.js';
 import { storedMode } from './registered-schemas.js';
+
+export type { AgentFilters } from './agent-page.js';
 
 /** A stored agent. */
 export interface AgentRow {
@@ -37,15 +40,10 @@ export interface RemovedLinks {
   readonly policies: number;
 }
 
-/** Filters of an agent list. */
-export interface AgentFilters {
-  /** Name of the last agent already listed; an unknown name means the first page. */
-  readonly cursor: string | null;
-  readonly limit: number;
-  /** Part of the name, ignoring case. */
-  readonly nameContains: string | null;
-  /** Whether they have an enabled control; null for all. */
-  readonly hasActiveControls: boolean | null;
+/** When an agent was last active, in seconds since the epoch. */
+export interface AgentActivity {
+  readonly lastEvaluatedS: number;
+  readonly lastDeniedS: number | null;
 }
 
 /** Stored agents. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
@@ -115,26 +113,29 @@ export function createAgentStore(client: DbClient) {
         return rows.map((row) => ({ id: Number(row.id), data: row.data }));
       }),
 
-    /** One page, newest first; agents with equal times by name, descending. */
+    /** One page in the order of the filters. */
     list: (filters: AgentFilters): Promise<Page<AgentRow>> =>
       withServiceErrors(async () => {
-        const last = await findCursor(client, filters.cursor);
-        const after = Prisma.sql`("created_at_ms", "name") < (${last?.createdAtMs}, ${last?.name})`;
-        const query = {
-          from: Prisma.sql`"agents"`,
-          id: Prisma.sql`"id"`,
-          filters: [
-            nameContains(Prisma.sql`"name"`, filters.nameContains ?? ''),
-            ...activeControls(filters.hasActiveControls),
-          ],
-          after: last === null ? null : after,
-          orderBy: Prisma.sql`"created_at_ms" DESC, "name" DESC`,
-          limit: filters.limit,
-        };
+        const query = await agentPageQuery(client, filters);
         return findPage(client, query, async (ids) => {
           const rows = await client.agent.findMany({ where: { id: { in: ids } } });
           return rows.map(toRow);
         });
+      }),
+
+    /** When agents were last active; an agent that never was is absent. */
+    activity: (names: readonly string[]): Promise<Map<string, AgentActivity>> =>
+      withServiceErrors(async () => {
+        const rows = await client.agentActivity.findMany({ where: { agentName: { in: [...names] } } });
+        return new Map(
+          rows.map(({ agentName, lastEvaluatedS, lastDeniedS }) => [
+            agentName,
+            {
+              lastEvaluatedS: Number(lastEvaluatedS),
+              lastDeniedS: lastDeniedS === null ? null : Number(lastDeniedS),
+            },
+          ]),
+        );
       }),
 
     /** When agents were used last, in milliseconds since the epoch; an agent without a known use is absent. */
@@ -156,17 +157,6 @@ export function createAgentStore(client: DbClient) {
         return new Map(rows.map(({ id, count }) => [Number(id), Number(count)]));
       }),
   };
-}
-
-function activeControls(wanted: boolean | null): Prisma.Sql[] {
-  if (wanted === null) return [];
-  const has = hasEnabledControl(Prisma.sql`"agents"."id"`);
-  return [wanted ? has : Prisma.sql`NOT ${has}`];
-}
-
-async function findCursor(client: DbClient, name: string | null) {
-  if (name === null || !isStorable(name)) return null;
-  return client.agent.findUnique({ where: { name }, select: { name: true, createdAtMs: true } });
 }
 
 interface BoundedRow {

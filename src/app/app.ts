@@ -81,6 +81,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
   const keep = () => {
     programs.lastKnownGood.keep();
     features.audit.upkeep.start();
+    features.listUpkeep.start();
   };
   await start(foundations, programs, features);
   if (shared === undefined) keep();
@@ -198,7 +199,7 @@ async function start(
 function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
-  { observability, audit, eventSinks, eventReaders, problems }: Features,
+  { observability, audit, listUpkeep, eventSinks, eventReaders, problems }: Features,
   { server, operations, load, files, issuer, endedSessions, heavySteps }: Transports,
   closers: Closers,
 ): void {
@@ -208,6 +209,7 @@ function stack(
   closers.add(() => eventReaders?.close());
   closers.add(() => observability.pruner?.close());
   closers.add(() => audit.upkeep.close());
+  closers.add(() => listUpkeep.close());
   closers.add(() => observability.recorder?.close());
   closers.add(() => observability.counts?.close());
   closers.add(() => watch.stop());

@@ -9,6 +9,7 @@ import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
 import { evaluatorReferenceProblems } from '../agents/agent-evaluator-references.js';
 import { createAgents } from '../agents/agents.js';
+import { createLabelUpkeep } from '../agents/label-upkeep.js';
 import { createRegistrationNotes } from '../agents/registration-notes.js';
 import { type Audit, createAudit } from '../audit/audit.js';
 import { createControls } from '../controls/controls.js';
@@ -33,6 +34,7 @@ import { createEventReaders, type EventReaderThreads } from '../transport/event-
 import { maxReplyBytes } from '../transport/wire/message-limits.js';
 import { type Feature, feature } from './feature.js';
 import type { Foundations } from './foundations.js';
+import { createListUpkeep, type ListUpkeep } from './list-upkeep.js';
 import type { Programs } from './programs.js';
 
 /** The functions of the service, independent of protocols. */
@@ -45,6 +47,7 @@ export interface Features {
   readonly eventReaders: EventReaderThreads | undefined;
   readonly audit: Audit;
   readonly problems: Problems;
+  readonly listUpkeep: ListUpkeep;
   /** Evaluations with controls from the last known good file. */
   keptEvaluations(): number;
 }
@@ -108,6 +111,7 @@ export async function createFeatures(
     monotonic,
   });
   const audit = createAudit({ config: config.audit, database, log, failures, now });
+  const labels = createLabelUpkeep({ database, now });
   let keptEvaluations = 0;
   const uncontrolled = UNCONTROLLED[config.agentsWithoutControls];
   const mismatches = createMismatchCounts(now);
@@ -177,7 +181,7 @@ export async function createFeatures(
         }),
       ),
       feature(ControlService, controls.controls),
-      feature(PolicyService, createPolicies(parts)),
+      feature(PolicyService, createPolicies({ ...parts, catchUpLabels: labels.catchUp })),
       feature(TemplateService, controls.templates),
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),
@@ -192,6 +196,7 @@ export async function createFeatures(
     eventReaders,
     audit,
     problems,
+    listUpkeep: createListUpkeep([labels.catchUp], failures),
     keptEvaluations: () => keptEvaluations,
   };
 }

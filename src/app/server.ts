@@ -39,6 +39,7 @@ import { abandonUnreadBodies, isHttp2 } from '../transport/http/unread-body.js';
 import type { Listener } from '../transport/listener/listener.js';
 import { answerClientError } from '../transport/listener/wrong-protocol.js';
 import { registerOpenApi } from '../transport/openapi/openapi-routes.js';
+import { parseQuery } from '../transport/rest/query-values.js';
 import { startRestCalls } from '../transport/rest/rest-calls.js';
 import { type ErrorContext, registerRestErrors, sendError } from '../transport/rest/rest-errors.js';
 import type { RestRoute } from '../transport/rest/rest-route.js';
@@ -114,8 +115,7 @@ function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
     routerOptions: {
       // Limited by the header block anyway; names that are too long get an explicit error.
       maxParamLength: 16_384,
-      // The last value of a repeated parameter is used.
-      querystringParser: (query) => Object.fromEntries(new URLSearchParams(query)),
+      querystringParser: parseQuery,
     },
     return503OnClosing: true,
     // Handlers read their input and print their replies. The compilers of schemas are a tenth of all modules of a start.
@@ -192,7 +192,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     });
   });
   if (dashboard !== undefined) {
-    await registerDashboard(app, { apiPrefix: config.apiPrefix, folder: dashboard });
+    await registerDashboard(app, {
+      apiPrefix: config.apiPrefix,
+      apiBase: config.apiBase,
+      folder: dashboard,
+    });
   }
   const isForeign = foreignOriginCheck(config.cors.origins);
   const credentials =

@@ -19,6 +19,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 export const CHECKED_TABLES: readonly string[] = [
   'agents',
   'agent_controls',
+  'agent_labels',
   'agent_policies',
   'changes',
   'control_facets',
@@ -27,6 +28,7 @@ export const CHECKED_TABLES: readonly string[] = [
   'ended_sessions',
   'policies',
   'policy_controls',
+  'policy_labels',
   'replicas',
   'service_state',
   'storage_probe',

@@ -18,6 +18,7 @@ import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import { policyLink } from './policy-audit.js';
 import { agentWithoutPolicy, policyOfEveryAgent } from './policy-errors.js';
+import { demandOthers } from './policy-labels.js';
 import { existingPolicy, printedPolicy } from './policy-service.js';
 import { createPolicyStore, type PolicyRow } from './policy-store.js';
 
@@ -55,13 +56,14 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
       return { success: true, warnings: agentLinkWarnings(given.agent, given.controls, registry) };
     },
 
-    /** Throws POLICY_NOT_FOUND, or POLICY_IN_USE if the policy is for every agent. */
+    /** Throws POLICY_NOT_FOUND, or POLICY_IN_USE if the policy is for every agent, or for those with labels of this one. */
     async remove(context: CallContext, agentName: string, policyId: number) {
       await mutate(context, async (tx) => {
         await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
         const agent = await existingAgent(tx, agentName);
         const policy = await existingPolicy(tx, policyId);
         if (policy.everyAgent) throw policyOfEveryAgent(policy.name);
+        await demandOthers(tx, policy, [agent]);
         const removed = await createAgentPolicyStore(tx).remove(agent.id, policy.id);
         if (!removed) return { value: undefined, change: null };
         const audit = agentFact('agent.remove_policy', agent.name, policyLink(policy), null);
@@ -70,7 +72,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
       return { success: true };
     },
 
-    /** Removes all policies of an agent but those for every agent; succeeds when it has none. */
+    /** Removes all policies of an agent but those for every agent and by labels; succeeds when it has none. */
     async removeAll(context: CallContext, agentName: string) {
       await removeAllOf(context, agentName);
       return { success: true };
@@ -91,7 +93,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
     },
 
     /**
-     * Replaces all policies of an agent, but those for every agent, by one. Throws POLICY_NOT_FOUND or
+     * Replaces all policies of an agent, but those for every agent and by labels, by one. Throws POLICY_NOT_FOUND or
      * POLICY_CONTROL_INCOMPATIBLE.
      */
     async replaceBy(context: CallContext, agentName: string, policyId: number) {

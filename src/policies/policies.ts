@@ -14,6 +14,8 @@ export interface PoliciesOptions {
   readonly registry: EvaluatorRegistry;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Reads the labels of registrations of programs that do not read them. */
+  readonly catchUpLabels: () => Promise<void>;
 }
 
 /** Policies, their controls, and the agents that they are linked to. */

@@ -21,8 +21,8 @@ import type { DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import { policyFact } from './policy-audit.js';
 import { policyOfEveryAgent } from './policy-errors.js';
+import { demandOthers } from './policy-labels.js';
 import { clientsOf, demandedPolicy, existingPolicy } from './policy-service.js';
-import type { PolicyRow } from './policy-store.js';
 
 /** Problems that are listed in all, and of one agent. */
 const MAX_ITEMS = 100;
@@ -50,7 +50,8 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
         const controls = await createPolicyControlStore(tx).controlsOf(policy.id);
         await demandCompatible(tx, agentNames, controls);
         const links = createAgentPolicyStore(tx);
-        const others = await agentsWith(links, agents, policy, false);
+        const owners = await links.owners(agents, policy.id, 'directly');
+        const others = agents.filter(({ id }) => !owners.has(id)).map(({ name }) => name);
         const added = await links.addAll(agents, policy.id);
         const value = { agents, controls, added };
         if (added === 0) return { value, change: null };
@@ -63,14 +64,17 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
       return { success: true, added: given.added, warnings: listed(warnings) };
     },
 
+    /** Throws POLICY_IN_USE if the policy is for every agent, or for those with labels of one of these. */
     async remove(context: CallContext, policyId: number, agentNames: readonly string[]) {
       const removed = await mutate(context, async (tx) => {
         await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
         const policy = await existingPolicy(tx, policyId);
         if (policy.everyAgent) throw policyOfEveryAgent(policy.name);
         const agents = await existingAgents(tx, agentNames);
+        await demandOthers(tx, policy, agents);
         const links = createAgentPolicyStore(tx);
-        const owners = await agentsWith(links, agents, policy, true);
+        const found = await links.owners(agents, policy.id, 'anyhow');
+        const owners = agents.filter(({ id }) => found.has(id)).map(({ name }) => name);
         const count = await links.removeFrom(agents, policy.id);
         if (count === 0) return { value: count, change: null };
         const audit = policyFact('policy.remove_agents', policy, namedAgents(owners), null);
@@ -105,17 +109,6 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
 
 function changeOf(agents: readonly KnownAgent[]) {
   return { agents: agents.map(({ name }) => name) };
-}
-
-/** The names of those of the agents that have the policy, or of those that do not. */
-async function agentsWith(
-  links: ReturnType<typeof createAgentPolicyStore>,
-  agents: readonly KnownAgent[],
-  policy: PolicyRow,
-  has: boolean,
-): Promise<string[]> {
-  const owners = await links.owners(agents, policy.id);
-  return agents.filter(({ id }) => owners.has(id) === has).map(({ name }) => name);
 }
 
 async function existingAgents(tx: DbClient, agentNames: readonly string[]): Promise<KnownAgent[]> {

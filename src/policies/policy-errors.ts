@@ -45,6 +45,22 @@ export function policyOfEveryAgent(name: string): ServiceError {
   });
 }
 
+/** These agents have the labels of the policy, so it cannot be removed from them. */
+export function policyOfLabels(name: string, labels: string, agentNames: readonly string[]): ServiceError {
+  return new ServiceError('POLICY_IN_USE', {
+    detail: `The policy "${name}" is for all agents with ${labels}, and cannot be removed from one that has them.`,
+    hint: 'Change agent_labels of the policy, or the labels of the agent, first.',
+    name,
+    kind: 'Policy',
+    items: agentNames.map((agentName) => ({
+      resource: 'Agent',
+      field: 'policies',
+      code: 'policy_in_use',
+      message: `agent "${agentName}" has this policy by its labels`,
+    })),
+  });
+}
+
 export function policyNameConflict(name: string): ServiceError {
   return new ServiceError('POLICY_NAME_CONFLICT', {
     detail: `The name "${name}" is taken by another policy.`,

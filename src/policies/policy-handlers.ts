@@ -21,7 +21,7 @@ export function policyHandlers(
       policies.update(
         context,
         input.policy_id,
-        { name: input.name, everyAgent: input.every_agent },
+        { name: input.name, everyAgent: input.every_agent, labels: input.agent_labels?.labels },
         input.if_version,
       ),
     ),

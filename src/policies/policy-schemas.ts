@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentLabels } from '../agents/label-fields.js';
 import { boolean, list, nullable, report, text, withDefault, withExample } from '../contract/input/fields.js';
 import { ifVersion } from '../contract/input/if-version.js';
 import { agentName as checkedAgentName, slugName } from '../contract/input/names.js';
@@ -43,10 +44,11 @@ export const policySchemas = {
         name: slugName().optional(),
         if_version: ifVersion(),
         every_agent: nullable(boolean()),
+        agent_labels: agentLabels(),
       })
-      .superRefine(({ name, every_agent: everyAgent }, sink) => {
-        if (name === undefined && everyAgent === undefined) {
-          report(sink, 'missing', 'Field required: a name, or every_agent', undefined, ['name']);
+      .superRefine(({ name, every_agent: everyAgent, agent_labels: labels }, sink) => {
+        if (name === undefined && everyAgent === undefined && labels === undefined) {
+          report(sink, 'missing', 'Field required: a name, every_agent or agent_labels', undefined, ['name']);
         }
       }),
     { name: 'payments' },

@@ -1,15 +1,10 @@
 import { controlLink } from '../agents/agent-audit.js';
+import { type DemandedLabel, labelText } from '../agents/agent-labels.js';
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
-import {
-  dependsOnAgent,
-  policyControlIncompatible,
-  readCandidates,
-} from '../agents/control-compatibility.js';
 import type { CallContext } from '../contract/call/handler.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import { listed } from '../contract/warnings/warning.js';
-import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { existing as existingControl } from '../controls/control-service.js';
 import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
@@ -18,8 +13,10 @@ import { namedAgents } from '../database/audit-log.js';
 import { MAX_LISTED_AGENTS } from '../database/change-log.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
+import { demandForAnyAgent } from './any-agent.js';
 import { policyFact } from './policy-audit.js';
 import { policyInUse, policyNameConflict, policyNotFound } from './policy-errors.js';
+import { setLabels } from './policy-labels.js';
 import { createPolicyStore, type PolicyFilters, type PolicyRow, type WholePolicy } from './policy-store.js';
 
 export interface PolicyServiceOptions {
@@ -28,18 +25,23 @@ export interface PolicyServiceOptions {
   readonly registry: EvaluatorRegistry;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Reads the labels of registrations of programs that do not read them. */
+  readonly catchUpLabels: () => Promise<void>;
 }
 
 /** What a policy is to have; absent members stay. */
 export interface PolicyUpdate {
   readonly name?: string | undefined;
   readonly everyAgent?: boolean | undefined;
+  /** Empty if labels shall give it to no agent. */
+  readonly labels?: readonly DemandedLabel[] | undefined;
 }
 
 export type PolicyService = ReturnType<typeof createPolicyService>;
 
 /** Creates, reads, changes and deletes policies, and manages their controls. */
-export function createPolicyService({ database, mutate, registry, now }: PolicyServiceOptions) {
+export function createPolicyService(options: PolicyServiceOptions) {
+  const { database, mutate, registry, now, catchUpLabels } = options;
   return {
     /** Throws POLICY_NAME_CONFLICT. */
     async create(context: CallContext, name: string) {
@@ -73,30 +75,46 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
 
     /** Throws POLICY_NOT_FOUND, VERSION_MISMATCH, POLICY_NAME_CONFLICT or POLICY_CONTROL_INCOMPATIBLE. */
     async update(context: CallContext, policyId: number, wanted: PolicyUpdate, ifVersion: IfVersion) {
+      if (wanted.labels !== undefined) await catchUpLabels();
       return mutate(context, async (tx) => {
         const policy = await demandedPolicy(tx, policyId, ifVersion);
         const { name = policy.name, everyAgent = policy.everyAgent } = wanted;
         const [isRenamed, isMarked] = [name !== policy.name, everyAgent !== policy.everyAgent];
         const store = createPolicyStore(tx);
-        if (!isRenamed && !isMarked) return { value: await replyOf(tx, policy.id), change: null };
+        const labels =
+          wanted.labels === undefined ? null : await setLabels(tx, policy, wanted.labels, registry);
+        if (!isRenamed && !isMarked && labels === null) {
+          return { value: await replyOf(tx, policy.id), change: null };
+        }
         if (isRenamed) {
           if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
           await store.rename(policy.id, { name, updatedAtMs: now() });
         }
         if (isMarked) {
           if (everyAgent) {
-            demandForEveryAgent(await createPolicyControlStore(tx).controlsOf(policy.id), registry);
+            demandForAnyAgent(await createPolicyControlStore(tx).controlsOf(policy.id), registry);
           }
           await store.setEveryAgent(policy.id, everyAgent);
         }
         const value = await replyOf(tx, policy.id);
         const { version, name: oldName, everyAgent: old } = policy;
-        const before = { version, name: oldName, ...(isMarked ? { every_agent: old } : {}) };
-        const after = { version: value.version, name, ...(isMarked ? { every_agent: everyAgent } : {}) };
-        const action = isMarked ? 'policy.update' : 'policy.rename';
+        const before = {
+          version,
+          name: oldName,
+          ...(isMarked ? { every_agent: old } : {}),
+          ...labels?.before,
+        };
+        const after = {
+          version: value.version,
+          name,
+          ...(isMarked ? { every_agent: everyAgent } : {}),
+          ...labels?.after,
+        };
+        const action = isMarked || labels !== null ? 'policy.update' : 'policy.rename';
         const audit = policyFact(action, { ...policy, name }, before, after);
         // No verdict contains the name of a policy; a mark may change those of any agent.
-        return { value, ...(isMarked && everyAgent ? {} : { change: {} }), audit };
+        const agents = labels?.agents ?? [];
+        return { value, ...(isMarked && everyAgent ? {} : { change: { agents } }), audit };
       });
     },
 
@@ -126,7 +144,7 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
       const policy = await existingPolicy(database.client, policyId);
       const { rows, total, hasMore } = await createPolicyStore(database.client).agents(policy.id, page);
       return {
-        agents: rows.map(({ name }) => ({ agent_name: name })),
+        agents: rows.map(({ name, byLabels }) => ({ agent_name: name, by_labels: byLabels })),
         pagination: {
           limit: page.limit,
           total,
@@ -144,7 +162,7 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
 
     /**
      * Adds a control to a policy. Throws POLICY_NOT_FOUND, VERSION_MISMATCH, CONTROL_NOT_FOUND, or
-     * POLICY_CONTROL_INCOMPATIBLE if the policy is for every agent and the control only for some. Whether the agents of the
+     * POLICY_CONTROL_INCOMPATIBLE if agents get the policy as they register and the control is only for some. Whether the agents of the
      * policy can run the control is not checked here: clients have always been able to change a policy in
      * use, and a control that an agent cannot run fails closed in evaluation.
      */
@@ -152,7 +170,7 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
       const put = await mutate(context, async (tx) => {
         const policy = await demandedPolicy(tx, policyId, ifVersion);
         const control = await existingControl(tx, controlId);
-        if (policy.everyAgent) demandForEveryAgent([control], registry);
+        if (policy.everyAgent || policy.labels.length > 0) demandForAnyAgent([control], registry);
         const added = await createPolicyControlStore(tx).add(policy.id, control.id);
         const silent = await createAgentPolicyStore(tx).agentsThatNeverAsked(policy.id);
         if (!added) return { value: { control, silent, version: policy.version }, change: null };
@@ -184,19 +202,6 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
   }
 }
 
-/** Throws POLICY_CONTROL_INCOMPATIBLE if controls name evaluators that only some agents have, or cannot be read. */
-function demandForEveryAgent(controls: readonly StoredDefinition[], registry: EvaluatorRegistry): void {
-  const items = readCandidates(controls, registry)
-    .filter(dependsOnAgent)
-    .map(({ name }) => ({
-      resource: 'Control' as const,
-      field: 'control_ids',
-      code: 'incompatible',
-      message: `control "${name}" names an evaluator of one agent, or cannot be read, so it cannot be for every agent`,
-    }));
-  if (items.length > 0) throw policyControlIncompatible(items.slice(0, MAX_ERROR_ITEMS));
-}
-
 /** A policy as contained in replies. */
 export function printedPolicy({
   id,
@@ -207,6 +212,7 @@ export function printedPolicy({
   createdAtMs,
   updatedAtMs,
   everyAgent,
+  labels,
 }: WholePolicy) {
   return {
     id,
@@ -217,6 +223,7 @@ export function printedPolicy({
     agent_count: agentCount,
     create_time: new Date(createdAtMs).toISOString(),
     every_agent: everyAgent,
+    agent_labels: labels.map(labelText),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { DemandedLabel } from '../agents/agent-labels.js';
 import { afterName } from '../controls/control-users-store.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
@@ -14,6 +15,8 @@ export interface PolicyRow {
   readonly version: number;
   /** Whether every agent has it, also those that are registered later. */
   readonly everyAgent: boolean;
+  /** The labels that give it to agents, by name; none if labels give it to no agent. */
+  readonly labels: readonly DemandedLabel[];
 }
 
 /** The same with its controls, times and agents. */
@@ -40,9 +43,16 @@ export interface PolicyFilters {
 export interface PolicyAgentRow {
   readonly id: number;
   readonly name: string;
+  readonly byLabels: boolean;
 }
 
-const SHOWN = { id: true, name: true, version: true, everyAgent: true } as const;
+const SHOWN = {
+  id: true,
+  name: true,
+  version: true,
+  everyAgent: true,
+  labels: { select: { name: true, value: true }, orderBy: { name: 'asc' } },
+} as const satisfies Prisma.PolicySelect;
 const WHOLE = {
   ...SHOWN,
   createdAtMs: true,
@@ -119,9 +129,13 @@ export function createPolicyStore(client: DbClient) {
           orderBy: Prisma.sql`a."name"`,
           limit,
         };
-        return findPage(client, query, (ids) =>
-          client.agent.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } }),
-        );
+        return findPage(client, query, async (ids) => {
+          const rows = await client.agentPolicy.findMany({
+            where: { policyId, agentId: { in: ids } },
+            select: { byLabels: true, agent: { select: { id: true, name: true } } },
+          });
+          return rows.map(({ byLabels, agent }) => ({ ...agent, byLabels }));
+        });
       }),
 
     /** The names of the first agents with a policy, ascending, and the number of all. */
@@ -159,7 +173,8 @@ export function createPolicyStore(client: DbClient) {
         if (!everyAgent) return;
         await client.$executeRaw`
           INSERT INTO "agent_policies" ("agent_id", "policy_id")
-          SELECT "id", CAST(${id} AS INTEGER) FROM "agents" WHERE true ON CONFLICT DO NOTHING`;
+          SELECT "id", CAST(${id} AS INTEGER) FROM "agents" WHERE true
+          ON CONFLICT ("agent_id", "policy_id") DO UPDATE SET "direct" = ${true}`;
       }),
 
     /** Removes a policy from all agents, and then the policy itself, which must exist. */
@@ -177,8 +192,9 @@ function toRow({
   name,
   version,
   everyAgent,
+  labels,
 }: Prisma.PolicyGetPayload<{ select: typeof SHOWN }>): PolicyRow {
-  return { id, name, version: Number(version), everyAgent };
+  return { id, name, version: Number(version), everyAgent, labels };
 }
 
 function toWhole(row: Prisma.PolicyGetPayload<{ select: typeof WHOLE }>): WholePolicy {

@@ -156,6 +156,10 @@ export const STEPS: readonly Step[] = [
     ],
     ['requires a key', {}, NO_KEY, null],
   ]),
+  ...steps('ServerService.ListProblems', [
+    ['has nothing to tell at first', {}, { reply: { working: true, problems: [] } }, READER_KEY],
+    ['requires a key', {}, NO_KEY, null],
+  ]),
   called(
     'AgentService.ListAgents',
     'lists nothing at first',

@@ -60,6 +60,10 @@ export const WARNING_CODES = {
   path_not_guaranteed: 'note',
   /** A setting of an agent that is weaker than that of the service. */
   weaker_than_service: 'note',
+  /** An agent lost a policy together with the labels that gave it. */
+  policy_taken: 'note',
+  /** An agent keeps a policy although it lost the labels that gave it. */
+  policy_kept: 'note',
   /** The registrations of agents could not be read, so that nothing was compared with them. */
   registrations_not_read: 'note',
   /** There are more warnings than are listed. */

@@ -3,6 +3,7 @@ import type { DuplicateMembers, JsonObject, JsonValue } from '../../../packages/
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import { inputItems, invalidRequest, unreadHint } from '../../contract/input/parse-input.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
+import { queryLists } from './query-values.js';
 import { type HeaderMember, readHeaderMembers } from './request-headers.js';
 import { readBody } from './rest-body.js';
 import type { RestRequest } from './rest-route.js';
@@ -30,7 +31,12 @@ export function readInput(
   if (binding.body === '') {
     const query = request.query as Record<string, string>;
     const headers = readHeaderMembers(inHeaders, request, query);
-    const { value, items } = inputItems(schema, { ...query, ...headers, ...params });
+    const { value, items } = inputItems(schema, {
+      ...query,
+      ...queryLists(method, query),
+      ...headers,
+      ...params,
+    });
     if (items.length === 0) return { input: value, body: null };
     throw invalidRequest(items.map((item) => located(item, params, 'query')));
   }

@@ -108,7 +108,7 @@ beforeAll(async () => {
         controlsFrom: 'last_known_good',
         databaseUp: true,
         storage: { state: 'READONLY', problem: 'read-only' },
-        events: { enabled: true, waiting: 1, lost: 2 },
+        events: { enabled: true, recorded: 'all', waiting: 1, lost: 2 },
       }),
     }),
     ...createObservability({

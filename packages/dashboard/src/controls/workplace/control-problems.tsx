@@ -1,6 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { type Problem, ProblemSeverity, ServerService } from '@gen/enforcement/v1/server_service_pb.js';
 import { Link } from 'wouter';
+import { eventsAddress } from '../../activity/events-address.js';
 
 const REFRESH_MS = 15_000;
 const SUBJECT_TYPE = 'control';
@@ -21,7 +22,7 @@ export function ControlProblems({ controlId }: { readonly controlId: number }) {
       </p>
       <p>{problem.detail}</p>
       <p className="links">
-        <Link href={`/events?control=${controlId}&error=true&range=24h`}>Its errors</Link>
+        <Link href={eventsAddress({ control: controlId, errors: true, range: '24h' })}>Its errors</Link>
         <Link href="/evaluators">Evaluators of this service</Link>
       </p>
     </section>

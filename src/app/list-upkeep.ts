@@ -1,0 +1,32 @@
+import { createRegularLook } from '../process/regular-look.js';
+import type { RepeatLog } from '../process/repeat-log.js';
+
+/** Delay of the first look after the start of a process, and the interval of later ones, in milliseconds. */
+const FIRST_LOOK_MS = 100;
+const LOOK_INTERVAL_MS = 10_000;
+
+/** Completes what programs of an earlier version, which run before and during an upgrade, do not store. */
+export interface ListUpkeep {
+  /** Looks soon, and then at every interval. One of several processes on a port must. */
+  start(): void;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+export function createListUpkeep(
+  works: readonly (() => Promise<void>)[],
+  failures: Pick<RepeatLog, 'failed'>,
+): ListUpkeep {
+  const { start, close } = createRegularLook({
+    firstMs: FIRST_LOOK_MS,
+    intervalMs: LOOK_INTERVAL_MS,
+    async look() {
+      try {
+        for (const work of works) await work();
+      } catch (error) {
+        failures.failed('list upkeep', 'what earlier versions stored could not be completed now', error);
+      }
+    },
+  });
+  return { start, close };
+}

@@ -1,0 +1,74 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { DemandedLabel } from '../agents/agent-labels.js';
+import type { DbClient } from '../database/database.js';
+import { withServiceErrors } from '../database/errors.js';
+
+/** Names of the agents that a policy should be given to by its labels, or taken from. */
+export interface AgentsByLabels {
+  readonly missing: string[];
+  readonly stale: string[];
+}
+
+/** Agents with all labels of a policy; none if it has no labels. */
+function matchingAgents(policyId: number): Prisma.Sql {
+  return Prisma.sql`
+    SELECT h."agent_id" FROM "policy_labels" w
+    JOIN "agent_labels" h ON h."name" = w."name" AND h."value" = w."value"
+    WHERE w."policy_id" = ${policyId} GROUP BY h."agent_id"
+    HAVING COUNT(*) = (SELECT COUNT(*) FROM "policy_labels" WHERE "policy_id" = ${policyId})`;
+}
+
+/** Labels of policies, and the agents that have them. Needs the client of a mutation. Rejects with a `ServiceError` only. */
+export function createPolicyLabelStore(tx: DbClient) {
+  return {
+    write: (policyId: number, labels: readonly DemandedLabel[]): Promise<void> =>
+      withServiceErrors(async () => {
+        await tx.policyLabel.deleteMany({ where: { policyId } });
+        const rows = labels.map(({ name, value }) => ({ policyId, name, value }));
+        if (rows.length > 0) await tx.policyLabel.createMany({ data: rows });
+      }),
+
+    /** By name. */
+    agentsByLabels: (policyId: number): Promise<AgentsByLabels> =>
+      withServiceErrors(async () => {
+        const having = Prisma.sql`
+          SELECT "agent_id" FROM "agent_policies" WHERE "policy_id" = ${policyId} AND "by_labels" = ${true}`;
+        const named = async (found: Prisma.Sql, others: Prisma.Sql) => {
+          const rows = await tx.$queryRaw<{ name: string }[]>(Prisma.sql`
+            SELECT "name" FROM "agents" WHERE "id" IN (${found}) AND "id" NOT IN (${others}) ORDER BY "name"`);
+          return rows.map(({ name }) => name);
+        };
+        const matching = matchingAgents(policyId);
+        return { missing: await named(matching, having), stale: await named(having, matching) };
+      }),
+
+    /** Gives the policy to the agents with its labels. */
+    give: (policyId: number): Promise<void> =>
+      withServiceErrors(async () => {
+        await tx.$executeRaw`
+          INSERT INTO "agent_policies" ("agent_id", "policy_id", "direct", "by_labels")
+          SELECT "id", CAST(${policyId} AS INTEGER), ${false}, ${true} FROM "agents"
+          WHERE "id" IN (${matchingAgents(policyId)})
+          ON CONFLICT ("agent_id", "policy_id") DO UPDATE SET "by_labels" = ${true}`;
+      }),
+
+    /** Takes it from those that have it by labels and lack its labels, unless it was given to them directly, too. */
+    take: (policyId: number): Promise<void> =>
+      withServiceErrors(async () => {
+        const stale = Prisma.sql`
+          "policy_id" = ${policyId} AND "by_labels" = ${true}
+          AND "agent_id" NOT IN (${matchingAgents(policyId)})`;
+        await tx.$executeRaw`DELETE FROM "agent_policies" WHERE ${stale} AND "direct" = ${false}`;
+        await tx.$executeRaw`UPDATE "agent_policies" SET "by_labels" = ${false} WHERE ${stale}`;
+      }),
+
+    /** The ids of those of the agents that have its labels. */
+    matching: (policyId: number, agents: readonly { readonly id: number }[]): Promise<Set<number>> =>
+      withServiceErrors(async () => {
+        const rows = await tx.$queryRaw<{ id: number }[]>(Prisma.sql`
+          SELECT "id" FROM "agents" WHERE "id" IN (${Prisma.join(agents.map(({ id }) => id))})
+            AND "id" IN (${matchingAgents(policyId)})`);
+        return new Set(rows.map(({ id }) => Number(id)));
+      }),
+  };
+}

@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type DemandedLabel, labelText } from '../agents/agent-labels.js';
+import { compareTexts } from '../agents/steps-catalogue.js';
+import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
+import { createPolicyControlStore } from '../controls/policy-control-store.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
+import { namedAgents } from '../database/audit-log.js';
+import type { DbClient } from '../database/database.js';
+import { demandForAnyAgent } from './any-agent.js';
+import { policyOfLabels } from './policy-errors.js';
+import { createPolicyLabelStore } from './policy-label-store.js';
+import type { PolicyRow } from './policy-store.js';
+
+/**
+ * Gives a policy to all agents with some labels, and takes it from those that have it by labels and lack these. Returns
+ * its states for the audit log and the agents that got or lost it; null if nothing changed. Throws
+ * POLICY_CONTROL_INCOMPATIBLE.
+ */
+export async function setLabels(
+  tx: DbClient,
+  policy: PolicyRow,
+  wanted: readonly DemandedLabel[],
+  registry: EvaluatorRegistry,
+) {
+  const labels = [...wanted].sort((a, b) => compareTexts(a.name, b.name));
+  if (labels.length > 0) {
+    demandForAnyAgent(await createPolicyControlStore(tx).controlsOf(policy.id), registry);
+  }
+  const store = createPolicyLabelStore(tx);
+  await store.write(policy.id, labels);
+  const { missing, stale } = await store.agentsByLabels(policy.id);
+  await store.give(policy.id);
+  await store.take(policy.id);
+  const [before, after] = [policy.labels.map(labelText), labels.map(labelText)];
+  const isSame = isDeepStrictEqual(new Set(before), new Set(after));
+  if (isSame && missing.length === 0 && stale.length === 0) return null;
+  return {
+    before: { agent_labels: before },
+    after: { agent_labels: after, given_to: namedAgents(missing), taken_from: namedAgents(stale) },
+    agents: [...missing, ...stale],
+  };
+}
+
+/** Throws POLICY_IN_USE if some of the agents have the labels that give them the policy. */
+export async function demandOthers(
+  tx: DbClient,
+  policy: PolicyRow,
+  agents: readonly { readonly id: number; readonly name: string }[],
+): Promise<void> {
+  if (policy.labels.length === 0) return;
+  const matching = await createPolicyLabelStore(tx).matching(policy.id, agents);
+  const names = agents.filter(({ id }) => matching.has(id)).map(({ name }) => name);
+  if (names.length === 0) return;
+  const labels = policy.labels.map(labelText).join(' and ');
+  throw policyOfLabels(policy.name, labels, names.slice(0, MAX_ERROR_ITEMS));
+}
