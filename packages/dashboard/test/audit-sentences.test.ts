@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { AuditEntrySchema } from '@gen/enforcement/v1/audit_service_pb.js';
+import { AuditActorSchema, AuditEntrySchema } from '@gen/enforcement/v1/audit_service_pb.js';
 import { describe, expect, it } from 'vitest';
 import { entrySentence, sentenceText } from '../src/audit/entry-sentence.js';
 
@@ -15,7 +15,7 @@ function sentence(
 ): string {
   const [resource = ''] = action.split('.');
   const entry = create(AuditEntrySchema, {
-    actor: { kind: 'user', name: 'alice (platform)' },
+    actor: create(AuditActorSchema, { kind: 'user', name: 'alice (platform)' }),
     action,
     resource,
     resourceId: '7',
@@ -40,7 +40,7 @@ describe('the sentence of an entry of the audit log', () => {
       'alice (platform) linked the control “no-cards” to the agent “payments”',
     );
     expect(sentence('control.create')).toBe('alice (platform) created the control “payments”');
-    expect(sentence('control.delete', {}, { actor: { kind: 'key', keyFingerprint: '9e72' } })).toBe(
+    expect(sentence('control.delete', {}, { actor: create(AuditActorSchema, { kind: 'key', keyFingerprint: '9e72' }) })).toBe(
       'key 9e72 deleted the control “payments”',
     );
   });
