@@ -192,7 +192,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     });
   });
   if (dashboard !== undefined) {
-    await registerDashboard(app, { apiPrefix: config.apiPrefix, folder: dashboard });
+    await registerDashboard(app, {
+      apiPrefix: config.apiPrefix,
+      apiBase: config.apiBase,
+      folder: dashboard,
+    });
   }
   const isForeign = foreignOriginCheck(config.cors.origins);
   const credentials =

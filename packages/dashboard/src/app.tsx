@@ -2,6 +2,8 @@ import { lazy, Suspense } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { ErrorBoundary } from './frame/error-boundary.js';
 import { Frame } from './frame/frame.js';
+import { useAgentLimit } from './limited/agent-limit.js';
+import { LimitedPages } from './limited/limited-pages.js';
 import { useSession } from './session/session-context.js';
 import { SignInPage } from './session/sign-in-page.js';
 import { Empty, ErrorState, Loading } from './ui/states.js';
@@ -30,6 +32,7 @@ const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
 export function App() {
   const { state, reload } = useSession();
   const [path] = useLocation();
+  const limit = useAgentLimit();
   if (state.kind === 'loading') return <Loading what="the session" />;
   if (state.kind === 'failed') {
     return (
@@ -43,32 +46,34 @@ export function App() {
     <Frame>
       <ErrorBoundary place={path}>
         <Suspense fallback={<Loading what="the page" />}>
-          <Switch>
-            <Route path="/" component={OverviewPage} />
-            <Route path="/live" component={LivePage} />
-            <Route path="/events" component={EventsPage} />
-            <Route path="/traces" component={TracePage} />
-            <Route path="/agents" component={AgentsPage} />
-            <Route path="/agents/:name" component={AgentPage} />
-            <Route path="/controls" component={ControlsPage} />
-            <Route path="/controls/new" component={NewControlPage} />
-            <Route path="/controls/:id/edit" component={EditControlPage} />
-            <Route path="/controls/:id/template" component={TemplateValuesPage} />
-            <Route path="/controls/:id" component={ControlPage} />
-            <Route path="/policies" component={PoliciesPage} />
-            <Route path="/policies/:id" component={PolicyPage} />
-            <Route path="/templates" component={TemplatesPage} />
-            <Route path="/templates/new" component={NewTemplatePage} />
-            <Route path="/evaluators" component={EvaluatorsPage} />
-            <Route path="/evaluators/:name" component={EvaluatorPage} />
-            <Route path="/audit" component={AuditPage} />
-            <Route path="/playground" component={PlaygroundPage} />
-            <Route>
-              <Empty title="Page not found">
-                <p>No page of the dashboard has this address.</p>
-              </Empty>
-            </Route>
-          </Switch>
+          <LimitedPages limit={limit} path={path}>
+            <Switch>
+              <Route path="/" component={OverviewPage} />
+              <Route path="/live" component={LivePage} />
+              <Route path="/events" component={EventsPage} />
+              <Route path="/traces" component={TracePage} />
+              <Route path="/agents" component={AgentsPage} />
+              <Route path="/agents/:name" component={AgentPage} />
+              <Route path="/controls" component={ControlsPage} />
+              <Route path="/controls/new" component={NewControlPage} />
+              <Route path="/controls/:id/edit" component={EditControlPage} />
+              <Route path="/controls/:id/template" component={TemplateValuesPage} />
+              <Route path="/controls/:id" component={ControlPage} />
+              <Route path="/policies" component={PoliciesPage} />
+              <Route path="/policies/:id" component={PolicyPage} />
+              <Route path="/templates" component={TemplatesPage} />
+              <Route path="/templates/new" component={NewTemplatePage} />
+              <Route path="/evaluators" component={EvaluatorsPage} />
+              <Route path="/evaluators/:name" component={EvaluatorPage} />
+              <Route path="/audit" component={AuditPage} />
+              <Route path="/playground" component={PlaygroundPage} />
+              <Route>
+                <Empty title="Page not found">
+                  <p>No page of the dashboard has this address.</p>
+                </Empty>
+              </Route>
+            </Switch>
+          </LimitedPages>
         </Suspense>
       </ErrorBoundary>
     </Frame>

@@ -18,10 +18,14 @@ const NONCE_BYTES = 18;
 const NONCE_PLACE = '__csp_nonce__';
 /** What the source of the page has where the prefix of the session routes belongs. */
 const API_PREFIX_PLACE = '__api_prefix__';
+/** The same for the path of the JSON routes, with their version. */
+const API_BASE_PLACE = '__api_base__';
 
 export interface DashboardOptions {
   /** Prefix of the session routes, for example `/api`. */
   readonly apiPrefix: string;
+  /** Path of the JSON routes, for example `/api/v1`. */
+  readonly apiBase: string;
   /** The folder with its files, see `builtDashboard`. */
   readonly folder: string;
 }
@@ -29,9 +33,10 @@ export interface DashboardOptions {
 /** Serves the dashboard: public, like its session routes; what it shows comes from RPCs, which require a key. */
 export async function registerDashboard(
   app: FastifyInstance,
-  { apiPrefix, folder }: DashboardOptions,
+  { apiPrefix, apiBase, folder }: DashboardOptions,
 ): Promise<void> {
-  const template = await readFile(path.join(folder, 'index.html'), 'utf8');
+  const source = await readFile(path.join(folder, 'index.html'), 'utf8');
+  const template = source.replaceAll(API_PREFIX_PLACE, apiPrefix).replaceAll(API_BASE_PLACE, apiBase);
   const sendPage = (_request: unknown, reply: FastifyReply): FastifyReply => {
     const nonce = randomBytes(NONCE_BYTES).toString('base64');
     return reply
@@ -42,7 +47,7 @@ export async function registerDashboard(
         'x-content-type-options': 'nosniff',
       })
       .type('text/html; charset=utf-8')
-      .send(dashboardPage(template, nonce, apiPrefix));
+      .send(dashboardPage(template, nonce));
   };
   // Relative, so that it works behind a prefix unknown to the service.
   app.route({
@@ -73,8 +78,8 @@ export async function registerDashboard(
 }
 
 /** The page with a nonce, for one request. */
-function dashboardPage(template: string, nonce: string, apiPrefix: string): string {
-  return template.replaceAll(NONCE_PLACE, nonce).replaceAll(API_PREFIX_PLACE, apiPrefix);
+function dashboardPage(template: string, nonce: string): string {
+  return template.replaceAll(NONCE_PLACE, nonce);
 }
 
 /** What the page may load: its own files only, and styles with the nonce. */

@@ -17,7 +17,7 @@ const STEP = {
 };
 const CALL: EvaluationCall = {
   origin: 'http://127.0.0.1:8000',
-  apiPrefix: '/api',
+  apiBase: '/api/v1',
   keysRequired: true,
   agentName: 'agent-number-1',
   stage: 'post',

@@ -2,12 +2,12 @@ import type { AgentStats, ControlStats } from '@gen/enforcement/v1/observability
 import { Link } from 'wouter';
 import { agentAddress } from '../references/columns.js';
 import { NameLink } from '../ui/name-link.js';
-import { countText, shareText } from '../ui/numbers.js';
+import { countText } from '../ui/numbers.js';
 import type { Column } from '../ui/table/columns.js';
 import { Table } from '../ui/table/table.js';
 import { type EventsOf, eventsAddress } from './events-address.js';
 
-const MAX_NAME = 36;
+const MAX_NAME = 32;
 
 /** An agent or a control with its numbers of checks. */
 interface Counted {
@@ -16,6 +16,7 @@ interface Counted {
   readonly checks: bigint;
   readonly deny: bigint;
   readonly steer: bigint;
+  readonly observe: bigint;
   readonly errors: bigint;
   /** All events of its checks. */
   readonly events: EventsOf;
@@ -49,7 +50,8 @@ function decisionColumns(word: 'by' | 'for'): readonly Column<Counted>[] {
   return [
     countColumn('Deny', ({ deny }) => deny, `denied ${word}`, { action: 'deny' }),
     countColumn('Steer', ({ steer }) => steer, `steered ${word}`, { action: 'steer' }),
-    countColumn('Errors', ({ errors }) => errors, 'errors of', { errors: true }),
+    countColumn('Observe', ({ observe }) => observe, `observed ${word}`, { action: 'observe' }),
+    { ...countColumn('Errors', ({ errors }) => errors, 'errors of', { errors: true }), isWhole: true },
   ];
 }
 
@@ -60,39 +62,41 @@ const CHECKS = countColumn('Checks', ({ checks }) => checks, 'checks of');
 
 interface TopControlsProps {
   readonly controls: readonly ControlStats[];
-  /** Number of checks of all controls. */
-  readonly all: bigint;
   readonly range: string;
   /** The only agent that is counted. */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
 }
 
-/** The controls with the most recorded checks. */
-export function TopControls({ controls, all, range, agent }: TopControlsProps) {
-  const rows = controls.map(
-    ({ controlId, controlName, executionTotal, denyTotal, steerTotal, errorTotal }): Counted => ({
-      name: controlName,
-      href: `/controls/${controlId}`,
-      checks: executionTotal,
-      deny: denyTotal,
-      steer: steerTotal,
-      errors: errorTotal,
-      events: { range, control: controlId, agent },
-    }),
-  );
+/** Controls that are listed. */
+const SHOWN = 10;
+
+/** The controls with the most matches and errors, also of those that observe. */
+export function TopControls({ controls, range, agent }: TopControlsProps) {
+  const rows = controls
+    .map(
+      ({ controlId, controlName, matchTotal, denyTotal, steerTotal, observeTotal, errorTotal }): Counted => ({
+        name: controlName,
+        href: `/controls/${controlId}`,
+        checks: matchTotal + errorTotal,
+        deny: denyTotal,
+        steer: steerTotal,
+        observe: observeTotal,
+        errors: errorTotal,
+        events: { range, control: controlId, agent },
+      }),
+    )
+    .filter(({ checks }) => checks > 0n)
+    .sort((a, b) => Number(b.checks - a.checks))
+    .slice(0, SHOWN);
   return (
     <section>
-      <h2>Top controls</h2>
+      <h2>Controls with the most matches</h2>
       <Table
-        label="Top controls"
+        label="Controls with the most matches"
         rows={rows}
         keyOf={({ href, name }) => `${href} ${name}`}
-        columns={[
-          { head: 'Control', ...NAME },
-          CHECKS,
-          { head: 'Share', className: 'number', cell: ({ checks }) => shareText(checks, all) },
-          ...decisionColumns('by'),
-        ]}
+        empty={<p className="muted">No match or error was recorded in this range.</p>}
+        columns={[{ head: 'Control', ...NAME }, ...decisionColumns('by')]}
       />
     </section>
   );
@@ -114,6 +118,7 @@ export function TopAgents({ agents, range, control }: TopAgentsProps) {
       checks: executionTotal,
       deny: actionTotals.deny ?? 0n,
       steer: actionTotals.steer ?? 0n,
+      observe: actionTotals.observe ?? 0n,
       errors: errorTotal,
       events: { range, agent: agentName, control },
     }),

@@ -19,13 +19,8 @@ export function AgentActivity({ agentName }: { readonly agentName: string }) {
     <ActivityView
       query={query}
       of={{ agent: agentName }}
-      top={({ controls }, { executionTotal }) => (
-        <TopControls
-          controls={controls.slice(0, SHOWN_CONTROLS)}
-          all={executionTotal}
-          range={range}
-          agent={agentName}
-        />
+      top={({ controls }) => (
+        <TopControls controls={controls.slice(0, SHOWN_CONTROLS)} range={range} agent={agentName} />
       )}
     />
   );

@@ -15,26 +15,32 @@ import { UserText } from '../ui/user-text.js';
 import type { ControlOrigin } from './control-origins.js';
 import { LinkControl, UnlinkControl } from './link-control.js';
 import { useAgentLinks } from './use-agent-links.js';
-import { useWatchedControls } from './use-watched-controls.js';
+import type { WatchedControls } from './use-watched-controls.js';
 import './agents.css';
 
 const COLUMNS: Columns<AgentControl> = [
   CONTROL_COLUMN,
   {
     head: 'Decision',
-    cell: ({ control }) => <DecisionBadge sign={signOfDecision(control?.action?.decision)} />,
-  },
-  {
-    head: 'State',
-    cell: ({ control }) => (control?.enabled === false ? <span className="muted">off</span> : 'on'),
+    cell: ({ control }) => (
+      <>
+        <DecisionBadge sign={signOfDecision(control?.action?.decision)} />
+        {control?.enabled === false && <span className="muted"> off</span>}
+      </>
+    ),
   },
   { head: 'Scope', cell: ({ control }) => <UserText text={scopeText(control?.scope)} /> },
 ];
 
+interface AgentControlsProps {
+  readonly agentName: string;
+  readonly watched: WatchedControls;
+}
+
 /** The controls of an agent, which change on the page when they change on the server. */
-export function AgentControls({ agentName }: { readonly agentName: string }) {
+export function AgentControls({ agentName, watched }: AgentControlsProps) {
   const isAdmin = useIsAdmin();
-  const { controls, isConnected, error } = useWatchedControls(agentName);
+  const { controls, isConnected, error } = watched;
   const links = useAgentLinks(agentName);
   useLinksOf(controls);
   if (controls === undefined) {

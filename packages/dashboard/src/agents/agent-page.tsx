@@ -1,23 +1,31 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { AgentService, type GetAgentResponse } from '@gen/enforcement/v1/agent_service_pb.js';
 import { Link, useParams } from 'wouter';
+import { useRange } from '../activity/range-field.js';
+import { useServer } from '../health/use-server.js';
+import { useEvaluations } from '../outcomes/use-evaluations.js';
 import { useIsAdmin } from '../session/session-context.js';
+import { ActionMenu } from '../ui/action-menu.js';
 import { AddressTabs } from '../ui/page/address-tabs.js';
 import { decodedPart } from '../ui/page/decoded-part.js';
 import { Page } from '../ui/page/page.js';
 import type { Tab } from '../ui/page/tabs.js';
 import { QueryState } from '../ui/states.js';
-import { TimeText } from '../ui/time-text.js';
 import { UserText } from '../ui/user-text.js';
 import { AgentActivity } from './agent-activity.js';
 import { AgentControls } from './agent-controls.js';
+import { AgentFacts } from './agent-facts.js';
+import { AgentOutcomes } from './agent-outcomes.js';
 import { AgentPolicies } from './agent-policies.js';
 import { AgentEvaluators, AgentSteps } from './agent-registration.js';
+import { AgentTrouble } from './agent-trouble.js';
+import { Coverage } from './coverage.js';
 import { DeleteAgent } from './delete-agent.js';
-import { StepSchemaSetting } from './step-schemas.js';
-import { utcTime } from './utc-time.js';
+import { LatestMatches } from './latest-matches.js';
+import { MismatchSummary, StepSchemaSetting } from './step-schemas.js';
+import { useWatchedControls } from './use-watched-controls.js';
 
-/** One agent: its effective controls, steps, policies, evaluators and activity. */
+/** One agent: what it is and what checks it, beside what became of its steps. */
 export default function AgentPage() {
   const { name = '' } = useParams<{ name: string }>();
   const agentName = decodedPart(name);
@@ -31,9 +39,13 @@ export default function AgentPage() {
       actions={
         <span className="links">
           <Link href={events}>Events</Link>
-          <Link href={`/playground?agent=${encodeURIComponent(agentName)}`}>Try a step</Link>
+          <Link className="action" href={`/playground?agent=${encodeURIComponent(agentName)}`}>
+            Try a step
+          </Link>
           {isAdmin && query.data !== undefined && (
-            <DeleteAgent agentName={agentName} version={query.data.version} />
+            <ActionMenu label="More">
+              <DeleteAgent agentName={agentName} version={query.data.version} />
+            </ActionMenu>
           )}
         </span>
       }
@@ -51,9 +63,15 @@ interface AgentDetailsProps {
 }
 
 function AgentDetails({ agentName, registered }: AgentDetailsProps) {
-  const { agent, steps, evaluators } = registered;
+  const [range] = useRange();
+  const { info } = useServer();
+  const isCounted = info?.state?.eventsEnabled !== false;
+  const evaluations = useEvaluations({ range, agentName, enabled: isCounted });
+  const watched = useWatchedControls(agentName);
+  const { steps, evaluators } = registered;
+  const named = steps.map(({ type = '', name = '' }) => ({ type, name }));
   const tabs: readonly Tab[] = [
-    { id: 'controls', name: 'Controls', content: <AgentControls agentName={agentName} /> },
+    { id: 'controls', name: 'Controls', content: <AgentControls agentName={agentName} watched={watched} /> },
     {
       id: 'steps',
       name: `Steps (${steps.length})`,
@@ -74,21 +92,21 @@ function AgentDetails({ agentName, registered }: AgentDetailsProps) {
   ];
   return (
     <>
-      {agent?.agentDescription !== undefined && <p dir="auto">{agent.agentDescription}</p>}
-      <p className="muted">
-        {agent?.agentVersion !== undefined && (
-          <>
-            Version <UserText text={agent.agentVersion} />,{' '}
-          </>
-        )}
-        {agent?.agentUpdatedAt !== undefined && (
-          <>
-            updated <TimeText time={utcTime(agent.agentUpdatedAt)} />,{' '}
-          </>
-        )}
-        version {String(registered.version)} of the registration
-      </p>
-      <AddressTabs label="Agent" tabs={tabs} />
+      <AgentTrouble agentName={agentName} range={range} counts={evaluations.data?.counts} />
+      <div className="workplace">
+        <div>
+          <AgentFacts registered={registered} />
+          <div>
+            <AddressTabs label="Agent" tabs={tabs} />
+          </div>
+        </div>
+        <aside>
+          {isCounted && <AgentOutcomes agentName={agentName} range={range} query={evaluations} />}
+          <Coverage steps={named} controls={watched.controls} />
+          {isCounted && <LatestMatches agentName={agentName} />}
+          <MismatchSummary agentName={agentName} registered={registered} />
+        </aside>
+      </div>
     </>
   );
 }

@@ -1,97 +1,62 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { AgentService, type AgentSummary } from '@gen/enforcement/v1/agent_service_pb.js';
-import { Link } from 'wouter';
 import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
-import { AGENT_COLUMN, agentAddress } from '../references/columns.js';
-import { useDebounced } from '../ui/browser/use-debounced.js';
-import { FilterBar, type FilterField } from '../ui/list/filter-fields.js';
+import { useIsAdmin } from '../session/session-context.js';
 import { List } from '../ui/list/list.js';
 import { Page } from '../ui/page/page.js';
-import { useAddressFilter } from '../ui/page/use-address-filter.js';
-import type { Columns } from '../ui/table/columns.js';
-import { TimeText } from '../ui/time-text.js';
+import { QueryBar } from '../ui/query-bar/query-bar.js';
+import { useQueryTerms } from '../ui/query-bar/use-query-terms.js';
+import { SavedViews } from '../ui/saved-views/saved-views.js';
+import { selectColumn } from '../ui/table/selection-bar.js';
+import { useSelection } from '../ui/table/use-selection.js';
+import { useSort } from '../ui/table/use-sort.js';
+import { agentColumns } from './agent-columns.js';
+import { AGENT_MEMBERS, AGENT_ORDERS, agentFilter, agentOrder } from './agent-query.js';
+import { AgentsBar } from './agents-bar.js';
 import { NoAgents } from './no-agents.js';
-import { utcTime } from './utc-time.js';
+import { useDayCounts } from './use-day-counts.js';
 import './agents.css';
 
-const FILTERS: readonly FilterField[] = [
-  { name: 'name', label: 'Name contains' },
-  {
-    name: 'controls',
-    label: 'Controls',
-    options: [
-      ['', 'any'],
-      ['none', 'none in effect'],
-      ['some', 'at least one in effect'],
-    ],
-  },
-];
-const COLUMNS: Columns<AgentSummary> = [
-  AGENT_COLUMN,
-  {
-    head: 'Controls in effect',
-    className: 'number',
-    cell: ({ activeControlsCount }) =>
-      activeControlsCount === 0 ? <span className="uncovered">none</span> : activeControlsCount,
-  },
-  {
-    head: 'Policies',
-    className: 'number',
-    cell: (agent) => countLink(agent, agent.policyIds.length, 'policies'),
-  },
-  { head: 'Steps', className: 'number', cell: (agent) => countLink(agent, agent.stepCount, 'steps') },
-  {
-    head: 'Evaluators',
-    className: 'number',
-    cell: (agent) => countLink(agent, agent.evaluatorCount, 'evaluators'),
-  },
-  {
-    head: 'Last evaluated',
-    cell: ({ lastUsedAt }) =>
-      lastUsedAt === undefined ? (
-        <span className="muted" title="Not in the last 30 days, or only in the last minutes">
-          –
-        </span>
-      ) : (
-        <span title="About to the hour">
-          <TimeText time={utcTime(lastUsedAt)} />
-        </span>
-      ),
-  },
-  { head: 'Registered', cell: ({ createdAt }) => <TimeText time={utcTime(createdAt)} /> },
-];
+const keyOf = ({ agentName }: AgentSummary) => agentName;
 
-/** The registered agents. */
+/** The registered agents, by filters and in any order; an admin gives policies to several at once. */
 export default function AgentsPage() {
-  const filter = useAddressFilter();
-  const controls = filter.get('controls');
-  const name = useDebounced(filter.get('name').trim());
+  const isAdmin = useIsAdmin();
+  const terms = useQueryTerms(AGENT_MEMBERS);
+  const sort = useSort(AGENT_ORDERS);
+  const filter = agentFilter(terms.terms);
   const query = useInfiniteQuery(
     AgentService.method.listAgents,
-    {
-      ...FIRST_PAGE,
-      ...(name === '' ? {} : { name }),
-      ...(controls === 'none' || controls === 'some' ? { hasActiveControls: controls === 'some' } : {}),
-    },
-    FILTERED_BY_CURSOR,
+    { ...FIRST_PAGE, ...filter, ...agentOrder(sort) },
+    { ...FILTERED_BY_CURSOR, enabled: terms.isReady },
   );
+  const countsOf = useDayCounts();
+  const selection = useSelection(keyOf, JSON.stringify(filter));
   return (
     <Page title="Agents">
-      <FilterBar fields={FILTERS} filter={filter} />
-      <List
-        label="Agents"
-        what="agents"
-        query={query}
-        columns={COLUMNS}
-        rowsOf={({ agents }) => agents}
-        keyOf={({ agentName }) => agentName}
-        empty={<NoAgents name={name} controls={controls} />}
-      />
+      <div className="filter-line">
+        <QueryBar label="Filter agents" query={terms} textMember="name" />
+        <SavedViews page="/agents" />
+      </div>
+      {terms.isReady && (
+        <List
+          label="Agents"
+          what="agents"
+          query={query}
+          rowsOf={({ agents }) => agents}
+          keyOf={keyOf}
+          sort={sort}
+          rowClass={(agent) => (isAdmin && selection.has(agent) ? 'selected' : undefined)}
+          empty={<NoAgents terms={terms.terms} />}
+          above={(agents, total) =>
+            isAdmin &&
+            agents.length > 0 && (
+              <AgentsBar shown={agents} total={total} filter={filter} selection={selection} />
+            )
+          }
+          columns={[isAdmin && selectColumn(selection, keyOf), ...agentColumns(countsOf)]}
+        />
+      )}
     </Page>
   );
-}
-
-/** A number that leads to what is counted. */
-function countLink({ agentName }: AgentSummary, count: number, tab: string) {
-  return count === 0 ? 0 : <Link href={`${agentAddress(agentName)}?tab=${tab}`}>{count}</Link>;
 }

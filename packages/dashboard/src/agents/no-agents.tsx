@@ -1,15 +1,16 @@
-import { restAddress } from '../data/rest-address.js';
+import { RegisterSnippets } from '../first-evening/teaching-snippets.js';
+import { onlyValueOf, type QueryTerm } from '../ui/query-bar/query-member.js';
 import { Empty } from '../ui/states.js';
 
 interface NoAgentsProps {
-  readonly name: string;
-  /** The filter by controls: `none`, `some` or empty. */
-  readonly controls: string;
+  /** The filters of the list. */
+  readonly terms: readonly QueryTerm[];
 }
 
 /** Why a list of agents is empty. */
-export function NoAgents({ name, controls }: NoAgentsProps) {
-  if (name !== '') return <Empty title="No agent has such a name" />;
+export function NoAgents({ terms }: NoAgentsProps) {
+  const controls = onlyValueOf(terms, 'controls');
+  if (terms.length > (controls === undefined ? 0 : 1)) return <Empty title="No agent matches the filters" />;
   if (controls === 'none') {
     return (
       <Empty title="Every agent is covered">
@@ -27,11 +28,7 @@ export function NoAgents({ name, controls }: NoAgentsProps) {
   return (
     <Empty title="No agents yet">
       <p>An agent is a program whose steps are checked. It registers itself before its first step:</p>
-      <pre className="code">
-        {`curl -X POST ${restAddress('/agents/initAgent')} \\
-  -H 'content-type: application/json' \\
-  -d '{"agent": {"agent_name": "billing-bot-01"}, "steps": [{"type": "tool", "name": "send_mail"}]}'`}
-      </pre>
+      <RegisterSnippets />
     </Empty>
   );
 }

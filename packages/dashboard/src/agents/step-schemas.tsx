@@ -4,7 +4,9 @@ import {
   type MismatchedStep,
   StepSchemas,
 } from '@gen/enforcement/v1/agent_service_pb.js';
+import { Link } from 'wouter';
 import { useChange } from '../data/use-change.js';
+import { agentAddress } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { SelectField } from '../ui/fields/fields.js';
 import { Problem } from '../ui/states.js';
@@ -78,5 +80,25 @@ export function StepSchemaSetting({ agentName, registered }: StepSchemaSettingPr
         />
       )}
     </>
+  );
+}
+
+interface MismatchSummaryProps {
+  readonly agentName: string;
+  readonly registered: GetAgentResponse;
+}
+
+/** That steps differed from their schemas, and where it says which; nothing if none did. */
+export function MismatchSummary({ agentName, registered: { mismatchedSteps } }: MismatchSummaryProps) {
+  if (mismatchedSteps.length === 0) return null;
+  const times = mismatchedSteps.reduce((sum, { count }) => sum + BigInt(count), 0n);
+  return (
+    <section className="card">
+      <h2>Steps that differed from their schemas</h2>
+      <p>
+        {times.toLocaleString('en')} since the process started:{' '}
+        <Link href={`${agentAddress(agentName)}?tab=steps`}>show which</Link>
+      </p>
+    </section>
   );
 }

@@ -8,6 +8,7 @@ import {
 } from '@tabler/icons-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
+import { useAgentLimit } from '../limited/agent-limit.js';
 import { useIsAdmin, useSession } from '../session/session-context.js';
 import { useTheme } from '../theme/theme.js';
 import { useOnline } from '../ui/browser/use-online.js';
@@ -26,6 +27,9 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   const { dialogs, openPalette, openShortcuts } = useFrameDialogs();
   const isOnline = useOnline();
   const isAdmin = useIsAdmin();
+  const isLimited = useAgentLimit() !== undefined;
+  const isOffered = ({ isForAdmins, isBeyondAgents }: PageLink) =>
+    (isAdmin || isForAdmins !== true) && !(isLimited && isBeyondAgents === true);
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when another page is opened
   useEffect(() => setMenuOpen(false), [path]);
   const onMenuKey = (event: KeyboardEvent): void => {
@@ -80,7 +84,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       </header>
       <nav id="menu" className={isMenuOpen ? 'menu open' : 'menu'} aria-label="Pages" onKeyDown={onMenuKey}>
         <ul>
-          {PAGES.filter(({ isForAdmins }) => isAdmin || isForAdmins !== true).map((page) => (
+          {PAGES.filter(isOffered).map((page) => (
             <MenuItem key={page.path} page={page} />
           ))}
         </ul>

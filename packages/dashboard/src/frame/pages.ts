@@ -18,6 +18,8 @@ export interface PageLink {
   readonly name: string;
   readonly icon: TablerIcon;
   readonly isForAdmins?: true;
+  /** Whether it shows more than a caller sees that is limited to agents. */
+  readonly isBeyondAgents?: true;
 }
 
 export const PAGES: readonly PageLink[] = [
@@ -25,10 +27,10 @@ export const PAGES: readonly PageLink[] = [
   { path: '/live', name: 'Live', icon: IconActivity },
   { path: '/events', name: 'Events', icon: IconListSearch },
   { path: '/agents', name: 'Agents', icon: IconRobot },
-  { path: '/controls', name: 'Controls', icon: IconShieldCheck },
-  { path: '/policies', name: 'Policies', icon: IconStack2 },
-  { path: '/templates', name: 'Templates', icon: IconTemplate },
+  { path: '/controls', name: 'Controls', icon: IconShieldCheck, isBeyondAgents: true },
+  { path: '/policies', name: 'Policies', icon: IconStack2, isBeyondAgents: true },
+  { path: '/templates', name: 'Templates', icon: IconTemplate, isBeyondAgents: true },
   { path: '/evaluators', name: 'Evaluators', icon: IconPuzzle },
   { path: '/playground', name: 'Playground', icon: IconFlask },
-  { path: '/audit', name: 'Audit log', icon: IconHistory, isForAdmins: true },
+  { path: '/audit', name: 'Audit log', icon: IconHistory, isForAdmins: true, isBeyondAgents: true },
 ];

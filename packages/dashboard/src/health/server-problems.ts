@@ -1,13 +1,12 @@
 import { ControlsSource, type ServerState, StorageState } from '@gen/enforcement/v1/server_service_pb.js';
 import { ageText } from './age-text.js';
 
-/** How well the server works, in one word. */
-export type HealthWord = 'checking' | 'healthy' | 'degraded' | 'unhealthy' | 'unreachable';
-
-/** Something that does not work, and what it means. */
+/** Something of the server itself that does not work, and what it means. */
 export interface ServerProblem {
+  /** The word of ListProblems for it. */
+  readonly kind: string;
   /** `notice` is a setting, not a fault. */
-  readonly severity: 'notice' | 'degraded' | 'unhealthy' | 'unreachable';
+  readonly severity: 'notice' | 'warning' | 'critical' | 'unreachable';
   readonly title: string;
   readonly detail: string;
 }
@@ -39,11 +38,15 @@ const STALE_SECONDS = 10;
 /** Events wait for the flush interval in any case; more than the service writes at once are a sign. */
 const MANY_WAITING = 10_000n;
 
-/** Everything that does not work, the worst first. */
+/**
+ * Everything that does not work, as the state of the process tells it: within seconds, also while the database is gone,
+ * and to callers that may not list all problems.
+ */
 export function serverProblems({ isUnreachable, isServing, state }: KnownServer): ServerProblem[] {
   if (isUnreachable) {
     return [
       {
+        kind: 'unreachable',
         severity: 'unreachable',
         title: 'The server does not answer',
         detail: 'What is shown may be out of date. The page asks again by itself.',
@@ -54,7 +57,8 @@ export function serverProblems({ isUnreachable, isServing, state }: KnownServer)
   const isExplained = problems.some(({ severity }) => severity !== 'notice');
   if (isServing === false && !isExplained) {
     problems.unshift({
-      severity: 'unhealthy',
+      kind: 'not_serving',
+      severity: 'critical',
       title: 'The server reports that it does not serve',
       detail: 'Its health check, grpc.health.v1, gives no reason.',
     });
@@ -62,21 +66,13 @@ export function serverProblems({ isUnreachable, isServing, state }: KnownServer)
   return problems;
 }
 
-/** The word for what is known of the server. */
-export function healthWord(known: KnownServer): HealthWord {
-  const severities = new Set(serverProblems(known).map(({ severity }) => severity));
-  for (const severity of ['unreachable', 'unhealthy', 'degraded'] as const) {
-    if (severities.has(severity)) return severity;
-  }
-  return known.isServing === undefined || known.state === undefined ? 'checking' : 'healthy';
-}
-
 function evaluation(state: StateFacts): ServerProblem[] {
   const { cannotEvaluateBecause, controlsFrom, stalenessSeconds: age, databaseUp } = state;
   if (cannotEvaluateBecause !== undefined) {
     return [
       {
-        severity: 'unhealthy',
+        kind: 'cannot_evaluate',
+        severity: 'critical',
         title: 'No step can be evaluated',
         detail: `${sentence(cannotEvaluateBecause)}`,
       },
@@ -85,7 +81,8 @@ function evaluation(state: StateFacts): ServerProblem[] {
   if (controlsFrom === ControlsSource.LAST_KNOWN_GOOD) {
     return [
       {
-        severity: 'degraded',
+        kind: 'last_known_good',
+        severity: 'warning',
         title: 'Controls come from the last known good file',
         detail: 'The database has not answered since the server was started; later changes are not known.',
       },
@@ -94,7 +91,8 @@ function evaluation(state: StateFacts): ServerProblem[] {
   if (databaseUp && age !== undefined && age > STALE_SECONDS) {
     return [
       {
-        severity: 'degraded',
+        kind: 'controls_stale',
+        severity: 'warning',
         title: 'Controls are stale',
         detail: `Some agents are evaluated with the controls of ${ageText(age)} ago: a change could not be loaded.`,
       },
@@ -112,7 +110,8 @@ function storage(state: StateFacts): ServerProblem[] {
         : '';
     return [
       {
-        severity: 'degraded',
+        kind: 'database_down',
+        severity: 'critical',
         title: 'The database does not answer',
         detail: `${evaluated}Nothing can be changed or searched, and events wait in memory.`,
       },
@@ -121,7 +120,8 @@ function storage(state: StateFacts): ServerProblem[] {
   if (storageState === StorageState.OK || storageState === StorageState.UNSPECIFIED) return [];
   return [
     {
-      severity: 'degraded',
+      kind: 'storage',
+      severity: 'critical',
       title: 'Changes and events cannot be stored',
       detail: storageProblem ?? 'The storage of the database has a problem.',
     },
@@ -132,20 +132,23 @@ function events({ eventsEnabled, waitingEvents, lostEvents }: StateFacts): Serve
   const problems: ServerProblem[] = [];
   if (lostEvents > 0n) {
     problems.push({
-      severity: 'degraded',
+      kind: 'events_lost',
+      severity: 'warning',
       title: `${lostEvents.toLocaleString('en')} events were lost`,
       detail: 'They could not be stored since the server was started; its log says why.',
     });
   }
   if (waitingEvents >= MANY_WAITING) {
     problems.push({
-      severity: 'degraded',
+      kind: 'events_waiting',
+      severity: 'warning',
       title: `${waitingEvents.toLocaleString('en')} events wait to be stored`,
       detail: 'The database does not keep up; statistics and searches do not have them yet.',
     });
   }
   if (!eventsEnabled) {
     problems.push({
+      kind: 'events_off',
       severity: 'notice',
       title: 'Events are not stored',
       detail: 'The server runs with SERVICE_OBSERVABILITY_ENABLED=false: nothing is counted or searched.',

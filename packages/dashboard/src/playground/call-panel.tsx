@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { apiPrefix } from '../data/rest-address.js';
+import { apiBase } from '../data/rest-address.js';
 import { useSession } from '../session/session-context.js';
 import { CopyButton } from '../ui/copy-button.js';
 import { Tabs } from '../ui/page/tabs.js';
@@ -25,7 +25,7 @@ export function CallPanel({ agentName, stage, step }: CallPanelProps) {
   const keysRequired = state.kind === 'ready' && state.keysRequired;
   const call: EvaluationCall = {
     origin: window.location.origin,
-    apiPrefix,
+    apiBase,
     keysRequired,
     agentName,
     stage,

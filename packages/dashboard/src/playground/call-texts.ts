@@ -2,8 +2,8 @@
 export interface EvaluationCall {
   /** Address of the service, for example `https://controls.example`. */
   readonly origin: string;
-  /** Path before the version of the JSON routes, for example `/api`. */
-  readonly apiPrefix: string;
+  /** Path of the JSON routes, for example `/api/v1`. */
+  readonly apiBase: string;
   readonly keysRequired: boolean;
   readonly agentName: string;
   readonly stage: 'pre' | 'post';
@@ -18,7 +18,7 @@ const KEY_VARIABLE = 'SERVICE_API_KEY';
 export function curlText(call: EvaluationCall): string {
   const body = bodyText(call, call.stage);
   return [
-    `curl -sS ${shellQuoted(`${call.origin}${call.apiPrefix}/v1/evaluation`)}`,
+    `curl -sS ${shellQuoted(`${call.origin}${call.apiBase}/evaluation`)}`,
     "-H 'content-type: application/json'",
     ...(call.keysRequired ? [`-H "x-api-key: $${KEY_VARIABLE}"`] : []),
     `-d ${shellQuoted(body)}`,

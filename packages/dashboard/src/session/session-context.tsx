@@ -16,6 +16,8 @@ export type SessionState =
       /** False if the server requires no keys; then everyone may change everything. */
       readonly keysRequired: boolean;
       readonly isAdmin: boolean;
+      /** The agents that the caller is limited to, names or patterns; absent for all. */
+      readonly onlyAgents?: readonly string[];
     };
 
 interface SessionAccess {
@@ -80,6 +82,6 @@ async function readSession(): Promise<SessionState> {
   const config = await readSessionConfig();
   if (!config.requires_api_key) return { kind: 'ready', keysRequired: false, isAdmin: true };
   if (!config.has_active_session) return { kind: 'signed-out' };
-  const { isAdmin } = await server.getServerInfo({});
-  return { kind: 'ready', keysRequired: true, isAdmin };
+  const { isAdmin, isLimitedToAgents, agents } = await server.getServerInfo({});
+  return { kind: 'ready', keysRequired: true, isAdmin, ...(isLimitedToAgents ? { onlyAgents: agents } : {}) };
 }

@@ -1,4 +1,6 @@
+import { Code, ConnectError } from '@connectrpc/connect';
 import type { ReactNode } from 'react';
+import { LimitOfRefusal } from '../limited/limit-notice.js';
 import { errorText } from './error-text.js';
 
 export function Loading({ what }: { readonly what: string }) {
@@ -40,6 +42,7 @@ export function ErrorState({ error, onRetry }: ErrorStateProps) {
     <section className="state problem" role="alert">
       <h2>{title}</h2>
       <p>{detail}</p>
+      {ConnectError.from(error).code === Code.PermissionDenied && <LimitOfRefusal />}
       {onRetry !== undefined && (
         <button type="button" onClick={onRetry}>
           Try again

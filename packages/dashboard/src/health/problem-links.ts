@@ -1,0 +1,22 @@
+import { agentAddress } from '../references/columns.js';
+import type { ShownProblem, Subject } from './verdict.js';
+
+/** Problems of controls whose remedy is in their definition. */
+const IN_THE_DEFINITION: ReadonlySet<string> = new Set(['evaluator_not_configured', 'control_unreadable']);
+
+/** Address of the page with the cause; undefined if no page shows it. */
+export function subjectAddress(kind: string, { type, id }: Subject): string | undefined {
+  if (type === 'agent') return agentAddress(id);
+  if (type !== 'control') return undefined;
+  return IN_THE_DEFINITION.has(kind) ? `/controls/${id}` : `/controls/${id}?tab=activity`;
+}
+
+/** Address of a list with all subjects of a problem; undefined if there is none. */
+export function listAddress({ kind }: Pick<ShownProblem, 'kind'>): string | undefined {
+  return LISTS[kind];
+}
+
+const LISTS: Readonly<Record<string, string>> = {
+  agents_without_controls: '/agents?controls=none',
+  agents_silent: '/agents?order=last_evaluated&reverse=true',
+};

@@ -1,0 +1,54 @@
+import { lazy, type ReactNode } from 'react';
+import { Page } from '../ui/page/page.js';
+import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import type { AgentLimit } from './agent-limit-text.js';
+import { LimitNotice } from './limit-notice.js';
+import { LimitedAgents } from './limited-agents.js';
+
+const LimitedOverview = lazy(() => import('./limited-overview.js'));
+
+/** Pages that a caller with a limit sees as everyone does. */
+const AS_EVER = /^\/(?:agents\/[^/]+|evaluators(?:\/[^/]+)?|playground|traces)$/;
+/** Pages that show one agent, if the address names one. */
+const OF_AN_AGENT: Readonly<Record<string, string>> = { '/events': 'Events', '/live': 'Live' };
+
+interface LimitedPagesProps {
+  /** Undefined for a caller without a limit. */
+  readonly limit: AgentLimit | undefined;
+  readonly path: string;
+  /** The page of the address for a caller without a limit. */
+  readonly children: ReactNode;
+}
+
+/** The page of the address, as far as it shows the agents of the caller alone. */
+export function LimitedPages({ limit, path, children }: LimitedPagesProps) {
+  const { get } = useAddressFilter();
+  if (limit === undefined || AS_EVER.test(path)) return children;
+  if (path === '/') return <LimitedOverview limit={limit} />;
+  if (path === '/agents') {
+    return (
+      <Page title="Agents">
+        <LimitedAgents limit={limit} />
+      </Page>
+    );
+  }
+  const title = OF_AN_AGENT[path];
+  if (title === undefined) {
+    return (
+      <Page title="Not for this key">
+        <LimitNotice limit={limit} />
+        <LimitedAgents limit={limit} />
+      </Page>
+    );
+  }
+  if (get('agent') !== '') return children;
+  return (
+    <Page title={title}>
+      <p>
+        Choose an agent: this key sees the {title === 'Live' ? 'live events' : 'events'} of one agent at a
+        time.
+      </p>
+      <LimitedAgents limit={limit} addressOf={(name) => `${path}?agent=${encodeURIComponent(name)}`} />
+    </Page>
+  );
+}
