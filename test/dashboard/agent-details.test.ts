@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { controlOrigins, controlsOnlyBy } from '../../packages/dashboard/src/agents/control-origins.js';
 import { schemaMembers, schemaType } from '../../packages/dashboard/src/agents/schema-members.js';
+import { uncoveredSteps } from '../../packages/dashboard/src/agents/step-coverage.js';
 
 const policy = (id: number, controlIds: number[]) => ({ id, name: `policy-${id}`, controlIds });
 
@@ -79,5 +80,37 @@ describe('the members of a JSON Schema', () => {
         expect(schemaMembers(schema as never).length).toBeLessThanOrEqual(200);
       }),
     );
+  });
+});
+
+describe('the steps of an agent that no control checks', () => {
+  const steps = [
+    { type: 'tool', name: 'send_mail' },
+    { type: 'tool', name: 'refund' },
+    { type: 'llm', name: 'answer' },
+  ];
+  const control = (scope: Record<string, unknown> | undefined, enabled = true) =>
+    ({
+      control: { enabled, scope: scope && { stepTypes: [], stepNames: [], stages: [], ...scope } },
+    }) as never;
+  const names = (...controls: never[]) => uncoveredSteps(steps, controls).map(({ name }) => name);
+
+  it('are those outside of every scope', () => {
+    expect(names()).toEqual(['send_mail', 'refund', 'answer']);
+    expect(names(control(undefined))).toEqual([]);
+    expect(names(control({ stepTypes: ['tool'] }))).toEqual(['answer']);
+    expect(names(control({ stepNames: ['refund'] }), control({ stepTypes: ['llm'] }))).toEqual(['send_mail']);
+    expect(names(control({ stepNameRegex: '^send_' }))).toEqual(['refund', 'answer']);
+    expect(names(control({ stepNames: ['answer'], stepNameRegex: 'fund$' }))).toEqual(['send_mail']);
+    expect(names(control({ stepTypes: ['llm'], stepNames: ['refund'] }))).toEqual([
+      'send_mail',
+      'refund',
+      'answer',
+    ]);
+  });
+
+  it('are all with controls that are off, and none by a pattern that only the server reads', () => {
+    expect(names(control(undefined, false))).toEqual(['send_mail', 'refund', 'answer']);
+    expect(names(control({ stepNameRegex: '(?i)SEND' }))).toEqual([]);
   });
 });

@@ -11,7 +11,8 @@ it('the dashboard of a service without keys warns instead of asking for one', as
     await page.goto(service.url);
     await page.getByText('This service requires no keys').waitFor();
     expect(page.url()).toBe(`${service.url}/ui/`);
-    await page.getByText('Nothing was recorded in this range').waitFor();
+    await page.getByRole('heading', { name: 'Three steps to a checked agent' }).waitFor();
+    expect(await page.getByText('SERVICE_API_KEY', { exact: true }).count()).toBe(0);
     expect(await page.getByRole('button', { name: /^Account/ }).count()).toBe(0);
     await page.getByRole('link', { name: 'Agents', exact: true }).click();
     await page.getByText('No agents yet').waitFor();

@@ -2,7 +2,9 @@ import { rename } from 'node:fs/promises';
 import { createClient } from '@connectrpc/connect';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { Decision, Execution, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { axeViolationsInThemes, overflow, settled } from '../support/dashboard-browser.js';
@@ -30,11 +32,18 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
   const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
   const query = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
-  it('lead from Overview to each agent without any control in two clicks, and keep the range', async () => {
-    await open('/', async ({ page }) => {
-      await page.getByLabel('Range').selectOption('30d');
-      await page.getByText('3 agents without any control', { exact: true }).waitFor();
-      await page.getByRole('link', { name: 'Agents without any control: 3, 75.0 %' }).click();
+  /** Chooses one of the ranges that end now. */
+  const choose = async (page: Page, text: string) => {
+    await page.getByRole('button', { name: /^Range: / }).click();
+    await page.getByRole('button', { name: text, exact: true }).click();
+  };
+
+  it('lead from the verdict to each agent without any control in one click, and keep the range', async () => {
+    await open('/?range=30d', async ({ page }) => {
+      const verdict = page.getByRole('region', { name: 'Verdict' });
+      await verdict.getByText('Needs attention').waitFor();
+      await page.getByRole('banner').getByRole('link', { name: 'Needs attention' }).waitFor();
+      await verdict.getByRole('link', { name: /^3 agents/ }).click();
       await heading(page, 'Agents').waitFor();
       for (const name of UNCOVERED) await row(page, name).getByText('none').waitFor();
       expect(await row(page, COVERED).count()).toBe(0);
@@ -42,50 +51,76 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
       await page.getByRole('link', { name: UNCOVERED[2] }).click();
       await page.getByText('0 on, 1 off').waitFor();
       await page.goBack();
-      expect(query(page)).toEqual({ controls: 'none' });
+      expect(query(page)).toMatchObject({ controls: 'none' });
       await page.goBack();
-      expect(await page.getByLabel('Range').inputValue()).toBe('30d');
-      await page.reload();
-      expect(await page.getByLabel('Range').inputValue()).toBe('30d');
+      expect(query(page)).toEqual({ range: '30d' });
+    });
+  });
 
-      await page.getByRole('link', { name: /^Denied: 3/ }).click();
+  it('count every evaluation by its outcome, also those that are not recorded', async () => {
+    await open('/', async ({ page }) => {
+      const figure = (name: string) => page.getByRole('link', { name: new RegExp(`^${name}: `) });
+      const numberIn = async (name: string) =>
+        Number(
+          (
+            await figure(name)
+              .innerText()
+              .catch(() => '0')
+          ).replaceAll(',', ''),
+        );
+      const before = { evaluated: await numberIn('Evaluated steps'), denied: await numberIn('Denied') };
+      for (let count = 0; count < 3; count += 1) await dashboard.service.isAllowed('hello');
+      expect(await dashboard.service.isAllowed('4111111111111111')).toBe(false);
+      await expect.poll(() => numberIn('Evaluated steps')).toBe(before.evaluated + 4);
+      expect(await numberIn('Denied')).toBe(before.denied + 1);
+      const share = ((before.denied + 1) / (before.evaluated + 4)) * 100;
+      await page
+        .getByText(`${share.toFixed(1)} % of them`)
+        .first()
+        .waitFor();
+      const agents = page.getByRole('region', { name: 'Agents with the most denials' });
+      await agents
+        .getByRole('row')
+        .filter({ hasText: COVERED })
+        .getByText(`${share.toFixed(1)} %`)
+        .waitFor();
+      // No numbers of events are said to be a share of all steps.
+      await page.getByText('these are no shares of all checks').waitFor();
+
+      await figure('Denied').click();
       await heading(page, 'Events').waitFor();
-      expect(query(page)).toEqual({ range: '30d', action: 'deny', matched: 'true' });
-      await expect.poll(() => page.getByRole('row').count()).toBe(4);
-      await page.goBack();
-      await page.getByRole('link', { name: /^Errors: 1/ }).click();
-      await heading(page, 'Events').waitFor();
-      expect(query(page)).toEqual({ range: '30d', error: 'true' });
-      await expect.poll(() => page.getByRole('row').count()).toBe(2);
-      await row(page, 'no-cards').getByText('error').waitFor();
+      expect(query(page)).toMatchObject({ outcome: 'denied' });
     });
   });
 
   it('tell the numbers of a chart by keyboard and as a table, without color', async () => {
-    await open('/', async ({ page }) => {
-      await page.locator('.bar[tabindex="0"]').focus();
+    await open(`/agents/${COVERED}?tab=activity`, async ({ page }) => {
+      const activity = page.getByRole('tabpanel');
+      const bar = activity.locator('.bar[tabindex="0"]');
+      await bar.focus();
       const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label")');
-      expect(await focused()).toMatch(/: 1 deny, 1 error$/);
-      await page.locator('.chart-values').getByText('error').waitFor();
+      expect(await focused()).toMatch(/: \d denied, 1 error$/);
+      await activity.locator('.chart-values').getByText('error').waitFor();
       for (let hours = 0; hours < 3; hours += 1) await page.keyboard.press('ArrowLeft');
-      expect(await focused()).toMatch(/: 1 deny, 1 steer$/);
+      expect(await focused()).toMatch(/: 1 denied, 1 steered$/);
       await page.keyboard.press('Home');
       expect(await focused()).toMatch(/: nothing$/);
       await page.keyboard.press('End');
-      expect(await focused()).toMatch(/: 1 deny, 1 error$/);
-      expect(await page.locator('.bar[tabindex="0"]').count()).toBe(1);
+      expect(await focused()).toMatch(/: \d denied, 1 error$/);
+      expect(await bar.count()).toBe(1);
+      for (let hours = 0; hours < 3; hours += 1) await page.keyboard.press('ArrowLeft');
 
-      await page.getByText('As a table').click();
-      const table = page.getByRole('region', { name: 'Decisions over time', exact: true });
+      await activity.getByText('As a table').click();
+      const table = activity.getByRole('region', { name: 'Decisions over time', exact: true });
       expect(await table.getByRole('row').count()).toBe(3);
       expect(await table.getByRole('row').nth(1).getByRole('cell').allInnerTexts()).toEqual(
         expect.arrayContaining(['1', '1', '0', '0', '2', 'show']),
       );
 
-      await page.locator('.bar[tabindex="0"]').focus();
+      await bar.focus();
       await page.keyboard.press('Enter');
       await heading(page, 'Events').waitFor();
-      expect(query(page)).toMatchObject({ range: 'custom' });
+      expect(query(page)).toMatchObject({ agent: COVERED, from: expect.any(String), to: expect.any(String) });
       await expect.poll(() => page.getByRole('row').count()).toBe(3);
     });
   });
@@ -133,6 +168,7 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
         ['Give to every agent', 'All agents will have it at once'],
         ['End for every agent', 'registered from now on will not have it'],
       ]) {
+        await page.getByRole('button', { name: 'More' }).click();
         await page.getByRole('button', { name: `${verb} mail-policy` }).click();
         await dialog.getByText(told ?? '').waitFor();
         await dialog.getByRole('button', { name: `${verb} mail-policy` }).click();
@@ -154,7 +190,8 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
 
   it('show the activity of an agent and of a control, as it happens', async () => {
     await open(`/agents/${COVERED}?tab=activity`, async ({ page }) => {
-      await page.getByRole('link', { name: /^Steered: 1/ }).waitFor();
+      const activity = page.getByRole('tabpanel');
+      await activity.getByRole('link', { name: /^Steered: 1/ }).waitFor();
       const events = page.getByRole('region', { name: 'Latest events' });
       await events.getByRole('row').nth(1).waitFor();
       const total = async () => Number((await page.getByText(/^All \d+ events$/).innerText()).split(' ')[1]);
@@ -162,16 +199,118 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
       expect(await dashboard.service.isAllowed('4111111111111111')).toBe(false);
       await expect.poll(total).toBe(before + 1);
       await page
-        .getByRole('region', { name: 'Top controls' })
+        .getByRole('region', { name: 'Controls with the most matches' })
         .getByRole('link', { name: 'no-cards' })
         .first()
         .click();
       await heading(page, 'no-cards').waitFor();
       const agents = page.getByRole('region', { name: 'Top agents' });
       await agents.getByRole('link', { name: COVERED, exact: true }).waitFor();
-      await page.getByLabel('Range').selectOption('7d');
+      await choose(page, '7 days');
       await page.getByRole('link', { name: /^Steered: 1/ }).waitFor();
       expect(query(page)).toEqual({ tab: 'activity', range: '7d' });
+    });
+  });
+
+  it('say on the page of an agent what it is, what checks it, and what became of its steps', async () => {
+    await open(`/agents/${COVERED}`, async ({ page }) => {
+      await page.getByText('for 1 of 1 registered step').waitFor();
+      await page
+        .getByText('in this minute')
+        .or(page.getByText(/minutes? ago/))
+        .first()
+        .waitFor();
+      const matches = page.getByRole('region', { name: 'Latest matches' });
+      await matches
+        .getByRole('link', { name: /no-cards/ })
+        .first()
+        .waitFor();
+      await page
+        .getByRole('region', { name: 'Evaluations' })
+        .getByRole('link', { name: /^Denied: / })
+        .waitFor();
+    });
+  });
+
+  it('name the control by whose error an agent is denied, one click away from the verdict', async () => {
+    const agentName = 'unchecked-bot-1';
+    const transport = adminTransport(dashboard.service.url);
+    const agents = createClient(AgentService, transport);
+    await agents.initAgent({
+      agent: { agentName, agentMetadata: { team: 'finance', tier: 2 } },
+      steps: [{ type: 'tool', name: 'send_mail' }],
+    });
+    const { controlId: failing } = await createClient(ControlService, transport).createControl({
+      name: 'by-a-model',
+      data: {
+        execution: Execution.SERVER,
+        condition: {
+          selector: { path: 'input.text' },
+          evaluator: {
+            name: 'vendor.model',
+            config: { metric: 'input_toxicity', operator: 'gt', target_value: 0.5, on_error: 'deny' },
+          },
+        },
+        action: { decision: Decision.DENY },
+      },
+    });
+    await agents.addAgentControl({ agentName, controlId: failing });
+    const step = { type: 'tool', name: 'send_mail', input: { text: 'hello' } };
+    const { isSafe } = await createClient(EvaluationService, transport).evaluate({
+      agentName,
+      stage: Stage.PRE,
+      stepForm: { case: 'stepJson', value: new TextEncoder().encode(JSON.stringify(step)) },
+    });
+    expect(isSafe).toBe(false);
+    await open('/', async ({ page }) => {
+      const verdict = page.getByRole('region', { name: 'Verdict' });
+      await verdict.getByRole('link', { name: /control "by-a-model" is not configured/ }).waitFor();
+      await verdict.getByRole('link', { name: new RegExp(`agent "${agentName}"`) }).click();
+      await heading(page, agentName).waitFor();
+      const trouble = page.getByRole('alert').filter({ hasText: 'denied by error' });
+      await trouble.getByText('All 1 of 1 evaluated steps').waitFor();
+      await trouble.getByText('VENDOR_API_KEY is not set').waitFor();
+      await trouble.getByRole('link', { name: 'by-a-model' }).click();
+      await heading(page, 'by-a-model').waitFor();
+    });
+    await open('/agents', async ({ page }) => {
+      await row(page, agentName).getByText('1 by error').waitFor();
+      await row(page, agentName).getByRole('link', { name: 'team=finance' }).click();
+      await page.getByText('1 of 1').waitFor();
+      expect(query(page)).toEqual({ label: 'team=finance' });
+    });
+    await agents.deleteAgent({ agentName });
+    await createClient(ControlService, transport).deleteControl({ controlId: failing });
+  });
+
+  it('sort agents by the heads of the list, and give a policy to all that match', async () => {
+    await open('/agents', async ({ page }) => {
+      const names = async () =>
+        (await page.getByRole('row').getByRole('link', { name: /-bot-/ }).allInnerTexts()).slice(0, 4);
+      await page.getByRole('button', { name: 'Agent', exact: true }).click();
+      const ascending = [COVERED, ...UNCOVERED].toSorted();
+      await expect.poll(names).toEqual(ascending);
+      await page.getByRole('button', { name: 'Agent', exact: true }).click();
+      await expect.poll(names).toEqual(ascending.toReversed());
+      await page.getByRole('button', { name: 'Last evaluated', exact: true }).click();
+      await expect.poll(async () => (await names())[0]).toBe(COVERED);
+
+      await page.goto(address('/agents?controls=none'));
+      await page.getByLabel('Select all 3 shown agents').check();
+      await page.getByRole('button', { name: 'Add to a policy…' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Policy', { exact: true }).selectOption('mail-policy');
+      await dialog.getByRole('button', { name: 'Add 3 agents' }).click();
+      await dialog.getByText('3 agents of 3 added').waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await page.getByText('Every agent is covered').waitFor();
+
+      await page.goto(address('/agents'));
+      for (const name of UNCOVERED) await page.getByLabel(`Select ${name}`).check();
+      await page.getByRole('button', { name: 'Remove from a policy…' }).click();
+      await dialog.getByLabel('Policy', { exact: true }).selectOption('mail-policy');
+      await dialog.getByRole('button', { name: 'Remove 3 agents' }).click();
+      await dialog.getByText('3 agents of 3 removed').waitFor();
     });
   });
 
@@ -180,6 +319,7 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
     await open(`/agents/${name}?tab=steps`, async ({ page }) => {
       await page.getByText('input: 2 members').click();
       await page.getByText('Body of the mail', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'More' }).click();
       await page.getByRole('button', { name: `Delete ${name}` }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByText('with 1 direct link to controls and 0 policies').waitFor();
@@ -290,15 +430,15 @@ async function tellsOutage(
 ): Promise<void> {
   await open('/', async ({ page, problems }) => {
     const health = page.getByRole('banner').locator('.health');
-    await health.getByText('healthy').waitFor();
     await page.getByText('answers and stores').waitFor();
     await outage.begin();
-    await health.getByText('degraded').waitFor();
-    await page.getByRole('status').getByText(words).waitFor();
-    expect(await health.getAttribute('title')).toContain(words);
+    const verdict = page.getByRole('region', { name: 'Verdict' });
+    await verdict.getByText(words).waitFor();
+    await health.getByText('Needs attention').waitFor();
+    await expect.poll(() => health.getAttribute('title')).toContain(words);
     await outage.end();
-    await health.getByText('healthy').waitFor();
-    await page.getByRole('status').getByText(words).waitFor({ state: 'detached' });
+    await verdict.getByText(words).waitFor({ state: 'detached' });
+    await page.getByText('answers and stores').waitFor();
     // The browser itself reports replies of statistics that fail meanwhile.
     problems.splice(
       0,

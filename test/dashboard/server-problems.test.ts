@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { ControlsSource, StorageState } from '../../gen/proto/enforcement/v1/server_service_pb.js';
-import { ageText } from '../../packages/dashboard/src/health/age-text.js';
 import {
-  healthWord,
-  type KnownServer,
-  serverProblems,
-} from '../../packages/dashboard/src/health/server-problems.js';
+  ControlsSource,
+  ProblemSeverity,
+  StorageState,
+} from '../../gen/proto/enforcement/v1/server_service_pb.js';
+import { ageText } from '../../packages/dashboard/src/health/age-text.js';
+import { listAddress, subjectAddress } from '../../packages/dashboard/src/health/problem-links.js';
+import { type KnownServer, serverProblems } from '../../packages/dashboard/src/health/server-problems.js';
+import { type ListedProblem, verdictOf } from '../../packages/dashboard/src/health/verdict.js';
 
 type State = NonNullable<KnownServer['state']>;
 
@@ -26,51 +28,109 @@ const known = (state: Partial<State>, more: Partial<KnownServer> = {}): KnownSer
 });
 const titles = (server: KnownServer) => serverProblems(server).map(({ title }) => title);
 
-describe('the health of the server', () => {
-  it('is healthy without a problem, and not known before the first reply', () => {
-    expect([healthWord(known({})), serverProblems(known({}))]).toEqual(['healthy', []]);
-    expect(healthWord({ isUnreachable: false, isServing: undefined, state: undefined })).toBe('checking');
+describe('the verdict on the service', () => {
+  const listed = (problem: Partial<ListedProblem>): ListedProblem => ({
+    kind: 'control_failing',
+    severity: ProblemSeverity.WARNING,
+    title: 'A control fails.',
+    detail: 'Look at it.',
+    count: 0,
+    subjects: [],
+    ...problem,
   });
 
+  it('is that it works without a problem, and not known before all is known', () => {
+    expect(verdictOf(known({}), [])).toEqual({ word: 'working', problems: [] });
+    expect(verdictOf(known({}), undefined).word).toBe('checking');
+    expect(verdictOf({ isUnreachable: false, isServing: undefined, state: undefined }, []).word).toBe(
+      'checking',
+    );
+  });
+
+  it('of a caller who may not list the problems is by the state of the server', () => {
+    expect(verdictOf(known({}), null).word).toBe('working');
+    expect(verdictOf(known({ databaseUp: false }), null).word).toBe('attention');
+  });
+
+  it('has the worst problem first, and each kind once', () => {
+    const { word, problems } = verdictOf(known({ databaseUp: false }), [
+      listed({ kind: 'agents_silent', severity: ProblemSeverity.NOTICE }),
+      listed({}),
+      listed({ kind: 'database_down', severity: ProblemSeverity.CRITICAL }),
+    ]);
+    expect([word, problems.map(({ kind }) => kind)]).toEqual([
+      'attention',
+      ['database_down', 'control_failing', 'agents_silent'],
+    ]);
+    // The page adds the full stop.
+    expect(problems[1]?.title).toBe('A control fails');
+  });
+
+  it('is not changed by facts that are no faults, and takes an unknown severity for a fault', () => {
+    const notice = listed({ severity: ProblemSeverity.NOTICE });
+    expect(verdictOf(known({}), [notice])).toMatchObject({
+      word: 'working',
+      problems: [{ severity: 'notice' }],
+    });
+    const unknown = listed({ severity: ProblemSeverity.UNSPECIFIED });
+    expect(verdictOf(known({}), [unknown]).word).toBe('attention');
+  });
+
+  it('on a server that does not answer says nothing else', () => {
+    const { word, problems } = verdictOf(known({}, { isUnreachable: true }), [listed({})]);
+    expect([word, problems.map(({ kind }) => kind)]).toEqual(['unreachable', ['unreachable']]);
+  });
+
+  it('leads to what a problem is about', () => {
+    const subject = (type: string, id: string) => ({ type, id, name: 'name' });
+    expect(subjectAddress('agent_denied_by_error', subject('agent', 'a/b'))).toBe('/agents/a%2Fb');
+    expect(subjectAddress('evaluator_not_configured', subject('control', '7'))).toBe('/controls/7');
+    expect(subjectAddress('certificate_expiring', subject('certificate', 'x'))).toBeUndefined();
+    expect(listAddress({ kind: 'agents_without_controls' })).toBe('/agents?controls=none');
+    expect(listAddress({ kind: 'sink_failing' })).toBeUndefined();
+  });
+});
+
+describe('the health of the server', () => {
   it.each<[string, Partial<State>, Partial<KnownServer>, string, RegExp]>([
     ['no reply', {}, { isUnreachable: true }, 'unreachable', /does not answer/],
     [
       'no evaluation',
       { cannotEvaluateBecause: 'no agent is loaded' },
       {},
-      'unhealthy',
+      'attention',
       /No step can be evaluated/,
     ],
-    ['a database that is gone', { databaseUp: false }, {}, 'degraded', /database does not answer/],
+    ['a database that is gone', { databaseUp: false }, {}, 'attention', /database does not answer/],
     [
       'a storage that is down',
       { storageState: StorageState.DOWN },
       {},
-      'degraded',
+      'attention',
       /database does not answer/,
     ],
     [
       'a full disk',
       { storageState: StorageState.NOSPACE, storageProblem: 'Full.' },
       {},
-      'degraded',
+      'attention',
       /cannot be stored/,
     ],
-    ['old controls', { stalenessSeconds: 70 }, {}, 'degraded', /stale/],
+    ['old controls', { stalenessSeconds: 70 }, {}, 'attention', /stale/],
     [
       'controls of a file',
       { controlsFrom: ControlsSource.LAST_KNOWN_GOOD },
       {},
-      'degraded',
+      'attention',
       /last known good/,
     ],
-    ['lost events', { lostEvents: 1_000n }, {}, 'degraded', /1,000 events were lost/],
-    ['a backlog', { waitingEvents: 20_000n }, {}, 'degraded', /20,000 events wait/],
-    ['a failed health check', {}, { isServing: false }, 'unhealthy', /does not serve/],
-    ['no event store', { eventsEnabled: false }, {}, 'healthy', /Events are not stored/],
+    ['lost events', { lostEvents: 1_000n }, {}, 'attention', /1,000 events were lost/],
+    ['a backlog', { waitingEvents: 20_000n }, {}, 'attention', /20,000 events wait/],
+    ['a failed health check', {}, { isServing: false }, 'attention', /does not serve/],
+    ['no event store', { eventsEnabled: false }, {}, 'working', /Events are not stored/],
   ])('names %s', (_what, state, more, word, title) => {
     const server = known(state, more);
-    expect(healthWord(server)).toBe(word);
+    expect(verdictOf(server, []).word).toBe(word);
     expect(titles(server)).toEqual([expect.stringMatching(title)]);
   });
 

@@ -1,14 +1,20 @@
 import type { StatsBucket, StatsTotals } from '@gen/enforcement/v1/observability_service_pb.js';
+import type { ChartInterval, ChartLayer } from './chart-geometry.js';
 
 /** What is counted in an interval, from the bottom of a bar to its top. */
-export const LAYERS = ['deny', 'error', 'steer', 'observe', 'allow'] as const;
+export const LAYERS = ['deny', 'steer', 'observe', 'error'] as const;
 export type Layer = (typeof LAYERS)[number];
 
+/** The layers of a chart of recorded checks. */
+export const CHECK_LAYERS: readonly ChartLayer[] = [
+  { sign: 'deny', word: 'denied' },
+  { sign: 'steer', word: 'steered' },
+  { sign: 'observe', word: 'observed' },
+  { sign: 'error', word: 'error' },
+];
+
 /** The counts of one interval. */
-export interface IntervalCounts {
-  /** Milliseconds since 1970. */
-  readonly fromMs: number;
-  readonly toMs: number;
+export interface IntervalCounts extends ChartInterval {
   readonly counts: Readonly<Record<Layer, number>>;
   /** Recorded checks, also those without a match. */
   readonly checks: number;
@@ -19,6 +25,7 @@ const LEAST_REST_MS = 3_600_000;
 const LEAST_REST_SHARE = 0.01;
 
 type Totals = Pick<StatsTotals, 'errorTotal' | 'actionTotals' | 'executionTotal'>;
+type Series = Totals & { readonly timeseries: readonly Bucket[]; readonly bucketSeconds?: number };
 type Bucket = Totals & Pick<StatsBucket, 'timestamp'>;
 
 /**
@@ -26,12 +33,12 @@ type Bucket = Totals & Pick<StatsBucket, 'timestamp'>;
  * because it fills none: what the totals have beyond the buckets is a last interval, which ends at `nowMs`.
  */
 export function intervalsOf(
-  { timeseries, ...totals }: Totals & { readonly timeseries: readonly Bucket[] },
+  { timeseries, bucketSeconds = 0, ...totals }: Series,
   nowMs: number,
 ): IntervalCounts[] {
   const starts = timeseries.map(({ timestamp }) => Date.parse(timestamp));
   const [first = nowMs, second = nowMs] = starts;
-  const length = Math.max(0, second - first);
+  const length = bucketSeconds > 0 ? bucketSeconds * 1000 : Math.max(0, second - first);
   const intervals = timeseries.map((bucket, index) => {
     const fromMs = starts[index] ?? nowMs;
     return { fromMs, toMs: fromMs + length, counts: countsOf(bucket), checks: Number(bucket.executionTotal) };
@@ -57,23 +64,5 @@ function countsOf({ actionTotals, errorTotal }: Totals): Record<Layer, number> {
     steer: matches('steer'),
     observe: matches('observe'),
     error: Number(errorTotal),
-    // Recorded checks without a match say nothing of what became of their steps.
-    allow: 0,
   };
-}
-
-/** Height of the bar of an interval. */
-export function barTotal({ counts }: IntervalCounts): number {
-  return LAYERS.reduce((sum, layer) => sum + counts[layer], 0);
-}
-
-/** What the layers are called. */
-export type LayerWords = Partial<Readonly<Record<Layer, string>>>;
-
-/** The counts of an interval in words, for example `3 deny, 1 error`. */
-export function countsText(interval: IntervalCounts, words: LayerWords = {}): string {
-  const parts = LAYERS.filter((layer) => interval.counts[layer] > 0).map(
-    (layer) => `${interval.counts[layer].toLocaleString('en')} ${words[layer] ?? layer}`,
-  );
-  return parts.length === 0 ? 'nothing' : parts.join(', ');
 }

@@ -6,9 +6,10 @@ import { AGENT_COLUMN, agentAddress } from '../references/columns.js';
 import { shareText } from '../ui/numbers.js';
 import type { Columns } from '../ui/table/columns.js';
 import { LastTime } from './agent-facts.js';
+import '../outcomes/outcomes.css';
 import { Labels } from './labels.js';
 
-const MAX_LABELS = 3;
+const MAX_LABELS = 2;
 
 /** What is known of the evaluations of an agent: undefined if it is not among those that were asked for. */
 export type CountsOf = (agentName: string) => EvaluationCounts | 'none' | undefined;
@@ -66,17 +67,20 @@ function Denied({ agentName, counts }: DeniedProps) {
   if (denied === 0n) return text;
   return (
     <>
-      {deniedByError > 0n && (
-        <Link className="by-error" href={eventsAddress({ agent: agentName, range: '24h', errors: true })}>
-          {deniedByError.toLocaleString('en')} by error
-        </Link>
-      )}{' '}
       <Link
         href={eventsAddress({ agent: agentName, range: '24h', action: 'deny' })}
         title={shareText(denied, evaluated)}
       >
         {text}
       </Link>
+      {deniedByError > 0n && (
+        <>
+          ,{' '}
+          <Link className="by-error" href={eventsAddress({ agent: agentName, range: '24h', errors: true })}>
+            {deniedByError.toLocaleString('en')} by error
+          </Link>
+        </>
+      )}
     </>
   );
 }

@@ -22,11 +22,12 @@ const COLUMNS: Columns<AgentControl> = [
   CONTROL_COLUMN,
   {
     head: 'Decision',
-    cell: ({ control }) => <DecisionBadge sign={signOfDecision(control?.action?.decision)} />,
-  },
-  {
-    head: 'State',
-    cell: ({ control }) => (control?.enabled === false ? <span className="muted">off</span> : 'on'),
+    cell: ({ control }) => (
+      <>
+        <DecisionBadge sign={signOfDecision(control?.action?.decision)} />
+        {control?.enabled === false && <span className="muted"> off</span>}
+      </>
+    ),
   },
   { head: 'Scope', cell: ({ control }) => <UserText text={scopeText(control?.scope)} /> },
 ];

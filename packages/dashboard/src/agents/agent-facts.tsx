@@ -52,6 +52,8 @@ export function AgentFacts({ registered }: { readonly registered: GetAgentRespon
   );
 }
 
+const MINUTE_MS = 60_000;
+
 /** A time to the minute, or that there was none. */
 export function LastTime({ time }: { readonly time: string | undefined }) {
   if (time === undefined) {
@@ -61,5 +63,14 @@ export function LastTime({ time }: { readonly time: string | undefined }) {
       </span>
     );
   }
-  return <TimeText time={utcTime(time)} />;
+  const date = new Date(utcTime(time) ?? '');
+  // Within the minute, its beginning says nothing of the seconds.
+  if (Date.now() - date.getTime() < MINUTE_MS) {
+    return (
+      <time dateTime={date.toISOString()} title={`${date.toISOString()} (UTC)`}>
+        in this minute
+      </time>
+    );
+  }
+  return <TimeText time={date.toISOString()} />;
 }

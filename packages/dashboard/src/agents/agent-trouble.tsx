@@ -7,6 +7,8 @@ import {
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { eventsAddress } from '../activity/events-address.js';
+import { useServer } from '../health/use-server.js';
+import type { ShownProblem } from '../health/verdict.js';
 import { UserText } from '../ui/user-text.js';
 import '../health/health.css';
 
@@ -27,6 +29,7 @@ export function AgentTrouble({ agentName, range, counts }: AgentTroubleProps) {
     { agentName, hasError: true, limit: LOOKED_AT, includeBuffered: true },
     { enabled: isDenied, refetchInterval: 15_000 },
   );
+  const { problems } = useServer();
   if (!isDenied) return null;
   const { deniedByError, evaluated } = counts;
   return (
@@ -41,12 +44,12 @@ export function AgentTrouble({ agentName, range, counts }: AgentTroubleProps) {
         in this range: a control that denies could not be checked, so its steps are unsafe.{' '}
         <Link href={eventsAddress({ agent: agentName, range, errors: true })}>Show the errors</Link>
         <ul className="subjects">
-          {causesOf(data?.events ?? []).map(({ controlId, controlName, errorMessage }) => (
+          {causesOf(data?.events ?? []).map(({ controlId, controlName, errorMessage = '' }) => (
             <li key={controlId}>
               <Link href={`/controls/${controlId}`}>
                 <UserText text={controlName ?? ''} />
               </Link>
-              <span dir="auto">: {errorMessage}</span>
+              <span dir="auto">: {reasonOf(problems, controlId) ?? errorMessage}</span>
             </li>
           ))}
         </ul>
@@ -62,4 +65,11 @@ function causesOf(events: readonly ControlExecutionEvent[]): readonly ControlExe
   const latest = new Map<number | undefined, ControlExecutionEvent>();
   for (const event of events) if (!latest.has(event.controlId)) latest.set(event.controlId, event);
   return [...latest.values()].slice(0, SHOWN_CAUSES);
+}
+
+/** What the service knows of a control that fails, which says more than the error that callers are told. */
+function reasonOf(problems: readonly ShownProblem[], controlId: number | undefined): string | undefined {
+  return problems
+    .flatMap(({ subjects }) => subjects)
+    .find(({ type, id }) => type === 'control' && id === String(controlId))?.detail;
 }

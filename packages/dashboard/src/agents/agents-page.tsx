@@ -6,6 +6,7 @@ import { List } from '../ui/list/list.js';
 import { Page } from '../ui/page/page.js';
 import { QueryBar } from '../ui/query-bar/query-bar.js';
 import { useQueryTerms } from '../ui/query-bar/use-query-terms.js';
+import { SavedViews } from '../ui/saved-views/saved-views.js';
 import { selectColumn } from '../ui/table/selection-bar.js';
 import { useSelection } from '../ui/table/use-selection.js';
 import { useSort } from '../ui/table/use-sort.js';
@@ -33,7 +34,10 @@ export default function AgentsPage() {
   const selection = useSelection(keyOf, JSON.stringify(filter));
   return (
     <Page title="Agents">
-      <QueryBar label="Filter agents" query={terms} textMember="name" />
+      <div className="filter-line">
+        <QueryBar label="Filter agents" query={terms} textMember="name" />
+        <SavedViews page="/agents" />
+      </div>
       {terms.isReady && (
         <List
           label="Agents"

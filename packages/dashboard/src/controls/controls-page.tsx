@@ -4,36 +4,38 @@ import { Link } from 'wouter';
 import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { restAddress } from '../data/rest-address.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { useDebounced } from '../ui/browser/use-debounced.js';
-import { FilterBar } from '../ui/list/filter-fields.js';
 import { List } from '../ui/list/list.js';
 import { Page } from '../ui/page/page.js';
-import { useAddressFilter } from '../ui/page/use-address-filter.js';
+import { QueryBar } from '../ui/query-bar/query-bar.js';
+import type { QueryTerm } from '../ui/query-bar/query-member.js';
+import { useQueryTerms } from '../ui/query-bar/use-query-terms.js';
+import { SavedViews } from '../ui/saved-views/saved-views.js';
 import { Empty } from '../ui/states.js';
 import { selectColumn } from '../ui/table/selection-bar.js';
 import { useSelection } from '../ui/table/use-selection.js';
 import { useSort } from '../ui/table/use-sort.js';
 import { BulkBar } from './bulk/bulk-bar.js';
 import { CONTROL_COLUMNS } from './control-columns.js';
-import { CONTROL_FILTERS, controlFilter, filtersOf } from './control-filters.js';
+import { CONTROL_MEMBERS, controlFilter } from './control-members.js';
 import { CONTROL_ORDERS, controlOrder } from './control-order.js';
 import '../control-parts/controls.css';
 
 const keyOf = ({ id }: ControlSummary) => id;
+const printedTerm = ({ member, value }: QueryTerm) => `${member.name}:${value}`;
 
 /** All controls, with filters and in any order; an admin changes several at once. */
 export default function ControlsPage() {
-  const filter = useAddressFilter();
+  const query = useQueryTerms(CONTROL_MEMBERS);
   const sort = useSort(CONTROL_ORDERS);
   const isAdmin = useIsAdmin();
-  const settled = useDebounced(filtersOf(filter.parameters).toString());
-  const request = controlFilter(new URLSearchParams(settled));
-  const query = useInfiniteQuery(
+  const { terms, isReady } = query;
+  const request = controlFilter(isReady ? terms : []);
+  const list = useInfiniteQuery(
     ControlService.method.listControls,
     { ...FIRST_PAGE, ...request, ...controlOrder(sort) },
-    FILTERED_BY_CURSOR,
+    { ...FILTERED_BY_CURSOR, enabled: isReady },
   );
-  const selection = useSelection(keyOf, settled);
+  const selection = useSelection(keyOf, terms.map(printedTerm).join(' '));
   return (
     <Page
       title="Controls"
@@ -45,22 +47,27 @@ export default function ControlsPage() {
         )
       }
     >
-      <FilterBar fields={CONTROL_FILTERS} filter={filter} />
-      <List
-        label="Controls"
-        what="controls"
-        query={query}
-        rowsOf={({ controls }) => controls}
-        keyOf={keyOf}
-        sort={sort}
-        rowClass={(control) => (isAdmin && selection.has(control) ? 'selected' : undefined)}
-        empty={<NoControls isFiltered={settled !== ''} />}
-        // It stays when no control is left: it shows what became of them.
-        above={(controls, total) =>
-          isAdmin && <BulkBar shown={controls} total={total} filter={request} selection={selection} />
-        }
-        columns={[isAdmin && selectColumn(selection, ({ name }) => name), ...CONTROL_COLUMNS]}
-      />
+      <div className="filter-line">
+        <QueryBar label="Filter controls" query={query} textMember="name" />
+        <SavedViews page="/controls" />
+      </div>
+      {isReady && (
+        <List
+          label="Controls"
+          what="controls"
+          query={list}
+          rowsOf={({ controls }) => controls}
+          keyOf={keyOf}
+          sort={sort}
+          rowClass={(control) => (isAdmin && selection.has(control) ? 'selected' : undefined)}
+          empty={<NoControls isFiltered={terms.length > 0} />}
+          // It stays when no control is left: it shows what became of them.
+          above={(controls, total) =>
+            isAdmin && <BulkBar shown={controls} total={total} filter={request} selection={selection} />
+          }
+          columns={[isAdmin && selectColumn(selection, ({ name }) => name), ...CONTROL_COLUMNS]}
+        />
+      )}
     </Page>
   );
 }

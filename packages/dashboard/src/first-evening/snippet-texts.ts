@@ -52,7 +52,9 @@ export function typeScriptOf(service: CalledService, agentName: string, lines: r
   ];
   return `import { createClient } from '@control-enforcement/client';
 
-const client = createClient({ ${settings.join(', ')} });
+const client = createClient({
+  ${settings.join(',\n  ')},
+});
 ${lines.join('\n')}
 client.close();`;
 }

@@ -26,7 +26,9 @@ function ProblemItem({ problem }: { readonly problem: ShownProblem }) {
   const [only] = subjects;
   const address =
     subjects.length === 1 && only !== undefined ? subjectAddress(kind, only) : listAddress(problem);
-  const shown = subjects.slice(0, MAX_SUBJECTS);
+  // The title names the only subject and leads to it.
+  const isTold = subjects.length === 1 && only?.detail === undefined && address !== undefined;
+  const shown = isTold ? [] : subjects.slice(0, MAX_SUBJECTS);
   const others = Math.max(count, subjects.length) - shown.length;
   return (
     <li className={`server-problem ${severity}`}>

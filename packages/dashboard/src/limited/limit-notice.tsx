@@ -1,4 +1,5 @@
-import { type AgentLimit, limitText, useAgentLimit } from './agent-limit.js';
+import { useAgentLimit } from './agent-limit.js';
+import { type AgentLimit, limitText } from './agent-limit-text.js';
 
 /** Which agents the caller may see. */
 export function LimitNotice({ limit }: { readonly limit: AgentLimit }) {

@@ -5,7 +5,7 @@ import { TextField } from '../ui/fields/fields.js';
 import { NameLink } from '../ui/name-link.js';
 import { Empty } from '../ui/states.js';
 import { Table } from '../ui/table/table.js';
-import type { AgentLimit } from './agent-limit.js';
+import type { AgentLimit } from './agent-limit-text.js';
 
 interface LimitedAgentsProps {
   readonly limit: AgentLimit;

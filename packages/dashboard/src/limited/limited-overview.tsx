@@ -8,7 +8,7 @@ import { VerdictView } from '../health/verdict-view.js';
 import { AgentsByDenials } from '../outcomes/agents-by-denials.js';
 import { Page } from '../ui/page/page.js';
 import { ErrorState } from '../ui/states.js';
-import type { AgentLimit } from './agent-limit.js';
+import type { AgentLimit } from './agent-limit-text.js';
 import { LimitNotice } from './limit-notice.js';
 import { LimitedAgents } from './limited-agents.js';
 

@@ -1,7 +1,7 @@
 import { lazy, type ReactNode } from 'react';
 import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
-import type { AgentLimit } from './agent-limit.js';
+import type { AgentLimit } from './agent-limit-text.js';
 import { LimitNotice } from './limit-notice.js';
 import { LimitedAgents } from './limited-agents.js';
 

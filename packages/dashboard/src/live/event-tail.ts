@@ -4,13 +4,14 @@ import {
   FellBehindReason,
   WatchEventsResponseSchema,
 } from '@gen/enforcement/v1/observability_service_pb.js';
+import type { StreamFailure } from '../streams/stream-letters.js';
 import type { StreamListener } from '../streams/stream-tab.js';
 
 /** Receiver of what a tail reads. */
 export interface TailListener {
   onEvents(events: readonly ControlExecutionEvent[]): void;
   onConnected(): void;
-  onLost(): void;
+  onLost(failure: StreamFailure): void;
   onNotice(text: string): void;
 }
 
@@ -35,7 +36,7 @@ export function eventTail(position: TailPosition, listener: TailListener): Strea
       position.value ??= start;
       if (isLive) listener.onConnected();
     },
-    onLost: () => listener.onLost(),
+    onLost: (failure) => listener.onLost(failure),
     onMessage: (bytes) => {
       const { position: upTo, news } = fromBinary(WatchEventsResponseSchema, bytes);
       listener.onConnected();

@@ -4,6 +4,7 @@ import { EVENT_COLUMNS } from '../events/event-columns.js';
 import { eventFilter, eventProblem } from '../events/event-filter.js';
 import { EVENT_MEMBERS } from '../events/event-members.js';
 import '../events/events.css';
+import { LimitOfRefusal } from '../limited/limit-notice.js';
 import { numberOf } from '../ui/numbers.js';
 import { Page } from '../ui/page/page.js';
 import { QueryBar } from '../ui/query-bar/query-bar.js';
@@ -24,6 +25,7 @@ const STATE_TEXTS: Readonly<Record<EventTail['state'], string>> = {
   connecting: 'Connecting…',
   live: 'Live.',
   reconnecting: 'Reconnecting, nothing is lost.',
+  refused: 'Refused: this key may not see these events.',
   paused: 'Paused; events since then follow when the page resumes.',
 };
 
@@ -88,7 +90,10 @@ export default function LivePage() {
           </button>
         </p>
       )}
-      {rows.length === 0 && !tail.isLoaded && isReady && !isPaused && <Loading what="the latest events" />}
+      {state === 'refused' && <LimitOfRefusal />}
+      {rows.length === 0 && !tail.isLoaded && isReady && state !== 'refused' && !isPaused && (
+        <Loading what="the latest events" />
+      )}
       {rows.length === 0 && tail.isLoaded && (
         <Empty title="Waiting for events">
           <p>

@@ -1,4 +1,4 @@
-import { createClient } from '@connectrpc/connect';
+import { Code, createClient } from '@connectrpc/connect';
 import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { transport } from '../data/transport.js';
@@ -32,7 +32,7 @@ export interface EventTail {
   readonly received: number;
   /** Number of events that follow when the rows are no longer held. */
   readonly waiting: number;
-  readonly state: 'connecting' | 'live' | 'reconnecting' | 'paused';
+  readonly state: 'connecting' | 'live' | 'reconnecting' | 'refused' | 'paused';
   /** Whether the rows have the events that were stored before. */
   readonly isLoaded: boolean;
   readonly notice: string | null;
@@ -48,7 +48,9 @@ export interface EventTail {
 export function useEventTail(of: TailOf | undefined, isHeld: boolean): EventTail {
   const isVisible = useVisible();
   const [isPaused, setPaused] = useState(false);
-  const [connection, setConnection] = useState<'connecting' | 'live' | 'reconnecting'>('connecting');
+  const [connection, setConnection] = useState<'connecting' | 'live' | 'reconnecting' | 'refused'>(
+    'connecting',
+  );
   const [rows, setRows] = useState<readonly TailRow[]>([]);
   const [isLoaded, setLoaded] = useState(false);
   const [received, setReceived] = useState(0);
@@ -101,7 +103,7 @@ export function useEventTail(of: TailOf | undefined, isHeld: boolean): EventTail
         setConnection('live');
         void load();
       },
-      onLost: () => setConnection('reconnecting'),
+      onLost: ({ code }) => setConnection(code === Code.PermissionDenied ? 'refused' : 'reconnecting'),
       onNotice: setNotice,
     });
     const end = listen({ source: EVENTS, request: watchRequest(wanted) }, tail);

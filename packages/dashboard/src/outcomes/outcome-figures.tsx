@@ -24,7 +24,7 @@ export function OutcomeFigures({ stats, of }: OutcomeFiguresProps) {
   const than = `vs. ${previousText(timeRange)}`;
   const change = (name: Counted) => changeText(counts[name], previous?.[name]);
   const share = (name: Counted) =>
-    counts.evaluated === 0n ? undefined : `${shareText(counts[name], counts.evaluated)} of them`;
+    counts[name] === 0n ? undefined : `${shareText(counts[name], counts.evaluated)} of them`;
   return (
     <dl className="outcome-figures">
       <OutcomeFigure

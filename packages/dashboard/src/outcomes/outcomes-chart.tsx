@@ -1,24 +1,19 @@
-import type {
-  EvaluationCounts,
-  GetEvaluationStatsResponse,
-} from '@gen/enforcement/v1/observability_service_pb.js';
+import type { GetEvaluationStatsResponse } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useMemo } from 'react';
-import type { IntervalCounts } from '../activity/bucket-counts.js';
-import { type ChartWords, IntervalsChart } from '../activity/decisions-chart.js';
-import type { EventsOf } from '../activity/events-address.js';
+import type { ChartInterval, ChartLayer } from '../activity/chart-geometry.js';
+import { type EventsOf, eventsAddress } from '../activity/events-address.js';
+import { useRange } from '../activity/range-field.js';
+import { TimeChart } from '../activity/time-chart.js';
+import { outcomeIntervals } from './outcome-intervals.js';
 
-const WORDS: ChartWords = {
-  title: 'Evaluations over time',
-  unit: 'Evaluated steps',
-  layers: ['deny', 'error', 'steer', 'observe', 'allow'],
-  words: {
-    deny: 'denied',
-    error: 'denied by error',
-    steer: 'steered',
-    observe: 'allowed, observed',
-    allow: 'allowed',
-  },
-};
+/** The outcomes, from the bottom of a bar to its top. Each evaluation is in one of them. */
+const LAYERS: readonly ChartLayer[] = [
+  { sign: 'deny', word: 'denied' },
+  { sign: 'error', word: 'denied by error' },
+  { sign: 'steer', word: 'steered' },
+  { sign: 'observe', word: 'observed' },
+  { sign: 'safe', word: 'allowed' },
+];
 
 interface OutcomesChartProps {
   readonly stats: GetEvaluationStatsResponse;
@@ -26,35 +21,29 @@ interface OutcomesChartProps {
   readonly of: Pick<EventsOf, 'agent'>;
 }
 
-/** Evaluations over time by outcome. Each is in one layer. */
+/** Evaluations over time by outcome, in the range of the page. */
 export function OutcomesChart({ stats, of }: OutcomesChartProps) {
+  const [range, setRange] = useRange();
   const intervals = useMemo(() => outcomeIntervals(stats), [stats]);
-  return <IntervalsChart intervals={intervals} of={of} as={WORDS} />;
-}
-
-type Series = Pick<GetEvaluationStatsResponse, 'timeseries' | 'bucketSeconds'>;
-
-/** The intervals of evaluations; the last one may still go on. */
-export function outcomeIntervals({ timeseries, bucketSeconds }: Series): IntervalCounts[] {
-  return timeseries.map(({ timestamp, counts }) => {
-    const fromMs = Date.parse(timestamp);
-    return {
-      fromMs,
-      toMs: fromMs + bucketSeconds * 1000,
-      counts: layersOf(counts),
-      checks: Number(counts?.evaluated ?? 0n),
-    };
-  });
-}
-
-function layersOf(counts: EvaluationCounts | undefined): IntervalCounts['counts'] {
-  if (counts === undefined) return { deny: 0, error: 0, steer: 0, observe: 0, allow: 0 };
-  const { denied, deniedByError, steered, observed, allowed } = counts;
-  return {
-    deny: Number(denied - deniedByError),
-    error: Number(deniedByError),
-    steer: Number(steered),
-    observe: Number(observed),
-    allow: Number(allowed - observed),
-  };
+  const addressOf = ({ fromMs, toMs }: ChartInterval) =>
+    // The end of a time filter is inclusive.
+    eventsAddress({ ...of, from: new Date(fromMs).toISOString(), to: new Date(toMs - 1).toISOString() });
+  return (
+    <TimeChart
+      title="Evaluations over time"
+      what="Evaluated steps"
+      intervals={intervals}
+      layers={LAYERS}
+      addressOf={addressOf}
+      range={range}
+      onRange={setRange}
+      columns={[
+        {
+          head: 'Evaluated steps',
+          className: 'number',
+          cell: ({ evaluated }) => evaluated.toLocaleString('en'),
+        },
+      ]}
+    />
+  );
 }

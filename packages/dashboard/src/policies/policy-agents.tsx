@@ -1,46 +1,90 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
-import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
-import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
+import { type Policy, type PolicyAgent, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { useChange } from '../data/use-change.js';
-import { useNameSearch } from '../data/use-name-search.js';
 import { AGENT_COLUMN } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
-import { SearchToAdd } from '../ui/fields/search-to-add.js';
 import { List } from '../ui/list/list.js';
 import { numberOf } from '../ui/numbers.js';
 import { Empty } from '../ui/states.js';
 import { policyAgentsUndo } from '../undo/link-undo.js';
 import { offerUndo } from '../undo/undo-store.js';
+import { SelectionBar, selectColumn } from '../ui/table/selection-bar.js';
+import { useSelection } from '../ui/table/use-selection.js';
+import { AddAgents } from './add-agents.js';
+import { PolicyLabels } from './labels/policy-labels.js';
+import { RemoveAgents } from './remove-agents.js';
 
-/** The agents that have a policy, and a form that adds one. */
+const nameOf = ({ agentName }: PolicyAgent) => agentName;
+
+/** The agents that have a policy: by labels, or because they were added. An admin adds and removes several at once. */
 export function PolicyAgents({ policy }: { readonly policy: Policy }) {
   const isAdmin = useIsAdmin();
+  const selection = useSelection(nameOf, '');
   const query = useInfiniteQuery(
     PolicyService.method.listPolicyAgents,
     { policyId: policy.id, ...FIRST_PAGE },
     BY_CURSOR,
   );
+  const canRemove = ({ byLabels }: PolicyAgent) => !byLabels && !policy.everyAgent;
   return (
     <>
-      {isAdmin && <AddAgent policy={policy} />}
+      <PolicyLabels policy={policy} />
+      {isAdmin && (
+        <p className="links">
+          <AddAgents policy={policy} />
+        </p>
+      )}
       <List
         label="Agents with this policy"
         what="agents"
         query={query}
         rowsOf={({ agents }) => agents}
-        keyOf={({ agentName }) => agentName}
-        empty={<Empty title="No agent has this policy" />}
+        keyOf={nameOf}
+        rowClass={(agent) => (isAdmin && selection.has(agent) ? 'selected' : undefined)}
+        empty={<NoAgents isAdmin={isAdmin} />}
+        above={(agents, total) => {
+          const removable = agents.filter(canRemove);
+          return (
+            isAdmin &&
+            removable.length > 0 && (
+              <SelectionBar selection={selection} shown={removable} total={total} what="agent">
+                <RemoveAgents
+                  policy={policy}
+                  selection={selection}
+                  shown={removable}
+                  count={selection.count(removable, total)}
+                />
+              </SelectionBar>
+            )
+          );
+        }}
         columns={[
+          isAdmin && !policy.everyAgent && selectColumn(selection, nameOf, canRemove),
           AGENT_COLUMN,
+          { head: 'Through', cell: ({ byLabels }) => wayOf(policy, byLabels) },
           isAdmin && {
             head: 'Action',
-            cell: ({ agentName }) => <RemoveAgent policy={policy} agentName={agentName} />,
+            cell: (agent) => canRemove(agent) && <RemoveAgent policy={policy} agentName={agent.agentName} />,
           },
         ]}
       />
     </>
+  );
+}
+
+/** Why an agent has the policy. */
+function wayOf({ everyAgent }: Policy, byLabels: boolean): string {
+  if (everyAgent) return 'every agent has it';
+  return byLabels ? 'its labels' : 'added';
+}
+
+function NoAgents({ isAdmin }: { readonly isAdmin: boolean }) {
+  return (
+    <Empty title="No agent has this policy">
+      {isAdmin && <p>Add agents, or give it by labels: then agents get it when they are registered.</p>}
+    </Empty>
   );
 }
 
@@ -64,20 +108,5 @@ function RemoveAgent({ policy, agentName }: RemoveAgentProps) {
     >
       <p>It is no longer checked by the {numberOf(policy.controlIds.length, 'control')} of this policy.</p>
     </ConfirmButton>
-  );
-}
-
-function AddAgent({ policy }: { readonly policy: Policy }) {
-  const search = useNameSearch(AgentService.method.listAgents);
-  const add = useChange(PolicyService.method.addPolicyAgents);
-  const others = (search.data?.agents ?? []).filter(({ policyIds }) => !policyIds.includes(policy.id));
-  return (
-    <SearchToAdd
-      what="agent"
-      search={search}
-      found={others.map(({ agentName }) => [agentName, agentName] as const)}
-      change={add}
-      onAdd={(agentName) => add.mutateAsync({ policyId: policy.id, agentNames: [agentName] })}
-    />
   );
 }

@@ -1,22 +1,24 @@
 import { createQueryOptions, useTransport } from '@connectrpc/connect-query';
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
-import { useQueries } from '@tanstack/react-query';
+import { useMutation, useQueries } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DecisionBadge, signOfDecision } from '../control-parts/decision-badge.js';
-import { useChange } from '../data/use-change.js';
-import { useNameSearch } from '../data/use-name-search.js';
+import { useChange, useRefresh } from '../data/use-change.js';
 import { CONTROL_COLUMN } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
-import { SearchToAdd } from '../ui/fields/search-to-add.js';
 import { numberOf } from '../ui/numbers.js';
 import { Empty } from '../ui/states.js';
 import type { Columns } from '../ui/table/columns.js';
+import { SelectionBar, selectColumn } from '../ui/table/selection-bar.js';
 import { Table } from '../ui/table/table.js';
 import { Warnings } from '../ui/warnings.js';
 import { policyControlUndo } from '../undo/link-undo.js';
 import { offerUndo } from '../undo/undo-store.js';
+import { useSelection } from '../ui/table/use-selection.js';
+import { AddControls } from './add-controls.js';
+import { removeControl } from './policy-members.js';
 
 const PAGE_SIZE = 25;
 
@@ -44,21 +46,42 @@ const COLUMNS: Columns<Member> = [
   },
 ];
 
-/** The controls of a policy, and a form that adds one. */
+const keyOf = ({ id }: Member) => id;
+
+/** The controls of a policy. An admin adds and removes several at once. */
 export function PolicyControls({ policy }: PolicyProps) {
   const isAdmin = useIsAdmin();
   const [shown, setShown] = useState(PAGE_SIZE);
+  const selection = useSelection(keyOf, '');
   const { controlIds } = policy;
   const members = useMembers(controlIds.slice(0, shown));
+  const selectedIds = (selection.isAll ? controlIds : controlIds.slice(0, shown)).filter((id) =>
+    selection.has({ id, name: '', control: undefined }),
+  );
   return (
     <>
-      {isAdmin && <AddControl policy={policy} />}
+      {isAdmin && (
+        <div className="links">
+          <AddControls policy={policy} />
+        </div>
+      )}
+      {isAdmin && members.length > 0 && (
+        <SelectionBar selection={selection} shown={members} total={controlIds.length} what="control">
+          <RemoveControls policy={policy} ids={selectedIds} onDone={() => selection.choose([])} />
+        </SelectionBar>
+      )}
       <Table
         label="Controls of the policy"
         rows={members}
-        keyOf={({ id }) => id}
-        empty={<Empty title="The policy has no controls" />}
+        keyOf={keyOf}
+        rowClass={(member) => (isAdmin && selection.has(member) ? 'selected' : undefined)}
+        empty={
+          <Empty title="The policy has no controls">
+            <p>Add the controls that each agent with this policy is checked by.</p>
+          </Empty>
+        }
         columns={[
+          isAdmin && selectColumn(selection, ({ name }) => name),
           ...COLUMNS,
           isAdmin && { head: 'Action', cell: (member) => <RemoveControl policy={policy} member={member} /> },
         ]}
@@ -107,21 +130,30 @@ function RemoveControl({ policy, member: { id, name } }: RemoveControlProps) {
   );
 }
 
-function AddControl({ policy }: PolicyProps) {
-  const search = useNameSearch(ControlService.method.listControls);
-  const add = useChange(PolicyService.method.addPolicyControl);
-  const members = new Set(policy.controlIds);
-  const others = (search.data?.controls ?? []).filter(({ id }) => !members.has(id));
+interface RemoveControlsProps extends PolicyProps {
+  readonly ids: readonly number[];
+  readonly onDone: () => void;
+}
+
+/** Removes the selected controls from the policy. */
+function RemoveControls({ policy, ids, onDone }: RemoveControlsProps) {
+  const refresh = useRefresh();
+  const remove = useMutation({
+    mutationFn: async () => {
+      for (const id of ids) await removeControl(policy.id, id);
+    },
+    onSuccess: onDone,
+    onSettled: () => refresh(PolicyService.method.removePolicyControl),
+  });
   return (
-    <>
-      <SearchToAdd
-        what="control"
-        search={search}
-        found={others.map(({ id, name }) => [String(id), name] as const)}
-        change={add}
-        onAdd={(id) => add.mutateAsync({ policyId: policy.id, controlId: Number(id) })}
-      />
-      <Warnings warnings={add.data?.warnings ?? []} />
-    </>
+    <ConfirmButton
+      verb="Remove"
+      object={numberOf(ids.length, 'control')}
+      label="Remove…"
+      change={remove}
+      onConfirm={() => remove.mutateAsync()}
+    >
+      <p>They no longer check the steps of {numberOf(policy.agentCount, 'agent')} with this policy.</p>
+    </ConfirmButton>
   );
 }

@@ -1,8 +1,10 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
+import { useId, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../data/use-change.js';
 import { useIsAdmin } from '../session/session-context.js';
+import { ActionMenu } from '../ui/action-menu.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
 import { NameForm } from '../ui/fields/name-form.js';
 import { numberOf } from '../ui/numbers.js';
@@ -34,10 +36,16 @@ function PolicyOfId({ policyId }: { readonly policyId: number }) {
       actions={
         isAdmin &&
         policy !== undefined && (
-          <span className="links">
-            <EveryAgent policy={policy} />
-            <DeletePolicy policy={policy} />
-          </span>
+          <ActionMenu label="More">
+            <RenamePolicy policy={policy} />
+            <div>
+              <EveryAgent policy={policy} />
+            </div>
+            <hr />
+            <div className="dangerous">
+              <DeletePolicy policy={policy} />
+            </div>
+          </ActionMenu>
         )
       }
     >
@@ -55,7 +63,6 @@ function PolicyOfId({ policyId }: { readonly policyId: number }) {
           return (
             <>
               {found.everyAgent && <p>Every agent has this policy, also those that are registered later.</p>}
-              {isAdmin && <RenamePolicy key={found.name} policy={found} />}
               <AddressTabs label="Policy" tabs={tabs} />
             </>
           );
@@ -65,17 +72,34 @@ function PolicyOfId({ policyId }: { readonly policyId: number }) {
   );
 }
 
+/** Gives the policy another name, in a dialog. */
 function RenamePolicy({ policy }: { readonly policy: Policy }) {
-  const rename = useChange(PolicyService.method.updatePolicy);
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  const rename = useChange(PolicyService.method.updatePolicy, () => dialog.current?.close());
   return (
-    <NameForm
-      title="Name of the policy"
-      label="Name"
-      verb="Rename"
-      current={policy.name}
-      change={rename}
-      onSubmit={(name) => rename.mutate({ policyId: policy.id, name, ifVersion: policy.version })}
-    />
+    <div>
+      <button type="button" onClick={() => dialog.current?.showModal()}>
+        Rename…
+      </button>
+      <dialog ref={dialog} aria-labelledby={titleId} onClose={() => rename.reset()}>
+        <h2 id={titleId}>Name of the policy</h2>
+        <NameForm
+          key={policy.name}
+          title="Name of the policy"
+          label="Name"
+          verb="Rename"
+          current={policy.name}
+          change={rename}
+          onSubmit={(name) => rename.mutate({ policyId: policy.id, name, ifVersion: policy.version })}
+        />
+        <div className="dialog-actions">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Cancel
+          </button>
+        </div>
+      </dialog>
+    </div>
   );
 }
 

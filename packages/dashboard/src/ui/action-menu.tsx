@@ -2,6 +2,7 @@ import { IconChevronDown } from '@tabler/icons-react';
 import {
   type KeyboardEvent,
   type ReactNode,
+  useCallback,
   useEffect,
   useId,
   useLayoutEffect,
@@ -30,14 +31,26 @@ export function ActionMenu({ label, name, children }: ActionMenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
+  const hide = useCallback(() => {
+    setOpen(false);
+    const isFocusHere =
+      document.activeElement === document.body || root.current?.contains(document.activeElement);
+    if (isFocusHere) root.current?.querySelector('button')?.focus();
+  }, []);
   useEffect(() => {
-    if (!isOpen) return;
+    const element = root.current;
+    if (!isOpen || element === null) return;
     const onPointer = ({ target }: PointerEvent): void => {
-      if (target instanceof Node && !root.current?.contains(target)) setOpen(false);
+      if (target instanceof Node && !element.contains(target)) setOpen(false);
     };
     document.addEventListener('pointerdown', onPointer);
-    return () => document.removeEventListener('pointerdown', onPointer);
-  }, [isOpen]);
+    // The action of a dialog is done, or given up. The event does not bubble.
+    element.addEventListener('close', hide, { capture: true });
+    return () => {
+      document.removeEventListener('pointerdown', onPointer);
+      element.removeEventListener('close', hide, { capture: true });
+    };
+  }, [isOpen, hide]);
   // It ends where the button ends, unless it would leave the window.
   useLayoutEffect(() => {
     const [button, shown] = [root.current?.getBoundingClientRect(), list.current];
@@ -52,8 +65,7 @@ export function ActionMenu({ label, name, children }: ActionMenuProps) {
     const isOfDialog = event.target instanceof Element && event.target.closest('dialog') !== null;
     if (event.key !== 'Escape' || !isOpen || isOfDialog) return;
     event.stopPropagation();
-    setOpen(false);
-    root.current?.querySelector('button')?.focus();
+    hide();
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the key is that of the list inside

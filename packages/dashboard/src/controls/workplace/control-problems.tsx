@@ -1,6 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { type Problem, ProblemSeverity, ServerService } from '@gen/enforcement/v1/server_service_pb.js';
 import { Link } from 'wouter';
+import { eventsAddress } from '../../activity/events-address.js';
 
 const REFRESH_MS = 15_000;
 const SUBJECT_TYPE = 'control';
@@ -11,28 +12,29 @@ export function ControlProblems({ controlId }: { readonly controlId: number }) {
   const found = problemsOf(query.data?.problems ?? [], controlId);
   return found.map(({ problem, detail }) => (
     <section
-      key={problem.kind}
+      key={`${problem.kind} ${problem.severity}`}
       className={problem.severity === ProblemSeverity.NOTICE ? 'notice' : 'failing'}
       aria-label="Problem of this control"
     >
       <p>
-        <strong>{problem.count === 1 ? problem.title : titleOfOne(problem)}</strong>
+        <strong>{TITLES[problem.kind] ?? problem.title}</strong>
         {detail !== undefined && <> – {detail}</>}
       </p>
       <p>{problem.detail}</p>
       <p className="links">
-        <Link href={`/events?control=${controlId}&error=true&range=24h`}>Its errors</Link>
+        <Link href={eventsAddress({ control: controlId, errors: true, range: '24h' })}>Its errors</Link>
         <Link href="/evaluators">Evaluators of this service</Link>
       </p>
     </section>
   ));
 }
 
-/** A title for one subject where that of the problem is about several. */
-function titleOfOne({ kind }: Problem): string {
-  const words = kind.replaceAll('_', ' ');
-  return `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`;
-}
+/** What is wrong with this control, where the title of the problem may be about several. */
+const TITLES: Readonly<Record<string, string>> = {
+  evaluator_not_configured: 'An evaluator of this control is not configured',
+  control_unreadable: 'The stored definition of this control cannot be read',
+  control_failing: 'This control ends in errors',
+};
 
 interface ProblemOfControl {
   readonly problem: Problem;

@@ -6,13 +6,14 @@ import {
 } from '@gen/enforcement/v1/observability_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { eventTitle, stepTitle } from '../../events/event-title.js';
 import { agentAddress } from '../../references/columns.js';
 import { traceAddress } from '../../references/trace-address.js';
 import { NameLink } from '../../ui/name-link.js';
 import { QueryState } from '../../ui/states.js';
 import type { Columns } from '../../ui/table/columns.js';
 import { Table } from '../../ui/table/table.js';
-import { TimeText } from '../../ui/time-text.js';
+import { ClockText } from '../../ui/time-text.js';
 import { UserText } from '../../ui/user-text.js';
 
 const SHOWN = 6;
@@ -20,22 +21,22 @@ const REFRESH_MS = 5_000;
 const MAX_NAME = 20;
 
 const COLUMNS: Columns<ControlExecutionEvent> = [
+  { head: 'Time', isWhole: true, cell: ({ timestamp }) => <ClockText time={timestamp} /> },
   {
-    head: 'Time',
-    isWhole: true,
-    cell: ({ traceId = '', timestamp }) => (
-      <Link data-row-link href={traceAddress(traceId)}>
-        <TimeText time={timestamp} />
+    head: 'Step',
+    cell: (event) => (
+      <Link
+        data-row-link
+        href={traceAddress(event.traceId ?? '')}
+        aria-label={`${eventTitle(event)}: show its trace`}
+      >
+        <UserText text={stepTitle(event)} max={MAX_NAME} />
       </Link>
     ),
   },
   {
     head: 'Agent',
     cell: ({ agentName = '' }) => <NameLink href={agentAddress(agentName)} name={agentName} max={MAX_NAME} />,
-  },
-  {
-    head: 'Step',
-    cell: ({ stepName, stepType = '–' }) => <UserText text={stepName ?? stepType} max={MAX_NAME} />,
   },
 ];
 

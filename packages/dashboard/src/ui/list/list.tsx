@@ -14,6 +14,8 @@ interface ListProps<Reply, Row> extends Omit<TableProps<Row>, 'rows' | 'onEnd'> 
   /** What is listed, for example `agents`. */
   readonly what: string;
   readonly rowsOf: (page: Reply) => readonly Row[];
+  /** Puts the loaded rows in order, for lists that the server has in one order only. */
+  readonly arrange?: (rows: readonly Row[]) => readonly Row[];
   /** Number of all rows. A text says that it is not exact. */
   readonly totalOf?: (first: Reply) => number | string;
   /** Shown above the table, and above what stands for an empty one. The total is that of the reply. */
@@ -22,11 +24,12 @@ interface ListProps<Reply, Row> extends Omit<TableProps<Row>, 'rows' | 'onEnd'> 
 
 /** A list that the server has in pages, as a table which loads the next page at its end or with a button. */
 export function List<Reply extends ListReply, Row>(props: ListProps<Reply, Row>) {
-  const { query, what, rowsOf, totalOf = totalOfReply, above, ...table } = props;
+  const { query, what, rowsOf, arrange, totalOf = totalOfReply, above, ...table } = props;
   return (
     <QueryState query={query} what={what}>
       {({ pages }) => {
-        const rows = pages.flatMap(rowsOf);
+        const loaded = pages.flatMap(rowsOf);
+        const rows = arrange?.(loaded) ?? loaded;
         const [first] = pages;
         return (
           <>

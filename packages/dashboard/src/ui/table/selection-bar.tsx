@@ -12,7 +12,7 @@ interface SelectionBarProps<Row> {
   /** What is selected, for example `control`. */
   readonly what: string;
   /** The actions on the selected rows. */
-  readonly children: ReactNode;
+  readonly children?: ReactNode;
 }
 
 /** Selects all rows that are shown, or all that match the filters, and offers actions on the selected ones. */
@@ -51,19 +51,24 @@ export function SelectionBar<Row>({ selection, shown, total, what, children }: S
   );
 }
 
-/** The column with the checkbox of each row. */
-export function selectColumn<Row>(selection: Selection<Row>, nameOf: (row: Row) => string): Column<Row> {
+/** The column with the checkbox of each row that can be selected. */
+export function selectColumn<Row>(
+  selection: Selection<Row>,
+  nameOf: (row: Row) => string,
+  isSelectable: (row: Row) => boolean = () => true,
+): Column<Row> {
   return {
     head: 'Select',
     isHeadHidden: true,
     className: 'check-cell',
-    cell: (row) => (
-      <input
-        type="checkbox"
-        aria-label={`Select ${nameOf(row)}`}
-        checked={selection.has(row)}
-        onChange={() => selection.toggle(row)}
-      />
-    ),
+    cell: (row) =>
+      isSelectable(row) && (
+        <input
+          type="checkbox"
+          aria-label={`Select ${nameOf(row)}`}
+          checked={selection.has(row)}
+          onChange={() => selection.toggle(row)}
+        />
+      ),
   };
 }
