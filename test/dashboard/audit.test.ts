@@ -39,7 +39,11 @@ describeOnSqlite('the audit log in the dashboard', (freshDatabaseUrl) => {
       await rows.filter({ hasText: 'control.create' }).first().waitFor();
       expect(new URL(page.url()).searchParams.get('action')).toBe('control.create');
       // Anywhere in the row.
-      await rows.filter({ hasText: 'created the control “no-card-numbers”' }).getByRole('cell').first().click();
+      await rows
+        .filter({ hasText: 'created the control “no-card-numbers”' })
+        .getByRole('cell')
+        .first()
+        .click();
       const details = page.getByRole('region', { name: /^Entry / });
       await details.getByText('created the control').waitFor();
       await details.getByRole('region', { name: 'Changed members' }).waitFor();

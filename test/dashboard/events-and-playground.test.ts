@@ -220,7 +220,9 @@ describeOnPostgresql('events and the playground in the dashboard', (freshDatabas
       await page.getByText(`${EVENTS} of ${EVENTS}`).waitFor();
       // Anywhere in the row.
       await page.getByRole('row').nth(1).getByRole('cell').first().click();
-      await page.getByRole('heading', { level: 1, name: `${AGENT} · ${STEP_NAME} denied by changing` }).waitFor();
+      await page
+        .getByRole('heading', { level: 1, name: `${AGENT} · ${STEP_NAME} denied by changing` })
+        .waitFor();
       await page.getByText(`Trace ${TRACE}`).waitFor();
       await page.getByText(`${EVENTS} recorded checks of ${EVENTS} steps`).waitFor();
       const step = page.getByRole('region', { name: `Step tool ${STEP_NAME}` }).first();

@@ -14,10 +14,7 @@ export async function filterBy(page: Page, query: string): Promise<void> {
 /** Chooses a range that ends now, for example `7 days`. */
 export async function chooseRange(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: /^Range:/ }).click();
-  await page
-    .getByRole('dialog', { name: 'Time range' })
-    .getByRole('button', { name, exact: true })
-    .click();
+  await page.getByRole('dialog', { name: 'Time range' }).getByRole('button', { name, exact: true }).click();
 }
 
 /** The range that a page shows, in its words. */
