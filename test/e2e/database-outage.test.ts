@@ -5,6 +5,7 @@ import { AppliesTo } from '../../gen/proto/enforcement/v1/observability_service_
 import { ErrorInfoSchema, RetryInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
 import { type RestClient, restClient } from '../support/http.js';
+import { metric, parseMetrics } from '../support/prometheus.js';
 import { methodNamed, type Outcome, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
 import { problem } from '../support/refusals.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
@@ -207,6 +208,14 @@ describe('while PostgreSQL is gone', () => {
     expect((await evaluate(call, 'never-registered', 'bad')).status).toBe(404);
     const events = await call('POST', '/api/v1/observability/events', { events: [EVENT] });
     expect([events.status, events.body.status]).toEqual([202, 'queued']);
+    // Evaluations during the outage were counted, those that were refused not.
+    expect((await call('POST', '/api/v1/observability/flush')).status).toBe(200);
+    const { counts } = (await call('GET', '/api/v1/observability/evaluations?time_range=1h')).body;
+    const samples = parseMetrics(String((await call('GET', '/metrics')).body));
+    expect(counts.evaluated).toBe(10);
+    for (const name of ['evaluation_outcomes_total', 'evaluations_total']) {
+      expect(metric(samples, `control_enforcement_server_${name}`)).toBe(counts.evaluated);
+    }
     // What was refused was not done.
     expect((await call('GET', '/api/v1/controls')).body.pagination.total).toBe(1);
   });

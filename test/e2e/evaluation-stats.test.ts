@@ -8,7 +8,8 @@ import {
   type ProtocolClient,
   type ProtocolName,
 } from '../support/protocol-clients.js';
-import { denyWord, seeder } from '../support/seed.js';
+import { denyWord, evaluate, seeder } from '../support/seed.js';
+import { startService } from '../support/service.js';
 import { testService } from '../support/service-suite.js';
 
 const AGENT = 'counted-bot-1';
@@ -23,6 +24,7 @@ const WORDS = {
   guided: { steered: 1 },
   watched: { observed: 1 },
 } as const;
+const NONE = { evaluated: 0, allowed: 0, denied: 0, steered: 0, denied_by_error: 0, observed: 0, failed: 0 };
 const words = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
 /** The log of what was sent. */
@@ -133,10 +135,9 @@ describeOnEachDatabase('counts of evaluations', (freshDatabaseUrl) => {
           const reply = await client.call(statsMethod, { time_range: '1h', include_timeseries: true });
           expect(reply).toMatchObject({ ok: true, reply: { time_range: '1h', bucket_seconds: 300 } });
           if (!reply.ok) return;
-          const { counts, timeseries, agents } = reply.reply as Record<string, any>;
-          expect(counts).toEqual(tally.counts);
-          expect(agents.map((one: { agent_name: string }) => one.agent_name)).toEqual([FAILING, AGENT]);
-          expect(timeseries).toHaveLength(12);
+          expect(reply.reply.counts).toEqual(tally.counts);
+          expect(reply.reply.agents).toMatchObject([{ agent_name: FAILING }, { agent_name: AGENT }]);
+          expect(reply.reply.timeseries).toHaveLength(12);
         } finally {
           client.close();
         }
@@ -159,4 +160,42 @@ describeOnEachDatabase('counts of evaluations', (freshDatabaseUrl) => {
       expect(metric(samples, `${PREFIX}_evaluation_counts_lost_total`)).toBe(0);
     },
   );
+
+  it('are stored at shutdown, and go on after it', async () => {
+    const environment = { DATABASE_URL: await freshDatabaseUrl(), SERVICE_OBSERVABILITY_RECORD: 'none' };
+    const first = await startService(environment);
+    const call = restClient(first.url);
+    try {
+      await seed(call);
+      for (const word of words) await evaluate(call, AGENT, word);
+    } finally {
+      await first.stop();
+    }
+    const second = await testService(environment);
+    const again = restClient(second.url);
+    const counted = async (query = '') =>
+      (await again('GET', `/api/v1/observability/evaluations?time_range=1h${query}`)).body;
+    expect((await counted()).counts.evaluated).toBe(4);
+    for (const word of words) await evaluate(again, AGENT, word);
+    expect((await again('POST', '/api/v1/observability/flush')).status).toBe(200);
+    const { counts, previous, counted_since: since } = await counted('&include_previous=true');
+    expect(counts).toEqual({ ...NONE, evaluated: 8, allowed: 4, denied: 2, steered: 2, observed: 2 });
+    expect(previous).toBeNull();
+    expect(Date.parse(since)).toBeLessThanOrEqual(Date.now());
+    const { counts: others } = await counted(`&agent_name=${FAILING}`);
+    expect(others).toEqual(NONE);
+  });
+
+  it('are switched off with the event store', async () => {
+    const { url } = await testService({
+      DATABASE_URL: await freshDatabaseUrl(),
+      SERVICE_OBSERVABILITY_ENABLED: 'false',
+    });
+    const call = restClient(url);
+    await seed(call);
+    await evaluate(call, AGENT, 'bad');
+    expect((await call('GET', '/api/v1/observability/evaluations')).status).toBe(503);
+    const samples = parseMetrics(String((await call('GET', '/metrics')).body));
+    expect(metric(samples, `${PREFIX}_evaluation_outcomes_total`)).toBe(0);
+  });
 });

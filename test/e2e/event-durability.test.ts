@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { restClient } from '../support/http.js';
 import { openedInTest } from '../support/opened.js';
+import { evaluate, seeder } from '../support/seed.js';
 import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { event, eventRoutes } from './events.support.js';
 
@@ -17,11 +18,15 @@ describe('an event that was acknowledged with 202', () => {
     const environment = { DATABASE_URL: `file:${path.join(directory, 'service.db')}` };
     const one = await spawnService(compiled, { environment });
     processes.push(one);
-    return { one, routes: eventRoutes(restClient(await one.listening())) };
+    const call = restClient(await one.listening());
+    return { one, call, routes: eventRoutes(call) };
   }
 
   it('survives the sudden death of the process, even with others on their way', async () => {
     const first = await start();
+    await seeder(first.call).linked('counted-bot-1', 'denies');
+    for (const word of ['bad', 'fine', 'bad']) await evaluate(first.call, 'counted-bot-1', word);
+    expect((await first.call('POST', '/api/v1/observability/flush')).status).toBe(200);
     const acknowledged: string[] = [];
     const kill = async (batch: number) => {
       const ids = Array.from({ length: 20 }, (_, index) => `${batch}-${index}`);
@@ -41,5 +46,8 @@ describe('an event that was acknowledged with 202', () => {
     const { body } = await second.routes.query({ limit: 1_000 });
     const found = new Set(body.events.map((one: Record<string, unknown>) => one.control_execution_id));
     expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
+    // So do counts of evaluations that were stored.
+    const { counts } = (await second.call('GET', '/api/v1/observability/evaluations?time_range=1h')).body;
+    expect(counts).toMatchObject({ evaluated: 3, denied: 2 });
   });
 });

@@ -147,6 +147,28 @@ describeService('statistics of events', ({ service }) => {
           expect(shown).toEqual(naiveControl(id, name, group));
         }
 
+        // Some part of the range, in whole minutes, or hours where it is more than a week ago.
+        const [from, to] = [now - 0.8 * length, now - 0.2 * length].map((ms, index) => {
+          const rounded = ms < now - 7 * DAY ? HOUR : MINUTE;
+          return [Math.floor, Math.ceil][index]?.(ms / rounded) * rounded;
+        }) as [number, number];
+        const part = await routes.stats({
+          agent_name: agent,
+          start_time: new Date(now - 0.8 * length).toISOString(),
+          end_time: String((now - 0.2 * length) / 1_000),
+          include_timeseries: 'true',
+        });
+        const within = dated.filter(({ ms }) => ms >= from && ms < to);
+        const { timeseries: parts, ...all } = part.body.totals;
+        expect([part.body.time_range, all]).toEqual(['custom', naiveCounts(within)]);
+        const starts = parts.map(({ timestamp }: { timestamp: string }) => Date.parse(timestamp));
+        expect(starts[0]).toBe(from);
+        for (const [index, one] of parts.entries()) {
+          const until = starts[index + 1] ?? to;
+          const inside = within.filter(({ ms }) => ms >= starts[index] && ms < until);
+          expect(one).toMatchObject(naiveCounts(inside));
+        }
+
         for (const id of [1, 2, -3, 99]) {
           const { body: one } = await routes.controlStats(id, query);
           const later = Date.parse(one.stats.timeseries[0].timestamp);
@@ -221,6 +243,15 @@ describeService('statistics of events', ({ service }) => {
     [{ agent_name: 'valid-name-1', time_range: '2h' }, ['query.time_range literal_error']],
     [{ agent_name: 'valid-name-1', include_timeseries: 'x' }, ['query.include_timeseries bool_parsing']],
     [{ agent_name: 'short', time_range: '' }, ['query.time_range literal_error']],
+    [{ agent_name: 'valid-name-1', start_time: 'x' }, ['query.start_time datetime_from_date_parsing']],
+    [{ agent_name: 'valid-name-1', start_time: '2026-01-01' }, ['query.end_time missing']],
+    [{ agent_name: 'valid-name-1', end_time: '2026-01-01' }, ['query.start_time missing']],
+    [{ agent_name: 'valid-name-1', start_time: '5', end_time: '5' }, ['query.end_time value_error']],
+    [{ agent_name: 'valid-name-1', start_time: '0', end_time: '31622401' }, ['query.end_time value_error']],
+    [
+      { agent_name: 'valid-name-1', time_range: '5m', start_time: '5', end_time: '6' },
+      ['query.time_range value_error'],
+    ],
   ])('are refused for %j', async (query, expected) => {
     for (const reply of [await routes.stats(query), await routes.controlStats(1, query)]) {
       expect([reply.status, problems(reply)]).toEqual([422, expected]);

@@ -46,6 +46,19 @@ const EMPTY_BUCKET = {
   avg_duration_ms: null,
 };
 
+/** A range around the event that is far ahead. */
+const AHEAD_RANGE = { start_time: '2998-12-31T23:00:30Z', end_time: '2999-01-01T00:00:01Z' };
+const AHEAD_COUNTS = { execution_count: 1, match_count: 0, non_match_count: 1, error_count: 0 };
+const NO_EVALUATIONS = {
+  evaluated: 0,
+  allowed: 0,
+  denied: 0,
+  steered: 0,
+  denied_by_error: 0,
+  observed: 0,
+  failed: 0,
+};
+
 /** Events: written, found, counted. */
 export const OBSERVABILITY_STEPS: readonly Step[] = [
   ...steps('ObservabilityService.CreateEvents', [
@@ -223,6 +236,30 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
       READER_KEY,
     ],
     [
+      'counts from one time to another, in whole minutes',
+      { agent_name: AGENT, ...AHEAD_RANGE, include_timeseries: true },
+      {
+        reply: {
+          time_range: 'custom',
+          totals: {
+            ...AHEAD_COUNTS,
+            timeseries: [
+              { ...EMPTY_BUCKET, timestamp: '2998-12-31T23:00:00Z' },
+              ...Array(29).fill(EMPTY_BUCKET),
+              { ...AHEAD_COUNTS, timestamp: '2999-01-01T00:00:00Z' },
+            ],
+          },
+        },
+      },
+      READER_KEY,
+    ],
+    [
+      'refuses a range that ends before it starts',
+      { agent_name: AGENT, start_time: '2026-01-02', end_time: '2026-01-02' },
+      'end_time value_error',
+      READER_KEY,
+    ],
+    [
       'needs the name of an agent',
       { time_range: '2h' },
       ['agent_name missing', 'time_range literal_error'],
@@ -242,6 +279,18 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
           stats: { ...COUNTS, action_counts: { steer: 1 } },
         },
       },
+      READER_KEY,
+    ],
+    [
+      'counts from one time to another',
+      { control_id: 12, agent_name: AGENT, ...AHEAD_RANGE },
+      { reply: { time_range: 'custom', stats: AHEAD_COUNTS } },
+      READER_KEY,
+    ],
+    [
+      'refuses a range without an end',
+      { control_id: 12, agent_name: AGENT, start_time: '2026-01-02T00:00:00Z' },
+      'end_time missing',
       READER_KEY,
     ],
     [
@@ -283,11 +332,66 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
       READER_KEY,
     ],
     [
+      'counts from one time to another',
+      AHEAD_RANGE,
+      { reply: { time_range: 'custom', totals: AHEAD_COUNTS, agents: [{ agent_name: AGENT }] } },
+      READER_KEY,
+    ],
+    [
+      'refuses a range of two kinds, and one that is too long',
+      { time_range: '1h', start_time: '2024-01-01T00:00:00Z', end_time: '2026-01-01T00:00:00Z' },
+      ['time_range value_error', 'end_time value_error'],
+      READER_KEY,
+    ],
+    [
       'refuses a list that is too long',
       { time_range: '1y', limit: 101 },
       ['time_range literal_error', 'limit less_than_equal'],
       READER_KEY,
     ],
+  ]),
+  ...steps('ObservabilityService.GetEvaluationStats', [
+    [
+      'counts the evaluations of one agent by interval',
+      { agent_name: 'unknown-bot-1', time_range: '5m', include_timeseries: true },
+      {
+        reply: {
+          time_range: '5m',
+          counts: NO_EVALUATIONS,
+          timeseries: Array(5).fill({ counts: NO_EVALUATIONS }),
+          bucket_seconds: 60,
+          agents: [],
+        },
+      },
+      READER_KEY,
+    ],
+    [
+      'counts those of all agents from one time to another',
+      { start_time: '2026-01-01T00:30:00Z', end_time: '2026-01-03T00:30:00Z', limit: 100 },
+      {
+        reply: {
+          time_range: 'custom',
+          start_time: '2026-01-01T00:00:00Z',
+          end_time: '2026-01-03T01:00:00Z',
+          counts: NO_EVALUATIONS,
+          bucket_seconds: 0,
+        },
+      },
+      READER_KEY,
+    ],
+    [
+      'refuses a range without a start',
+      { end_time: '2026-01-02T00:00:00Z', limit: 100 },
+      'start_time missing',
+      READER_KEY,
+    ],
+    [
+      'refuses what is no name of an agent, and a list that is too long',
+      { agent_name: 'short', limit: 101 },
+      ['agent_name value_error', 'limit less_than_equal'],
+      READER_KEY,
+    ],
+    ['requires a key', {}, NO_KEY, null],
   ]),
   ...steps('ObservabilityService.GetObservabilityStatus', [
     [

@@ -32,6 +32,7 @@ const OTHERS: Readonly<Record<string, JsonObject>> = {
   getStats: { agent_name: 'billing-bot-01', time_range: '1h', include_timeseries: false },
   getControlStats: { agent_name: 'billing-bot-01', time_range: '1h', include_timeseries: false },
   getStatsOverview: { time_range: '24h', include_timeseries: false, limit: 10 },
+  getEvaluationStats: { time_range: '24h', include_timeseries: false, include_previous: true, limit: 10 },
   listAuditEntries: { resource: 'control', min_revision: 1, limit: 20 },
   evaluate: { 'X-Service-Min-Revision': 1 },
 };
