@@ -42,7 +42,7 @@ describe('a definition without anything to warn about', () => {
     ],
     [
       'the evaluator of an agent',
-      { condition: leaf('input', { name: 'some-agent-01:tone', config: { a: 1 } }) },
+      { execution: 'sdk', condition: leaf('input', { name: 'some-agent-01:tone', config: { a: 1 } }) },
     ],
   ])('is one with %s', (_, more) => {
     expect(told(definition(more))).toEqual([]);
@@ -136,6 +136,17 @@ describe('the evaluator of a leaf', () => {
     ]);
     expect(warningsOf({ ...data, execution: 'sdk' })).toMatchObject([
       { code: 'client_evaluator', field: 'data.condition.evaluator.name' },
+    ]);
+  });
+  it('is told what the service cannot run because only the client of an agent has it', () => {
+    const condition = leaf('input', { name: 'some-agent-01:tone', config: {} });
+    expect(warningsOf(definition({ condition }))).toEqual([
+      {
+        code: 'unconfigured_evaluator',
+        field: 'data.condition.evaluator.name',
+        message:
+          '"some-agent-01:tone" is an evaluator of the agent "some-agent-01", which only its client has: the service cannot run it, and this check is an error, which fails closed. Use execution "sdk".',
+      },
     ]);
   });
 });

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { json, type ModelServer, openModel, silent } from '../evaluators/vendor-model/model-server.js';
+import { type ProblemsReply, problemsOf } from '../problems/problems.support.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics, type Sample } from '../support/prometheus.js';
 import { evaluate, seeder } from '../support/seed.js';
@@ -126,6 +127,9 @@ describe('custom evaluators and the external model', () => {
     const made = await without('PUT', '/api/v1/controls', { name: 'asks-a-model', data });
     expect(made.body.warnings).toEqual([warning]);
     expect((await without('POST', '/api/v1/controls/validate', { data })).body.warnings).toEqual([warning]);
+    const control = `/api/v1/controls/${made.body.control_id}`;
+    expect((await without('PATCH', control, { enabled: false })).body.warnings).toBeUndefined();
+    expect((await without('PATCH', control, { enabled: true })).body.warnings).toEqual([warning]);
     await seeder(without).agent('asks-a-model-1');
     const path = `/api/v1/agents/asks-a-model-1/controls/${made.body.control_id}`;
     expect((await without('POST', path)).body.warnings).toEqual([
@@ -166,6 +170,29 @@ describe('custom evaluators and the external model', () => {
     expect(late.body).toMatchObject({
       is_safe: false,
       errors: [{ result: { error: 'Evaluator timed out' } }],
+    });
+  });
+  it('are told as problems when their controls fail and deny', async () => {
+    await agentWith('broken-agent', [{ name: 'unruly', config: {} }]);
+    for (let count = 0; count < 3; count += 1) await evaluate(call, 'broken-agent', { do: 'throw' });
+    await evaluate(call, 'broken-agent', 'good');
+    await call('POST', '/api/v1/observability/flush');
+    const subject = (reply: ProblemsReply, kind: string, name: string) =>
+      reply.problems
+        .filter((problem) => problem.kind === kind)
+        .flatMap(({ severity, subjects }) => subjects.map((one) => ({ severity, ...one })))
+        .find((one) => one.name === name);
+    const reply = await until(
+      () => problemsOf(call),
+      (told) => subject(told, 'agent_denied_by_error', 'broken-agent') !== undefined,
+    );
+    expect(subject(reply, 'agent_denied_by_error', 'broken-agent')).toMatchObject({
+      severity: 'critical',
+      detail: '3 of 4 denied, all by error',
+    });
+    expect(subject(reply, 'control_failing', 'broken-agent-0')).toMatchObject({
+      severity: 'warning',
+      detail: expect.stringContaining('last error at '),
     });
   });
   it('see no secret of the service', async () => {

@@ -7,6 +7,7 @@ import {
   StorageState,
 } from '../../gen/proto/enforcement/v1/server_service_pb.js';
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
+import { problemsOf } from '../problems/problems.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
@@ -79,7 +80,15 @@ describeOnEachDatabase('GetServerInfo', (freshDatabaseUrl) => {
     expect((await infoOf(service)).state).toMatchObject({ eventsEnabled: true, waitingEvents: 3n });
     await call('POST', '/api/v1/observability/flush');
     expect((await infoOf(service)).state).toMatchObject({ waitingEvents: 0n, lostEvents: 0n });
-    expect((await infoOf(without)).state).toMatchObject({ eventsEnabled: false, databaseUp: true });
+    expect((await infoOf(without)).state).toMatchObject({
+      eventsEnabled: false,
+      databaseUp: true,
+      recordedResults: 'none',
+    });
+    expect(await problemsOf(restClient(without.url))).toMatchObject({
+      working: true,
+      problems: [{ kind: 'events_off', severity: 'notice' }],
+    });
   });
 });
 
@@ -108,11 +117,24 @@ describe('GetServerInfo while PostgreSQL is gone', () => {
     });
     // The loaded agent is still evaluated.
     expect(state?.cannotEvaluateBecause).toBeUndefined();
+    // Its problems are told all the same, without what only the database knows.
+    const told = await until(
+      () => problemsOf(call),
+      ({ problems }) => problems[0]?.kind === 'database_down',
+    );
+    expect(told).toMatchObject({
+      working: false,
+      problems: [{ severity: 'critical', count: 0, subjects: [] }],
+    });
     await postgres.resume();
     // Each is found out by a look of its own: the storage by a write, the database by the next poll.
     await until(
       () => infoOf(service),
       ({ state: now }) => now?.storageState === StorageState.OK && now.databaseUp,
+    );
+    await until(
+      () => problemsOf(call),
+      ({ working }) => working,
     );
   });
 });

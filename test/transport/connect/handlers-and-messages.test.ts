@@ -43,7 +43,8 @@ import { createObservabilityMeter } from '../../../src/events/observability-mete
 import { explainHandler } from '../../../src/explain/explain-handler.js';
 import { createExplainService } from '../../../src/explain/explain-service.js';
 import { createPolicies } from '../../../src/policies/policies.js';
-import { createServerInfo } from '../../../src/server-info/server-info.js';
+import { createProblems } from '../../../src/problems/problems.js';
+import { createServerInfo, type ServerState } from '../../../src/server-info/server-info.js';
 import { isFreeForm } from '../../../src/transport/descriptors/reply-shape.js';
 import { rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
 import { isTextType } from '../../../src/transport/descriptors/text-types.js';
@@ -77,6 +78,15 @@ beforeAll(async () => {
     stepSchemas: { ...createStepSchemaLibrary('warn'), mismatchedSteps: () => [] },
   };
   const { observability } = readConfig({ SERVICE_OBSERVABILITY_RECORD: 'none' });
+  const store = await createEventStore({ config: observability, database, now: options.now });
+  const state = (): ServerState => ({
+    cannotEvaluateBecause: 'no reason',
+    stalenessSeconds: 0.5,
+    controlsFrom: 'last_known_good',
+    databaseUp: true,
+    storage: { state: 'READONLY', problem: 'read-only' },
+    events: { enabled: true, recorded: 'all', waiting: 1, lost: 2 },
+  });
   handlers = {
     ...agentHandlers(
       createAgentService({ ...options, feed: controlFeed(database, evaluators) }),
@@ -102,18 +112,20 @@ beforeAll(async () => {
       maxBatch: 10,
       streamWindow: 5,
       revision: () => 7,
-      state: () => ({
-        cannotEvaluateBecause: 'no reason',
-        stalenessSeconds: 0.5,
-        controlsFrom: 'last_known_good',
-        databaseUp: true,
-        storage: { state: 'READONLY', problem: 'read-only' },
-        events: { enabled: true, recorded: 'all', waiting: 1, lost: 2 },
-      }),
+      state,
     }),
+    ...createProblems({
+      ...options,
+      version: '1.2.3',
+      state,
+      emptyDenies: false,
+      sinks: { meter: new Map(), tail: store.tail },
+      log: { debug: () => {} },
+      monotonic: options.now,
+    }).handlers,
     ...createObservability({
       config: observability,
-      store: await createEventStore({ config: observability, database, now: options.now }),
+      store,
       database,
       meter: createObservabilityMeter(),
       log: { info: () => {}, warn: () => {}, error: () => {} },
