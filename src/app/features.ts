@@ -13,6 +13,7 @@ import { createLabelUpkeep } from '../agents/label-upkeep.js';
 import { createRegistrationNotes } from '../agents/registration-notes.js';
 import { type Audit, createAudit } from '../audit/audit.js';
 import { createControls } from '../controls/controls.js';
+import { createFacetUpkeep } from '../controls/facet-upkeep.js';
 import { MAX_EVALUATIONS } from '../decisions/evaluate-request.js';
 import { createEvaluationService, type EvaluationService } from '../decisions/evaluation-service.js';
 import { createMismatchCounts } from '../decisions/mismatch-counts.js';
@@ -196,7 +197,11 @@ export async function createFeatures(
     eventReaders,
     audit,
     problems,
-    listUpkeep: createListUpkeep([labels.catchUp], failures),
+    listUpkeep: createListUpkeep({
+      works: [labels.catchUp, createFacetUpkeep({ database, registry }).catchUp],
+      revision: () => watch.progress.revision,
+      failures,
+    }),
     keptEvaluations: () => keptEvaluations,
   };
 }

@@ -13,16 +13,25 @@ export interface ListUpkeep {
   close(): Promise<void>;
 }
 
-export function createListUpkeep(
-  works: readonly (() => Promise<void>)[],
-  failures: Pick<RepeatLog, 'failed'>,
-): ListUpkeep {
+export interface ListUpkeepOptions {
+  /** Each completes one kind of data. */
+  readonly works: readonly (() => Promise<void>)[];
+  /** The last known revision; without a new one there is nothing to complete. */
+  readonly revision: () => number;
+  readonly failures: Pick<RepeatLog, 'failed'>;
+}
+
+export function createListUpkeep({ works, revision, failures }: ListUpkeepOptions): ListUpkeep {
+  let completeAt: number | undefined;
   const { start, close } = createRegularLook({
     firstMs: FIRST_LOOK_MS,
     intervalMs: LOOK_INTERVAL_MS,
     async look() {
+      const before = revision();
+      if (before === completeAt) return;
       try {
         for (const work of works) await work();
+        completeAt = before;
       } catch (error) {
         failures.failed('list upkeep', 'what earlier versions stored could not be completed now', error);
       }

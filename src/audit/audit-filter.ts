@@ -1,5 +1,5 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import { FALSE, isStorable } from '../database/text.js';
+import { FALSE, isStorable, nameContains } from '../database/text.js';
 import type { AuditInputs } from './audit-schemas.js';
 
 /** The entries to select; an absent member selects all. */
@@ -12,6 +12,11 @@ export interface AuditFilter {
   readonly action?: string | undefined;
   readonly resource?: string | undefined;
   readonly resourceId?: string | undefined;
+  /** Part of the kind, name or key fingerprint of the actor, ignoring the case of ASCII letters. */
+  readonly actorContains?: string | undefined;
+  readonly actionContains?: string | undefined;
+  /** Part of the id or name of the resource. */
+  readonly resourceContains?: string | undefined;
   /** Both inclusive. */
   readonly minRevision?: number | undefined;
   readonly maxRevision?: number | undefined;
@@ -20,6 +25,8 @@ export interface AuditFilter {
   readonly afterPosition?: number | undefined;
   readonly beforePosition?: number | undefined;
 }
+
+const ACTOR = ['"actor_kind"', '"actor_name"', '"key_fingerprint"'];
 
 /** The filter of a request. An empty text selects all. */
 export function filterOf(input: AuditInputs['exportAuditEntries']): AuditFilter {
@@ -33,6 +40,9 @@ export function filterOf(input: AuditInputs['exportAuditEntries']): AuditFilter 
     minRevision: input.min_revision,
     maxRevision: input.max_revision,
     requestId: input.request_id || undefined,
+    actorContains: input.actor_contains || undefined,
+    actionContains: input.action_contains || undefined,
+    resourceContains: input.resource_contains || undefined,
   };
 }
 
@@ -42,16 +52,26 @@ export function conditionsOf(filter: AuditFilter): Prisma.Sql[] {
   return [
     ...compared('"time_ms" >=', filter.startMs),
     ...compared('"time_ms" <=', filter.endMs),
-    ...(actor === undefined ? [] : [anyOf(['"actor_kind"', '"actor_name"', '"key_fingerprint"'], actor)]),
+    ...(actor === undefined ? [] : [anyOf(ACTOR, actor)]),
     ...equal('"action"', filter.action),
     ...equal('"resource"', filter.resource),
     ...equal('"resource_id"', filter.resourceId),
     ...compared('"revision" >=', filter.minRevision),
     ...compared('"revision" <=', filter.maxRevision),
     ...equal('"request_id"', filter.requestId),
+    ...contained(ACTOR, filter.actorContains),
+    ...contained(['"action"'], filter.actionContains),
+    ...contained(['"resource_id"', '"resource_name"'], filter.resourceContains),
     ...compared('"position" >', filter.afterPosition),
     ...compared('"position" <', filter.beforePosition),
   ];
+}
+
+/** A column without a value contains nothing. */
+function contained(columns: readonly string[], part: string | undefined): Prisma.Sql[] {
+  if (part === undefined) return [];
+  const conditions = columns.map((column) => nameContains(Prisma.raw(column), part));
+  return [Prisma.sql`(${Prisma.join(conditions, ' OR ')})`];
 }
 
 function compared(comparison: string, value: number | undefined): Prisma.Sql[] {

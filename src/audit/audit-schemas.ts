@@ -37,14 +37,23 @@ const filters = {
   request_id: nullable(text()),
 };
 
+/** Longest part of a text that is searched for. */
+const MAX_PART_LENGTH = 1_024;
+const part = nullable(text({ max: MAX_PART_LENGTH }));
+const parts = { actor_contains: part, action_contains: part, resource_contains: part };
+
 /** Input schemas of AuditService, by RPC. Members are in the order of the messages. */
 export const auditSchemas = {
   listAuditEntries: z.object({
     ...filters,
     cursor: nullable(integer().transform(withinPositions)),
     limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    ...parts,
   }),
-  exportAuditEntries: withExample(z.object(filters), { resource: 'control', action: 'control.create' }),
+  exportAuditEntries: withExample(z.object({ ...filters, ...parts }), {
+    resource: 'control',
+    action: 'control.create',
+  }),
   verifyAudit: z.object({ after_position: nullable(integer(POSITION)) }),
 };
 

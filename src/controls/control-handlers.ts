@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { type FurtherProblems, type HandlersOf, handler } from '../contract/call/handler.js';
+import { readAgentName } from '../contract/input/names.js';
 import { withoutUndefined } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { EXECUTIONS, STAGES } from '../core/types.js';
@@ -37,6 +38,12 @@ export function controlHandlers(
         stage: filterWord(context, 'stage', STAGES, input.stage, input.stage_filter),
         execution: filterWord(context, 'execution', EXECUTIONS, input.execution, input.execution_filter),
         tag: input.tag ?? null,
+        hasAgents: input.has_agents ?? null,
+        decisions: input.decisions,
+        agentName: input.agent_name ? readAgentName(input.agent_name, 'agent_name') : null,
+        stepName: input.step_name || null,
+        orderBy: input.order_by ?? 'newest',
+        reverse: input.reverse ?? false,
       }),
     ),
     getControlSchema: handler(z.object({}), () => ({ schema: controlJsonSchema })),

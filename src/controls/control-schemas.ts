@@ -1,15 +1,19 @@
 import { z } from 'zod';
-import { boolean, nullable, oneOf, text, withDefault, withExample } from '../contract/input/fields.js';
+import { boolean, list, nullable, oneOf, text, withDefault, withExample } from '../contract/input/fields.js';
 import { ifVersion } from '../contract/input/if-version.js';
 import { slugName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
 import { strictFlag } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import { EXECUTIONS, STAGES } from '../core/types.js';
+import { DECISIONS, EXECUTIONS, STAGES } from '../core/types.js';
 import { createControlDataSchema } from './control-data.js';
+import { CONTROL_ORDERS } from './control-filters.js';
 
 /** Controls, or versions of one, per page. */
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
+
+/** Longest step name of a filter: patterns are searched in it. */
+const MAX_STEP_NAME_LENGTH = 1_024;
 
 /** Any integer: a number that is no control id, 0 or beyond 32 bits included, is simply not found. */
 const controlId = integer();
@@ -58,6 +62,14 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       tag: nullable(text()),
       stage_filter: nullable(oneOf(STAGES)),
       execution_filter: nullable(oneOf(EXECUTIONS)),
+      has_agents: nullable(boolean()),
+      decisions: nullable(list(oneOf(DECISIONS), { max: DECISIONS.length })).transform(
+        (words) => words ?? [],
+      ),
+      agent_name: nullable(text()),
+      order_by: nullable(oneOf(CONTROL_ORDERS, 'enum')),
+      reverse: nullable(boolean()),
+      step_name: nullable(text({ max: MAX_STEP_NAME_LENGTH })),
     }),
     validateControl: withExample(z.object({ data, strict }), { data: EXAMPLE }),
     getControl: z.object({ control_id: controlId }),

@@ -138,17 +138,18 @@ export function createControlService(options: ControlServiceOptions) {
       throw controlCorrupted(detail, stored.items);
     },
 
-    /** One page of controls, newest id first. */
+    /** One page of controls. */
     async list(filters: ControlFilters) {
-      const page = await createControlStore(database.client).list(filters);
+      const store = createControlStore(database.client);
+      const page = await store.list(filters);
       const ids = page.rows.map((row) => row.id);
+      const activity = await store.activity(ids);
       const usage = await createAgentControlStore(database.client).usage(ids);
       const last = page.rows.at(-1);
       return {
-        controls: page.rows.map((row) => ({
-          ...summariseControl(row, usage.get(row.id), registry),
-          version: row.version,
-        })),
+        controls: page.rows.map((row) =>
+          summariseControl(row, usage.get(row.id), activity.get(row.id), registry),
+        ),
         pagination: {
           limit: filters.limit,
           total: page.total,

@@ -3,17 +3,11 @@ import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
 import { assertStorable, hashText, isStorable } from '../database/text.js';
-import { type ControlFilters, controlPageQuery } from './control-filters.js';
-import { createControlVersionStore } from './control-version-store.js';
+import type { ControlFacet, ControlFilters } from './control-filters.js';
+import { controlPageQuery } from './control-page.js';
+import { type ControlEnds, createControlVersionStore, NO_VERSION } from './control-version-store.js';
 
-export type { ControlFilters } from './control-filters.js';
-
-/** A value by which controls can be filtered. */
-export interface ControlFacet {
-  readonly kind: 'step_type' | 'stage' | 'tag';
-  /** Any text at all. */
-  readonly value: string;
-}
+export type { ControlFacet, ControlFilters } from './control-filters.js';
 
 /** Columns stored so that lists can be filtered without reading definitions. */
 export interface ControlColumns {
@@ -24,7 +18,12 @@ export interface ControlColumns {
   readonly templateRendered: boolean | null;
   readonly restrictsStepTypes: boolean;
   readonly restrictsStages: boolean;
+  /** JSON text of the pattern of step names; null without one. */
+  readonly stepNamePattern: string | null;
 }
+
+/** A control of a list. */
+export type ListedControlRow = ControlRow & ControlEnds;
 
 /** A stored control. */
 export interface ControlRow extends ControlColumns {
@@ -47,6 +46,13 @@ export interface NewControl extends Omit<ControlRow, 'id'> {
 export type ControlChange = Partial<Omit<NewControl, 'createdAtMs' | 'updatedAtMs'>> & {
   readonly updatedAtMs: number;
 };
+
+/** When a control last did something, in seconds since the epoch; null if it never did. */
+export interface ControlActivity {
+  readonly lastMatchedS: number | null;
+  readonly lastDeniedS: number | null;
+  readonly lastFailedS: number | null;
+}
 
 const MIN_ID = -(2 ** 31);
 const MAX_ID = 2 ** 31 - 1;
@@ -124,26 +130,49 @@ export function createControlStore(client: DbClient) {
         return count > 0;
       }),
 
-    /** One page, newest id first, with versions that are at most too low, when something changes meanwhile. */
-    list: (filters: ControlFilters): Promise<Page<ControlRow & { readonly version: number }>> =>
-      withServiceErrors(() =>
-        findPage(client, controlPageQuery(filters), async (ids) => {
-          const versions = await createControlVersionStore(client).lastNumbers(ids);
+    /**
+     * One page in the order of the filters, with versions that are at most too low, when something changes meanwhile.
+     */
+    list: (filters: ControlFilters): Promise<Page<ListedControlRow>> =>
+      withServiceErrors(async () =>
+        findPage(client, await controlPageQuery(client, filters), async (ids) => {
+          const ends = await createControlVersionStore(client).ends(ids);
           const rows = await client.control.findMany({ where: { id: { in: ids }, deletedAtMs: null } });
-          return rows.map((row) => ({ ...toControlRow(row), version: versions.get(row.id) ?? 0 }));
+          return rows.map((row) => ({ ...toControlRow(row), ...(ends.get(row.id) ?? NO_VERSION) }));
         }),
       ),
+
+    /** When controls last did something, in seconds since the epoch; a control that never did is absent. */
+    activity: (ids: readonly number[]): Promise<Map<number, ControlActivity>> =>
+      withServiceErrors(async () => {
+        const rows = await client.controlActivity.findMany({ where: { controlId: { in: [...ids] } } });
+        return new Map(
+          rows.map(({ controlId, lastMatchedS, lastDeniedS, lastFailedS }) => [
+            controlId,
+            {
+              lastMatchedS: numberOrNull(lastMatchedS),
+              lastDeniedS: numberOrNull(lastDeniedS),
+              lastFailedS: numberOrNull(lastFailedS),
+            },
+          ]),
+        );
+      }),
   };
 }
 
 /** Only the index columns; absent ones stay absent. */
 function indexColumns<Columns extends Partial<ControlColumns>>(columns: Columns) {
-  const { enabled, execution, templateBacked, templateRendered, restrictsStepTypes, restrictsStages } =
-    columns;
+  const { enabled, execution, templateBacked, templateRendered, stepNamePattern } = columns;
+  const { restrictsStepTypes, restrictsStages } = columns;
   if (execution) assertStorable(execution);
-  const given = { enabled, execution, templateBacked, templateRendered, restrictsStepTypes, restrictsStages };
+  const restricts = { restrictsStepTypes, restrictsStages, stepNamePattern };
+  const given = { enabled, execution, templateBacked, templateRendered, ...restricts };
   // Prisma treats an undefined member as absent, and types cannot distinguish the two here.
   return given as Pick<Columns, keyof ControlColumns>;
+}
+
+function numberOrNull(value: bigint | null): number | null {
+  return value === null ? null : Number(value);
 }
 
 function storable(text: string): string {

@@ -1,5 +1,6 @@
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import type { ControlRow } from './control-store.js';
+import { isoOfSeconds } from '../database/iso-time.js';
+import type { ControlActivity, ListedControlRow } from './control-store.js';
 import { type ControlDefinition, isDraft } from './definition/definition.js';
 import { presentAction, readStoredDefinition } from './definition-presentation.js';
 
@@ -11,8 +12,9 @@ const NOTHING: Partial<ControlDefinition> = {};
 
 /** A control as listed. For an unreadable definition, only the index columns. */
 export function summariseControl(
-  row: ControlRow,
+  row: ListedControlRow,
   usage: { readonly agentName: string; readonly count: number } | undefined,
+  activity: ControlActivity | undefined,
   registry: EvaluatorRegistry,
 ) {
   const stored = readStoredDefinition(row.data, registry);
@@ -33,5 +35,14 @@ export function summariseControl(
     used_by_agents_count: usage?.count ?? 0,
     action: action === undefined ? null : presentAction(action),
     ...NO_ATTACHMENTS,
+    version: row.version,
+    updated_at: new Date(row.updatedAtMs).toISOString(),
+    updated_by: row.updatedBy,
+    created_by: row.createdBy,
+    last_matched_at: isoOfSeconds(activity?.lastMatchedS),
+    last_denied_at: isoOfSeconds(activity?.lastDeniedS),
+    last_failed_at: isoOfSeconds(activity?.lastFailedS),
+    step_names: scope?.step_names ?? null,
+    step_name_regex: scope?.step_name_regex ?? null,
   };
 }

@@ -18,8 +18,20 @@ export interface ControlVersionRow {
   readonly createdAtMs: number;
   /** Null when the change was made without a key. */
   readonly keyFingerprint: string | null;
+  /** Name of the key or subject of the token, otherwise the kind of the caller. Null if it is not known. */
+  readonly author: string | null;
   readonly changedMembers: readonly string[];
 }
+
+/** The newest version of a control, and who made it and the first one; null where that is not known. */
+export interface ControlEnds {
+  readonly version: number;
+  readonly updatedBy: string | null;
+  readonly createdBy: string | null;
+}
+
+/** The ends of a history without versions. */
+export const NO_VERSION: ControlEnds = { version: 0, updatedBy: null, createdBy: null };
 
 /** A version of a control with its content. */
 export interface ControlVersionContent extends ControlVersionRow {
@@ -47,6 +59,7 @@ const WITHOUT_CONTENT = {
   note: true,
   createdAtMs: true,
   keyFingerprint: true,
+  author: true,
   changedMembers: true,
 } as const;
 
@@ -82,15 +95,21 @@ export function createControlVersionStore(client: DbClient) {
     /** The number of the newest version; 0 when there is none. */
     lastNumber: (controlId: number): Promise<number> => withServiceErrors(() => lastNumber(controlId)),
 
-    /** The number of the newest version of each control. */
-    lastNumbers: (controlIds: readonly number[]): Promise<Map<number, number>> =>
+    /** The ends of the histories of controls. */
+    ends: (controlIds: readonly number[]): Promise<Map<number, ControlEnds>> =>
       withServiceErrors(async () => {
-        const groups = await client.controlVersion.groupBy({
-          by: ['controlId'],
-          where: { controlId: { in: [...controlIds] } },
-          _max: { versionNum: true },
-        });
-        return new Map(groups.map(({ controlId, _max }) => [controlId, _max.versionNum ?? 0]));
+        if (controlIds.length === 0) return new Map();
+        const rows = await client.$queryRaw<EndsRow[]>(Prisma.sql`
+          SELECT n."id", n."version", l."author" AS "updatedBy", f."author" AS "createdBy"
+          FROM (
+            SELECT "control_id" AS "id", MAX("version_num") AS "version" FROM "control_versions"
+            WHERE "control_id" IN (${Prisma.join([...controlIds])}) GROUP BY "control_id") n
+          JOIN "control_versions" l ON l."control_id" = n."id" AND l."version_num" = n."version"
+          LEFT JOIN "control_versions" f
+            ON f."control_id" = n."id" AND f."version_num" = 1 AND f."event_type" = 'created'`);
+        return new Map(
+          rows.map(({ id, version, ...authors }) => [Number(id), { version: Number(version), ...authors }]),
+        );
       }),
 
     find: (controlId: number, versionNum: number): Promise<ControlVersionContent | null> =>
@@ -120,6 +139,11 @@ export function createControlVersionStore(client: DbClient) {
   };
 }
 
+interface EndsRow extends Omit<ControlEnds, 'version'> {
+  readonly id: number;
+  readonly version: number;
+}
+
 type StoredVersion = Prisma.ControlVersionGetPayload<{ select: typeof WITHOUT_CONTENT }>;
 
 function toRow(row: StoredVersion): ControlVersionRow {
@@ -129,6 +153,7 @@ function toRow(row: StoredVersion): ControlVersionRow {
     note: row.note,
     createdAtMs: Number(row.createdAtMs),
     keyFingerprint: row.keyFingerprint,
+    author: row.author,
     changedMembers: parseStoredJson(row.changedMembers) as string[],
   };
 }

@@ -127,6 +127,7 @@ function printedVersion(version: ControlVersionRow) {
     created_at: printedTime(version.createdAtMs),
     key_fingerprint: version.keyFingerprint,
     changed_members: version.changedMembers,
+    author: version.author,
   };
 }
 

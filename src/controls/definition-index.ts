@@ -1,11 +1,6 @@
 import type { Execution } from '../core/types.js';
+import type { ControlFacet } from './control-filters.js';
 import { isDraft, type StoredControl } from './definition/definition.js';
-
-/** A value by which controls can be filtered. */
-export interface DefinitionFacet {
-  readonly kind: 'step_type' | 'stage' | 'tag';
-  readonly value: string;
-}
 
 /** Filter values of lists, extracted from a definition for indexing. */
 export interface DefinitionIndex {
@@ -20,14 +15,17 @@ export interface DefinitionIndex {
   readonly restrictsStepTypes: boolean;
   /** Whether the scope names stages; if not, it includes both. */
   readonly restrictsStages: boolean;
+  /** JSON text of the pattern of step names; null without one. */
+  readonly stepNamePattern: string | null;
   /** Each facet once. */
-  readonly facets: readonly DefinitionFacet[];
+  readonly facets: readonly ControlFacet[];
 }
 
 /** The index columns of a control. */
 export function definitionIndex(control: StoredControl): DefinitionIndex {
   if (isDraft(control)) return DRAFT_INDEX;
   const { step_types: stepTypes = [], stages = [] } = control.scope ?? {};
+  const { step_names: stepNames = [], step_name_regex: pattern } = control.scope ?? {};
   const templateBacked = control.template !== undefined;
   return {
     enabled: control.enabled,
@@ -36,10 +34,13 @@ export function definitionIndex(control: StoredControl): DefinitionIndex {
     templateRendered: templateBacked ? true : null,
     restrictsStepTypes: stepTypes.length > 0,
     restrictsStages: stages.length > 0,
+    stepNamePattern: pattern === undefined ? null : JSON.stringify(pattern),
     facets: [
       ...facetsOf('step_type', stepTypes),
       ...facetsOf('stage', stages),
       ...facetsOf('tag', control.tags ?? []),
+      ...facetsOf('step_name', stepNames),
+      ...facetsOf('decision', [control.action.decision]),
     ],
   };
 }
@@ -51,9 +52,10 @@ const DRAFT_INDEX: DefinitionIndex = {
   templateRendered: false,
   restrictsStepTypes: false,
   restrictsStages: false,
+  stepNamePattern: null,
   facets: [],
 };
 
-function facetsOf(kind: DefinitionFacet['kind'], values: readonly string[]): DefinitionFacet[] {
+function facetsOf(kind: ControlFacet['kind'], values: readonly string[]): ControlFacet[] {
   return [...new Set(values)].map((value) => ({ kind, value }));
 }

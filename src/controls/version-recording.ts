@@ -51,6 +51,7 @@ export function recordVersion(
     note,
     createdAtMs: after.updatedAtMs,
     keyFingerprint: principal.keyFingerprint,
+    author: principal.name ?? principal.level,
     changedMembers: before === null ? [] : changedMembers(before, after),
     name: after.name,
     data: after.data,

@@ -117,7 +117,12 @@ describe('a stored definition', () => {
 
 describe('the index of a definition', () => {
   it('has each facet once', () => {
-    const scope = { step_types: ['tool', 'llm', 'tool'], step_names: ['x'], stages: ['pre', 'pre'] };
+    const scope = {
+      step_types: ['tool', 'llm', 'tool'],
+      step_names: ['x'],
+      step_name_regex: '^a"',
+      stages: ['pre', 'pre'],
+    };
     const definition = normalise({
       ...minimal,
       enabled: false,
@@ -132,18 +137,26 @@ describe('the index of a definition', () => {
       templateRendered: null,
       restrictsStepTypes: true,
       restrictsStages: true,
+      stepNamePattern: '"^a\\""',
       facets: [
         { kind: 'step_type', value: 'tool' },
         { kind: 'step_type', value: 'llm' },
         { kind: 'stage', value: 'pre' },
         { kind: 'tag', value: 'a' },
         { kind: 'tag', value: 'tool' },
+        { kind: 'step_name', value: 'x' },
+        { kind: 'decision', value: 'deny' },
       ],
     });
   });
   it('shows when nothing is restricted', () => {
     const index = definitionIndex(normalise({ ...minimal, scope: { step_types: null } }));
-    expect(index).toMatchObject({ restrictsStepTypes: false, restrictsStages: false, facets: [] });
+    expect(index).toMatchObject({
+      restrictsStepTypes: false,
+      restrictsStages: false,
+      stepNamePattern: null,
+      facets: [{ kind: 'decision' }],
+    });
   });
 });
 

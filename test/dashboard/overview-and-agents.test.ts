@@ -168,6 +168,7 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
         ['Give to every agent', 'All agents will have it at once'],
         ['End for every agent', 'registered from now on will not have it'],
       ]) {
+        await page.getByRole('button', { name: 'More' }).click();
         await page.getByRole('button', { name: `${verb} mail-policy` }).click();
         await dialog.getByText(told ?? '').waitFor();
         await dialog.getByRole('button', { name: `${verb} mail-policy` }).click();

@@ -19,6 +19,12 @@ const NO_FILTERS: ControlFilters = {
   stage: null,
   execution: null,
   tag: null,
+  hasAgents: null,
+  decisions: [],
+  agentName: null,
+  stepName: null,
+  orderBy: 'newest',
+  reverse: false,
 };
 const ODD_TAGS = [
   '',

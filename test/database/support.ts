@@ -31,6 +31,7 @@ export function newControl(name: string, given: Partial<NewControl> = {}): NewCo
     templateRendered: null,
     restrictsStepTypes: false,
     restrictsStages: false,
+    stepNamePattern: null,
     createdAtMs: 1_700_000_000_001,
     updatedAtMs: 1_700_000_000_002,
     facets: [],

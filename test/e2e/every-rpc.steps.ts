@@ -14,6 +14,7 @@ import type { Json } from '../support/wire-shape.js';
 import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
 import { AUDIT_STEPS } from './every-rpc.audit.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
+import { LABEL_STEPS } from './every-rpc.labels.js';
 import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
 import { POLICY_STEPS } from './every-rpc.policies.js';
 import { RESOURCE_STEPS } from './every-rpc.resources.js';
@@ -629,5 +630,6 @@ export const STEPS: readonly Step[] = [
   ...AGENT_EVALUATOR_STEPS,
   ...TEMPLATE_STEPS,
   ...RESOURCE_STEPS,
+  ...LABEL_STEPS,
   ...AUDIT_STEPS,
 ];

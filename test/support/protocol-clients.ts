@@ -165,7 +165,9 @@ function restRequest(method: DescMethod, input: object) {
     return encodeURIComponent(String(value));
   });
   const query = new URLSearchParams(
-    Object.entries(rest).map(([name, value]): [string, string] => [name, String(value)]),
+    Object.entries(rest).flatMap(([name, value]) =>
+      (Array.isArray(value) ? value : [value]).map((each): [string, string] => [name, String(each)]),
+    ),
   );
   return {
     verb: rule.pattern.case.toUpperCase(),

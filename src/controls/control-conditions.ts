@@ -1,0 +1,58 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { DbClient } from '../database/database.js';
+import { FALSE, hashText, isStorable, nameContains } from '../database/text.js';
+
+import type { ControlFacet, ControlFilters } from './control-filters.js';
+import { effectivePairs } from './effective-controls.js';
+import { patternsOf } from './step-name-patterns.js';
+
+/** The conditions of a filter on controls `c`. */
+export async function controlConditions(client: DbClient, filters: ControlFilters): Promise<Prisma.Sql[]> {
+  const { enabled, templateBacked, stepType, stage, execution, tag, decisions, stepName } = filters;
+  const found: Prisma.Sql[] = [
+    Prisma.sql`c."deleted_at_ms" IS NULL`,
+    nameContains(Prisma.sql`c."name"`, filters.nameContains ?? ''),
+  ];
+  if (enabled !== null) found.push(Prisma.sql`c."enabled" = ${enabled}`);
+  if (templateBacked !== null) found.push(Prisma.sql`c."template_backed" = ${templateBacked}`);
+  if (stepType !== null) {
+    found.push(Prisma.sql`(NOT c."restricts_step_types" OR ${hasFacet('step_type', stepType)})`);
+  }
+  if (stage !== null) found.push(Prisma.sql`(NOT c."restricts_stages" OR ${hasFacet('stage', stage)})`);
+  if (execution !== null) {
+    found.push(isStorable(execution) ? Prisma.sql`c."execution" = ${execution}` : FALSE);
+  }
+  if (tag !== null) found.push(hasFacet('tag', tag));
+  if (decisions.length > 0) found.push(hasFacet('decision', ...decisions));
+  if (stepName !== null) found.push(includesStepName(stepName, await patternsOf(client, stepName)));
+  if (filters.hasAgents !== null) found.push(filters.hasAgents ? HAS_AGENTS : Prisma.sql`NOT ${HAS_AGENTS}`);
+  if (filters.agentName !== null) {
+    const pairs = effectivePairs({ agentName: filters.agentName });
+    found.push(Prisma.sql`c."id" IN (SELECT e."control_id" FROM (${pairs}) e)`);
+  }
+  const looksInside = [stepType, stage, execution, tag, stepName].some((filter) => filter !== null);
+  // An incomplete template has no definition yet.
+  if (looksInside) found.push(Prisma.sql`c."template_rendered" IS NOT FALSE`);
+  return found;
+}
+
+function hasFacet(kind: ControlFacet['kind'], ...values: readonly string[]): Prisma.Sql {
+  const hashes = Prisma.join(values.map(hashText));
+  return Prisma.sql`c."id" IN (
+    SELECT f."control_id" FROM "control_facets" f WHERE f."kind" = ${kind} AND f."hash" IN (${hashes}))`;
+}
+
+/** That the scope names the step, its pattern is one of those that match it, or it restricts no names. */
+function includesStepName(stepName: string, patterns: readonly string[]): Prisma.Sql {
+  const anyName = Prisma.sql`(c."step_name_pattern" IS NULL AND NOT EXISTS (
+    SELECT 1 FROM "control_facets" f WHERE f."control_id" = c."id" AND f."kind" = 'step_name'))`;
+  const matches =
+    patterns.length === 0 ? FALSE : Prisma.sql`c."step_name_pattern" IN (${Prisma.join([...patterns])})`;
+  return Prisma.sql`(${hasFacet('step_name', stepName)} OR ${matches} OR ${anyName})`;
+}
+
+const HAS_AGENTS = Prisma.sql`(
+  EXISTS (SELECT 1 FROM "agent_controls" l WHERE l."control_id" = c."id")
+  OR EXISTS (
+    SELECT 1 FROM "policy_controls" p JOIN "agent_policies" g ON g."policy_id" = p."policy_id"
+    WHERE p."control_id" = c."id"))`;
