@@ -5,6 +5,7 @@ import { describeOnSqlite } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';
 import { REGULAR_KEY, startDashboardService } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
+import { chooseRange, filterBy } from './query-bar.js';
 
 /** The hash of an exported entry, as docs/audit.md describes it. */
 function hashOf(entry: Record<string, unknown>): string {
@@ -34,12 +35,17 @@ describeOnSqlite('the audit log in the dashboard', (freshDatabaseUrl) => {
       await expect.poll(() => rows.filter({ hasText: 'agent.create' }).count()).toBeGreaterThan(0);
       expect(await rows.filter({ hasText: 'control.create' }).count()).toBe(0);
 
-      await page.getByLabel('Action').fill('control.create');
+      await filterBy(page, 'action:control.create');
       await rows.filter({ hasText: 'control.create' }).first().waitFor();
       expect(new URL(page.url()).searchParams.get('action')).toBe('control.create');
-      await rows.filter({ hasText: 'control.create' }).first().getByRole('link').first().click();
+      // Anywhere in the row.
+      await rows
+        .filter({ hasText: 'created the control “no-card-numbers”' })
+        .getByRole('cell')
+        .first()
+        .click();
       const details = page.getByRole('region', { name: /^Entry / });
-      await details.getByText('admin').waitFor();
+      await details.getByText('created the control').waitFor();
       await details.getByRole('region', { name: 'Changed members' }).waitFor();
       await details.getByRole('link', { name: 'Show the control as it is now' }).waitFor();
 

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  barTotal,
-  countsText,
+  CHECK_LAYERS,
   type IntervalCounts,
   intervalsOf,
 } from '../../packages/dashboard/src/activity/bucket-counts.js';
 import {
+  axisLabels,
   axisTicks,
   barParts,
-  labelledIntervals,
+  barTotal,
+  countsText,
   lengthText,
   niceCeiling,
 } from '../../packages/dashboard/src/activity/chart-geometry.js';
@@ -55,18 +56,40 @@ describe('the axis of a chart', () => {
     expect([0, 1, 2, 3, 7, 11, 120, 5_001].map(niceCeiling)).toEqual([1, 1, 2, 5, 10, 20, 200, 10_000]);
   });
 
-  it('has labels that neither overlap nor leave the chart', () => {
+  /** Intervals of equal length from a time on. */
+  const intervals = (count: number, lengthMs: number, start = START) =>
+    Array.from({ length: count }, (_, index) => ({
+      fromMs: start + index * lengthMs,
+      toMs: start + (index + 1) * lengthMs,
+      counts: {},
+    }));
+
+  it('has labels that neither overlap nor leave the chart, and no day twice', () => {
+    const lengths = fc.constantFrom(10_000, 60_000, 3_600_000, 6 * 3_600_000, DAY_MS);
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 80, max: 2_500 }), (count, width) => {
-        const shown = labelledIntervals(count, width, 76);
-        expect(shown[0]).toBe(0);
-        const starts = shown.map((index) => (index * width) / count);
-        for (const [at, start] of starts.entries()) {
-          if (at > 0) expect(start - (starts[at - 1] ?? 0)).toBeGreaterThanOrEqual(75.99);
-          if (at > 0) expect(start + 76).toBeLessThanOrEqual(width + 0.01);
-        }
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 60 }),
+        fc.integer({ min: 80, max: 2_500 }),
+        lengths,
+        (count, width, length) => {
+          const shown = axisLabels(intervals(count, length), width, 76);
+          const starts = shown.map(({ index }) => (index * width) / count);
+          for (const [at, start] of starts.entries()) {
+            if (at > 0) expect(start - (starts[at - 1] ?? 0)).toBeGreaterThanOrEqual(75.99);
+            if (at > 0) expect(start + 76).toBeLessThanOrEqual(width + 0.02);
+          }
+          const days = shown.map(({ text }) => text).filter((text) => !text.includes(':'));
+          expect(new Set(days).size).toBe(days.length);
+        },
+      ),
     );
+  });
+
+  it('has each day once, where it begins', () => {
+    const noon = new Date(2026, 0, 1, 12).getTime();
+    const shown = axisLabels(intervals(28, 6 * 3_600_000, noon), 1_000, 76);
+    expect(shown.map(({ text }) => text)).toEqual(['2 Jan', '3 Jan', '4 Jan', '5 Jan', '6 Jan', '7 Jan']);
+    expect(shown[0]?.index).toBe(2);
   });
 });
 
@@ -77,7 +100,7 @@ describe('a bar', () => {
     fc.assert(
       fc.property(counts, fc.nat({ max: 100 }), (given, more) => {
         const one = interval(given);
-        const parts = barParts(one, Math.max(1, barTotal(one) + more), 160);
+        const parts = barParts(one, CHECK_LAYERS, Math.max(1, barTotal(one, CHECK_LAYERS) + more), 160);
         const shown = Object.entries(given).filter(([, value]) => value > 0);
         expect(parts.map(({ layer }) => layer)).toEqual(shown.map(([layer]) => layer));
         let bottom = 160;
@@ -92,8 +115,8 @@ describe('a bar', () => {
   });
 
   it('has its numbers in words', () => {
-    expect(countsText(interval({ deny: 1_200, error: 1 }))).toBe('1,200 deny, 1 error');
-    expect(countsText(interval({}))).toBe('nothing');
+    expect(countsText(interval({ deny: 1_200, error: 1 }), CHECK_LAYERS)).toBe('1,200 denied, 1 error');
+    expect(countsText(interval({}), CHECK_LAYERS)).toBe('nothing');
   });
 });
 
@@ -121,6 +144,11 @@ describe('the intervals of a chart', () => {
     expect(intervalsOf(series([1, 2, 3], 6), START + 3 * DAY_MS + 60_000)).toHaveLength(3);
   });
 
+  it('are as long as the server says, also if there is only one', () => {
+    const found = intervalsOf({ ...series([4], 4), bucketSeconds: 3_600 }, START + 3_600_000);
+    expect(found.map(lengthText)).toEqual(['hour']);
+  });
+
   it('are none without a series', () => {
     expect(intervalsOf(series([], 0), START)).toEqual([]);
   });
@@ -129,13 +157,13 @@ describe('the intervals of a chart', () => {
 describe('the address of the events that a number counts', () => {
   it('has the range and the filters of the number', () => {
     expect(eventsAddress({ range: '7d', agent: 'a b&c', action: 'deny' })).toBe(
-      '/events?agent=a+b%26c&action=deny&matched=true&range=7d',
+      '/events?agent=a+b%26c&outcome=denied&range=7d',
     );
     expect(eventsAddress({ range: '7d', control: 3, errors: true })).toBe(
-      '/events?control=3&error=true&range=7d',
+      '/events?control=3&outcome=error&range=7d',
     );
     expect(
       eventsAddress({ range: '7d', from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T00:00:00.000Z' }),
-    ).toBe('/events?range=custom&from=2026-01-01T00%3A00%3A00.000Z&to=2026-01-02T00%3A00%3A00.000Z');
+    ).toBe('/events?from=2026-01-01T00%3A00%3A00.000Z&to=2026-01-02T00%3A00%3A00.000Z');
   });
 });

@@ -4,6 +4,7 @@ import { openWatchedPage, signOut } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
 import { ADMIN_KEY, AGENT, HOSTILE, REGULAR_KEY, startDashboardService } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
+import { filterBy } from './query-bar.js';
 
 describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
   let controlId: number;
@@ -59,16 +60,21 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
       await page.locator('[data-state=live]').waitFor();
       await dashboard.service.evaluate('card 4111111111111111');
       const row = page.getByRole('row').filter({ hasText: 'no-card-numbers' });
-      await row.getByText('deny').waitFor();
+      await row.getByText('denied').waitFor();
 
       await page.getByRole('button', { name: 'Pause' }).click();
       await dashboard.service.evaluate('a refund');
       await page.getByRole('button', { name: 'Resume' }).click();
       await page.getByRole('row').filter({ hasText: 'watch-refunds' }).waitFor();
 
-      await row.getByRole('link').last().click();
-      await page.getByText('1 recorded checks').waitFor();
+      await row.getByRole('link').first().click();
+      await page.getByText('1 recorded check of 1 step').waitFor();
       await page.getByText('input.text').first().waitFor();
+      await page.goBack();
+      // The events are still there, and were before this page was opened.
+      await row.getByText('denied').waitFor();
+      await page.reload();
+      await row.getByText('denied').waitFor();
     });
   });
 
@@ -93,8 +99,8 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
       await page.locator('[data-state=live]').waitFor();
       await dashboard.service.evaluate('my password');
       const row = page.getByRole('row').filter({ hasText: 'no-passwords' });
-      await row.getByText('deny').waitFor();
-      await row.getByRole('link').last().click();
+      await row.getByText('denied').waitFor();
+      await row.getByRole('link').first().click();
       await page.getByText('decided the check').waitFor();
     });
   });
@@ -111,12 +117,12 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
   it('finds events by filters that are part of the address', async () => {
     await open('/events', async ({ page }) => {
       await page.getByRole('row').nth(1).waitFor();
-      await page.getByLabel('Trace').fill(HOSTILE.quotes);
+      await filterBy(page, `trace:"${HOSTILE.quotes.replaceAll('"', '\\"')}"`);
       await expect.poll(() => page.getByRole('row').count()).toBe(2);
       await page.reload();
       await expect.poll(() => page.getByRole('row').count()).toBe(2);
-      await page.getByRole('row').nth(1).getByRole('link').last().click();
-      await page.getByText('1 recorded checks').waitFor();
+      await page.getByRole('row').nth(1).getByRole('link').first().click();
+      await page.getByText('1 recorded check of 1 step').waitFor();
     });
   });
 

@@ -16,6 +16,7 @@ import { compileService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { adminTransport, HOSTILE, REGULAR_KEY, startDashboardService } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
+import { filterBy, queryField, shownRange } from './query-bar.js';
 
 const AGENT = 'mail-agent-of-tests';
 const STEP_NAME = `it's "${HOSTILE.markup}"`;
@@ -78,10 +79,10 @@ describeOnPostgresql('events and the playground in the dashboard', (freshDatabas
       `/events?${filters}`,
       async ({ page, problems }) => {
         await page.getByText(`${EVENTS} of ${EVENTS}`).waitFor();
-        expect(await page.getByLabel('Session').inputValue()).toBe(HOSTILE.quotes);
-        await page.getByLabel('Step name').fill('another step');
+        await page.getByRole('button', { name: `Remove session: ${HOSTILE.quotes}` }).waitFor();
+        await filterBy(page, 'step:"another step"');
         await page.getByText('No event matches the filters').waitFor();
-        await page.getByLabel('Step name').fill(STEP_NAME);
+        await filterBy(page, `step:"${STEP_NAME.replaceAll('"', '\\"')}"`);
         await page.getByText(`${EVENTS} of ${EVENTS}`).waitFor();
         const expected = await exportedLines({ agent_name: AGENT, actions: ['deny'] });
         expect(expected).toHaveLength(EVENTS);
@@ -115,24 +116,115 @@ describeOnPostgresql('events and the playground in the dashboard', (freshDatabas
         await page.getByRole('button', { name: 'Cancel the export' }).click();
         await page.getByText('Cancelled after 0 events').waitFor();
 
-        await page.getByLabel('Time').selectOption('from … to …');
-        await page.getByLabel('From', { exact: true }).fill('2026-01-05T12:00:00');
-        await expect.poll(() => new URL(page.url()).searchParams.get('from')).toMatch(/^2026-01-0\dT.*Z$/);
+        await page.getByRole('button', { name: /^Range:/ }).click();
+        const range = page.getByRole('dialog', { name: 'Time range' });
+        await expectNoBarriers(page);
+        await range.getByLabel('From').fill('2026-01-05 24:00');
+        await range.getByRole('button', { name: 'Apply' }).click();
+        await range.getByRole('alert').getByText('“2026-01-05 24:00” is not a time').waitFor();
+        await range.getByLabel('From').fill('2026-01-05 12:00:07Z');
+        await range.getByLabel('To').fill('2026-01-06 23:30Z');
+        await range.getByRole('button', { name: 'Apply' }).click();
+        await page.getByText('No event matches the filters').waitFor();
+        const { searchParams } = new URL(page.url());
+        expect([searchParams.get('from'), searchParams.get('to'), searchParams.get('range')]).toEqual([
+          '2026-01-05T12:00:07.000Z',
+          '2026-01-06T23:30:00.000Z',
+          null,
+        ]);
         await expectNoBarriers(page);
       },
       { key: REGULAR_KEY },
     );
   });
 
+  it('filters by what is typed, or says what is possible', async () => {
+    await open(
+      '/events?control=changing&outcome=no-match',
+      async ({ page }) => {
+        const alert = page.getByRole('alert');
+        // The name of a control in an address is looked up.
+        await expect.poll(() => new URL(page.url()).searchParams.get('control')).toBe(String(controlId));
+        await page.getByText('No event matches the filters').waitFor();
+        await filterBy(page, 'outcome:refused');
+        await alert.getByText('Possible are: denied, steered, observed, error, no match.').waitFor();
+        expect(await queryField(page).inputValue()).toBe('outcome:refused');
+        await filterBy(page, 'outcome:denied');
+        await alert.getByText('The outcome no match cannot be combined').waitFor();
+        expect(await page.getByRole('row').count()).toBe(0);
+        await page.getByRole('button', { name: 'Remove outcome: no match' }).click();
+        await page.getByText(`${EVENTS} of ${EVENTS}`).waitFor();
+
+        // What is suggested, by keyboard.
+        await page.getByRole('button', { name: 'Clear' }).click();
+        await queryField(page).pressSequentially('mail-ag');
+        const option = page.getByRole('option', { name: `agent: ${AGENT}` });
+        await option.waitFor();
+        await expectNoBarriers(page);
+        await page.keyboard.press('ArrowDown');
+        expect(await option.getAttribute('aria-selected')).toBe('true');
+        await page.keyboard.press('Enter');
+        await page.getByRole('button', { name: `Remove agent: ${AGENT}` }).waitFor();
+        await page.keyboard.type('outc');
+        await page.keyboard.press('Tab');
+        expect(await queryField(page).inputValue()).toBe('outcome:');
+        await page.keyboard.type('ste');
+        await page.keyboard.press('Tab');
+        await page.getByRole('button', { name: 'Remove outcome: steered' }).waitFor();
+        await page.getByText('No event matches the filters').waitFor();
+        await page.keyboard.press('Backspace');
+        await page.getByText(`${EVENTS} of ${EVENTS}`).waitFor();
+        await page.keyboard.press('Escape');
+        await page.getByRole('option').first().waitFor({ state: 'detached' });
+
+        // A query from elsewhere.
+        await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+        await page.evaluate(`navigator.clipboard.writeText('outcome:denied control:chang color:red')`);
+        await page.keyboard.press('Control+v');
+        await alert.getByText('Nothing can be filtered by “color”.').waitFor();
+        await page.getByRole('button', { name: 'Remove control: changing' }).waitFor();
+        await filterBy(page, 'control:nothing-of-this-name');
+        await alert.getByText('No control has “nothing-of-this-name” in its name.').waitFor();
+        expect(await page.getByRole('row').count()).toBe(0);
+      },
+      { key: REGULAR_KEY },
+    );
+  });
+
+  it('saves views of a page in the browser, of which one can be the default', async () => {
+    await open('/events?outcome=denied&range=7d', async ({ page }) => {
+      const views = page.getByRole('dialog', { name: 'Saved views' });
+      await page.getByRole('button', { name: 'Views' }).click();
+      await views.getByLabel('Save these filters as').fill(HOSTILE.markup);
+      await page.keyboard.press('Enter');
+      await views.getByRole('button', { name: `Open ${HOSTILE.markup} by default` }).click();
+      await expectNoBarriers(page);
+      await page.goto(address('/events'));
+      await page.getByRole('button', { name: 'Remove outcome: denied' }).waitFor();
+      expect(await shownRange(page)).toBe('Last 7 days');
+      await page.getByRole('button', { name: `Views: ${HOSTILE.markup}` }).click();
+      await views.getByRole('button', { name: `Rename ${HOSTILE.markup}` }).click();
+      await views.getByLabel('New name').fill('denials');
+      await page.keyboard.press('Enter');
+      await views.getByRole('button', { name: 'Delete denials' }).click();
+      await page.goto(address('/events'));
+      await page.getByText(`${EVENTS} of ${EVENTS}`).waitFor();
+      expect(new URL(page.url()).search).toBe('');
+      expect(await page.locator('img').count()).toBe(0);
+    });
+  });
+
   it('shows why a step was denied by the definition as it was, and tries it again', async () => {
     await open('/events', async ({ page }) => {
-      await page.getByLabel('Agent').fill(AGENT);
+      await filterBy(page, `agent:${AGENT}`);
       await page.getByText(`${EVENTS} of ${EVENTS}`).waitFor();
+      // Anywhere in the row.
+      await page.getByRole('row').nth(1).getByRole('cell').first().click();
       await page
-        .getByRole('link', { name: TRACE.slice(0, 10) })
-        .first()
-        .click();
-      await page.getByText(`${EVENTS} recorded checks`).waitFor();
+        .getByRole('heading', { level: 1, name: `${AGENT} · ${STEP_NAME} denied by changing` })
+        .waitFor();
+      await page.getByText(`Trace ${TRACE}`).waitFor();
+      await page.getByText(`${EVENTS} recorded checks of ${EVENTS} steps`).waitFor();
       const step = page.getByRole('region', { name: `Step tool ${STEP_NAME}` }).first();
       await step.getByText('denied', { exact: true }).waitFor();
       await step.getByText('matches regex first-secret').waitFor();

@@ -1,18 +1,26 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Decision, Stage } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import { AppliesTo } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { eventFilter } from '../../../packages/dashboard/src/events/event-filter.js';
+
+// The members know how to ask the server, at the address of the page.
+vi.stubGlobal('window', { location: { origin: 'http://localhost' } });
+const { EVENT_MEMBERS } = await import('../../../packages/dashboard/src/events/event-members.js');
+const { eventFilter, eventProblem } = await import('../../../packages/dashboard/src/events/event-filter.js');
+const { termsOfAddress } = await import('../../../packages/dashboard/src/ui/query-bar/query-address.js');
+const { rangeOfAddress } = await import('../../../packages/dashboard/src/ui/range/range.js');
 
 const NOW = Date.parse('2026-01-05T12:00:30.5Z');
-const filterOf = (address: string) => eventFilter(new URLSearchParams(address), NOW);
+const termsOf = (address: string) => termsOfAddress(new URLSearchParams(address), EVENT_MEMBERS);
+const filterOf = (address: string) =>
+  eventFilter(termsOf(address), rangeOfAddress(new URLSearchParams(address)) ?? '', NOW);
 
 describe('the filter of events in an address', () => {
   it('has every filter that the service knows', () => {
     const address =
-      'agent=a&trace=t&span=s&session=se&type=tool&step=n&step_id=i&decision_id=d&check=c&control=1,-2' +
+      'agent=agent-of-tests&trace=t&span=s&session=se&type=tool&step=n&step_id=i&decision_id=d&check=c&control=1,-2' +
       '&action=steer&matched=false&stage=post&kind=llm_call&min_revision=3&max_revision=4&error=true';
     expect(filterOf(address)).toEqual({
-      agentName: 'a',
+      agentName: 'agent-of-tests',
       traceId: 't',
       spanId: 's',
       sessionId: 'se',
@@ -32,20 +40,35 @@ describe('the filter of events in an address', () => {
     });
   });
 
-  it('has a time range that ends now, in whole minutes', () => {
-    expect(filterOf('range=24h')).toEqual({ startTime: '2026-01-04T12:00:00.000Z' });
-    expect(filterOf('since=60')).toEqual({ startTime: '2026-01-05T11:00:00.000Z' });
+  it('has outcomes as what happened, not as what controls would have decided', () => {
+    expect(filterOf('outcome=denied')).toEqual({ matched: true, actions: [Decision.DENY] });
+    expect(filterOf('outcome=denied&outcome=observed')).toEqual({
+      matched: true,
+      actions: [Decision.DENY, Decision.OBSERVE],
+    });
+    expect(filterOf('outcome=error')).toEqual({ hasError: true });
+    expect(filterOf('outcome=no-match')).toEqual({ matched: false, hasError: false });
   });
 
-  it('has a time range of its own', () => {
+  it('has no outcomes that one request cannot find together', () => {
+    expect(eventProblem(termsOf('outcome=denied&outcome=steered&agent=agent-of-tests'))).toBeUndefined();
+    expect(eventProblem(termsOf('outcome=denied&outcome=error'))).toContain('error cannot be combined');
+    expect(eventProblem(termsOf('outcome=denied&matched=false'))).toContain('says matched already');
+  });
+
+  it('has a time range', () => {
+    expect(filterOf('range=24h')).toEqual({ startTime: '2026-01-04T12:00:00.000Z' });
+    expect(filterOf('since=60')).toEqual({ startTime: '2026-01-05T11:00:00.000Z' });
     const [from, to] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
     expect(filterOf(`range=custom&from=${from}&to=${to}`)).toEqual({ startTime: from, endTime: to });
   });
 
-  it('ignores what cannot be read', () => {
+  it('does not ignore what cannot be read', () => {
     const address =
-      'agent=+&control=x&action=all&stage=mid&kind=other&min_revision=-1&max_revision=1e3&range=5y&since=soon';
-    expect(filterOf(address)).toEqual({});
-    expect(filterOf('range=custom&from=yesterday&to=')).toEqual({});
+      'outcome=all&action=all&stage=mid&kind=other&min_revision=-1&max_revision=1e3&matched=maybe';
+    const terms = termsOf(address);
+    expect(terms).toHaveLength(7);
+    for (const { problem } of terms) expect(problem).not.toBe(undefined);
+    expect(termsOf('control=no-cards&agent=bot').map(({ isUnknown }) => isUnknown)).toEqual([true, true]);
   });
 });

@@ -69,6 +69,20 @@ describe('the events of a trace', () => {
     const ids = evaluationsOf(inOrder).map(({ checks }) => checks.map((check) => check.controlExecutionId));
     expect(ids).toEqual([['check-1', 'check-4'], ['check-2'], ['check-3'], ['check-5']]);
   });
+
+  it('are one step if they have no verdict, but the agent, span and stage of the step', () => {
+    const of = (index: number, agentName: string, spanId: string, checkStage = Stage.PRE) =>
+      Object.assign(event(index), { agentName, spanId, checkStage });
+    const inOrder = [
+      of(1, 'a', 's'),
+      of(2, 'a', 's'),
+      of(3, 'b', 's'),
+      of(4, 'a', 't'),
+      of(5, 'a', 's', Stage.POST),
+    ];
+    const ids = evaluationsOf(inOrder).map(({ checks }) => checks.map((check) => check.controlExecutionId));
+    expect(ids).toEqual([['check-1', 'check-2'], ['check-3'], ['check-4'], ['check-5']]);
+  });
 });
 
 async function noop(): Promise<void> {}

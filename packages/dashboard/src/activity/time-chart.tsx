@@ -7,6 +7,7 @@ import { Table } from '../ui/table/table.js';
 import { TimeText } from '../ui/time-text.js';
 import { ChartBars } from './chart-bars.js';
 import { barTotal, type ChartInterval, type ChartLayer, intervalText, lengthText } from './chart-geometry.js';
+import { type ChartMark, MarkList, marksWithin } from './chart-marks.js';
 import { ChartLegend } from './chart-patterns.js';
 import { type Selection, useBrush } from './use-brush.js';
 import { useWidth } from './use-width.js';
@@ -26,6 +27,8 @@ interface TimeChartProps<Interval extends ChartInterval> {
   readonly onRange: (range: Range) => void;
   /** Further columns of the table. */
   readonly columns?: Columns<Interval>;
+  /** Changes that can explain the counts. */
+  readonly marks?: readonly ChartMark[];
   /** Shown below the title. */
   readonly children?: ReactNode;
 }
@@ -33,6 +36,7 @@ interface TimeChartProps<Interval extends ChartInterval> {
 /** Counts over time, as bars and as a table. Dragging over the bars, or Shift and the arrow keys, select a range. */
 export function TimeChart<Interval extends ChartInterval>(props: TimeChartProps<Interval>) {
   const { title, what, intervals, layers, addressOf, range, onRange, columns = [], children } = props;
+  const marks = marksWithin(props.marks ?? [], intervals);
   const [element, width] = useWidth<HTMLElement>();
   const [chosen, setChosen] = useState<number | null>(null);
   const [pointedAt, setPointedAt] = useState<number | null>(null);
@@ -74,6 +78,7 @@ export function TimeChart<Interval extends ChartInterval>(props: TimeChartProps<
           intervals={intervals}
           layers={layers}
           brush={brush}
+          marks={marks}
           width={width}
           focusable={focusable}
           active={active}
@@ -87,6 +92,7 @@ export function TimeChart<Interval extends ChartInterval>(props: TimeChartProps<
       ) : (
         <SelectionText intervals={intervals} selection={brush.selection} />
       )}
+      <MarkList marks={marks} />
       <details>
         <summary>As a table</summary>
         <Table

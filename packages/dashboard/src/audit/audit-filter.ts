@@ -1,15 +1,17 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ListAuditEntriesRequestSchema } from '@gen/enforcement/v1/audit_service_pb.js';
-import { rangeMs } from '../ui/time-range.js';
+import { onlyValueOf, type QueryTerm } from '../ui/query-bar/query-member.js';
+import { listRange, type Range } from '../ui/range/range.js';
 
 type Request = MessageInitShape<typeof ListAuditEntriesRequestSchema>;
 /** What entries are searched for, without the place in their list. */
 export type AuditFilter = Omit<Request, '$typeName' | 'limit' | 'cursor'>;
 
-/** Parameters of the address that are texts, with the member of the request and of the JSON route. */
+/** Members that are texts, with the member of the request and of the JSON route. */
 const TEXTS = {
-  actor: ['actor', 'actor'],
-  action: ['action', 'action'],
+  actor: ['actorContains', 'actor_contains'],
+  action: ['actionContains', 'action_contains'],
+  name: ['resourceContains', 'resource_contains'],
   resource: ['resource', 'resource'],
   id: ['resourceId', 'resource_id'],
   request: ['requestId', 'request_id'],
@@ -18,35 +20,32 @@ const REVISIONS = {
   min_revision: ['minRevision', 'min_revision'],
   max_revision: ['maxRevision', 'max_revision'],
 } as const;
-const MINUTE_MS = 60_000;
+const TIMES = { from: ['startTime', 'start_time'], to: ['endTime', 'end_time'] } as const;
 
-/** The request for the filters of an address. Filters that cannot be read are ignored. */
-export function auditFilter(parameters: URLSearchParams, nowMs = Date.now()): AuditFilter {
+/** The request for the terms of a query and a range. */
+export function auditFilter(terms: readonly QueryTerm[], range: Range, nowMs = Date.now()): AuditFilter {
   const filter: AuditFilter = {};
   for (const [name, [member]] of Object.entries(TEXTS)) {
-    const text = textOf(parameters, name);
-    if (text !== '') filter[member] = text;
+    const text = onlyValueOf(terms, name);
+    if (text !== undefined) filter[member] = text;
   }
   for (const [name, [member]] of Object.entries(REVISIONS)) {
-    const text = textOf(parameters, name);
-    if (/^\d{1,15}$/.test(text)) filter[member] = BigInt(text);
+    const text = onlyValueOf(terms, name);
+    if (text !== undefined) filter[member] = BigInt(text);
   }
-  const length = rangeMs(textOf(parameters, 'range')) ?? 0;
-  // A time in whole minutes, so that the same request is made while a page is drawn again.
-  const end = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
-  return length > 0 ? { ...filter, startTime: new Date(end - length).toISOString() } : filter;
+  return { ...filter, ...listRange(range, nowMs) };
 }
 
 /** The same as the body of the JSON route of ExportAuditEntries. */
 export function exportBody(filter: AuditFilter): string {
   const body: Record<string, string> = {};
-  for (const [member, name] of [...Object.values(TEXTS), ...Object.values(REVISIONS)]) {
+  for (const [member, name] of [
+    ...Object.values(TEXTS),
+    ...Object.values(REVISIONS),
+    ...Object.values(TIMES),
+  ]) {
     const value = filter[member];
     if (value !== undefined) body[name] = String(value);
   }
-  return JSON.stringify(filter.startTime === undefined ? body : { ...body, start_time: filter.startTime });
-}
-
-function textOf(parameters: URLSearchParams, name: string): string {
-  return parameters.get(name)?.trim() ?? '';
+  return JSON.stringify(body);
 }

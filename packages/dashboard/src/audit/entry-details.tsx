@@ -8,7 +8,9 @@ import { Fact } from '../ui/fact.js';
 import { Empty, QueryState } from '../ui/states.js';
 import { TimeText } from '../ui/time-text.js';
 import { UserText } from '../ui/user-text.js';
+import { entrySentence } from './entry-sentence.js';
 import { actorText, resourceAddress, resourceText, stateText, stateValue } from './entry-texts.js';
+import { Sentence } from './sentence.js';
 
 interface EntryDetailsProps {
   readonly position: bigint;
@@ -53,6 +55,9 @@ function Facts({ entry }: { readonly entry: AuditEntry }) {
   ] as const;
   return (
     <>
+      <p className="sentence">
+        <Sentence parts={entrySentence(entry)} />
+      </p>
       <dl className="facts audit-entry">
         {facts.map(([name, value]) => (
           <Fact key={name} name={name}>

@@ -2,6 +2,7 @@ import { createClient } from '@connectrpc/connect';
 import { AuditService, type VerifyAuditResponse } from '@gen/enforcement/v1/audit_service_pb.js';
 import { transport } from '../data/transport.js';
 import { errorText } from '../ui/error-text.js';
+import { numberOf } from '../ui/numbers.js';
 import { useTask } from '../ui/use-task.js';
 
 const client = createClient(AuditService, transport);
@@ -51,9 +52,9 @@ function verificationText(state: Verification): string {
     case 'idle':
       return 'Finds entries that were changed, removed or inserted.';
     case 'running':
-      return `${state.verified.toLocaleString()} entries verified, up to ${state.last?.toLocaleString() ?? '…'}`;
+      return `${numberOf(Number(state.verified), 'entry', 'entries')} verified, up to ${state.last?.toLocaleString() ?? '…'}`;
     case 'intact':
-      return `Intact: ${state.verified.toLocaleString()} entries. The last one is ${state.reply.head?.position}:${state.reply.head?.hash}`;
+      return `Intact: ${numberOf(Number(state.verified), 'entry', 'entries')}. The last one is ${state.reply.head?.position}:${state.reply.head?.hash}`;
     case 'broken':
       return `Broken: ${state.reason}.`;
     case 'failed':

@@ -9,18 +9,24 @@ export interface RecordedEvaluation {
 }
 
 /**
- * Events in the order of their times, grouped by the verdict that they are part of. Events of clients that name no
- * verdict stand alone.
+ * Events in the order of their times, grouped by the verdict that they are part of. Clients that name no verdict report
+ * the checks of a step with the span of the step: those of one agent, span and stage are one evaluation.
  */
 export function evaluationsOf(inOrder: readonly ControlExecutionEvent[]): RecordedEvaluation[] {
   const groups = new Map<string, [ControlExecutionEvent, ...ControlExecutionEvent[]]>();
   for (const event of inOrder) {
-    const { decisionId, agentName, controlExecutionId } = event;
-    const key =
-      decisionId === undefined ? `check ${controlExecutionId}` : `decision ${agentName} ${decisionId}`;
+    const key = keyOf(event);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [event]);
     else group.push(event);
   }
   return [...groups].map(([key, checks]) => ({ key, checks }));
+}
+
+function keyOf(event: ControlExecutionEvent): string {
+  const { decisionId, agentName, spanId = '', checkStage, stepName, controlExecutionId } = event;
+  if (decisionId !== undefined) return JSON.stringify(['decision', agentName, decisionId]);
+  return spanId === ''
+    ? JSON.stringify(['check', controlExecutionId])
+    : JSON.stringify(['span', agentName, spanId, checkStage, stepName]);
 }

@@ -1,4 +1,4 @@
-import { countText } from '../ui/numbers.js';
+import { countText, numberOf } from '../ui/numbers.js';
 import type { EventFilter } from './event-filter.js';
 import { canStreamToFile, MAX_COLLECTED_BYTES } from './export-sink.js';
 import { totalText } from './total-text.js';
@@ -41,10 +41,10 @@ function stateText(state: ReturnType<typeof useExport>['state']): string {
     case 'running':
       return `${state.events.toLocaleString()} of ${state.total === undefined ? '…' : totalText(state.total)} events, ${countText(state.bytes)}B`;
     case 'finished':
-      return `${state.events.toLocaleString()} events saved, ${countText(state.bytes)}B.`;
+      return `${numberOf(state.events, 'event')} saved, ${countText(state.bytes)}B.`;
     case 'cancelled':
-      return `Cancelled after ${state.events.toLocaleString()} events. No file was saved.`;
+      return `Cancelled after ${numberOf(state.events, 'event')}. No file was saved.`;
     case 'failed':
-      return `The export broke off after ${state.events.toLocaleString()} events, so no file was saved: ${state.reason}`;
+      return `The export broke off after ${numberOf(state.events, 'event')}, so no file was saved: ${state.reason}`;
   }
 }

@@ -25,7 +25,15 @@ export function RecordedEvaluation({ checks, isOpen }: RecordedEvaluationProps) 
   const agentName = first.agentName ?? '';
   const facts: readonly (readonly [string, ReactNode])[] = [
     ['Agent', <NameLink key="agent" href={agentAddress(agentName)} name={agentName} />],
-    ['Time', <TimeText key="time" time={first.timestamp} isExact />],
+    [
+      'Time',
+      <span key="time">
+        <TimeText time={first.timestamp} isExact />{' '}
+        <small className="muted">
+          <TimeText time={first.timestamp} />
+        </small>
+      </span>,
+    ],
     ['Stage', stageText(first.checkStage)],
     ['Session', textOf(first.sessionId)],
     ['Step id', textOf(first.stepId)],

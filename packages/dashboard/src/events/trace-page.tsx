@@ -1,17 +1,20 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
 import { Link } from 'wouter';
+import { numberOf } from '../ui/numbers.js';
 import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
 import { Empty, QueryState } from '../ui/states.js';
 import { UserText } from '../ui/user-text.js';
 import { evaluationsOf } from './evaluations.js';
+import { traceTitle } from './event-title.js';
 import { RecordedEvaluation } from './recorded-evaluation.js';
 import './events.css';
 
 const MAX_EVENTS = 1_000;
 /** Definitions of deciding checks are shown at once if a trace has at most this many evaluations. */
 const MAX_OPEN = 5;
+const MAX_TITLE = 120;
 
 /** All recorded checks of one trace, in the order of their times: why a step was denied. */
 export default function TracePage() {
@@ -35,16 +38,17 @@ function Trace({ traceId }: { readonly traceId: string }) {
     limit: MAX_EVENTS,
     includeBuffered: true,
   });
+  const [first, ...others] = [...(query.data?.events ?? [])].reverse();
+  const title = first === undefined ? 'Trace' : traceTitle([first, ...others]);
   return (
     <Page
-      title="Trace"
-      heading={
-        <>
-          Trace <UserText text={traceId} />
-        </>
-      }
+      title={title}
+      heading={<UserText text={title} max={MAX_TITLE} />}
       actions={<Link href={`/events?trace=${encodeURIComponent(traceId)}`}>Events of this trace</Link>}
     >
+      <p className="muted">
+        Trace <UserText text={traceId} />
+      </p>
       <QueryState query={query} what="the trace">
         {({ events, eventTotal }) => {
           if (events.length === 0) return <Empty title="No event has this trace id" />;
@@ -52,9 +56,9 @@ function Trace({ traceId }: { readonly traceId: string }) {
           return (
             <>
               <p className="muted">
-                {eventTotal.toLocaleString()} recorded checks
+                {numberOf(Number(eventTotal), 'recorded check')} of {numberOf(evaluations.length, 'step')}
                 {eventTotal > BigInt(events.length) &&
-                  `, of which the latest ${events.length.toLocaleString()} are shown`}
+                  `, of which the latest ${events.length.toLocaleString()} checks are shown`}
                 . Checks without a match are recorded only with <code>SERVICE_OBSERVABILITY_RECORD=all</code>.
                 Events hold no content of steps: to try a step again, paste its input there.
               </p>

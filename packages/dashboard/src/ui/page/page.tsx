@@ -27,7 +27,7 @@ export function Page({ title, heading, actions, children }: PageProps) {
   const traceId = path === '/traces' ? new URLSearchParams(search).get('id') : null;
   useEffect(() => {
     if (traceId === null) rememberPage({ href: path, title });
-    else rememberPage({ href: `/traces?id=${encodeURIComponent(traceId)}`, title: traceId });
+    else rememberPage({ href: `/traces?id=${encodeURIComponent(traceId)}`, title });
   }, [path, title, traceId]);
   return (
     <>

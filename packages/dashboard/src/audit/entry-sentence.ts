@@ -1,0 +1,150 @@
+import type { AuditEntry } from '@gen/enforcement/v1/audit_service_pb.js';
+import { memberChanges } from '../control-parts/definition-changes.js';
+import { numberOf } from '../ui/numbers.js';
+import { actorText, stateValue } from './entry-texts.js';
+
+/** A part of a sentence: its own words, or a name chosen by a user. */
+export type SentencePart = string | { readonly name: string };
+
+interface State {
+  readonly [member: string]: unknown;
+}
+
+/** What is known of a change. */
+interface Change {
+  readonly entry: AuditEntry;
+  readonly before: State;
+  readonly after: State;
+  /** The resource with its name. */
+  readonly resource: readonly SentencePart[];
+}
+
+const MAX_MEMBERS = 3;
+
+/** The sentences of the actions, each without its subject. */
+const SENTENCES: Readonly<Record<string, (change: Change) => readonly SentencePart[]>> = {
+  'agent.create': ({ resource }) => ['registered ', ...resource],
+  'agent.update': (change) => changed(change, 'registration'),
+  'agent.delete': ({ resource }) => ['deleted ', ...resource],
+  'agent.add_control': ({ resource, after }) => [
+    'linked the control ',
+    named(after.control_name),
+    ' to ',
+    ...resource,
+  ],
+  'agent.remove_control': ({ resource, before }) => [
+    'unlinked the control ',
+    named(before.control_name),
+    ' from ',
+    ...resource,
+  ],
+  'agent.add_policy': ({ resource, after }) => [
+    'gave the policy ',
+    named(after.policy_name),
+    ' to ',
+    ...resource,
+  ],
+  'agent.remove_policy': ({ resource, before }) => [
+    'took the policy ',
+    named(before.policy_name),
+    ' from ',
+    ...resource,
+  ],
+  'agent.set_policy': ({ resource }) => ['set the policy of ', ...resource],
+  'agent.remove_policies': ({ resource }) => ['took all policies from ', ...resource],
+  'control.create': ({ resource }) => ['created ', ...resource],
+  'control.set_data': (change) => changed(change, 'definition'),
+  'control.update': (change) => switched(change) ?? renamed(change) ?? changed(change, 'definition'),
+  'control.restore_version': ({ resource }) => ['restored an earlier version of ', ...resource],
+  'control.delete': ({ resource }) => ['deleted ', ...resource],
+  'policy.create': ({ resource }) => ['created ', ...resource],
+  'policy.rename': (change) => renamed(change) ?? ['renamed ', ...change.resource],
+  'policy.update': (change) => everyAgent(change) ?? renamed(change) ?? changed(change, 'members'),
+  'policy.delete': ({ resource }) => ['deleted ', ...resource],
+  'policy.add_control': ({ resource, after }) => [
+    'added the control ',
+    named(after.control_name),
+    ' to ',
+    ...resource,
+  ],
+  'policy.remove_control': ({ resource, before }) => [
+    'removed the control ',
+    named(before.control_name),
+    ' from ',
+    ...resource,
+  ],
+  'policy.add_agents': ({ resource, after }) => ['added ', ...agents(after), ' to ', ...resource],
+  'policy.remove_agents': ({ resource, before }) => ['removed ', ...agents(before), ' from ', ...resource],
+  'database.advance_revision': () => ['advanced the revision after a restore of the database'],
+  'database.prune_events': () => ['deleted old events'],
+  'database.rebuild_statistics': () => ['counted the statistics of events again'],
+  'database.prune_audit': () => ['deleted old entries of this log'],
+};
+
+/** What an entry says in a sentence, for example `alice (platform) added 3 agents to the policy “payments”`. */
+export function entrySentence(entry: AuditEntry): readonly SentencePart[] {
+  const { action, resource, resourceId, resourceName } = entry;
+  const change: Change = {
+    entry,
+    before: stateOf(entry.before),
+    after: stateOf(entry.after),
+    resource: [`the ${resource} `, named(resourceName ?? resourceId)],
+  };
+  const rest = SENTENCES[action]?.(change) ?? [`${action}: `, ...change.resource];
+  return [{ name: entry.actor?.name ?? actorText(entry.actor) }, ' ', ...rest];
+}
+
+/** The sentence as a text. */
+export function sentenceText(parts: readonly SentencePart[]): string {
+  return parts.map((part) => (typeof part === 'string' ? part : part.name)).join('');
+}
+
+function changed({ entry, resource }: Change, what: string): readonly SentencePart[] {
+  const members = memberChanges(stateValue(entry.before), stateValue(entry.after))
+    .map(({ path }) => path.replace(/^data\./, ''))
+    .filter((path) => path !== 'version');
+  if (members.length === 0) return [`changed the ${what} of `, ...resource];
+  const shown = members.slice(0, MAX_MEMBERS).join(', ');
+  const more =
+    members.length > MAX_MEMBERS ? ` and ${numberOf(members.length - MAX_MEMBERS, 'other member')}` : '';
+  return ['changed ', { name: shown }, `${more} of `, ...resource];
+}
+
+function switched({ before, after, resource }: Change): readonly SentencePart[] | undefined {
+  const [was, is] = [enabledOf(before), enabledOf(after)];
+  return was === is || is === undefined ? undefined : ['switched ', ...resource, is ? ' on' : ' off'];
+}
+
+function renamed({ entry, before, after }: Change): readonly SentencePart[] | undefined {
+  return before.name === after.name || before.name === undefined
+    ? undefined
+    : [`renamed the ${entry.resource} `, named(before.name), ' to ', named(after.name)];
+}
+
+function everyAgent({ before, after, resource }: Change): readonly SentencePart[] | undefined {
+  if (before.every_agent === after.every_agent) return undefined;
+  return after.every_agent === true
+    ? ['gave ', ...resource, ' to every agent']
+    : ['ended that every agent has ', ...resource];
+}
+
+/** The only agent by name, or the number of several. */
+function agents(state: State): readonly SentencePart[] {
+  const names = Array.isArray(state.agents) ? state.agents : [];
+  const count = Number(state.agent_count ?? names.length);
+  const [only] = names;
+  return count === 1 && typeof only === 'string' ? ['the agent ', named(only)] : [numberOf(count, 'agent')];
+}
+
+function enabledOf({ enabled, data }: State): unknown {
+  return enabled ?? (data as State | undefined)?.enabled;
+}
+
+function named(name: unknown): SentencePart {
+  return { name: typeof name === 'string' || typeof name === 'number' ? `“${name}”` : 'without a name' };
+}
+
+function stateOf(text: string | undefined): State {
+  const value = stateValue(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as State) : {};
+}
