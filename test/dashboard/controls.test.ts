@@ -2,8 +2,9 @@ import { createClient, type Transport } from '@connectrpc/connect';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { Decision, Execution, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { axeViolationsInThemes, overflow, settled } from '../support/dashboard-browser.js';
 import { describeOnPostgresql } from '../support/databases.js';
@@ -146,10 +147,59 @@ describeOnPostgresql('controls in the dashboard', (freshDatabaseUrl) => {
     });
   });
 
+  it('sorts by its heads, opens rows on click, and acts on all that match, also on those that are not shown', async () => {
+    const names = Array.from({ length: 53 }, (_, index) => `many-${String(index).padStart(2, '0')}`);
+    const ids: number[] = [];
+    for (const name of names) ids.push(await create(name));
+    await open('/controls?name=many-', async ({ page }) => {
+      const first = page.getByRole('row').nth(1);
+      await first.getByText('many-52').waitFor();
+      const head = page.getByRole('columnheader', { name: 'Control', exact: true });
+      await head.getByRole('button').click();
+      await first.getByText('many-00').waitFor();
+      expect(await head.getAttribute('aria-sort')).toBe('ascending');
+      await head.getByRole('button').press('Enter');
+      await first.getByText('many-52').waitFor();
+      expect(page.url()).toContain('sort=-name');
+      await page.reload();
+      await first.getByText('many-52').waitFor();
+      expect(await head.getAttribute('aria-sort')).toBe('descending');
+
+      // Anywhere in the row, but not in its checkbox or beside it.
+      await first.locator('.check-cell').click({ position: { x: 2, y: 2 } });
+      await page.getByText('1 selected').waitFor();
+      const other = page.context().waitForEvent('page');
+      await first.getByText('every step').click({ modifiers: ['Control'] });
+      await (await other).getByRole('heading', { level: 1, name: 'many-52' }).waitFor();
+      await (await other).close();
+      await first.getByText('every step').click();
+      await page.getByRole('heading', { level: 1, name: 'many-52' }).waitFor();
+      await page.goBack();
+
+      await page.getByLabel('Select all 50 shown controls').check();
+      await page.getByRole('button', { name: 'Select all 53 that match' }).click();
+      await page.getByLabel('Select many-52').uncheck();
+      await page.getByText('52 selected').waitFor();
+      await page.getByRole('button', { name: 'Switch off…' }).click();
+      await dialogOf(page).getByText('and 42 more').waitFor();
+      await dialogOf(page).getByRole('button', { name: 'Switch off: 52 controls' }).click();
+      await dialogOf(page).getByText('52 controls of 52 switched off').waitFor();
+      await dialogOf(page).getByRole('button', { name: 'Close' }).click();
+      const { pagination } = await controls().listControls({ name: 'many-', enabled: false, limit: 1 });
+      expect(pagination?.total).toBe(52);
+
+      await page.goto(address('/controls?name=many-&enabled=true&used=false&decision=deny'));
+      await page.getByText('1 of 1').waitFor();
+      await first.getByText('many-52').waitFor();
+    });
+    for (const id of ids) await controls().deleteControl({ controlId: id });
+  });
+
   it('reads like sentences, is linked and unlinked, and deleted with its effect named', async () => {
     const controlId = await create('readable', '\\b\\d{16}\\b');
     await open('/controls', async ({ page }) => {
-      await page.getByLabel('Name contains').fill('readable');
+      await page.getByRole('combobox', { name: 'Filter controls' }).fill('readable');
+      await page.keyboard.press('Enter');
       await row(page, 'readable').getByRole('link', { name: '0 agents' }).click();
       await page.getByText('No agent uses this control').waitFor();
       const usage = page.getByRole('tabpanel');
@@ -169,21 +219,76 @@ describeOnPostgresql('controls in the dashboard', (freshDatabaseUrl) => {
       await page.getByText('direct link').waitFor({ state: 'detached' });
 
       await page.getByRole('tab', { name: 'Definition' }).click();
-      const text = await page.getByRole('tabpanel').innerText();
+      const definitionCard = page.getByRole('region', { name: 'Definition', exact: true });
+      await definitionCard.waitFor();
+      const text = await definitionCard.innerText();
       expect(text).toContain('input.text matches regex \\b\\d{16}\\b');
       expect(text).toContain('NOT this does not hold');
       expect(text).toContain('OR at least one of these holds');
       expect(text).toContain(`input.to is any of ${HOSTILE.markup} ${HOSTILE.rightToLeft}`);
       expect(text).toContain('name starts with read_mail');
-      await page.getByRole('tab', { name: 'JSON' }).click();
+      // The view of JSON draws what is in the window.
+      await page.setViewportSize({ width: 1280, height: 3_000 });
+      await page.getByText('As JSON').click();
       await page.getByLabel('Definition as JSON').getByText('"starts_with"').waitFor();
       expect(await page.locator('img').count()).toBe(0);
 
+      await page.getByRole('button', { name: 'More' }).click();
       await page.getByRole('button', { name: 'Delete readable' }).click();
       await dialogOf(page).getByText('used by 1 policy and 1 agent').waitFor();
       await dialogOf(page).getByRole('button', { name: 'Delete readable' }).click();
       await page.getByRole('heading', { level: 1, name: 'Controls' }).waitFor();
       await expect(controls().getControl({ controlId })).rejects.toThrow('not');
+    });
+  });
+
+  it('shows what became of it, and that it fails, why, and what to do', async () => {
+    const { controlId } = await controls().createControl({
+      name: 'judged',
+      data: {
+        execution: Execution.SERVER,
+        condition: { selector: { path: 'input' }, evaluator: { name: 'acme.model', config: {} } },
+        action: { decision: Decision.DENY },
+      },
+    });
+    const agent = createClient(AgentService, transport);
+    await agent.initAgent({ agent: { agentName: 'judged-agent-01' } });
+    await agent.addAgentControl({ agentName: 'judged-agent-01', controlId });
+    await createClient(EvaluationService, transport).evaluate({
+      agentName: 'judged-agent-01',
+      stage: Stage.PRE,
+      stepForm: {
+        case: 'stepJson',
+        value: new TextEncoder().encode(
+          JSON.stringify({ type: 'tool', name: 'send_mail', input: { text: 'hello' } }),
+        ),
+      },
+    });
+    await open(`/controls/${controlId}`, async ({ page }) => {
+      const problem = page.getByRole('region', { name: 'Problem of this control' });
+      await problem.getByText('An evaluator of this control is not configured').waitFor();
+      await problem.getByText('1 agent denied by it').waitFor();
+      const matches = page.getByRole('region', { name: 'Matches', exact: true });
+      await matches.getByRole('link', { name: '1 error' }).waitFor();
+      await matches.getByText('the control fails closed').waitFor();
+      await matches.getByRole('link', { name: 'What the evaluator acme.model needs' }).waitFor();
+      await page
+        .getByRole('region', { name: 'Coverage' })
+        .getByRole('link', { name: 'judged-agent-01' })
+        .waitFor();
+      await page
+        .getByRole('region', { name: 'Version' })
+        .getByText(/created/)
+        .waitFor();
+      expect(await page.getByText('%').count()).toBe(0);
+    });
+    await controls().deleteControl({ controlId, force: true });
+    // A row of the latest matches opens the trace.
+    await open(`/controls/${dashboard.service.controlIds.get('no-card-numbers')}`, async ({ page }) => {
+      const latest = page.getByRole('region', { name: 'Latest matches', exact: true });
+      await latest.getByText(HOSTILE.rightToLeft).waitFor();
+      await latest.getByRole('row').nth(1).locator('time').click();
+      await expect.poll(() => page.url()).toContain('/traces?id=');
     });
   });
 
@@ -195,6 +300,11 @@ describeOnPostgresql('controls in the dashboard', (freshDatabaseUrl) => {
       async ({ page, problems }) => {
         await row(page, 'no-card-numbers').waitFor();
         expect(await page.getByRole('checkbox').count()).toBe(0);
+        await page.goto(address('/controls/1'));
+        await settled(page);
+        await page.getByRole('button', { name: 'More' }).click();
+        await page.getByRole('link', { name: 'Versions', exact: true }).waitFor();
+        expect(await page.getByRole('link', { name: /Edit|Duplicate/ }).count()).toBe(0);
         for (const tab of ['usage', 'versions&from=1&to=1']) {
           await page.goto(address(`/controls/1?tab=${tab}`));
           await settled(page);

@@ -114,10 +114,11 @@ describeOnSqlite('the frame of the dashboard', (freshDatabaseUrl) => {
       await keyboard.press('c');
       await heading(page, 'Controls').waitFor();
       await keyboard.press('/');
-      await page.getByLabel('Name contains').and(page.locator(':focus')).waitFor();
+      const filter = page.getByRole('combobox', { name: 'Filter controls' });
+      await filter.and(page.locator(':focus')).waitFor();
       await keyboard.type('g a j ? /');
-      expect(await page.getByLabel('Name contains').inputValue()).toBe('g a j ? /');
-      await page.getByLabel('Name contains').fill('');
+      expect(await filter.inputValue()).toBe('g a j ? /');
+      await filter.fill('');
       await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
       const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
       await dialog.getByText('Go to Playground').waitFor();
