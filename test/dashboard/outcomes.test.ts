@@ -1,4 +1,4 @@
-import ts from 'typescript';
+import { parseAst } from 'vite';
 import { describe, expect, it } from 'vitest';
 import { curlOf, pythonOf, typeScriptOf } from '../../packages/dashboard/src/first-evening/snippet-texts.js';
 import { limitOf, limitText } from '../../packages/dashboard/src/limited/agent-limit-text.js';
@@ -80,7 +80,7 @@ describe('a text to copy', () => {
 
   it('in TypeScript can be parsed', () => {
     const text = typeScriptOf(service, 'a-bot', ["console.log(client.guard(async () => 'x', {}));"]);
-    const { diagnostics } = ts.transpileModule(text, { reportDiagnostics: true });
-    expect([diagnostics, text.includes('process.env.SERVICE_API_KEY')]).toEqual([[], true]);
+    expect(parseAst(text).body).toHaveLength(4);
+    expect(text).toContain('apiKey: process.env.SERVICE_API_KEY');
   });
 });

@@ -21,7 +21,7 @@ export function LatestMatches({ agentName }: { readonly agentName: string }) {
     { refetchInterval: REFRESH_MS, placeholderData: keepPreviousData },
   );
   return (
-    <section className="card">
+    <section className="card" aria-label="Latest matches">
       <h2>Latest matches</h2>
       <QueryState query={query} what="matches">
         {({ events }) =>
