@@ -86,7 +86,12 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
       await page.getByRole('treeitem', { name: /regex on input\.text.*false/ }).waitFor();
       await step.fill('{"type": "tool", "name": "send_mail", "input": {"text": "my password"}}');
       await page.getByRole('treeitem', { name: /regex on input\.text.*true/ }).waitFor();
+      await page.getByRole('treeitem').first().click();
+      await page.getByRole('radio', { name: /deny/ }).check();
       await page.getByRole('button', { name: 'Create control' }).click();
+      const question = page.getByRole('dialog', { name: 'Deny with no-passwords?' });
+      await question.getByText(`1 agent: ${AGENT}`).waitFor();
+      await question.getByRole('button', { name: 'Save and deny' }).click();
       await heading(page, 'no-passwords').waitFor();
 
       await page.goto(address(`/live?agent=${AGENT}`));

@@ -132,7 +132,7 @@ describeOnSqlite('the editor of controls', (freshDatabaseUrl) => {
             { or: [check('input.to', 'bank'), { not: check('input.amount', '0') }] },
           ],
         },
-        action: { decision: 'deny' },
+        action: { decision: 'observe' },
         scope: {},
       });
       const { agents } = await controls.listControlAgents({ controlId: id });
@@ -148,6 +148,12 @@ describeOnSqlite('the editor of controls', (freshDatabaseUrl) => {
       const json = page.getByRole('textbox', { name: 'Definition as JSON' });
       const read = async () => (await json.innerText()).replaceAll(/\s/g, '');
       await item(page, /regex on input\.text · refund/).click();
+      await tree(page).press('a');
+      // No pane cuts the menu off, and Escape leads back to where the key was pressed.
+      await page.getByRole('menu', { name: 'Add' }).waitFor();
+      expect(await page.evaluate(AT_EDGES_OF_MENU)).toEqual([true, true]);
+      await page.keyboard.press('Escape');
+      await expectFocus(tree(page));
       await tree(page).press('a');
       await page.getByRole('menuitem', { name: 'NOT' }).click();
       await expect.poll(read).toContain('"not":{"selector":{"path":"*"}');
@@ -199,9 +205,13 @@ describeOnSqlite('the editor of controls', (freshDatabaseUrl) => {
       await page.evaluate('location.reload()');
       await expect.poll(() => problems.splice(0)).toEqual(['a script opened a dialog: ']);
       await item(page, /list on input\.text/).waitFor();
+      await page.getByText('kept as a draft').waitFor();
       await page.getByRole('link', { name: 'Agents' }).click();
       await dialog.getByRole('button', { name: 'Discard the changes of watch-refunds' }).click();
       await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
+      await page.goBack();
+      await item(page, /regex on input\.text · refund/).waitFor();
+      expect(await dialog.count()).toBe(0);
       expect(await stored(controlId)).toMatchObject({ condition: { evaluator: { name: 'regex' } } });
     });
   });
@@ -292,6 +302,14 @@ function clientOf(baseUrl: string) {
   });
   return createClient(ControlService, transport);
 }
+
+/** Whether the edges of the open menu are what one sees at their places. */
+const AT_EDGES_OF_MENU = `(() => {
+  const menu = document.querySelector('[role=menu]');
+  const { left, right, top, bottom } = menu.getBoundingClientRect();
+  const isSeen = (x, y) => menu.contains(document.elementFromPoint(x, y));
+  return [isSeen(left + 3, top + 3), isSeen(right - 3, bottom - 3)];
+})()`;
 
 const MAX_TABS = 40;
 
