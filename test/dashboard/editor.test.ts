@@ -255,6 +255,49 @@ describeOnSqlite('the editor of controls', (freshDatabaseUrl) => {
     });
   });
 
+  it('asks before it denies, with the agents, and takes no second click of a double click', async () => {
+    const controlId = dashboard.service.controlIds.get('watch-refunds') ?? 0;
+    const decisionOf = async () => ((await stored(controlId)) as { action?: unknown }).action;
+    await open(`/controls/${controlId}/edit`, async ({ page }) => {
+      const dialog = page.getByRole('dialog');
+      await page.getByRole('radio', { name: /deny/ }).check();
+      await page.keyboard.press('Control+s');
+      await dialog.getByText('only records its matches now').waitFor();
+      await dialog.getByText(`1 agent: ${AGENT}`).waitFor();
+      await dialog.getByText('Recorded matches in the last 24 hours').waitFor();
+      expect(await axeViolationsInThemes(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Keep editing' }).click();
+      expect(await decisionOf()).toEqual({ decision: 'observe' });
+      await page.getByLabel('Description').fill('Denies refunds');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await dialog.getByRole('button', { name: 'Save and deny' }).click();
+      await page.getByRole('heading', { level: 1, name: 'watch-refunds', exact: true }).waitFor();
+      expect(await decisionOf()).toEqual({ decision: 'deny' });
+
+      // What is at the place of a button that has gone is not meant by the second click.
+      const remove = page.getByRole('button', { name: 'Delete watch-refunds' });
+      const { x = 0, y = 0, width = 0, height = 0 } = (await remove.boundingBox()) ?? {};
+      const center = [x + width / 2, y + height / 2] as const;
+      await page.evaluate(`(() => {
+        const button = document.createElement('button');
+        button.style.cssText = 'position: fixed; z-index: 9; left: ${x}px; top: ${y}px; width: ${width}px; height: ${height}px';
+        button.onclick = () => button.remove();
+        document.body.append(button);
+      })()`);
+      await page.mouse.click(...center);
+      await page.mouse.click(...center);
+      expect(await dialog.count()).toBe(0);
+      await remove.focus();
+      await page.keyboard.press('Enter');
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+      await page.goto(address(`/controls/${controlId}/edit`));
+      await page.getByRole('radio', { name: /observe/ }).check();
+      await page.keyboard.press('Control+s');
+      await page.getByRole('heading', { level: 1, name: 'watch-refunds', exact: true }).waitFor();
+    });
+  });
+
   it('has no barrier that axe finds in either theme, and fits into 360 pixels', async () => {
     const controlId = dashboard.service.controlIds.get('no-card-numbers') ?? 0;
     const paths = [
