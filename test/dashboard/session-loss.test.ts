@@ -76,6 +76,10 @@ describeOnSqlite('work that is not saved', (freshDatabaseUrl) => {
       await dialog.getByRole('alert').getByText('does not know this key').waitFor();
       await signInAgain(page, ADMIN_KEY);
       expect(await page.getByLabel('Description').inputValue()).toContain('whose session ends');
+      // What was refused in the meantime is asked again.
+      await page.getByText('No problems found.').waitFor();
+      await page.getByText('The session had ended').waitFor({ state: 'detached' });
+      await page.getByText('could not check the control').waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Create control' }).click();
       await page.getByRole('heading', { level: 1, name: 'survivor' }).waitFor();
       // Requests that broke with the service, and keys that were refused, are told by the browser.
