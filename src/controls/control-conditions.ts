@@ -25,7 +25,8 @@ export async function controlConditions(client: DbClient, filters: ControlFilter
   if (tag !== null) found.push(hasFacet('tag', tag));
   if (decisions.length > 0) found.push(hasFacet('decision', ...decisions));
   if (stepName !== null) found.push(includesStepName(stepName, await patternsOf(client, stepName)));
-  if (filters.hasAgents !== null) found.push(filters.hasAgents ? HAS_AGENTS : Prisma.sql`NOT (${HAS_AGENTS})`);
+  if (filters.hasAgents !== null)
+    found.push(filters.hasAgents ? HAS_AGENTS : Prisma.sql`NOT (${HAS_AGENTS})`);
   if (filters.agentName !== null) {
     const pairs = effectivePairs({ agentName: filters.agentName });
     found.push(Prisma.sql`c."id" IN (SELECT e."control_id" FROM (${pairs}) e)`);

@@ -45,41 +45,43 @@ export function App() {
   }
   if (state.kind === 'signed-out') return <SignInPage />;
   return (
-    <Frame>
-      <ErrorBoundary place={path}>
-        <Suspense fallback={<Loading what="the page" />}>
-          <LimitedPages limit={limit} path={path}>
-            <Switch>
-              <Route path="/" component={OverviewPage} />
-              <Route path="/live" component={LivePage} />
-              <Route path="/events" component={EventsPage} />
-              <Route path="/traces" component={TracePage} />
-              <Route path="/agents" component={AgentsPage} />
-              <Route path="/agents/:name" component={AgentPage} />
-              <Route path="/controls" component={ControlsPage} />
-              <Route path="/controls/new" component={NewControlPage} />
-              <Route path="/controls/:id/edit" component={EditControlPage} />
-              <Route path="/controls/:id/template" component={TemplateValuesPage} />
-              <Route path="/controls/:id" component={ControlPage} />
-              <Route path="/policies" component={PoliciesPage} />
-              <Route path="/policies/:id" component={PolicyPage} />
-              <Route path="/templates" component={TemplatesPage} />
-              <Route path="/templates/new" component={NewTemplatePage} />
-              <Route path="/evaluators" component={EvaluatorsPage} />
-              <Route path="/evaluators/:name" component={EvaluatorPage} />
-              <Route path="/audit" component={AuditPage} />
-              <Route path="/playground" component={PlaygroundPage} />
-              <Route>
-                <Empty title="Page not found">
-                  <p>No page of the dashboard has this address.</p>
-                </Empty>
-              </Route>
-            </Switch>
-          </LimitedPages>
-        </Suspense>
-      </ErrorBoundary>
+    <>
+      <Frame>
+        <ErrorBoundary place={path}>
+          <Suspense fallback={<Loading what="the page" />}>
+            <LimitedPages limit={limit} path={path}>
+              <Switch>
+                <Route path="/" component={OverviewPage} />
+                <Route path="/live" component={LivePage} />
+                <Route path="/events" component={EventsPage} />
+                <Route path="/traces" component={TracePage} />
+                <Route path="/agents" component={AgentsPage} />
+                <Route path="/agents/:name" component={AgentPage} />
+                <Route path="/controls" component={ControlsPage} />
+                <Route path="/controls/new" component={NewControlPage} />
+                <Route path="/controls/:id/edit" component={EditControlPage} />
+                <Route path="/controls/:id/template" component={TemplateValuesPage} />
+                <Route path="/controls/:id" component={ControlPage} />
+                <Route path="/policies" component={PoliciesPage} />
+                <Route path="/policies/:id" component={PolicyPage} />
+                <Route path="/templates" component={TemplatesPage} />
+                <Route path="/templates/new" component={NewTemplatePage} />
+                <Route path="/evaluators" component={EvaluatorsPage} />
+                <Route path="/evaluators/:name" component={EvaluatorPage} />
+                <Route path="/audit" component={AuditPage} />
+                <Route path="/playground" component={PlaygroundPage} />
+                <Route>
+                  <Empty title="Page not found">
+                    <p>No page of the dashboard has this address.</p>
+                  </Empty>
+                </Route>
+              </Switch>
+            </LimitedPages>
+          </Suspense>
+        </ErrorBoundary>
+      </Frame>
       <SignOutDialog />
       {ended !== null && <SignInDialog reason={ended} />}
-    </Frame>
+    </>
   );
 }

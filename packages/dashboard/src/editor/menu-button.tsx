@@ -39,9 +39,17 @@ export function MenuButton({ label, icon, items, disabled = false, buttonRef }: 
   // In the top layer, no pane around the button cuts the menu off.
   useLayoutEffect(() => {
     const button = root.current?.querySelector('button');
-    if (!isOpen || list.current === null || !button) return;
-    list.current.showPopover();
-    placeBeside(button.getBoundingClientRect(), list.current);
+    const menu = list.current;
+    if (!isOpen || menu === null || !button) return;
+    const place = (): void => placeBeside(button.getBoundingClientRect(), menu);
+    menu.showPopover();
+    place();
+    document.addEventListener('scroll', place, { capture: true });
+    window.addEventListener('resize', place);
+    return () => {
+      document.removeEventListener('scroll', place, { capture: true });
+      window.removeEventListener('resize', place);
+    };
   }, [isOpen]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the items are read when the menu opens
   useEffect(() => {
@@ -50,18 +58,8 @@ export function MenuButton({ label, icon, items, disabled = false, buttonRef }: 
     const onPointer = (event: PointerEvent): void => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
-    // The menu does not move with its button.
-    const onScroll = (event: Event): void => {
-      if (!list.current?.contains(event.target as Node)) setOpen(false);
-    };
     document.addEventListener('pointerdown', onPointer);
-    document.addEventListener('scroll', onScroll, { capture: true });
-    window.addEventListener('resize', onScroll);
-    return () => {
-      document.removeEventListener('pointerdown', onPointer);
-      document.removeEventListener('scroll', onScroll, { capture: true });
-      window.removeEventListener('resize', onScroll);
-    };
+    return () => document.removeEventListener('pointerdown', onPointer);
   }, [isOpen]);
 
   const close = (): void => {

@@ -32,16 +32,20 @@ export default function PaletteResults(props: PaletteResultsProps) {
   const recent = useMemo(() => recentItems(recentPages()), []);
   const actions = usePaletteActions(onShortcuts);
   const pages = usePages();
+  const isSearching = search.isSearching || searched !== text;
+  // What was found for an earlier text is chosen only if it fits this one.
+  const found = isSearching
+    ? search.groups.map(({ name, items }) => ({ name, items: matching(items, text) }))
+    : search.groups;
   const groups = withoutRepeats([
     { name: 'Recent', items: matching(recent, text) },
     { name: 'Pages', items: matching(pageItems(pages), text) },
-    ...(text === '' ? [] : search.groups),
+    ...(text === '' ? [] : found),
     { name: 'Actions', items: matching(actions, text) },
   ]);
   const items = groups.flatMap((group) => group.items);
   // Another text has another first choice.
   const at = Math.min(selected.of === text ? selected.index : 0, items.length - 1);
-  const isSearching = search.isSearching || searched !== text;
 
   const choose = ({ action }: PaletteItem): void => {
     close();

@@ -112,8 +112,13 @@ export default function PlaygroundPage() {
           <button type="submit" className="primary" disabled={explain.isPending}>
             {explain.isPending ? 'Explaining…' : 'Explain'}
           </button>
-          {kept.state === 'failed' && <p className="muted">This browser keeps no draft of the step.</p>}
-          <p className="muted">Ctrl+Enter in the step does the same. Nothing is recorded.</p>
+          <p className="muted">
+            Ctrl+Enter in the step does the same. Nothing is recorded.{' '}
+            <span role="status">
+              {kept.state === 'kept' && 'The step is kept as a draft in this browser.'}
+              {kept.state === 'failed' && 'This browser keeps no draft of the step.'}
+            </span>
+          </p>
           <LinkPanel agentName={trial.agent} stage={trial.stage} step={step} />
         </form>
         <section aria-label="Result" className="playground-result">

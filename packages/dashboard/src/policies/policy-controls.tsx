@@ -13,10 +13,9 @@ import { Empty } from '../ui/states.js';
 import type { Columns } from '../ui/table/columns.js';
 import { SelectionBar, selectColumn } from '../ui/table/selection-bar.js';
 import { Table } from '../ui/table/table.js';
-import { Warnings } from '../ui/warnings.js';
+import { useSelection } from '../ui/table/use-selection.js';
 import { policyControlUndo } from '../undo/link-undo.js';
 import { offerUndo } from '../undo/undo-store.js';
-import { useSelection } from '../ui/table/use-selection.js';
 import { AddControls } from './add-controls.js';
 import { removeControl } from './policy-members.js';
 

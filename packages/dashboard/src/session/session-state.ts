@@ -31,9 +31,12 @@ const server = createClient(ServerService, transport);
 /** Asks the server who is signed in. */
 export async function readSession(): Promise<SessionState> {
   const config = await readSessionConfig();
-  if (!config.requires_api_key) return { kind: 'ready', keysRequired: false, isAdmin: true, owner: ANONYMOUS };
+  if (!config.requires_api_key)
+    return { kind: 'ready', keysRequired: false, isAdmin: true, owner: ANONYMOUS };
   if (!config.has_active_session) return { kind: 'signed-out' };
-  const { isAdmin, callerFingerprint, callerName, isLimitedToAgents, agents } = await server.getServerInfo({});
+  const { isAdmin, callerFingerprint, callerName, isLimitedToAgents, agents } = await server.getServerInfo(
+    {},
+  );
   return {
     kind: 'ready',
     keysRequired: true,

@@ -1,20 +1,16 @@
-import { IconArrowBackUp, IconX } from '@tabler/icons-react';
-import { useEffect, useRef, useState } from 'react';
-import { Link } from 'wouter';
-import { useRefresh } from '../data/use-change.js';
-import { useShortcut } from '../ui/shortcuts/shortcuts.js';
-import { dismissAllToasts, dismissToast, runUndo, type Toast, useToasts } from './undo-store.js';
+import { lazy, Suspense, useEffect, useRef } from 'react';
+import { dismissAllToasts, useToasts } from './undo-store.js';
 import './undo.css';
 
-/** How long a change can be taken back; the time stands still under the pointer and with the focus. */
-const OFFERED_MS = 15_000;
+/** Loaded with the first change: it knows the RPCs of all changes. */
+const ToastList = lazy(() => import('./toast-list.js'));
 
 /** The latest changes that can be taken back. They stay while other pages are opened. */
 export function UndoToasts() {
   const toasts = useToasts();
   const place = useRef<HTMLElement>(null);
   useEffect(() => dismissAllToasts, []);
-  // Above dialogs, in the order in which they came.
+  // Above what scrolls and sticks, wherever that is.
   useEffect(() => {
     if (place.current === null) return;
     if (toasts.length > 0) place.current.showPopover();
@@ -23,61 +19,12 @@ export function UndoToasts() {
   return (
     <section ref={place} popover="manual" className="toasts" aria-label="Undo">
       <div aria-live="polite">
-        {toasts.map((toast) => (
-          <ToastView key={toast.id} toast={toast} />
-        ))}
-      </div>
-      {toasts.some(({ state }) => state === 'offered') && <UndoKey toasts={toasts} />}
-    </section>
-  );
-}
-
-function useUndo() {
-  const refresh = useRefresh();
-  return (toast: Toast): void => void runUndo(toast).then(() => refresh(toast.change));
-}
-
-/** The key of the latest change that can be taken back, as long as there is one. */
-function UndoKey({ toasts }: { readonly toasts: readonly Toast[] }) {
-  const undo = useUndo();
-  useShortcut('z', 'Undo the last change', () => {
-    const latest = toasts.findLast(({ state }) => state === 'offered');
-    if (latest !== undefined) undo(latest);
-  });
-  return null;
-}
-
-function ToastView({ toast }: { readonly toast: Toast }) {
-  const { id, state, text, result } = toast;
-  const undo = useUndo();
-  const [isHeld, setHeld] = useState(false);
-  useEffect(() => {
-    if (isHeld || state === 'running') return;
-    const timer = setTimeout(() => dismissToast(id), OFFERED_MS);
-    return () => clearTimeout(timer);
-  }, [id, state, isHeld]);
-  const hold = () => setHeld(true);
-  const letGo = () => setHeld(false);
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: only its time stands still
-    <div className={`toast ${state}`} onMouseEnter={hold} onMouseLeave={letGo} onFocus={hold} onBlur={letGo}>
-      <p dir="auto">
-        {result?.text ?? text}{' '}
-        {result?.href !== undefined && (
-          <Link href={result.href} onClick={() => dismissToast(id)}>
-            Open it
-          </Link>
+        {toasts.length > 0 && (
+          <Suspense>
+            <ToastList toasts={toasts} />
+          </Suspense>
         )}
-      </p>
-      {state !== 'done' && (
-        <button type="button" disabled={state === 'running'} title="z" onClick={() => undo(toast)}>
-          <IconArrowBackUp size={16} aria-hidden="true" />
-          {state === 'failed' ? 'Try again' : state === 'running' ? 'Undoing…' : 'Undo'}
-        </button>
-      )}
-      <button type="button" className="icon" aria-label="Dismiss" onClick={() => dismissToast(id)}>
-        <IconX size={16} aria-hidden="true" />
-      </button>
-    </div>
+      </div>
+    </section>
   );
 }
