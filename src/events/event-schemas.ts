@@ -167,6 +167,8 @@ const anyOf = <const T extends string>(words: readonly T[]): z.ZodType<T[]> =>
   withDefault(list(oneOf(words)), []).transform((found) => [...new Set(found)]);
 
 /** Agents and controls listed in an overview. */
+/** Agents of one list of evaluations. */
+const MAX_LISTED_AGENTS = 100;
 const OVERVIEW_SIZE = { min: 1, max: 100, default: 10 } as const;
 
 const range = {
@@ -289,6 +291,7 @@ export function createEventSchemas(now: () => number) {
         ...range,
         limit: withDefault(integer(OVERVIEW_SIZE), OVERVIEW_SIZE.default),
         control_id: nullable(integer(INT32)),
+        top_by_matches: withDefault(boolean(), false),
       })
       .superRefine(checkRange),
     getEvaluationStats: z
@@ -297,8 +300,13 @@ export function createEventSchemas(now: () => number) {
         ...range,
         limit: withDefault(integer(OVERVIEW_SIZE), OVERVIEW_SIZE.default),
         include_previous: withDefault(boolean(), false),
+        listed_agents: withDefault(list(agentName, { max: MAX_LISTED_AGENTS }), []),
       })
-      .superRefine(checkRange),
+      .superRefine(checkRange)
+      .superRefine(({ agent_name: name, listed_agents: listed }, sink) => {
+        if (name === undefined || listed.length === 0) return;
+        report(sink, 'value_error', 'must not stand beside agent_name', listed.length, ['listed_agents']);
+      }),
     getObservabilityStatus: z.object({}),
     flushEvents: z.object({}),
   };

@@ -146,6 +146,7 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
         agents: limit,
         controls: limit,
         topControls: limit,
+        topByMatches: input.top_by_matches,
       });
       return {
         time_range: range.name,

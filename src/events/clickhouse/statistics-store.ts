@@ -9,6 +9,11 @@ const SUMMED = SUMS.map(
 );
 const SUM_ALIASES = SUMS.map((_, index) => `sum_${index}`);
 
+const SUM_OF = {
+  matches: `sum_${SUMS.indexOf('matches')}`,
+  errors: `sum_${SUMS.indexOf('errors')}`,
+} as const;
+
 /** Groups of one query, by the number that `grouping` gives: a bit is set for each key that is left out. */
 const KEYS = 'bucket, agent_name, control_id, control_name';
 const BY_BUCKET = 0b0111;
@@ -16,9 +21,12 @@ const BY_AGENT = 0b1011;
 const BY_CONTROL_OF_AGENT = 0b1000;
 const BY_CONTROL = 0b1100;
 
+/** What the first ones have most of, where the controls over all agents are those with most matches and errors. */
+const MOST_MATCHES = `if(kind = ${BY_CONTROL}, ${SUM_OF.matches} + ${SUM_OF.errors}, sum_0)`;
+
 export function createStatisticsStore(connection: Pick<ClickHouseConnection, 'read'>): StatisticsStore {
   return {
-    async count({ agentName, controlId, window, byBucket, agents, controls, topControls }) {
+    async count({ agentName, controlId, window, byBucket, agents, controls, topControls, topByMatches = false }) {
       const filters = [`(${segmentsOf(window, byBucket).map(isIn).join(' OR ')})`];
       if (agentName !== null) filters.push('agent_name = {agent:String}');
       if (controlId !== null) filters.push(`control_id = ${controlId}`);
@@ -27,7 +35,7 @@ export function createStatisticsStore(connection: Pick<ClickHouseConnection, 're
         text: `
           SELECT kind, ${KEYS}, ${SUM_ALIASES.map((name) => `toString(${name})`).join(', ')} FROM (
             SELECT *, row_number() OVER (
-              PARTITION BY kind ORDER BY sum_0 DESC, agent_name, control_id, control_name) AS place
+              PARTITION BY kind ORDER BY ${topByMatches ? MOST_MATCHES : 'sum_0'} DESC, agent_name, control_id, control_name) AS place
             FROM (
               SELECT grouping(${KEYS}) AS kind, ${bucketOf(window, byBucket)} AS bucket, agent_name, control_id,
                 control_name, ${SUMMED.join(', ')}

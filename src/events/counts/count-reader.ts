@@ -19,6 +19,8 @@ export interface CountQuery {
   readonly previousStartS: number | null;
   /** Number of agents to list. */
   readonly agents: number;
+  /** The only agents to list; empty for those with most denials. */
+  readonly listed: readonly string[];
 }
 
 /** Figures of one consistent view. */
@@ -56,18 +58,13 @@ export function createReadCounts(
 ): ReadCounts {
   const counts = (segments: readonly RollupSegment[], condition: Prisma.Sql) =>
     rollupsOf(database.kind, segments, [condition], Prisma.raw('"evaluation_counts"'));
-  return async ({ agentName, window, byBucket, previousStartS, agents }) => {
+  return async ({ agentName, window, byBucket, previousStartS, agents, listed }) => {
     const before = previousStartS === null ? [] : cover(BEFORE, previousStartS, window.startS, UNITS);
     const sums = counts(
       [...before, ...segmentsOf(window, byBucket)],
       Prisma.sql`"agent_name" = ${agentName ?? ALL_AGENTS}`,
     );
-    const byAgent = counts(
-      segmentsOf(window, false),
-      agentName === null
-        ? Prisma.sql`"agent_name" <> ${ALL_AGENTS}`
-        : Prisma.sql`"agent_name" = ${agentName}`,
-    );
+    const byAgent = counts(segmentsOf(window, false), isListed(agentName, listed));
     const rows = await database.bulk.read(
       'statistics',
       Prisma.sql`
@@ -75,12 +72,18 @@ export function createReadCounts(
         FROM ${sums} GROUP BY 2
         UNION ALL SELECT * FROM (
           SELECT ${AGENT}, ${NO_INTEGER}, "agent_name", ${SUMS_OF_ROWS} FROM ${byAgent}
-          GROUP BY "agent_name" ORDER BY 5 DESC, 4 DESC, "agent_name" LIMIT ${agents}
+          GROUP BY "agent_name" ORDER BY 5 DESC, 4 DESC, "agent_name" LIMIT ${Math.max(agents, listed.length)}
         ) AS "agents"
         UNION ALL SELECT ${SINCE}, ${NO_INTEGER}, CAST("since_s" AS TEXT), ${NO_SUMS} FROM "evaluation_counting"`,
     );
     return readFound(rows);
   };
+}
+
+function isListed(agentName: string | null, listed: readonly string[]): Prisma.Sql {
+  if (agentName !== null) return Prisma.sql`"agent_name" = ${agentName}`;
+  if (listed.length > 0) return Prisma.sql`"agent_name" IN (${Prisma.join([...listed])})`;
+  return Prisma.sql`"agent_name" <> ${ALL_AGENTS}`;
 }
 
 function readFound(rows: readonly BulkRow[]): FoundCounts {

@@ -21,13 +21,16 @@ export interface EvaluationStatsInput {
   readonly include_previous: boolean;
   /** Number of agents to list. */
   readonly limit: number;
+  /** The only agents to list, normalised; undefined or empty for those with the most denials. */
+  readonly listed_agents?: readonly string[] | undefined;
 }
 
 /** Implements GetEvaluationStats. */
 export type EvaluationStats = (input: EvaluationStatsInput) => Promise<object>;
 
 export function createEvaluationStats({ read, flushSoon, now }: EvaluationStatsOptions): EvaluationStats {
-  return async ({ agent_name: agentName, range, include_timeseries, include_previous, limit }) => {
+  return async (input) => {
+    const { agent_name: agentName, range, include_timeseries, include_previous, limit, listed_agents } = input;
     await flushSoon();
     const nowMs = now();
     const window = windowOf(range, nowMs, MINUTE);
@@ -38,6 +41,7 @@ export function createEvaluationStats({ read, flushSoon, now }: EvaluationStatsO
       byBucket: include_timeseries,
       previousStartS,
       agents: limit,
+      listed: listed_agents ?? [],
     });
     const { sinceS, previous, agents } = found;
     const isWhole = previousStartS !== null && sinceS !== null && sinceS <= previousStartS;

@@ -2,6 +2,7 @@ import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkRow } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
 import type { ControlSums, NamedSums, Statistics, StatisticsStore, Sums } from '../store/event-statistics.js';
+import { addCounts, type Count } from '../store/count.js';
 import { SUMS, sumsOf, WIDE_SUMS } from '../store/rollup-sums.js';
 import { segmentsOf } from '../store/time-range.js';
 import { rollupsOf } from './rollups.js';
@@ -12,7 +13,7 @@ export function createStatisticsStore(database: {
 }): StatisticsStore {
   return {
     async count(query) {
-      const { agentName, controlId, window, byBucket, agents, controls, topControls } = query;
+      const { agentName, controlId, window, byBucket, agents, controls, topControls, topByMatches = false } = query;
       const rollups = rollupsOf(database.kind, segmentsOf(window, byBucket), [
         ...(agentName === null ? [] : [Prisma.sql`"agent_name" = ${agentName}`]),
         ...(controlId === null ? [] : [Prisma.sql`"control_id" = ${controlId}`]),
@@ -28,10 +29,10 @@ export function createStatisticsStore(database: {
           SELECT 0, "bucket", ${NO_TEXT}, ${NO_INTEGER}, ${NO_TEXT}, ${SUMS_OF_FOUND}
           FROM "found" GROUP BY "bucket"
           ${agents === 0 ? Prisma.empty : byAgent(agents)}
-          ${byControl(2, controls)}
-          ${topControls === 0 ? Prisma.empty : byControl(3, topControls)}`,
+          ${byControl(2, controls, 'executions')}
+          ${topControls === 0 ? Prisma.empty : byControl(3, topControls, topByMatches ? 'matches' : 'executions')}`,
       );
-      return readStatistics(rows.filter((row) => Number(row[FIRST_SUM]) > 0));
+      return readStatistics(rows.filter((row) => Number(row[FIRST_SUM]) > 0), topByMatches);
     },
   };
 }
@@ -67,8 +68,14 @@ function byAgent(limit: number): Prisma.Sql {
     ) AS "top_agents"`;
 }
 
+/** What the first ones have most of. A sum of columns is no name of the query, so it is summed anew. */
+const MOST = {
+  executions: Prisma.raw('"executions"'),
+  matches: Prisma.raw('SUM("found"."matches" + "found"."errors")'),
+} as const;
+
 /** By control of an agent, or over all agents. Two keys can stand for one name: the keys of long names used to differ. */
-function byControl(kind: 2 | 3, limit: number): Prisma.Sql {
+function byControl(kind: 2 | 3, limit: number, most: keyof typeof MOST): Prisma.Sql {
   const agent = Prisma.raw(kind === 2 ? '"agent_name", ' : '');
   return Prisma.sql`
     UNION ALL SELECT * FROM (
@@ -76,13 +83,13 @@ function byControl(kind: 2 | 3, limit: number): Prisma.Sql {
         COALESCE("control_name", "found"."name_key") AS "shown", ${SUMS_OF_FOUND}
       FROM "found" LEFT JOIN "event_control_names" ON "event_control_names"."name_key" = "found"."name_key"
       GROUP BY ${agent}"control_id", "shown"
-      ORDER BY "executions" DESC, ${agent}"control_id", "shown" LIMIT ${limit}
+      ORDER BY ${MOST[most]} DESC, ${agent}"control_id", "shown" LIMIT ${limit}
     ) AS ${Prisma.raw(`"top_controls_${kind}"`)}`;
 }
 
 const FIRST_SUM = 5;
 
-function readStatistics(rows: readonly BulkRow[]): Statistics {
+function readStatistics(rows: readonly BulkRow[], topByMatches: boolean): Statistics {
   const buckets = new Map<number | null, Sums>();
   const agents: (Sums & { agentName: string })[] = [];
   const controls: ControlSums[] = [];
@@ -104,7 +111,11 @@ function readStatistics(rows: readonly BulkRow[]): Statistics {
   const byControl = (a: NamedSums, b: NamedSums) =>
     a.controlId - b.controlId || byText(a.controlName, b.controlName);
   controls.sort((a, b) => most(a, b) || byText(a.agentName, b.agentName) || byControl(a, b));
-  topControls.sort((a, b) => most(a, b) || byControl(a, b));
+  const mostMatches = (a: Sums, b: Sums) => {
+    const [one, other] = [a, b].map(({ matches, errors }) => addCounts(matches, errors)) as [Count, Count];
+    return Number(other > one) - Number(other < one);
+  };
+  topControls.sort((a, b) => (topByMatches ? mostMatches : most)(a, b) || byControl(a, b));
   return { buckets, agents, controls, topControls };
 }
 

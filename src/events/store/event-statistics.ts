@@ -42,6 +42,8 @@ export interface StatisticsQuery {
   readonly controls: number;
   /** Number of controls with most executions over all agents; 0 for none. */
   readonly topControls: number;
+  /** Whether these are the ones with most matches and errors instead. */
+  readonly topByMatches?: boolean;
 }
 
 /** Figures of one consistent view, so that they agree with each other. */

@@ -30,7 +30,7 @@ export default function AgentsPage() {
     { ...FIRST_PAGE, ...filter, ...agentOrder(sort) },
     { ...FILTERED_BY_CURSOR, enabled: terms.isReady },
   );
-  const countsOf = useDayCounts();
+  const countsOf = useDayCounts(query.data?.pages.flatMap(({ agents }) => agents.map(keyOf)) ?? []);
   const selection = useSelection(keyOf, JSON.stringify(filter));
   return (
     <Page title="Agents">

@@ -11,8 +11,6 @@ import { useEvaluations } from '../outcomes/use-evaluations.js';
 import { type Range, refreshMs, statisticsRange } from '../ui/range/range.js';
 import { QueryState } from '../ui/states.js';
 
-/** Controls that are asked for: those with the most matches are among those with the most checks. */
-const ASKED_CONTROLS = 100;
 const SHOWN_AGENTS = 10;
 
 /** What became of the steps of all agents in a time range, and by which controls. */
@@ -20,7 +18,7 @@ export function Outcomes({ range }: { readonly range: Range }) {
   const evaluations = useEvaluations({ range, limit: SHOWN_AGENTS });
   const recorded = useQuery(
     ObservabilityService.method.getStatsOverview,
-    { ...statisticsRange(range), limit: ASKED_CONTROLS },
+    { ...statisticsRange(range), topByMatches: true },
     { refetchInterval: refreshMs(range), placeholderData: keepPreviousData },
   );
   return (
