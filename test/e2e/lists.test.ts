@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
@@ -157,6 +158,18 @@ describeOnEachDatabase('lists of controls and of the audit log', (freshDatabaseU
     expect((await client().getControlVersion(version, { headers: ALICE })).author).toBe('alice (platform)');
     const { body } = await call('GET', `${CONTROLS}/${ids['c-by-name']}/versions`);
     expect(Object.keys(body.versions[0])).not.toContain('author');
+  });
+
+  it('find the authors of versions that are older than their names in the audit log', async () => {
+    const kind = service.databaseUrl.startsWith('postgres') ? 'postgresql' : 'sqlite';
+    const file = `prisma/${kind}/migrations/20261217000000_agent_labels/migration.sql`;
+    const migration = readFileSync(file, 'utf8');
+    await executeSql(service.databaseUrl, 'UPDATE "control_versions" SET "author" = NULL');
+    expect((await summary('c-by-name'))?.updatedBy).toBeUndefined();
+    await executeSql(service.databaseUrl, migration.slice(migration.indexOf('UPDATE "control_versions"')));
+    const [createdBy, updatedBy] = ['alice (platform)', 'Bob 100%_'];
+    expect(await summary('c-by-name')).toMatchObject({ createdBy, updatedBy });
+    expect(await summary('e-by-both')).toMatchObject({ createdBy, updatedBy: createdBy });
   });
 
   it('find entries of the audit log by parts of their texts', async () => {
