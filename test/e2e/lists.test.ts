@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
@@ -6,7 +7,7 @@ import { Decision } from '../../gen/proto/enforcement/v1/control_pb.js';
 import {
   ControlOrder,
   ControlService,
-  type ListControlsRequest,
+  type ListControlsRequestSchema,
 } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { createKeysFile, type TestKeysFile } from '../support/keys-file.js';
@@ -33,8 +34,10 @@ describeOnEachDatabase('lists of controls and of the audit log', (freshDatabaseU
   const call = (method: string, path: string, body?: object, headers: Record<string, string> = ALICE) =>
     service.call(method, path, body, headers);
   const client = () => createClient(ControlService, rpcTransport('gRPC', service.url));
-  const named = async (filters: Partial<ListControlsRequest>): Promise<string> => {
-    const { controls } = await client().listControls({ limit: 100, ...filters }, { headers: ALICE });
+  const named = async (filters: MessageInitShape<typeof ListControlsRequestSchema>): Promise<string> => {
+    const { controls } = await client().listControls({ limit: 100, ...filters } as typeof filters, {
+      headers: ALICE,
+    });
     return controls.map(({ name }) => name).join(' ');
   };
   const summary = async (name: string) => {
@@ -43,7 +46,7 @@ describeOnEachDatabase('lists of controls and of the audit log', (freshDatabaseU
   };
 
   beforeAll(async () => {
-    const seed = seeder((...request) => call(request[0], request[1], request[2]));
+    const seed = seeder((method, path, body) => call(method, path, body as object));
     const control = async (name: string, scope: object, decision = 'deny') => {
       ids[name] = await seed.control(name, denyWord('word', { scope, action: { decision } }));
     };
@@ -110,15 +113,14 @@ describeOnEachDatabase('lists of controls and of the audit log', (freshDatabaseU
   it('sort controls in pages that neither repeat nor leave out one', async () => {
     const walk = async (orderBy: ControlOrder, reverse: boolean) => {
       let found = '';
-      let cursor: number | undefined;
+      let cursor: string | undefined;
       do {
         const page = await client().listControls(
           { orderBy, reverse, limit: 2, ...(cursor === undefined ? {} : { cursor }) },
           { headers: ALICE },
         );
         found += page.controls.map(({ name }) => name[0]).join('');
-        const next = page.pagination?.nextCursor;
-        cursor = next === undefined ? undefined : Number(next);
+        cursor = page.pagination?.nextCursor;
       } while (cursor !== undefined);
       return found;
     };
