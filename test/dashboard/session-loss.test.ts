@@ -3,7 +3,13 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
-import { axeViolationsInThemes, inSignedInTab, overflow, signIn } from '../support/dashboard-browser.js';
+import {
+  axeViolationsInThemes,
+  inSignedInTab,
+  overflow,
+  signIn,
+  signOut,
+} from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
 import { startService, type TestService } from '../support/service.js';
 import { sharedBrowser } from '../support/shared-browser.js';
@@ -114,7 +120,7 @@ describeOnSqlite('work that is not saved', (freshDatabaseUrl) => {
       await expect.poll(() => name(page).inputValue()).toBe('');
       expect(await offer(page).count()).toBe(0);
       // The other owner has no draft, so nothing is asked.
-      await page.getByRole('button', { name: 'Sign out' }).click();
+      await signOut(page);
       await page.getByRole('heading', { name: 'Control Enforcement Service' }).waitFor();
       await signIn(page, ADMIN_KEY);
       await offer(page).getByText('New control secret-plan').waitFor();
@@ -139,7 +145,7 @@ describeOnSqlite('work that is not saved', (freshDatabaseUrl) => {
       await other.goto(`${service.url}/ui/agents`);
       await name(page).fill('in-two-tabs');
       await isKept(page);
-      await other.getByRole('button', { name: 'Sign out' }).click();
+      await signOut(other);
       const question = other.getByRole('dialog', { name: 'Sign out and delete your drafts?' });
       await question.getByText('New control in-two-tabs').waitFor();
       await question.getByRole('button', { name: 'Delete and sign out' }).click();

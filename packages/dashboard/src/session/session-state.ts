@@ -34,9 +34,8 @@ export async function readSession(): Promise<SessionState> {
   if (!config.requires_api_key)
     return { kind: 'ready', keysRequired: false, isAdmin: true, owner: ANONYMOUS };
   if (!config.has_active_session) return { kind: 'signed-out' };
-  const { isAdmin, callerFingerprint, callerName, isLimitedToAgents, agents } = await server.getServerInfo(
-    {},
-  );
+  const info = await server.getServerInfo({});
+  const { isAdmin, callerFingerprint = ANONYMOUS, callerName, isLimitedToAgents, agents } = info;
   return {
     kind: 'ready',
     keysRequired: true,
