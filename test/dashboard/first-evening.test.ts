@@ -94,7 +94,7 @@ describeOnSqlite('An empty service', (freshDatabaseUrl) => {
       '/',
       async ({ page, problems }) => {
         await page.getByText(told).waitFor();
-        const agents = page.getByRole('region', { name: 'Agents with the most denials' });
+        const agents = page.getByRole('region', { name: 'Agents of this key' });
         expect(await agents.getByRole('row').nth(1).getByRole('cell').allInnerTexts()).toEqual([
           AGENT,
           '0',
