@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
-import { fixedRange, fixedTimes, type Range, widened } from '../ui/range/range.js';
+import { fixedRange, type Range } from '../ui/range/range.js';
 import type { Columns } from '../ui/table/columns.js';
 import { Table } from '../ui/table/table.js';
 import { TimeText } from '../ui/time-text.js';
@@ -11,6 +11,7 @@ import { type ChartMark, MarkList, marksWithin } from './chart-marks.js';
 import { ChartLegend } from './chart-patterns.js';
 import { type Selection, useBrush } from './use-brush.js';
 import { useWidth } from './use-width.js';
+import { ZoomOut } from './zoom-out.js';
 import './activity.css';
 
 interface TimeChartProps<Interval extends ChartInterval> {
@@ -59,15 +60,8 @@ export function TimeChart<Interval extends ChartInterval>(props: TimeChartProps<
       {first !== undefined && (
         <p className="muted axis-title">
           {what} per {lengthText(first)}
-          {hasRest && ', the last bar is the rest'}; times in your zone; drag over the bars to zoom in
-          {fixedTimes(range) !== undefined && (
-            <>
-              {' '}
-              <button type="button" className="zoom-out" onClick={() => onRange(widened(range))}>
-                Zoom out
-              </button>
-            </>
-          )}
+          {hasRest && ', the last bar is the rest'}; times in your zone; drag over the bars to zoom in{' '}
+          <ZoomOut range={range} onRange={onRange} />
         </p>
       )}
       <section
