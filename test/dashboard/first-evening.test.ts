@@ -119,6 +119,10 @@ describeOnSqlite('An empty service', (freshDatabaseUrl) => {
         await page.getByText('Choose an agent').waitFor();
         await page.getByRole('main').getByRole('link', { name: AGENT }).click();
         await expect.poll(() => page.getByRole('row').count()).toBe(2);
+        await page.getByRole('row').nth(1).click();
+        await page.getByText('Choose an agent').waitFor();
+        await page.getByRole('main').getByRole('link', { name: AGENT }).click();
+        await page.getByText('1 recorded check of 1 step').waitFor();
         await menu.getByRole('link', { name: 'Live' }).click();
         await page.getByRole('main').getByRole('link', { name: AGENT }).click();
         await page.getByText('Live.', { exact: true }).waitFor();
