@@ -106,7 +106,7 @@ beforeAll(async () => {
     ),
     ...evaluatorHandlers(evaluators),
     ...templateHandlers(evaluators, reviewer, database.client),
-    ...createPolicies(options),
+    ...createPolicies({ ...options, catchUpLabels: async () => {} }),
     ...createServerInfo({
       version: '1.2.3',
       maxMessageBytes: 4_096,
