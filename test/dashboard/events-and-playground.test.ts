@@ -119,11 +119,11 @@ describeOnPostgresql('events and the playground in the dashboard', (freshDatabas
         await page.getByRole('button', { name: /^Range:/ }).click();
         const range = page.getByRole('dialog', { name: 'Time range' });
         await expectNoBarriers(page);
-        await range.getByLabel('From').fill('2026-01-05 24:00');
+        await range.getByRole('textbox', { name: 'From' }).fill('2026-01-05 24:00');
         await range.getByRole('button', { name: 'Apply' }).click();
         await range.getByRole('alert').getByText('“2026-01-05 24:00” is not a time').waitFor();
-        await range.getByLabel('From').fill('2026-01-05 12:00:07Z');
-        await range.getByLabel('To').fill('2026-01-06 23:30Z');
+        await range.getByRole('textbox', { name: 'From' }).fill('2026-01-05 12:00:07Z');
+        await range.getByRole('textbox', { name: 'To' }).fill('2026-01-06 23:30Z');
         await range.getByRole('button', { name: 'Apply' }).click();
         await page.getByText('No event matches the filters').waitFor();
         const { searchParams } = new URL(page.url());
@@ -209,7 +209,7 @@ describeOnPostgresql('events and the playground in the dashboard', (freshDatabas
       await chart.getByText('selected. Enter zooms in').waitFor();
       await page.mouse.up();
       await expect.poll(length).toBeGreaterThan(15 * 60_000);
-      expect(await shownRange(page)).toMatch(/^\d+ \w+ \d\d:\d\d – /);
+      expect(await shownRange(page)).toMatch(/^\d+ \w+ \d\d:\d\d(:\d\d)? – /);
       const selected = length();
       await page.getByRole('button', { name: 'Zoom out' }).click();
       await expect.poll(length).toBe(2 * selected);

@@ -46,7 +46,7 @@ export function LatestEvents({ agent, control }: Pick<EventsOf, 'agent' | 'contr
               />
               <p>
                 <Link href={eventsAddress({ agent, control })}>
-                  All {totalText({ eventTotal, totalKind })} events
+                  All {totalText({ eventTotal, totalKind })} {eventTotal === 1n ? 'event' : 'events'}
                 </Link>
               </p>
             </>

@@ -24,7 +24,7 @@ export const EVENT_COLUMNS: readonly Column<ControlExecutionEvent>[] = [
         <Link
           data-row-link
           href={traceAddress(event.traceId ?? '')}
-          aria-label={`${eventTitle(event)}: show its trace`}
+          {...labelOf(event)}
         >
           <UserText text={stepTitle(event)} max={MAX_NAME} />
         </Link>{' '}
@@ -47,6 +47,11 @@ export const EVENT_COLUMNS: readonly Column<ControlExecutionEvent>[] = [
     cell: ({ agentName = '' }) => <NameLink href={agentAddress(agentName)} name={agentName} max={MAX_NAME} />,
   },
 ];
+
+/** What the event says, for those who do not see the row. A shortened name would not be a part of it. */
+function labelOf(event: ControlExecutionEvent): { 'aria-label'?: string } {
+  return stepTitle(event).length > MAX_NAME ? {} : { 'aria-label': `${eventTitle(event)}: show its trace` };
+}
 
 /** What happened at a check, as a word of an outcome. */
 export function OutcomeBadge({ event }: { readonly event: ControlExecutionEvent }) {

@@ -54,11 +54,9 @@ export function ViewRow({ view, views, isShown, onStore, onOpen }: ViewRowProps)
         type="button"
         className="view-open"
         aria-current={isShown}
-        aria-label={`Open ${name}`}
         onClick={onOpen}
       >
         <UserText text={name} max={40} />
-        {isDefault && <span className="tag">default</span>}
       </button>
       <button
         type="button"
