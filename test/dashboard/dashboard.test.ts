@@ -62,7 +62,9 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
 
   it('shows an agent and its controls, which change while the page is open', async () => {
     await open('/agents', async ({ page }) => {
-      await page.getByLabel('Name contains').fill('billing');
+      await page.getByRole('combobox', { name: 'Filter agents' }).fill('billing');
+      await page.keyboard.press('Enter');
+      await page.getByText('name: billing').waitFor();
       await page.getByRole('link', { name: AGENT }).click();
       const row = (name: string) => page.getByRole('row').filter({ hasText: name });
       await row('no-card-numbers').getByText('direct link').waitFor();
