@@ -99,7 +99,6 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
           <TagLink key={tag} tag={tag} />
         ))}
       </p>
-      {data !== undefined && <ControlWarnings data={data} />}
       <AddressTabs label="Control" tabs={tabs} />
     </>
   );
@@ -124,6 +123,7 @@ function Definition({ control: { id, data } }: { readonly control: GetControlRes
           <Link href={`/controls/${id}/template`}>Values of the template</Link>
         </p>
       )}
+      <ControlWarnings data={data} />
       {!isDraft && <DefinitionView data={data} />}
     </>
   );
