@@ -15,7 +15,7 @@ export function ControlWarnings({ data }: { readonly data: ControlDefinition }) 
   const warnings = checked?.warnings ?? [];
   if (warnings.length === 0) return null;
   return (
-    <section className="notice" aria-label="Warnings">
+    <section className="notice control-warnings" aria-label="Warnings">
       <ul className="plain">
         {warnings.map(({ field, code, message }) => (
           <li key={`${field} ${code} ${message}`} dir="auto">

@@ -74,7 +74,6 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
           <TagLink key={tag} tag={tag} />
         ))}
       </p>
-      {data !== undefined && <ControlWarnings data={data} />}
       <AddressTabs label="Control" tabs={tabs} />
     </>
   );

@@ -18,11 +18,12 @@ export function DraftOffer({ savedAt, title, onContinue, onDiscard, children }: 
       onClose={() => setUndecided(true)}
       actions={
         <>
-          <button type="button" onClick={onDiscard}>
-            Discard
-          </button>
+          {/* The first one gets the focus: Enter must not discard anything. */}
           <button type="button" className="primary" onClick={onContinue}>
             Continue
+          </button>
+          <button type="button" onClick={onDiscard}>
+            Discard
           </button>
         </>
       }
