@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import type { Sign } from '../control-parts/decision-badge.js';
+import type { Sign } from '../control-parts/sign.js';
 import type { ChartLayer } from './chart-geometry.js';
 
 /** What distinguishes the layers besides their colors. */

@@ -1,4 +1,3 @@
-import { Decision } from '@gen/enforcement/v1/control_pb.js';
 import {
   IconAlertTriangle,
   IconArrowForwardUp,
@@ -7,8 +6,7 @@ import {
   IconEye,
   IconMinus,
 } from '@tabler/icons-react';
-
-export type Sign = 'deny' | 'steer' | 'observe' | 'safe' | 'error' | 'none';
+import type { Sign } from './sign.js';
 
 const SIGNS = {
   deny: { icon: IconBan, word: 'deny' },
@@ -18,12 +16,6 @@ const SIGNS = {
   error: { icon: IconAlertTriangle, word: 'error' },
   none: { icon: IconMinus, word: 'no match' },
 } as const;
-
-export function signOfDecision(decision: Decision | undefined): Sign {
-  if (decision === Decision.DENY) return 'deny';
-  if (decision === Decision.STEER) return 'steer';
-  return decision === Decision.OBSERVE ? 'observe' : 'none';
-}
 
 interface DecisionBadgeProps {
   readonly sign: Sign;

@@ -1,8 +1,9 @@
 import { type ControlDefinition, Execution } from '@gen/enforcement/v1/control_pb.js';
 import type { ReactNode } from 'react';
-import { DecisionBadge, signOfDecision } from './decision-badge.js';
+import { DecisionBadge } from './decision-badge.js';
 import { actionSentence, type ConditionWords, conditionWords, scopeWords } from './definition-words.js';
 import type { Words } from './leaf-words.js';
+import { signOfDecision } from './sign.js';
 import './controls.css';
 
 const COMPOSITES = {

@@ -1,8 +1,9 @@
 import { Execution } from '@gen/enforcement/v1/control_pb.js';
 import type { ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
-import { DecisionBadge, signOfDecision } from '../control-parts/decision-badge.js';
+import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { stepsText } from '../control-parts/scope-text.js';
+import { signOfDecision } from '../control-parts/sign.js';
 import { NameLink } from '../ui/name-link.js';
 import { numberOf } from '../ui/numbers.js';
 import type { Columns } from '../ui/table/columns.js';

@@ -17,6 +17,7 @@ const reportsSignOut: Interceptor = (next) => async (request) => {
 
 /** All RPCs go to the server of the page, over gRPC-Web, with the cookie of the session. */
 export const transport = createGrpcWebTransport({
-  baseUrl: window.location.origin,
+  // Without a page, where modules are only loaded, it calls nothing.
+  baseUrl: globalThis.window?.location.origin ?? '',
   interceptors: [reportsSignOut],
 });

@@ -4,7 +4,8 @@ import {
   type ExplainResponse,
 } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { ConditionWalk } from '../control-parts/condition-walk.js';
-import { DecisionBadge, type Sign, signOfDecision } from '../control-parts/decision-badge.js';
+import { DecisionBadge } from '../control-parts/decision-badge.js';
+import { type Sign, signOfDecision } from '../control-parts/sign.js';
 import { ErrorState } from '../ui/states.js';
 import type { TrialOutcome } from './use-trial.js';
 

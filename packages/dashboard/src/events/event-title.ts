@@ -1,5 +1,5 @@
 import type { ControlExecutionEvent } from '@gen/enforcement/v1/observability_service_pb.js';
-import { type Sign, signOfDecision } from '../control-parts/decision-badge.js';
+import { type Sign, signOfDecision } from '../control-parts/sign.js';
 
 /** What happened, in the word of an outcome. */
 const OUTCOME_WORDS: Readonly<Record<Sign, string>> = {

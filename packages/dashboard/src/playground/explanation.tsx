@@ -6,7 +6,8 @@ import type {
 } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { Outcome } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { ConditionWalk } from '../control-parts/condition-walk.js';
-import { DecisionBadge, type Sign, signOfDecision } from '../control-parts/decision-badge.js';
+import { DecisionBadge } from '../control-parts/decision-badge.js';
+import { type Sign, signOfDecision } from '../control-parts/sign.js';
 import { NameLink } from '../ui/name-link.js';
 import { UserText } from '../ui/user-text.js';
 

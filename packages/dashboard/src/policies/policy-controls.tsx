@@ -3,7 +3,8 @@ import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/con
 import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { useMutation, useQueries } from '@tanstack/react-query';
 import { useState } from 'react';
-import { DecisionBadge, signOfDecision } from '../control-parts/decision-badge.js';
+import { DecisionBadge } from '../control-parts/decision-badge.js';
+import { signOfDecision } from '../control-parts/sign.js';
 import { useChange, useRefresh } from '../data/use-change.js';
 import { CONTROL_COLUMN } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';

@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
-import { DecisionBadge, signOfDecision } from '../control-parts/decision-badge.js';
+import { DecisionBadge } from '../control-parts/decision-badge.js';
+import { signOfDecision } from '../control-parts/sign.js';
 import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { CONTROL_COLUMN } from '../references/columns.js';
 import { useIsAdmin } from '../session/session-context.js';

@@ -1,13 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Decision, Stage } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import { AppliesTo } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
-
-// The members know how to ask the server, at the address of the page.
-vi.stubGlobal('window', { location: { origin: 'http://localhost' } });
-const { EVENT_MEMBERS } = await import('../../../packages/dashboard/src/events/event-members.js');
-const { eventFilter, eventProblem } = await import('../../../packages/dashboard/src/events/event-filter.js');
-const { termsOfAddress } = await import('../../../packages/dashboard/src/ui/query-bar/query-address.js');
-const { rangeOfAddress } = await import('../../../packages/dashboard/src/ui/range/range.js');
+import { eventFilter, eventProblem } from '../src/events/event-filter.js';
+import { EVENT_MEMBERS } from '../src/events/event-members.js';
+import { termsOfAddress } from '../src/ui/query-bar/query-address.js';
+import { rangeOfAddress } from '../src/ui/range/range.js';
 
 const NOW = Date.parse('2026-01-05T12:00:30.5Z');
 const termsOf = (address: string) => termsOfAddress(new URLSearchParams(address), EVENT_MEMBERS);
