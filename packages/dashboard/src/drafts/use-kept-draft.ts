@@ -1,8 +1,8 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { useEffect, useRef, useState } from 'react';
+import { type DraftKeeper, draftKeeper } from '../data/drafts/draft-keeper.js';
+import { whenFlushed } from '../data/drafts/flush-drafts.js';
 import { useSession } from '../session/session-context.js';
-import { type DraftKeeper, draftKeeper } from './draft-keeper.js';
-import { whenFlushed } from './flush-drafts.js';
 
 const DELAY_MS = 250;
 
