@@ -84,7 +84,7 @@ describeOnSqlite('work that is not saved', (freshDatabaseUrl) => {
       expect(await page.getByLabel('Description').inputValue()).toContain('whose session ends');
       // What was refused in the meantime is asked again.
       await page.getByText('No problems found.').waitFor();
-      await page.getByText('The session had ended').waitFor({ state: 'detached' });
+      await page.getByRole('heading', { name: 'The session had ended' }).waitFor({ state: 'detached' });
       await page.getByText('could not check the control').waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Create control' }).click();
       await page.getByRole('heading', { level: 1, name: 'survivor' }).waitFor();
@@ -136,6 +136,16 @@ describeOnSqlite('work that is not saved', (freshDatabaseUrl) => {
       await again.reload();
       await expect.poll(() => name(again).inputValue()).toBe('');
       expect(await offer(again).count()).toBe(0);
+
+      // After a week, it is deleted without a question.
+      await name(again).fill('old-plan');
+      await isKept(again);
+      await again.evaluate(A_WEEK_AGO);
+      const late = await again.context().newPage();
+      await late.goto(`${service.url}/ui/controls/new`);
+      await expect.poll(() => name(late).inputValue()).toBe('');
+      expect(await offer(late).count()).toBe(0);
+      expect(await late.evaluate(STORED)).toMatchObject({ drafts: 0 });
     });
   });
 
@@ -179,6 +189,22 @@ const STORED = `new Promise((resolve, reject) => {
         isPlain: texts.some((text) => text.includes('secret-plan')),
         isExtractable: keys.result.some((key) => key.extractable),
       });
+    };
+  };
+})`;
+
+/** Makes all drafts older than they are. */
+const A_WEEK_AGO = `new Promise((resolve, reject) => {
+  const request = indexedDB.open('control-drafts');
+  request.onerror = () => reject(request.error);
+  request.onsuccess = () => {
+    const transaction = request.result.transaction('drafts', 'readwrite');
+    const drafts = transaction.objectStore('drafts');
+    const all = drafts.getAll();
+    all.onsuccess = () => all.result.forEach((draft) => drafts.put({ ...draft, savedAt: draft.savedAt - 7 * 86_400_000 - 1 }));
+    transaction.oncomplete = () => {
+      request.result.close();
+      resolve();
     };
   };
 })`;

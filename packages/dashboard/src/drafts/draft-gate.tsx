@@ -1,7 +1,7 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { Fragment, type ReactNode, useEffect, useState } from 'react';
+import type { Draft } from '../data/drafts/draft.js';
 import { Loading } from '../ui/states.js';
-import type { Draft } from './draft.js';
 import { DraftOffer } from './draft-offer.js';
 import { useDraftKeeper } from './use-kept-draft.js';
 

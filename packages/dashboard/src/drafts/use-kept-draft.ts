@@ -1,8 +1,8 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { useEffect, useRef, useState } from 'react';
+import { type DraftKeeper, draftKeeper } from '../data/drafts/draft-keeper.js';
+import { whenFlushed } from '../data/drafts/flush-drafts.js';
 import { useSession } from '../session/session-context.js';
-import { type DraftKeeper, draftKeeper } from './draft-keeper.js';
-import { whenFlushed } from './flush-drafts.js';
 
 const DELAY_MS = 250;
 
@@ -57,11 +57,11 @@ export function useKeptDraft({ place, title, value, isDirty }: KeptDraftOptions)
       forget();
     };
   }, [keeper, ended, place, title, text, isDirty]);
-  /** For when the writer gives the draft up, or it is saved and the page is left at once. */
-  const discard = (): void => {
+  /** For when the writer gives the draft up, or it is saved and the page is left. Fulfilled when it is gone. */
+  const discard = async (): Promise<void> => {
     if (keeper === null) return;
     wasDirty.current = false;
-    void then(() => keeper.remove(place)).catch(() => undefined);
+    await then(() => keeper.remove(place)).catch(() => undefined);
   };
   return { state, discard };
 }

@@ -56,14 +56,14 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
   const trial = useTrial(draft, step);
   const saving = useSave(stored, {
     linkTo,
-    onDone: (controlId) => {
-      kept.discard();
+    onDone: async (controlId) => {
+      await kept.discard();
       guard.release();
       navigate(`/controls/${controlId}`);
     },
     // From now on, the control has an address of its own. The warnings go there.
-    onCreated: (created) => {
-      kept.discard();
+    onCreated: async (created) => {
+      await kept.discard();
       guard.release();
       navigate(`/controls/${created.controlId}/edit`, { replace: true, state: { saved: created } });
     },
@@ -153,7 +153,7 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
         held={guard}
         linkTo={linkTo}
         onOverwrite={save}
-        onDiscard={kept.discard}
+        onDiscard={() => void kept.discard()}
       />
       {asking !== null && (
         <DenyQuestion

@@ -1,6 +1,6 @@
 import { type MouseEvent, useEffect, useState } from 'react';
+import { flushDrafts } from '../data/drafts/flush-drafts.js';
 import { readSessionConfig, type SessionConfig } from '../data/session-requests.js';
-import { flushDrafts } from '../drafts/flush-drafts.js';
 import { releasePage } from '../ui/page/leave-guard.js';
 
 const DASHBOARD_PATH = '/ui/';

@@ -1,9 +1,9 @@
 import { useCallback, useSyncExternalStore } from 'react';
+import type { Draft } from '../data/drafts/draft.js';
+import { draftKeeper } from '../data/drafts/draft-keeper.js';
+import { flushDrafts } from '../data/drafts/flush-drafts.js';
 import { announceSessionChange } from '../data/session-news.js';
 import { signOut } from '../data/session-requests.js';
-import type { Draft } from '../drafts/draft.js';
-import { draftKeeper } from '../drafts/draft-keeper.js';
-import { flushDrafts } from '../drafts/flush-drafts.js';
 import { useSession } from './session-context.js';
 
 /** A sign-out that was asked for, wherever: in the header or in the palette. */

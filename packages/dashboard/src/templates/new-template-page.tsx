@@ -120,14 +120,14 @@ function NewTemplateForm({
     if (!canSave) return;
     const saved = await save(() => createFromTemplate(name, { template, values }));
     if (saved === null) return;
-    keeping.discard();
+    await keeping.discard();
     held.release();
     const warnings = saved.warnings.map(({ code, field, message }) => ({ code, field, message }));
     open(`/controls/${saved.controlId}/template`, { state: { isNew: true, warnings } });
   };
   return (
     <Page title="New from template" actions={<Link href="/templates/new">Other templates</Link>}>
-      {held.isHeld && <LeaveDialog name={name} held={held} onDiscard={keeping.discard} />}
+      {held.isHeld && <LeaveDialog name={name} held={held} onDiscard={() => void keeping.discard()} />}
       <TemplateWorkbench
         draft={draft}
         reading={reading}

@@ -120,7 +120,9 @@ export function TemplateValues(props: TemplateValuesProps) {
         </span>
       }
     >
-      {held.isHeld && <LeaveDialog name={control.name} held={held} onDiscard={keeping.discard} />}
+      {held.isHeld && (
+        <LeaveDialog name={control.name} held={held} onDiscard={() => void keeping.discard()} />
+      )}
       {asking !== null && (
         <DenyQuestion
           risk={asking.risk}
@@ -141,7 +143,7 @@ export function TemplateValues(props: TemplateValuesProps) {
           currentVersion={attempt.currentVersion}
           onOverwrite={() => submit(false, attempt.currentVersion)}
           onTakeTheirs={() => {
-            keeping.discard();
+            void keeping.discard();
             onReload();
           }}
           onClose={dismiss}

@@ -1,4 +1,3 @@
-import { isJsonObject } from '../code/json-members.js';
 import type { Draft } from './draft.js';
 import { draftDatabase, type SealedDraft } from './draft-database.js';
 
@@ -27,9 +26,8 @@ export async function openDraft(sealed: SealedDraft): Promise<Draft | null> {
       await keyOf(owner),
       content,
     );
-    const read: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    if (!isJsonObject(read) || typeof read.title !== 'string') return null;
-    return { place, savedAt, title: read.title, value: read.value ?? null };
+    const { title, value } = JSON.parse(new TextDecoder().decode(bytes)) as Pick<Draft, 'title' | 'value'>;
+    return { place, savedAt, title, value };
   } catch {
     return null;
   }
