@@ -41,6 +41,9 @@ const DESTRUCTIVE_STEP = JSON.stringify(
   2,
 );
 
+/** A picture with more pixels of one colour shows nothing; those of the emptiest page have less than 98 % of one. */
+const BLANK_SHARE = 0.999;
+
 const [only = ''] = process.argv.slice(2);
 const service = await startServiceProcess({
   SERVICE_API_KEY_ENABLED: 'true',
@@ -71,9 +74,21 @@ async function takePictures(browser, { colorScheme, size, trace }) {
   const context = await browser.newContext({ colorScheme, viewport, reducedMotion: 'reduce' });
   const page = await context.newPage();
   const camera = await context.newCDPSession(page);
+  // Reads the pictures: the dashboard itself may not load them.
+  const darkroom = await context.newPage();
+  await page.bringToFront();
   const take = async (name) => {
+    // What was done on the page may have scrolled it: the clip begins at the top of the document, whatever is in view.
+    await page.evaluate('scrollTo(0, 0)');
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
     const clip = { x: 0, y: 0, ...viewport, scale };
     const { data } = await camera.send('Page.captureScreenshot', { format: FORMAT, quality: QUALITY, clip });
+    const share = await shareOfOneColour(darkroom, data);
+    if (share > BLANK_SHARE) {
+      throw new Error(
+        `The picture of the page "${name}" at ${viewport.width} pixels in the ${colorScheme} theme is blank: ${page.url()}`,
+      );
+    }
     await writeFile(
       join(FOLDER, `${name}-${colorScheme}-${viewport.width}.${FORMAT}`),
       Buffer.from(data, 'base64'),
@@ -97,4 +112,19 @@ async function takePictures(browser, { colorScheme, size, trace }) {
     await take(name);
   }
   await context.close();
+}
+
+/** The share of the pixels of a picture that have its most frequent colour. */
+function shareOfOneColour(page, data) {
+  return page.evaluate(async (source) => {
+    const image = new Image();
+    image.src = source;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height).getContext('2d');
+    canvas.drawImage(image, 0, 0);
+    const pixels = new Uint32Array(canvas.getImageData(0, 0, image.width, image.height).data.buffer);
+    const counts = new Map();
+    for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+    return Math.max(...counts.values()) / pixels.length;
+  }, `data:image/${FORMAT};base64,${data}`);
 }

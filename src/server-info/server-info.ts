@@ -55,6 +55,7 @@ export function createServerInfo(
       stream_window: streamWindow,
       // Without keys, every caller is anonymous and may call everything.
       is_admin: principal.level !== 'key',
+      caller_fingerprint: principal.keyFingerprint,
       state: printedState(state()),
       caller_name: principal.name,
       is_limited_to_agents: principal.agents !== null,

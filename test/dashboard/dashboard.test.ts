@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { AgentService, ConflictMode } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { openWatchedPage, signOut } from '../support/dashboard-browser.js';
+import { axeViolationsInThemes, openWatchedPage, signOut } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
 import {
   ADMIN_KEY,
@@ -25,6 +25,15 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
   });
 
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+
+  /** Deletes what the page shows, after the confirmation. */
+  const removeBy = async (page: Page, name: string) => {
+    await page.getByRole('button', { name: `Delete ${name}` }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: `Delete ${name}` })
+      .click();
+  };
 
   it('signs in with a key, tells the role, and signs out', async () => {
     await open('/', async ({ page }) => {
@@ -53,7 +62,9 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
 
   it('shows an agent and its controls, which change while the page is open', async () => {
     await open('/agents', async ({ page }) => {
-      await page.getByLabel('Name contains').fill('billing');
+      await page.getByRole('combobox', { name: 'Filter agents' }).fill('billing');
+      await page.keyboard.press('Enter');
+      await page.getByText('name: billing').waitFor();
       await page.getByRole('link', { name: AGENT }).click();
       const row = (name: string) => page.getByRole('row').filter({ hasText: name });
       await row('no-card-numbers').getByText('direct link').waitFor();
@@ -102,7 +113,12 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
       await page.getByRole('treeitem', { name: /regex on input\.text.*false/ }).waitFor();
       await step.fill('{"type": "tool", "name": "send_mail", "input": {"text": "my password"}}');
       await page.getByRole('treeitem', { name: /regex on input\.text.*true/ }).waitFor();
+      await page.getByRole('treeitem').first().click();
+      await page.getByRole('radio', { name: /deny/ }).check();
       await page.getByRole('button', { name: 'Create control' }).click();
+      const question = page.getByRole('dialog', { name: 'Deny with no-passwords?' });
+      await question.getByText(`1 agent: ${AGENT}`).waitFor();
+      await question.getByRole('button', { name: 'Save and deny' }).click();
       await heading(page, 'no-passwords').waitFor();
 
       await page.goto(address(`/live?agent=${AGENT}`));
@@ -167,8 +183,64 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
       await dialog.getByText('the steps of 1 agent').waitFor();
       await dialog.getByRole('button', { name: 'Switch off no-card-numbers' }).click();
       await page.getByRole('button', { name: 'Switch on' }).click();
+      await dialog.getByText(AGENT).waitFor();
       await dialog.getByRole('button', { name: 'Switch on no-card-numbers' }).click();
       await page.getByRole('button', { name: 'Switch off' }).waitFor();
+    });
+  });
+
+  it('takes a switch back on another page and by key, unless somebody else was faster', async () => {
+    await open(`/controls/${controlId}`, async ({ page }) => {
+      const toasts = page.getByRole('region', { name: 'Undo' });
+      const switchOff = async () => {
+        await page.getByRole('button', { name: 'Switch off no-card-numbers' }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByRole('button', { name: 'Switch off no-card-numbers' }).click();
+        await toasts.getByText('no-card-numbers was switched off.').last().waitFor();
+      };
+      await switchOff();
+      await page.getByRole('link', { name: 'Agents', exact: true }).click();
+      await heading(page, 'Agents').waitFor();
+      expect(await axeViolationsInThemes(page)).toEqual([]);
+      await page.keyboard.press('z');
+      await toasts.getByText('no-card-numbers is on again.').waitFor();
+      await page.goBack();
+      await switchOff();
+      await dashboard.service.enable(controlId, true);
+      await dashboard.service.enable(controlId, false);
+      await toasts.getByRole('button', { name: 'Undo' }).click();
+      await toasts.getByText('Not undone').waitFor();
+      await dashboard.service.enable(controlId, true);
+    });
+  });
+
+  it('creates what was deleted again, with its links, and says what is not as before', async () => {
+    await open('/policies/1', async ({ page }) => {
+      const toasts = page.getByRole('region', { name: 'Undo' });
+      const dialog = page.getByRole('dialog');
+      await page.getByRole('button', { name: 'Remove watch-refunds' }).click();
+      await dialog.getByRole('button', { name: 'Remove watch-refunds' }).click();
+      await page.getByText('The policy has no controls').waitFor();
+      await toasts.getByRole('button', { name: 'Undo' }).click();
+      await page.getByRole('link', { name: 'watch-refunds' }).click();
+      await heading(page, 'watch-refunds').waitFor();
+      await removeBy(page, 'watch-refunds');
+      await heading(page, 'Controls').waitFor();
+      await toasts.getByText('under a new number and without its versions').waitFor();
+      await toasts.getByRole('button', { name: 'Undo' }).click();
+      await toasts.getByText(/watch-refunds is there again, as control \d+\./).waitFor();
+      await toasts.getByRole('link', { name: 'Open it' }).click();
+      await heading(page, 'watch-refunds').waitFor();
+      await page.getByRole('link', { name: 'Policies', exact: true }).click();
+      await page.getByRole('link', { name: 'mail-policy' }).click();
+      await page.getByRole('link', { name: 'watch-refunds' }).waitFor();
+      await removeBy(page, 'mail-policy');
+      await toasts.getByText('mail-policy was deleted.').waitFor();
+      await page.keyboard.press('z');
+      await toasts.getByText(/mail-policy is there again, as policy \d+\./).waitFor();
+      await toasts.getByRole('link', { name: 'Open it' }).click();
+      await page.getByRole('tab', { name: 'Agents (1)' }).waitFor();
+      await page.getByRole('link', { name: 'watch-refunds' }).waitFor();
     });
   });
 
@@ -281,7 +353,8 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
         await page.getByText('regular key').waitFor();
         await page.getByText('matches regex').waitFor();
         expect(await page.getByRole('button', { name: /Switch/ }).count()).toBe(0);
-        await page.goto(address('/policies/1'));
+        await page.goto(address('/policies'));
+        await page.getByRole('link', { name: 'mail-policy' }).click();
         await page.getByRole('link', { name: 'watch-refunds' }).waitFor();
         expect(await page.getByRole('button', { name: /Add|Create|Delete|Remove|Rename/ }).count()).toBe(0);
       },

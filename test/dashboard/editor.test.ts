@@ -132,7 +132,7 @@ describeOnSqlite('the editor of controls', (freshDatabaseUrl) => {
             { or: [check('input.to', 'bank'), { not: check('input.amount', '0') }] },
           ],
         },
-        action: { decision: 'deny' },
+        action: { decision: 'observe' },
         scope: {},
       });
       const { agents } = await controls.listControlAgents({ controlId: id });
@@ -148,6 +148,12 @@ describeOnSqlite('the editor of controls', (freshDatabaseUrl) => {
       const json = page.getByRole('textbox', { name: 'Definition as JSON' });
       const read = async () => (await json.innerText()).replaceAll(/\s/g, '');
       await item(page, /regex on input\.text · refund/).click();
+      await tree(page).press('a');
+      // No pane cuts the menu off, and Escape leads back to where the key was pressed.
+      await page.getByRole('menu', { name: 'Add' }).waitFor();
+      expect(await page.evaluate(AT_EDGES_OF_MENU)).toEqual([true, true]);
+      await page.keyboard.press('Escape');
+      await expectFocus(tree(page));
       await tree(page).press('a');
       await page.getByRole('menuitem', { name: 'NOT' }).click();
       await expect.poll(read).toContain('"not":{"selector":{"path":"*"}');
@@ -199,9 +205,13 @@ describeOnSqlite('the editor of controls', (freshDatabaseUrl) => {
       await page.evaluate('location.reload()');
       await expect.poll(() => problems.splice(0)).toEqual(['a script opened a dialog: ']);
       await item(page, /list on input\.text/).waitFor();
+      await page.getByText('kept as a draft').waitFor();
       await page.getByRole('link', { name: 'Agents' }).click();
       await dialog.getByRole('button', { name: 'Discard the changes of watch-refunds' }).click();
       await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
+      await page.goBack();
+      await item(page, /regex on input\.text · refund/).waitFor();
+      expect(await dialog.count()).toBe(0);
       expect(await stored(controlId)).toMatchObject({ condition: { evaluator: { name: 'regex' } } });
     });
   });
@@ -242,6 +252,49 @@ describeOnSqlite('the editor of controls', (freshDatabaseUrl) => {
       await dialog.getByRole('button', { name: 'Overwrite version 4' }).click();
       await page.getByRole('status', { name: 'Saved' }).waitFor();
       expect(await stored(controlId)).toEqual({ ...before, description: 'Mine' });
+    });
+  });
+
+  it('asks before it denies, with the agents, and takes no second click of a double click', async () => {
+    const controlId = dashboard.service.controlIds.get('watch-refunds') ?? 0;
+    const decisionOf = async () => ((await stored(controlId)) as { action?: unknown }).action;
+    await open(`/controls/${controlId}/edit`, async ({ page }) => {
+      const dialog = page.getByRole('dialog');
+      await page.getByRole('radio', { name: /deny/ }).check();
+      await page.keyboard.press('Control+s');
+      await dialog.getByText('only records its matches now').waitFor();
+      await dialog.getByText(`1 agent: ${AGENT}`).waitFor();
+      await dialog.getByText('Recorded matches in the last 24 hours').waitFor();
+      expect(await axeViolationsInThemes(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Keep editing' }).click();
+      expect(await decisionOf()).toEqual({ decision: 'observe' });
+      await page.getByLabel('Description').fill('Denies refunds');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await dialog.getByRole('button', { name: 'Save and deny' }).click();
+      await page.getByRole('heading', { level: 1, name: 'watch-refunds', exact: true }).waitFor();
+      expect(await decisionOf()).toEqual({ decision: 'deny' });
+
+      // What is at the place of a button that has gone is not meant by the second click.
+      const remove = page.getByRole('button', { name: 'Delete watch-refunds' });
+      const { x = 0, y = 0, width = 0, height = 0 } = (await remove.boundingBox()) ?? {};
+      const center = [x + width / 2, y + height / 2] as const;
+      await page.evaluate(`(() => {
+        const button = document.createElement('button');
+        button.style.cssText = 'position: fixed; z-index: 9; left: ${x}px; top: ${y}px; width: ${width}px; height: ${height}px';
+        button.onclick = () => button.remove();
+        document.body.append(button);
+      })()`);
+      await page.mouse.click(...center);
+      await page.mouse.click(...center);
+      expect(await dialog.count()).toBe(0);
+      await remove.focus();
+      await page.keyboard.press('Enter');
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+      await page.goto(address(`/controls/${controlId}/edit`));
+      await page.getByRole('radio', { name: /observe/ }).check();
+      await page.keyboard.press('Control+s');
+      await page.getByRole('heading', { level: 1, name: 'watch-refunds', exact: true }).waitFor();
     });
   });
 
@@ -292,6 +345,14 @@ function clientOf(baseUrl: string) {
   });
   return createClient(ControlService, transport);
 }
+
+/** Whether the edges of the open menu are what one sees at their places. */
+const AT_EDGES_OF_MENU = `(() => {
+  const menu = document.querySelector('[role=menu]');
+  const { left, right, top, bottom } = menu.getBoundingClientRect();
+  const isSeen = (x, y) => menu.contains(document.elementFromPoint(x, y));
+  return [isSeen(left + 3, top + 3), isSeen(right - 3, bottom - 3)];
+})()`;
 
 const MAX_TABS = 40;
 

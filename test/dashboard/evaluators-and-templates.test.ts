@@ -159,6 +159,13 @@ describeOnSqlite('evaluators and templates in a browser', (freshDatabaseUrl) => 
       await page.getByText('The definition appears when these have a value: Pattern.').waitFor();
       await page.getByRole('link', { name: 'Controls', exact: true }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click();
+      // Another tab can go on with it.
+      const again = await page.context().newPage();
+      await again.goto(address('/templates/new?example=deny-words'));
+      await again.getByRole('dialog').getByText('New control steer-refunds from a template').waitFor();
+      await again.getByRole('button', { name: 'Continue' }).click();
+      await expect.poll(() => textbox(again, /^Guidance/).inputValue()).toBe('Ask a person first.');
+      await again.close();
       await page.getByRole('button', { name: 'Save as draft' }).click();
       await page.getByText('Draft.', { exact: true }).waitFor();
       const id = Number(/controls\/(\d+)\/template/.exec(page.url())?.[1]);
@@ -228,6 +235,43 @@ describeOnSqlite('evaluators and templates in a browser', (freshDatabaseUrl) => 
       await textbox(page, 'Name of the control').fill('own-template');
       await page.getByRole('button', { name: 'Create control' }).click();
       await page.getByText('Created.', { exact: true }).waitFor();
+    });
+  });
+
+  it('makes steps up from registered schemas, and suggests what agents and controls have', async () => {
+    const parameters = new URLSearchParams({ agent: SCHEMA_AGENT, type: 'tool', name: HOSTILE.markup });
+    await open(`/playground?${parameters}`, async ({ page }) => {
+      const step = page.getByLabel('Step, as JSON');
+      const made = { type: 'tool', name: HOSTILE.markup, input: { text: 'text', to: 'text' } };
+      await expect.poll(async () => JSON.parse(await step.inputValue())).toEqual(made);
+      await page.getByText('made up from the registered schema').waitFor();
+      await step.fill('{"type": "tool", "name": "kept", "input": {}}');
+      await page.getByText('kept as a draft').waitFor();
+      await page.goto(address('/playground'));
+      await page.getByRole('region', { name: 'Draft' }).getByRole('button', { name: 'Continue' }).click();
+      expect(await step.inputValue()).toContain('kept');
+
+      await page.goto(address(`/controls/new?agent=${SCHEMA_AGENT}`));
+      await page.getByText('Problems are listed here as you write.').waitFor();
+      const types = page.getByRole('group', { name: 'Suggestions for step types' });
+      await types.getByRole('button', { name: 'tool' }).click();
+      const names = page.getByLabel('Step names, one a line');
+      await names.fill('IMG');
+      await page
+        .getByRole('group', { name: 'Suggestions for step names' })
+        .getByRole('button')
+        .first()
+        .click();
+      expect(await names.inputValue()).toBe(HOSTILE.markup);
+      await page.getByRole('group', { name: 'Suggestions for tags' }).getByRole('button').first().click();
+      expect(await page.getByLabel('Tags, one a line').inputValue()).not.toBe('');
+      await page.getByLabel('Start from a step of the agent').selectOption({ index: 1 });
+      expect(JSON.parse(await step.inputValue())).toEqual(made);
+      await page.getByRole('link', { name: 'All controls' }).click();
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^Discard/ })
+        .click();
     });
   });
 

@@ -35,6 +35,26 @@ it('the dashboard signs people in at the issuer, and returns to the page they wa
     await enter('alice');
     await page.getByText('No agents yet').waitFor();
     expect(page.url()).toBe(`${service.url}/ui/agents`);
+
+    // The session ends while something is written: it is there on the way back.
+    await page.goto(`${service.url}/ui/controls/new?agent=billing`);
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('by-alice');
+    await page.getByText('kept as a draft').waitFor();
+    await page.context().clearCookies({ name: 'service_session' });
+    await page.getByLabel('Description').fill('and a description');
+    const again = page.getByRole('dialog', { name: 'Your session has ended' });
+    await again.getByRole('link', { name: 'Sign in with Example Login' }).click();
+    await page
+      .getByRole('dialog', { name: /unsaved draft/ })
+      .getByRole('button', { name: 'Continue' })
+      .click();
+    expect(page.url()).toBe(`${service.url}/ui/controls/new?agent=billing`);
+    expect(await name.inputValue()).toBe('by-alice');
+    expect(await page.getByLabel('Description').inputValue()).toBe('and a description');
+    await page.getByRole('link', { name: 'All controls' }).click();
+    await page.getByRole('button', { name: 'Discard the changes of by-alice' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Controls' }).waitFor();
     await signOut(page);
     await page.getByRole('link', { name: 'Sign in with Example Login' }).waitFor();
     expect(problems).toEqual([]);

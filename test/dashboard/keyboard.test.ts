@@ -69,6 +69,38 @@ describeOnSqlite('the frame of the dashboard', (freshDatabaseUrl) => {
     await page.context().close();
   });
 
+  it('takes what is typed at once after the first Ctrl+K, and nothing that is typed without a field', async () => {
+    await open('/', async ({ page }) => {
+      const { keyboard } = page;
+      await heading(page, 'Overview').waitFor();
+      await keyboard.type('angle g events');
+      expect(page.url()).toBe(address('/'));
+      // The program of the palette is on its way for as long as one types.
+      let load = (): void => {};
+      const typed = new Promise<void>((resolve) => {
+        load = resolve;
+      });
+      await page.route('**/ui/assets/palette-results-*.js', async (route) => {
+        await typed;
+        await route.continue();
+      });
+      await keyboard.press('Control+k');
+      await keyboard.type('get evaluators');
+      expect(await palette(page).getByRole('combobox').inputValue()).toBe('get evaluators');
+      await keyboard.press('Control+a');
+      await keyboard.type('no-card');
+      await keyboard.press('Enter');
+      expect(page.url()).toBe(address('/'));
+      load();
+      await heading(page, 'no-card-numbers').waitFor();
+      await keyboard.press('g');
+      await keyboard.press('u');
+      await heading(page, 'Audit log').waitFor();
+      await keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Go to Audit log').waitFor();
+    });
+  });
+
   it('finds pages, things and actions in the palette, and remembers what was open', async () => {
     await open('/controls', async ({ page }) => {
       const { keyboard } = page;

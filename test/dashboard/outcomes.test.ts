@@ -46,7 +46,8 @@ it('each evaluation is in one part of a bar', () => {
   const timeseries = [{ timestamp: '2026-01-01T00:00:00Z', counts }, { timestamp: '2026-01-01T01:00:00Z' }];
   const [first, second] = outcomeIntervals({ timeseries, bucketSeconds: 3_600 });
   expect(first?.counts).toEqual({ deny: 15, error: 5, steer: 10, observe: 30, safe: 40 });
-  expect(Object.values(first?.counts ?? {}).reduce((sum, part) => sum + part, 0)).toBe(100);
+  const parts = Object.values(first?.counts ?? {});
+  expect(parts.reduce((sum, part = 0) => (sum ?? 0) + part, 0)).toBe(100);
   expect(second).toMatchObject({ fromMs: first?.toMs, counts: {}, evaluated: 0n });
 });
 

@@ -7,6 +7,7 @@ import {
   StorageState,
 } from '../../gen/proto/enforcement/v1/server_service_pb.js';
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
+import { fingerprintOf } from '../../src/transport/auth/known-key.js';
 import { problemsOf } from '../problems/problems.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
@@ -42,6 +43,7 @@ describeOnEachDatabase('GetServerInfo', (freshDatabaseUrl) => {
       for (const key of [ADMIN_KEY, READER_KEY]) {
         const info = await server.getServerInfo({}, { headers: { 'x-api-key': key } });
         expect([protocol, info.isAdmin]).toEqual([protocol, key === ADMIN_KEY]);
+        expect([protocol, info.callerFingerprint]).toEqual([protocol, fingerprintOf(key)]);
         expect(info.state).toMatchObject({
           controlsFrom: ControlsSource.DATABASE,
           databaseUp: true,

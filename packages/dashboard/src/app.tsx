@@ -5,7 +5,9 @@ import { Frame } from './frame/frame.js';
 import { useAgentLimit } from './limited/agent-limit.js';
 import { LimitedPages } from './limited/limited-pages.js';
 import { useSession } from './session/session-context.js';
+import { SignInDialog } from './session/sign-in-dialog.js';
 import { SignInPage } from './session/sign-in-page.js';
+import { SignOutDialog } from './session/sign-out-dialog.js';
 import { Empty, ErrorState, Loading } from './ui/states.js';
 
 const OverviewPage = lazy(() => import('./overview/overview-page.js'));
@@ -30,7 +32,7 @@ const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
 
 /** Shows the page of the address, or the page to sign in first. */
 export function App() {
-  const { state, reload } = useSession();
+  const { state, ended, reload } = useSession();
   const [path] = useLocation();
   const limit = useAgentLimit();
   if (state.kind === 'loading') return <Loading what="the session" />;
@@ -43,39 +45,43 @@ export function App() {
   }
   if (state.kind === 'signed-out') return <SignInPage />;
   return (
-    <Frame>
-      <ErrorBoundary place={path}>
-        <Suspense fallback={<Loading what="the page" />}>
-          <LimitedPages limit={limit} path={path}>
-            <Switch>
-              <Route path="/" component={OverviewPage} />
-              <Route path="/live" component={LivePage} />
-              <Route path="/events" component={EventsPage} />
-              <Route path="/traces" component={TracePage} />
-              <Route path="/agents" component={AgentsPage} />
-              <Route path="/agents/:name" component={AgentPage} />
-              <Route path="/controls" component={ControlsPage} />
-              <Route path="/controls/new" component={NewControlPage} />
-              <Route path="/controls/:id/edit" component={EditControlPage} />
-              <Route path="/controls/:id/template" component={TemplateValuesPage} />
-              <Route path="/controls/:id" component={ControlPage} />
-              <Route path="/policies" component={PoliciesPage} />
-              <Route path="/policies/:id" component={PolicyPage} />
-              <Route path="/templates" component={TemplatesPage} />
-              <Route path="/templates/new" component={NewTemplatePage} />
-              <Route path="/evaluators" component={EvaluatorsPage} />
-              <Route path="/evaluators/:name" component={EvaluatorPage} />
-              <Route path="/audit" component={AuditPage} />
-              <Route path="/playground" component={PlaygroundPage} />
-              <Route>
-                <Empty title="Page not found">
-                  <p>No page of the dashboard has this address.</p>
-                </Empty>
-              </Route>
-            </Switch>
-          </LimitedPages>
-        </Suspense>
-      </ErrorBoundary>
-    </Frame>
+    <>
+      <Frame>
+        <ErrorBoundary place={path}>
+          <Suspense fallback={<Loading what="the page" />}>
+            <LimitedPages limit={limit} path={path}>
+              <Switch>
+                <Route path="/" component={OverviewPage} />
+                <Route path="/live" component={LivePage} />
+                <Route path="/events" component={EventsPage} />
+                <Route path="/traces" component={TracePage} />
+                <Route path="/agents" component={AgentsPage} />
+                <Route path="/agents/:name" component={AgentPage} />
+                <Route path="/controls" component={ControlsPage} />
+                <Route path="/controls/new" component={NewControlPage} />
+                <Route path="/controls/:id/edit" component={EditControlPage} />
+                <Route path="/controls/:id/template" component={TemplateValuesPage} />
+                <Route path="/controls/:id" component={ControlPage} />
+                <Route path="/policies" component={PoliciesPage} />
+                <Route path="/policies/:id" component={PolicyPage} />
+                <Route path="/templates" component={TemplatesPage} />
+                <Route path="/templates/new" component={NewTemplatePage} />
+                <Route path="/evaluators" component={EvaluatorsPage} />
+                <Route path="/evaluators/:name" component={EvaluatorPage} />
+                <Route path="/audit" component={AuditPage} />
+                <Route path="/playground" component={PlaygroundPage} />
+                <Route>
+                  <Empty title="Page not found">
+                    <p>No page of the dashboard has this address.</p>
+                  </Empty>
+                </Route>
+              </Switch>
+            </LimitedPages>
+          </Suspense>
+        </ErrorBoundary>
+      </Frame>
+      <SignOutDialog />
+      {ended !== null && <SignInDialog reason={ended} />}
+    </>
   );
 }

@@ -111,7 +111,7 @@ export interface TextLimits {
 export function text(limits: TextLimits = {}): z.ZodType<string> {
   const { min = 0, max = Number.POSITIVE_INFINITY, pattern, trim = false } = limits;
   const { tooShort = 'string_too_short', tooLong = 'string_too_long' } = limits;
-  const { tooShortMessage = `must have at least ${min} character(s)` } = limits;
+  const { tooShortMessage = `must have at least ${min} ${min === 1 ? 'character' : 'characters'}` } = limits;
   const shown: JsonObject = { type: 'string' };
   if (min > 0) shown.minLength = min;
   if (Number.isFinite(max)) shown.maxLength = max;

@@ -290,11 +290,39 @@ describe('a sample of a registered step', () => {
     });
   });
 
+  it('has the required members only, as their formats and references say, and ends somewhere', () => {
+    const text = sampleStep({
+      type: 'tool',
+      name: 'order',
+      inputSchema: {
+        type: 'object',
+        required: ['id', 'mail', 'to', 'first'],
+        properties: {
+          id: { type: 'string', format: 'uuid' },
+          mail: { type: 'string', format: 'email' },
+          to: { $ref: '#/$defs/person' },
+          first: { anyOf: [{ type: 'integer', exclusiveMinimum: 2 }, { type: 'null' }] },
+          note: { type: 'string' },
+        },
+        $defs: { person: { required: ['name'], properties: { name: { type: 'string', minLength: 6 } } } },
+      },
+    } as never);
+    expect(JSON.parse(text).input).toEqual({
+      id: '123e4567-e89b-42d3-a456-426614174000',
+      mail: 'ann@example.com',
+      to: { name: 'textxx' },
+      first: 3,
+    });
+    const wide = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`m${index}`, { $ref: '#' }]));
+    const endless = sampleStep({ type: 'tool', name: 'n', inputSchema: { properties: wide } } as never);
+    expect(endless.length).toBeLessThan(200_000);
+  });
+
   it('is one that the draft of a new control can be tried with', () => {
     expect(JSON.parse(sampleStep({ type: 'llm', name: 'n' } as never))).toEqual({
       type: 'llm',
       name: 'n',
-      input: {},
+      input: '',
     });
     expect(draftMessage(newDraft()).problems).toEqual([]);
   });

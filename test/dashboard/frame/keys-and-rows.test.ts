@@ -37,6 +37,21 @@ describe('keys', () => {
     }
   });
 
+  it('are those of a text while somebody types one without a field', () => {
+    const sequence = new KeySequence();
+    const type = (text: string, at: number) => {
+      const found = sequence.press(key(text), at);
+      if (found === text) sequence.meantNothing(key(text), at);
+      return found;
+    };
+    expect(type('n', 0)).toBe('n');
+    expect(type('g', 100)).toBeUndefined();
+    expect(type('e', 200)).toBeUndefined();
+    expect(type('?', 300)).toBeUndefined();
+    expect(type('g', 900)).toBeUndefined();
+    expect(type('e', 1_000)).toBe('g e');
+  });
+
   it('lead from row to row and never out of the list', () => {
     expect(rowAfterKey('j', 0, 3)).toBe(1);
     expect(rowAfterKey('ArrowDown', 2, 3)).toBe(2);

@@ -11,6 +11,8 @@ import { Empty, QueryState } from '../ui/states.js';
 import { Table } from '../ui/table/table.js';
 import { UserText } from '../ui/user-text.js';
 import { Warnings } from '../ui/warnings.js';
+import { policyAgentsUndo } from '../undo/link-undo.js';
+import { offerUndo } from '../undo/undo-store.js';
 import { controlsOnlyBy } from './control-origins.js';
 import { useAgentLinks } from './use-agent-links.js';
 import './agents.css';
@@ -77,7 +79,11 @@ function RemovePolicy({ agentName, policy, lost }: RemovePolicyProps) {
       verb="Remove"
       object={policy.name}
       change={remove}
-      onConfirm={() => remove.mutateAsync({ agentName, policyId: policy.id })}
+      onConfirm={() =>
+        remove
+          .mutateAsync({ agentName, policyId: policy.id })
+          .then(() => offerUndo(policyAgentsUndo(policy, [agentName])))
+      }
     >
       <p>
         <UserText text={agentName} /> loses {numberOf(lost, 'control')}.

@@ -28,7 +28,7 @@ export function LatestMatches({ agentName }: { readonly agentName: string }) {
           events.length === 0 ? (
             <>
               <p className="muted">No match is stored.</p>
-              <RecordedNote />
+              <RecordedNote isOfList />
             </>
           ) : (
             <>

@@ -6,6 +6,8 @@ import { ConfirmButton } from '../ui/confirm-button.js';
 import { SearchToAdd } from '../ui/fields/search-to-add.js';
 import { UserText } from '../ui/user-text.js';
 import { Warnings } from '../ui/warnings.js';
+import { unlinkUndo } from '../undo/link-undo.js';
+import { offerUndo } from '../undo/undo-store.js';
 import type { ControlOrigin } from './control-origins.js';
 
 interface LinkControlProps {
@@ -48,7 +50,11 @@ export function UnlinkControl({ agentName, controlId, name, origin }: UnlinkCont
       verb="Unlink"
       object={name}
       change={unlink}
-      onConfirm={() => unlink.mutateAsync({ agentName, controlId })}
+      onConfirm={() =>
+        unlink
+          .mutateAsync({ agentName, controlId })
+          .then(() => offerUndo(unlinkUndo(agentName, { id: controlId, name })))
+      }
     >
       {policies.length === 0 ? (
         <p>

@@ -17,6 +17,8 @@ import { List } from '../ui/list/list.js';
 import { Empty } from '../ui/states.js';
 import { UserText } from '../ui/user-text.js';
 import { Warnings } from '../ui/warnings.js';
+import { unlinkUndo } from '../undo/link-undo.js';
+import { offerUndo } from '../undo/undo-store.js';
 
 interface ControlProps {
   readonly control: GetControlResponse;
@@ -113,7 +115,11 @@ function UnlinkAgent({ control, agent: { agentName, policyIds } }: UnlinkAgentPr
       verb="Unlink"
       object={agentName}
       change={unlink}
-      onConfirm={() => unlink.mutateAsync({ agentName, controlId: control.id })}
+      onConfirm={() =>
+        unlink
+          .mutateAsync({ agentName, controlId: control.id })
+          .then(() => offerUndo(unlinkUndo(agentName, control)))
+      }
     >
       <p>
         {policyIds.length === 0 ? (

@@ -87,7 +87,7 @@ export const CONTROL_COLUMNS: Columns<ControlSummary> = [
 
 /** When something happened last, if it did. */
 function LastTime({ time }: { readonly time: string | undefined }) {
-  return time === undefined ? <span className="muted">–</span> : <TimeText time={time} />;
+  return time === undefined ? <span className="muted">–</span> : <TimeText time={time} isShort />;
 }
 
 /** A tag, which leads to the controls with it. */

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
+import { ControlWarnings } from '../control-parts/control-warnings.js';
 import { DecisionBadge, signOfDecision } from '../control-parts/decision-badge.js';
 import { AddressTabs } from '../ui/page/address-tabs.js';
 import { ByNumber } from '../ui/page/by-number.js';
@@ -73,6 +74,7 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
           <TagLink key={tag} tag={tag} />
         ))}
       </p>
+      {data !== undefined && <ControlWarnings data={data} />}
       <AddressTabs label="Control" tabs={tabs} />
     </>
   );

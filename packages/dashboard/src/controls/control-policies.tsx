@@ -17,6 +17,8 @@ import { numberOf } from '../ui/numbers.js';
 import { Empty } from '../ui/states.js';
 import { UserText } from '../ui/user-text.js';
 import { Warnings } from '../ui/warnings.js';
+import { policyControlUndo } from '../undo/link-undo.js';
+import { offerUndo } from '../undo/undo-store.js';
 
 interface ControlProps {
   readonly control: GetControlResponse;
@@ -78,7 +80,11 @@ function RemoveFromPolicy({ control, policy }: ControlProps & PolicyProps) {
       object={policy.name}
       label="Remove"
       change={remove}
-      onConfirm={() => remove.mutateAsync({ policyId: policy.id, controlId: control.id })}
+      onConfirm={() =>
+        remove
+          .mutateAsync({ policyId: policy.id, controlId: control.id })
+          .then(() => offerUndo(policyControlUndo(policy, control)))
+      }
     >
       <p>
         <UserText text={control.name} /> no longer checks the steps of{' '}

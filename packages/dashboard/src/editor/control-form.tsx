@@ -4,11 +4,14 @@ import type { EditorAction, EditorState } from './editor-state.js';
 import { CheckField, LinesInput, OneOfField, ProblemTexts, TextInput } from './form-fields.js';
 import { givenMember, type JsonValue, textOf, textsOf } from './json.js';
 import { type PlacedProblem, problemsOf } from './problem-place.js';
+import { type ScopeSuggestions, useScopeSuggestions } from './use-scope-suggestions.js';
 
 interface ControlFormProps {
   readonly state: EditorState;
   readonly dispatch: Dispatch<EditorAction>;
   readonly problems: readonly PlacedProblem[];
+  /** The agent that the control is tried with. Blank: none. */
+  readonly agentName: string;
 }
 
 const EXECUTIONS = [
@@ -20,7 +23,8 @@ const EXECUTIONS = [
 const FIELDS = ['name', 'description', 'enabled', 'execution', 'tags', 'scope', 'action'];
 
 /** The control itself: everything besides its condition. */
-export function ControlForm({ state, dispatch, problems }: ControlFormProps) {
+export function ControlForm({ state, dispatch, problems, agentName }: ControlFormProps) {
+  const known = useScopeSuggestions(agentName);
   const { name, draft } = state;
   const set = (members: readonly string[], value: JsonValue | undefined) =>
     dispatch({ type: 'set', members, value });
@@ -58,10 +62,11 @@ export function ControlForm({ state, dispatch, problems }: ControlFormProps) {
         onChange={(value) => set(['execution'], value)}
       />
       <ActionFields state={state} set={set} problems={problems} />
-      <ScopeFields state={state} set={set} problems={problems} />
+      <ScopeFields state={state} set={set} problems={problems} known={known} />
       <LinesInput
         label="Tags"
         values={textsOf(givenMember(draft, 'tags'))}
+        suggestions={known.tags}
         problems={problemsOf(problems, 'tags')}
         onChange={(values) => set(['tags'], listOrNone(values))}
       />
@@ -128,7 +133,12 @@ const STAGES = [
   ['post', 'post: after the step has run'],
 ] as const;
 
-function ScopeFields({ state: { draft }, set, problems }: PartProps) {
+function ScopeFields({
+  state: { draft },
+  set,
+  problems,
+  known,
+}: PartProps & { readonly known: ScopeSuggestions }) {
   const scope = givenMember(draft, 'scope');
   const stages = textsOf(givenMember(scope, 'stages'));
   const setStage = (stage: string, isSet: boolean): void => {
@@ -158,12 +168,14 @@ function ScopeFields({ state: { draft }, set, problems }: PartProps) {
         label="Step types"
         hint="For example tool or llm."
         values={textsOf(givenMember(scope, 'step_types'))}
+        suggestions={known.stepTypes}
         problems={problemsIn('step_types')}
         onChange={setList('step_types')}
       />
       <LinesInput
         label="Step names"
         values={textsOf(givenMember(scope, 'step_names'))}
+        suggestions={known.stepNames}
         problems={problemsIn('step_names')}
         onChange={setList('step_names')}
       />

@@ -1,11 +1,13 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
+import { DraftGate } from '../drafts/draft-gate.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { ByNumber } from '../ui/page/by-number.js';
 import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
 import { Loading, QueryState } from '../ui/states.js';
 import { Editor } from './editor.js';
+import { editorPlace, readEditorDraft } from './editor-draft.js';
 import { AdminOnly, FromTemplate } from './editor-notices.js';
 import { type EditorState, editorReducer, loadedState, newDraft } from './editor-state.js';
 import type { JsonObject } from './json.js';
@@ -84,13 +86,39 @@ function StoredEditor({ control, older, node }: StoredEditorProps) {
           The stored definition cannot be read. Saving replaces it by what is written here.
         </p>
       )}
-      <Editor
-        saved={saved}
-        start={startOf(name, draft ?? newDraft(), older, node)}
-        linkTo=""
-        before={savedBefore()}
-      />
+      <DraftGate
+        place={editorPlace(id)}
+        read={readEditorDraft}
+        note={(kept) => kept.version !== null && kept.version !== version && <Outdated version={version} />}
+      >
+        {(kept) =>
+          kept === null ? (
+            <Editor
+              saved={saved}
+              start={startOf(name, draft ?? newDraft(), older, node)}
+              linkTo=""
+              before={savedBefore()}
+            />
+          ) : (
+            <Editor
+              // Saving asks who wins if the control has a newer version than the one that the draft started from.
+              saved={{ ...saved, control: { controlId: id, version: kept.version ?? version } }}
+              start={loadedState(kept.name, kept.draft)}
+              linkTo=""
+            />
+          )
+        }
+      </DraftGate>
     </>
+  );
+}
+
+function Outdated({ version }: { readonly version: bigint }) {
+  return (
+    <p>
+      The control was changed since: it has version {String(version)} now. Saving the draft asks which of the
+      two counts.
+    </p>
   );
 }
 

@@ -52,9 +52,9 @@ export function loadedState(name: string, draft: JsonObject, selected: Selection
   return { name, draft, selected, past: [], future: [], lastEdit: null };
 }
 
-/** The draft of a control that does not exist yet. */
+/** The draft of a control that does not exist yet. It denies nothing before its writer has chosen so. */
 export function newDraft(): JsonObject {
-  return { condition: newCheck(), enabled: true, execution: 'server', action: { decision: 'deny' } };
+  return { condition: newCheck(), enabled: true, execution: 'server', action: { decision: 'observe' } };
 }
 
 export function conditionOf(draft: JsonObject): ConditionNode {

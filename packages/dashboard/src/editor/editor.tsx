@@ -1,11 +1,16 @@
 import { lazy, Suspense, useCallback, useMemo, useReducer, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { DenyQuestion } from '../control-parts/deny-question.js';
+import { type DenyRisk, denyRisk } from '../control-parts/deny-risk.js';
+import { DraftState } from '../drafts/draft-state.js';
+import { useKeptDraft } from '../drafts/use-kept-draft.js';
 import { useLeaveGuard } from '../ui/page/leave-guard.js';
 import { Page } from '../ui/page/page.js';
 import { Tabs } from '../ui/page/tabs.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
 import { ErrorState, Loading } from '../ui/states.js';
 import { UserText } from '../ui/user-text.js';
+import { editorPlace, keptEditorDraft } from './editor-draft.js';
 import { type EditorState, editorReducer } from './editor-state.js';
 import { isSameJson, type JsonObject } from './json.js';
 import { NodeForm } from './node-form.js';
@@ -52,25 +57,44 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
   const saving = useSave(stored, {
     linkTo,
     onDone: (controlId) => {
+      kept.discard();
       guard.release();
       navigate(`/controls/${controlId}`);
     },
     // From now on, the control has an address of its own. The warnings go there.
     onCreated: (created) => {
+      kept.discard();
       guard.release();
       navigate(`/controls/${created.controlId}/edit`, { replace: true, state: { saved: created } });
     },
     before,
   });
   const { saved, outcome } = saving;
+  const controlId = saved.control?.controlId ?? null;
+  const [asking, setAsking] = useState<{ readonly risk: DenyRisk; readonly overVersion?: bigint } | null>(
+    null,
+  );
   const isDirty = useMemo(
     () => name !== saved.name || !isSameJson(draft, saved.draft),
     [name, draft, saved.name, saved.draft],
   );
   const guard = useLeaveGuard(isDirty);
+  const isNew = saved.control === null;
+  const title = isNew ? 'New control' : `Edit ${saved.name}`;
+  const kept = useKeptDraft({
+    place: editorPlace(controlId),
+    title: isNew && name !== '' ? `New control ${name}` : title,
+    value: keptEditorDraft(state, saved.control?.version, linkTo),
+    isDirty,
+  });
   const problems = useProblems(state, check, outcome);
 
-  const save = (overVersion?: bigint): void => saving.save(name, draft, overVersion);
+  const save = (overVersion?: bigint): void => {
+    const risk = denyRisk(saved.control === null ? null : saved.draft, draft);
+    const isRefused = problems.all.some(({ severity }) => severity === 'error');
+    if (risk === null || isRefused) saving.save(name, draft, overVersion);
+    else setAsking(overVersion === undefined ? { risk } : { risk, overVersion });
+  };
   useCommandKeys({ s: () => save(), Enter: trial.run });
 
   const focusForm = useCallback(() => {
@@ -89,8 +113,6 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
     (next: JsonObject) => dispatch({ type: 'replace', draft: next, merge: 'json' }),
     [],
   );
-  const isNew = saved.control === null;
-  const title = isNew ? 'New control' : `Edit ${saved.name}`;
   return (
     <Page
       title={title}
@@ -109,7 +131,7 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
             {isNew ? 'All controls' : 'The control'}
           </Link>
           <span className="muted" role="status">
-            {isDirty ? 'Unsaved changes' : ''}
+            {isDirty ? <DraftState state={kept.state} /> : ''}
           </span>
           <button
             type="button"
@@ -124,7 +146,28 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
       }
     >
       {outcome.kind === 'failed' && <ErrorState error={outcome.error} onRetry={() => save()} />}
-      <SaveProgress state={state} dispatch={dispatch} saving={saving} held={guard} linkTo={linkTo} />
+      <SaveProgress
+        state={state}
+        dispatch={dispatch}
+        saving={saving}
+        held={guard}
+        linkTo={linkTo}
+        onOverwrite={save}
+        onDiscard={kept.discard}
+      />
+      {asking !== null && (
+        <DenyQuestion
+          risk={asking.risk}
+          name={name}
+          controlId={controlId}
+          linkTo={linkTo}
+          onConfirm={() => {
+            setAsking(null);
+            saving.save(name, draft, asking.overVersion);
+          }}
+          onCancel={() => setAsking(null)}
+        />
+      )}
       <div className="editor">
         <TreePane
           state={state}
@@ -180,6 +223,7 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
       </div>
       <ProblemSummary
         problems={problems}
+        isEmpty={isNew && state.past.length === 0 && name === ''}
         failure={check.failure}
         onRetry={check.retry}
         onOpen={openProblem}

@@ -98,11 +98,14 @@ export function TextInput({ label, hint, problems, value, onChange, isCode = fal
 
 interface LinesInputProps extends FieldProps {
   readonly values: readonly string[];
+  /** Texts that are known elsewhere. Those that match the last line are offered. */
+  readonly suggestions?: readonly string[];
   readonly onChange: (values: readonly string[]) => void;
 }
 
 /** A list of texts, one a line. */
-export function LinesInput({ label, hint, problems, values, onChange }: LinesInputProps) {
+export function LinesInput(props: LinesInputProps) {
+  const { label, hint, problems, values, suggestions = [], onChange } = props;
   const [typed, setTyped] = useState('');
   // Blank lines are part of what is typed, and not of the list.
   const text = isSameList(linesOf(typed), values) ? typed : values.join('\n');
@@ -111,20 +114,66 @@ export function LinesInput({ label, hint, problems, values, onChange }: LinesInp
   return (
     <FormField label={`${label}, one a line`} problems={problems} hint={shownHint}>
       {(ids) => (
-        <textarea
-          {...ids}
-          dir="auto"
-          rows={Math.min(6, Math.max(1, text.split('\n').length))}
-          spellCheck={false}
-          disabled={isMultiline}
-          value={text}
-          onChange={(event) => {
-            setTyped(event.target.value);
-            onChange(linesOf(event.target.value));
-          }}
-        />
+        <>
+          <textarea
+            {...ids}
+            dir="auto"
+            rows={Math.min(6, Math.max(1, text.split('\n').length))}
+            spellCheck={false}
+            disabled={isMultiline}
+            value={text}
+            onChange={(event) => {
+              setTyped(event.target.value);
+              onChange(linesOf(event.target.value));
+            }}
+          />
+          {!isMultiline && (
+            <Suggestions
+              label={label}
+              texts={suggestions}
+              values={values}
+              onChoose={(next) => {
+                setTyped(next.join('\n'));
+                onChange(next);
+              }}
+            />
+          )}
+        </>
       )}
     </FormField>
+  );
+}
+
+const MAX_SUGGESTIONS = 6;
+
+interface SuggestionsProps {
+  readonly label: string;
+  readonly texts: readonly string[];
+  readonly values: readonly string[];
+  readonly onChoose: (values: readonly string[]) => void;
+}
+
+/** Buttons that complete the last line, or add another one. */
+function Suggestions({ label, texts, values, onChoose }: SuggestionsProps) {
+  const last = values.at(-1) ?? '';
+  const isUnfinished = last !== '' && !texts.includes(last);
+  const typed = isUnfinished ? last.toLowerCase() : '';
+  const others = texts.filter((text) => !values.includes(text) && text.toLowerCase().includes(typed));
+  if (others.length === 0) return null;
+  return (
+    <fieldset className="suggestions" aria-label={`Suggestions for ${label.toLowerCase()}`}>
+      {others.slice(0, MAX_SUGGESTIONS).map((text) => (
+        <button
+          key={text}
+          type="button"
+          dir="auto"
+          title={text}
+          onClick={() => onChoose([...(isUnfinished ? values.slice(0, -1) : values), text])}
+        >
+          {text}
+        </button>
+      ))}
+    </fieldset>
   );
 }
 

@@ -1,4 +1,13 @@
-import { type KeyboardEvent, type ReactNode, type Ref, useEffect, useId, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type Ref,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 
 /** An action of a menu. */
 export interface MenuItem {
@@ -21,13 +30,31 @@ export function MenuButton({ label, icon, items, disabled = false, buttonRef }: 
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  /** What had the focus when the menu was opened, by a click or by a key of another element. */
+  const opener = useRef<Element | null>(null);
   const menuItems = (): HTMLElement[] => [
     ...(root.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? []),
   ];
+  // In the top layer, no pane around the button cuts the menu off.
+  useLayoutEffect(() => {
+    const button = root.current?.querySelector('button');
+    const menu = list.current;
+    if (!isOpen || menu === null || !button) return;
+    const place = (): void => placeBeside(button.getBoundingClientRect(), menu);
+    menu.showPopover();
+    place();
+    document.addEventListener('scroll', place, { capture: true });
+    window.addEventListener('resize', place);
+    return () => {
+      document.removeEventListener('scroll', place, { capture: true });
+      window.removeEventListener('resize', place);
+    };
+  }, [isOpen]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the items are read when the menu opens
   useEffect(() => {
     if (!isOpen) return;
-    menuItems()[0]?.focus();
+    menuItems()[0]?.focus({ preventScroll: true });
     const onPointer = (event: PointerEvent): void => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
@@ -37,7 +64,9 @@ export function MenuButton({ label, icon, items, disabled = false, buttonRef }: 
 
   const close = (): void => {
     setOpen(false);
-    root.current?.querySelector('button')?.focus();
+    const before = opener.current;
+    if (before instanceof HTMLElement && before !== document.body && before.isConnected) before.focus();
+    else root.current?.querySelector('button')?.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (!isOpen) return;
@@ -68,13 +97,16 @@ export function MenuButton({ label, icon, items, disabled = false, buttonRef }: 
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
         disabled={disabled}
-        onClick={() => setOpen(!isOpen)}
+        onClick={() => {
+          opener.current = document.activeElement;
+          setOpen(!isOpen);
+        }}
       >
         {icon}
         {label}
       </button>
       {isOpen && (
-        <div className="menu-list" role="menu" id={id} aria-label={label}>
+        <div ref={list} popover="manual" className="menu-list" role="menu" id={id} aria-label={label}>
           {items.map(({ name, hint, run }) => (
             <button
               key={name}
@@ -94,4 +126,17 @@ export function MenuButton({ label, icon, items, disabled = false, buttonRef }: 
       )}
     </div>
   );
+}
+
+const GAP_PX = 2;
+const EDGE_PX = 8;
+
+/** Puts a menu below a button, or above it if there is no room, and not beyond the edge of the window. */
+function placeBeside(button: DOMRect, menu: HTMLElement): void {
+  const { width, height } = menu.getBoundingClientRect();
+  const below = button.bottom + GAP_PX;
+  const top = below + height <= window.innerHeight ? below : Math.max(EDGE_PX, button.top - GAP_PX - height);
+  const left = Math.max(EDGE_PX, Math.min(button.left, window.innerWidth - width - EDGE_PX));
+  menu.style.top = `${top}px`;
+  menu.style.left = `${left}px`;
 }

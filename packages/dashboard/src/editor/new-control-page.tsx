@@ -1,10 +1,12 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
+import { DraftGate } from '../drafts/draft-gate.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
 import { Empty, QueryState } from '../ui/states.js';
 import { Editor } from './editor.js';
+import { editorPlace, readEditorDraft } from './editor-draft.js';
 import { AdminOnly } from './editor-notices.js';
 import { loadedState, newDraft } from './editor-state.js';
 import type { JsonObject } from './json.js';
@@ -28,7 +30,17 @@ interface NewEditorProps {
 }
 
 function NewEditor({ name, draft, linkTo }: NewEditorProps) {
-  return <Editor saved={{ control: null, name, draft }} start={loadedState(name, draft)} linkTo={linkTo} />;
+  return (
+    <DraftGate place={editorPlace(null)} read={readEditorDraft}>
+      {(kept) => (
+        <Editor
+          saved={{ control: null, name, draft }}
+          start={kept === null ? loadedState(name, draft) : loadedState(kept.name, kept.draft)}
+          linkTo={kept?.linkTo ?? linkTo}
+        />
+      )}
+    </DraftGate>
+  );
 }
 
 function CopyEditor({ controlId, linkTo }: { readonly controlId: number; readonly linkTo: string }) {

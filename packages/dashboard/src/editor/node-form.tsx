@@ -21,7 +21,10 @@ export const NodeForm = memo(function NodeForm({ state, dispatch, problems, agen
   const known = useEvaluators(agentName.trim());
   const edits = useTreeEdits(state, dispatch);
   const { draft, selected } = state;
-  if (selected === null) return <ControlForm state={state} dispatch={dispatch} problems={problems.control} />;
+  if (selected === null)
+    return (
+      <ControlForm state={state} dispatch={dispatch} problems={problems.control} agentName={agentName} />
+    );
   const node = nodeAt(conditionOf(draft), selected);
   const key = rowKey(node, selected);
   const ofNode = problems.nodes.get(key) ?? [];

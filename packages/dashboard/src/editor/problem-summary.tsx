@@ -4,6 +4,8 @@ import type { PlacedProblem } from './problem-place.js';
 
 interface ProblemSummaryProps {
   readonly problems: ProblemIndex;
+  /** Whether nothing was written yet: then nothing is said about it. */
+  readonly isEmpty: boolean;
   readonly failure: unknown;
   readonly onRetry: () => void;
   /** Goes to the place of a problem. */
@@ -11,9 +13,12 @@ interface ProblemSummaryProps {
 }
 
 const FIRST_SHOWN = 3;
+const EMPTY = 'Problems are listed here as you write. Begin with a name and the first check.';
 
 /** All problems of the draft, each leading to its place. */
-export function ProblemSummary({ problems: { all }, failure, onRetry, onOpen }: ProblemSummaryProps) {
+export function ProblemSummary(props: ProblemSummaryProps) {
+  const { problems, isEmpty, failure, onRetry, onOpen } = props;
+  const { all } = problems;
   const [isLong, setLong] = useState(false);
   const errors = all.filter(({ severity }) => severity === 'error');
   const warnings = all.filter(({ severity }) => severity === 'warning');
@@ -21,7 +26,7 @@ export function ProblemSummary({ problems: { all }, failure, onRetry, onOpen }: 
   return (
     <section className="problem-summary" aria-label="Problems">
       <p role="status" className={errors.length > 0 ? 'problem' : 'muted'}>
-        {summaryText(errors.length, warnings.length)}
+        {isEmpty ? EMPTY : summaryText(errors.length, warnings.length)}
       </p>
       {failure !== null && (
         <p className="problem" role="alert">

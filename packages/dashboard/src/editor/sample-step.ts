@@ -1,5 +1,6 @@
 import type { StepDefinition } from '@gen/enforcement/v1/agent_service_pb.js';
-import { givenMember, isJsonObject, type JsonObject, type JsonValue } from './json.js';
+import { resolveSchema } from '../schema-form/resolve-schema.js';
+import { givenMember, isJsonObject, type JsonObject, type JsonValue, textsOf } from './json.js';
 
 /** The step that is there before another one is chosen. */
 export const FIRST_STEP = stepText({
@@ -9,15 +10,31 @@ export const FIRST_STEP = stepText({
 });
 
 const MAX_DEPTH = 6;
+const MAX_MEMBERS = 50;
+/** Values made up for one step. A schema that leads to more is cut off. */
+const MAX_VALUES = 500;
+
+/** Texts of formats that are often checked. */
+const FORMATS: Readonly<Record<string, string>> = {
+  date: '2026-01-31',
+  'date-time': '2026-01-31T12:00:00Z',
+  time: '12:00:00Z',
+  email: 'ann@example.com',
+  hostname: 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.com/',
+  uuid: '123e4567-e89b-42d3-a456-426614174000',
+};
 
 /** A step of a registered kind, with values made up from its schemas. */
 export function sampleStep({ type = 'tool', name = '', inputSchema, outputSchema }: StepDefinition): string {
-  const input = inputSchema === undefined ? {} : sampleValue(inputSchema, 0);
+  const empty = type === 'tool' ? {} : '';
   return stepText({
     type,
     name,
-    input,
-    ...(outputSchema === undefined ? {} : { output: sampleValue(outputSchema, 0) }),
+    input: inputSchema === undefined ? empty : sampleOf(inputSchema),
+    ...(outputSchema === undefined ? {} : { output: sampleOf(outputSchema) }),
   });
 }
 
@@ -25,30 +42,58 @@ function stepText(step: JsonObject): string {
   return JSON.stringify(step, null, 2);
 }
 
-/** A value that a JSON Schema allows, as far as its types and examples say. */
-function sampleValue(schema: JsonValue | undefined, depth: number): JsonValue {
-  if (!isJsonObject(schema) || depth > MAX_DEPTH) return {};
-  const given = schema.default ?? schema.const ?? firstOf(schema.examples) ?? firstOf(schema.enum);
-  if (given !== undefined && given !== null) return given;
-  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
-  switch (type) {
-    case 'string':
-      return '';
-    case 'number':
-    case 'integer':
-      return typeof schema.minimum === 'number' ? schema.minimum : 0;
-    case 'boolean':
-      return false;
-    case 'array':
-      return schema.items === undefined ? [] : [sampleValue(schema.items, depth + 1)];
-    case 'null':
-      return null;
-    default: {
-      const properties = givenMember(schema, 'properties');
-      const members = Object.entries(isJsonObject(properties) ? properties : {});
-      return Object.fromEntries(members.map(([name, member]) => [name, sampleValue(member, depth + 1)]));
+/** A value that a JSON Schema allows, as far as its types, examples and required members say. */
+export function sampleOf(root: JsonObject): JsonValue {
+  let left = MAX_VALUES;
+  const sample = (given: JsonValue | undefined, depth: number): JsonValue => {
+    left -= 1;
+    if (!isJsonObject(given) || depth > MAX_DEPTH || left < 0) return {};
+    const schema = resolveSchema(root, given);
+    const known = schema.const ?? firstOf(schema.examples) ?? schema.default ?? firstOf(schema.enum);
+    if (known !== undefined && known !== null) return known;
+    const choice = firstOf(schema.anyOf) ?? firstOf(schema.oneOf);
+    if (isJsonObject(choice) && schema.properties === undefined) return sample(choice, depth + 1);
+    switch (typeOf(schema)) {
+      case 'string':
+        return textFor(schema);
+      case 'number':
+      case 'integer':
+        return numberFor(schema);
+      case 'boolean':
+        return false;
+      case 'array':
+        return schema.items === undefined ? [] : [sample(schema.items, depth + 1)];
+      case 'null':
+        return null;
+      default:
+        return Object.fromEntries(membersOf(schema).map(([name, one]) => [name, sample(one, depth + 1)]));
     }
-  }
+  };
+  return sample(root, 0);
+}
+
+/** The members that a schema requires; all of them if it requires none. */
+function membersOf(schema: JsonObject): readonly [string, JsonValue][] {
+  const properties = givenMember(schema, 'properties');
+  const all = Object.entries(isJsonObject(properties) ? properties : {});
+  const required = new Set(textsOf(schema.required));
+  const chosen = required.size === 0 ? all : all.filter(([name]) => required.has(name));
+  return chosen.slice(0, MAX_MEMBERS);
+}
+
+function typeOf({ type }: JsonObject): JsonValue | undefined {
+  return Array.isArray(type) ? (type.find((one) => one !== 'null') ?? type[0]) : type;
+}
+
+function textFor({ format, minLength }: JsonObject): string {
+  const known = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
+  const text = known ?? 'text';
+  return typeof minLength === 'number' && minLength <= 100 ? text.padEnd(minLength, 'x') : text;
+}
+
+function numberFor({ minimum, exclusiveMinimum }: JsonObject): number {
+  if (typeof minimum === 'number') return minimum;
+  return typeof exclusiveMinimum === 'number' ? exclusiveMinimum + 1 : 0;
 }
 
 function firstOf(list: JsonValue | undefined): JsonValue | undefined {

@@ -1,20 +1,22 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService, type ControlVersion } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
+import { Dialog } from '../ui/dialog.js';
 import type { HeldNavigation } from '../ui/page/leave-guard.js';
 import { QueryState } from '../ui/states.js';
 import { TimeText } from '../ui/time-text.js';
 import { UserText } from '../ui/user-text.js';
-import { Dialog } from './dialog.js';
 import type { SavedOutcome, StoredControl } from './use-save.js';
 
 interface LeaveDialogProps {
   readonly name: string;
   readonly held: HeldNavigation;
+  /** Forgets the draft of the changes. */
+  readonly onDiscard: () => void;
 }
 
 /** Asks before unsaved changes are lost. */
-export function LeaveDialog({ name, held }: LeaveDialogProps) {
+export function LeaveDialog({ name, held, onDiscard }: LeaveDialogProps) {
   return (
     <Dialog
       title="Leave without saving?"
@@ -24,13 +26,20 @@ export function LeaveDialog({ name, held }: LeaveDialogProps) {
           <button type="button" onClick={held.stay}>
             Keep editing
           </button>
-          <button type="button" className="primary" onClick={held.leave}>
+          <button
+            type="button"
+            className="primary"
+            onClick={() => {
+              onDiscard();
+              held.leave();
+            }}
+          >
             Discard the changes of <bdi>{name === '' ? 'the new control' : name}</bdi>
           </button>
         </>
       }
     >
-      <p>The changes are kept nowhere else.</p>
+      <p>Discarded changes are kept nowhere, not as a draft either.</p>
     </Dialog>
   );
 }

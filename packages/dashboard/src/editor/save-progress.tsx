@@ -17,10 +17,14 @@ interface SaveProgressProps {
   readonly saving: Saving;
   readonly held: HeldNavigation;
   readonly linkTo: string;
+  readonly onOverwrite: (version: bigint) => void;
+  /** Forgets the draft, for changes that are given up. */
+  readonly onDiscard: () => void;
 }
 
 /** What saving needs an answer for: warnings, a conflict, changes that would be lost. */
-export function SaveProgress({ state, dispatch, saving, held, linkTo }: SaveProgressProps) {
+export function SaveProgress(props: SaveProgressProps) {
+  const { state, dispatch, saving, held, linkTo, onOverwrite, onDiscard } = props;
   const { outcome, saved } = saving;
   const [readError, setReadError] = useState<unknown>(null);
 
@@ -57,12 +61,12 @@ export function SaveProgress({ state, dispatch, saving, held, linkTo }: SaveProg
           control={saved.control}
           name={saved.name}
           currentVersion={outcome.currentVersion}
-          onOverwrite={() => saving.save(state.name, state.draft, outcome.currentVersion)}
+          onOverwrite={() => onOverwrite(outcome.currentVersion)}
           onTakeTheirs={() => void takeTheirs(saved.control?.controlId ?? 0)}
           onClose={saving.dismiss}
         />
       )}
-      {held.isHeld && <LeaveDialog name={state.name} held={held} />}
+      {held.isHeld && <LeaveDialog name={state.name} held={held} onDiscard={onDiscard} />}
     </>
   );
 }

@@ -1,9 +1,9 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
-import { useId, useState } from 'react';
+import { useId } from 'react';
 import { useDebounced } from '../ui/browser/use-debounced.js';
 import { SelectField } from '../ui/fields/fields.js';
-import { sampleStep } from './sample-step.js';
+import { RegisteredSteps } from './registered-steps.js';
 import { TrialResult } from './trial-result.js';
 import type { DraftTrial, TrialStep } from './use-trial.js';
 
@@ -87,36 +87,5 @@ function AgentNames({ id, typed }: { readonly id: string; readonly typed: string
         <option key={agent.agentName} value={agent.agentName} />
       ))}
     </datalist>
-  );
-}
-
-interface RegisteredStepsProps {
-  readonly agentName: string;
-  readonly onChoose: (text: string) => void;
-}
-
-/** Starts from a step that the agent has registered. */
-function RegisteredSteps({ agentName, onChoose }: RegisteredStepsProps) {
-  const name = useDebounced(agentName.trim());
-  const { data } = useQuery(
-    AgentService.method.getAgent,
-    { agentName: name },
-    { enabled: name !== '', retry: false },
-  );
-  const [chosen, setChosen] = useState('');
-  const steps = name === '' ? [] : (data?.steps ?? []);
-  if (steps.length === 0) return null;
-  const options = steps.map((step, index) => [String(index), `${step.type} ${step.name}`] as const);
-  return (
-    <SelectField
-      label="Start from a step of the agent"
-      value={chosen}
-      options={[['', 'Choose…'], ...options]}
-      onChange={(value) => {
-        setChosen(value);
-        const step = steps[Number(value)];
-        if (value !== '' && step !== undefined) onChoose(sampleStep(step));
-      }}
-    />
   );
 }

@@ -2,9 +2,11 @@ import { createClient } from '@connectrpc/connect';
 import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { useCallback, useEffect, useState } from 'react';
 import { transport } from '../data/transport.js';
+import { useSession } from '../session/session-context.js';
 import { draftMessage } from './draft-message.js';
 import type { JsonObject } from './json.js';
 import { type PlacedProblem, placedProblem } from './problem-place.js';
+import { useRepeatedly } from './use-repeatedly.js';
 import { refusedProblems, warningProblems } from './violations.js';
 
 const DELAY_MS = 300;
@@ -28,8 +30,11 @@ const UNCHECKED: CheckResult = { problems: [], checked: null, failure: null };
 export function useServerCheck(draft: JsonObject): ServerCheck {
   const [result, setResult] = useState<CheckResult>(UNCHECKED);
   const [attempt, setAttempt] = useState(0);
+  const { ended } = useSession();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt checks the same draft again
   useEffect(() => {
+    // Asked again once somebody is signed in.
+    if (ended !== null) return;
     const stop = new AbortController();
     const timer = setTimeout(() => {
       checkDraft(draft, stop.signal).then(setResult, (failure: unknown) => {
@@ -40,8 +45,9 @@ export function useServerCheck(draft: JsonObject): ServerCheck {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [draft, attempt]);
+  }, [draft, attempt, ended]);
   const retry = useCallback(() => setAttempt((last) => last + 1), []);
+  useRepeatedly(result.failure, retry);
   return { ...result, retry };
 }
 

@@ -3,10 +3,12 @@ import { Stage } from '@gen/enforcement/v1/control_pb.js';
 import { EvaluationService, type ExplainResponse } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { useCallback, useEffect, useState } from 'react';
 import { transport } from '../data/transport.js';
+import { useSession } from '../session/session-context.js';
 import { draftMessage } from './draft-message.js';
 import { conditionOf } from './editor-state.js';
 import type { JsonObject } from './json.js';
 import { NO_RESULTS, type NodeResults, nodeResults } from './node-results.js';
+import { useRepeatedly } from './use-repeatedly.js';
 import { refusedProblems } from './violations.js';
 
 const DELAY_MS = 300;
@@ -43,8 +45,10 @@ export function useTrial(draft: JsonObject, { text, stage, agentName }: TrialSte
   const [isRunning, setRunning] = useState(false);
   const [request, setRequest] = useState({ count: 0, at: 0 });
   const { count } = request;
+  const { ended } = useSession();
   // biome-ignore lint/correctness/useExhaustiveDependencies: `count` asks for the same step again
   useEffect(() => {
+    if (ended !== null) return;
     const stop = new AbortController();
     const step = { text, stage, agentName };
     const start = (): void => {
@@ -60,8 +64,9 @@ export function useTrial(draft: JsonObject, { text, stage, agentName }: TrialSte
       clearTimeout(timer);
       stop.abort();
     };
-  }, [draft, text, stage, agentName, count]);
+  }, [draft, text, stage, agentName, count, ended]);
   const run = useCallback(() => setRequest((last) => ({ count: last.count + 1, at: Date.now() })), []);
+  useRepeatedly(outcome.kind === 'failed' ? outcome.error : null, run);
   const results = outcome.kind === 'explained' ? outcome.results : NO_RESULTS;
   return { outcome, results, isRunning, run };
 }

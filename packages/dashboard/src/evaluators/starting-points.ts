@@ -58,6 +58,6 @@ export function exampleDefinition(name: string, { path, config }: StartingPoint)
   return {
     execution: 'server',
     condition: { selector: { path }, evaluator: { name, config } },
-    action: { decision: 'deny' },
+    action: { decision: 'observe' },
   };
 }

@@ -3,9 +3,9 @@ import { useLocation } from 'wouter';
 import { GO_LETTERS } from '../ui/shortcuts/shortcut-keys.js';
 import { listenForShortcuts, useShortcut } from '../ui/shortcuts/shortcuts.js';
 import { IS_MAC } from './command-key.js';
-import { PAGES } from './pages.js';
+import { usePages } from './pages.js';
+import { Palette } from './palette.js';
 
-const Palette = lazy(() => import('./palette.js'));
 const ShortcutsDialog = lazy(() => import('./shortcuts-dialog.js'));
 
 /** An open dialog. Each opening is a new one: a dialog hears of its end later than it ends. */
@@ -24,6 +24,7 @@ export function useFrameDialogs() {
     setDialog({ name, opening: openings });
   }, []);
   const [, open] = useLocation();
+  const pages = usePages();
   // Before the page is seen: a key that is pressed then counts.
   useLayoutEffect(() => listenForShortcuts(), []);
   useLayoutEffect(() => {
@@ -43,16 +44,16 @@ export function useFrameDialogs() {
   const close = () => setDialog((before) => (before === dialog ? null : before));
   const dialogs = (
     <>
-      {PAGES.map(({ path, name }) => {
+      {pages.map(({ path, name }) => {
         const letter = GO_LETTERS[path];
         return letter === undefined ? null : (
           <GoTo key={path} name={name} letter={letter} onGo={() => open(path)} />
         );
       })}
+      {dialog?.name === 'palette' && (
+        <Palette key={dialog.opening} onClose={close} onShortcuts={() => show('shortcuts')} />
+      )}
       <Suspense>
-        {dialog?.name === 'palette' && (
-          <Palette key={dialog.opening} onClose={close} onShortcuts={() => show('shortcuts')} />
-        )}
         {dialog?.name === 'shortcuts' && <ShortcutsDialog key={dialog.opening} onClose={close} />}
       </Suspense>
     </>

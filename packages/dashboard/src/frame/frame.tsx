@@ -8,15 +8,15 @@ import {
 } from '@tabler/icons-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
-import { useAgentLimit } from '../limited/agent-limit.js';
-import { useIsAdmin, useSession } from '../session/session-context.js';
+import { useSession } from '../session/session-context.js';
 import { useTheme } from '../theme/theme.js';
 import { useOnline } from '../ui/browser/use-online.js';
+import { UndoToasts } from '../undo/undo-toasts.js';
 import './frame.css';
 import { COMMAND_KEY } from './command-key.js';
 import { useFrameDialogs } from './frame-dialogs.js';
 import { IdentityMenu } from './identity-menu.js';
-import { PAGES, type PageLink } from './pages.js';
+import { type PageLink, usePages } from './pages.js';
 import { ServerState } from './server-state.js';
 
 /** The menu and the header around each page. */
@@ -26,10 +26,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const { dialogs, openPalette, openShortcuts } = useFrameDialogs();
   const isOnline = useOnline();
-  const isAdmin = useIsAdmin();
-  const isLimited = useAgentLimit() !== undefined;
-  const isOffered = ({ isForAdmins, isBeyondAgents }: PageLink) =>
-    (isAdmin || isForAdmins !== true) && !(isLimited && isBeyondAgents === true);
+  const pages = usePages();
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when another page is opened
   useEffect(() => setMenuOpen(false), [path]);
   const onMenuKey = (event: KeyboardEvent): void => {
@@ -84,7 +81,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       </header>
       <nav id="menu" className={isMenuOpen ? 'menu open' : 'menu'} aria-label="Pages" onKeyDown={onMenuKey}>
         <ul>
-          {PAGES.filter(isOffered).map((page) => (
+          {pages.map((page) => (
             <MenuItem key={page.path} page={page} />
           ))}
         </ul>
@@ -100,6 +97,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         {children}
       </main>
       {dialogs}
+      <UndoToasts />
     </div>
   );
 }

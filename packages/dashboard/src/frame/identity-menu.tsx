@@ -1,5 +1,3 @@
-import { useQuery } from '@connectrpc/connect-query';
-import { ServerService } from '@gen/enforcement/v1/server_service_pb.js';
 import { IconUser } from '@tabler/icons-react';
 import { useSession } from '../session/session-context.js';
 import { useSignOut } from '../session/use-sign-out.js';
@@ -12,8 +10,8 @@ const MAX_NAME = 24;
 export function IdentityMenu() {
   const { state } = useSession();
   const { leave, problem } = useSignOut();
-  const name = useQuery(ServerService.method.getServerInfo, {}).data?.callerName;
   if (state.kind !== 'ready' || leave === undefined) return null;
+  const { name } = state;
   const role = state.isAdmin ? 'admin' : 'regular key';
   return (
     <div className="session">

@@ -11,6 +11,8 @@ import {
   IconTemplate,
   type TablerIcon,
 } from '@tabler/icons-react';
+import { useAgentLimit } from '../limited/agent-limit.js';
+import { useIsAdmin } from '../session/session-context.js';
 
 /** A page of the menu. */
 export interface PageLink {
@@ -34,3 +36,13 @@ export const PAGES: readonly PageLink[] = [
   { path: '/playground', name: 'Playground', icon: IconFlask },
   { path: '/audit', name: 'Audit log', icon: IconHistory, isForAdmins: true, isBeyondAgents: true },
 ];
+
+/** The pages that the caller can open. */
+export function usePages(): readonly PageLink[] {
+  const isAdmin = useIsAdmin();
+  const isLimited = useAgentLimit() !== undefined;
+  return PAGES.filter(
+    ({ isForAdmins, isBeyondAgents }) =>
+      (isAdmin || isForAdmins !== true) && !(isLimited && isBeyondAgents === true),
+  );
+}

@@ -1,5 +1,9 @@
 import type { RecentPage } from '../ui/page/recent-pages.js';
 
+/** Keys of the field that the results answer. */
+export const PALETTE_KEYS = ['ArrowDown', 'ArrowUp', 'Enter'] as const;
+export type PaletteKey = (typeof PALETTE_KEYS)[number];
+
 /** A choice of the palette. */
 export interface PaletteItem {
   /** Unique in the palette. */

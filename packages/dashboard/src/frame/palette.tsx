@@ -1,65 +1,48 @@
-import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
-import { useLocation } from 'wouter';
-import { useDebounced } from '../ui/browser/use-debounced.js';
-import { errorText } from '../ui/error-text.js';
-import { recentPages } from '../ui/page/recent-pages-store.js';
-import { UserText } from '../ui/user-text.js';
+import {
+  type KeyboardEvent,
+  lazy,
+  Suspense,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import './palette.css';
-import { matching, type PaletteItem, recentItems, withoutRepeats } from './palette-items.js';
-import { pageItems, usePaletteActions } from './use-palette-actions.js';
-import { usePaletteSearch } from './use-palette-search.js';
+import { PALETTE_KEYS, type PaletteKey } from './palette-items.js';
 
-const SEARCH_AFTER_MS = 150;
+const PaletteResults = lazy(() => import('./palette-results.js'));
 
 interface PaletteProps {
   readonly onClose: () => void;
   readonly onShortcuts: () => void;
 }
 
-/** Finds pages, agents, controls, policies, traces and actions by their names: a combobox in a dialog. */
-export default function Palette({ onClose, onShortcuts }: PaletteProps) {
+/**
+ * Finds pages, agents, controls, policies, traces and actions by their names: a combobox in a dialog. The field is there
+ * with the key that opens it, before the results are loaded: what one types goes nowhere else.
+ */
+export function Palette({ onClose, onShortcuts }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  const [, open] = useLocation();
   const [typed, setTyped] = useState('');
-  const [selected, setSelected] = useState(0);
-  const text = typed.trim();
-  const search = usePaletteSearch(useDebounced(text, SEARCH_AFTER_MS));
-  const recent = useMemo(() => recentItems(recentPages()), []);
-  const actions = usePaletteActions(onShortcuts);
-  const groups = withoutRepeats([
-    { name: 'Recent', items: matching(recent, text) },
-    { name: 'Pages', items: matching(pageItems(), text) },
-    ...(text === '' ? [] : search.groups),
-    { name: 'Actions', items: matching(actions, text) },
-  ]);
-  const items = groups.flatMap((group) => group.items);
-  const at = Math.min(selected, items.length - 1);
-  const optionId = (item: PaletteItem) => `${id}-${items.indexOf(item)}`;
-
-  useEffect(() => {
+  /** Keys since the text was last changed. */
+  const [keys, setKeys] = useState<readonly PaletteKey[]>([]);
+  /** Number of the selected option; null without one. */
+  const [active, setActive] = useState<number | null>(null);
+  useLayoutEffect(() => {
     dialog.current?.showModal();
   }, []);
   useEffect(() => {
-    document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: 'nearest' });
-  }, [id, at]);
+    if (active !== null) document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' });
+  }, [id, active]);
 
-  const choose = ({ action }: PaletteItem): void => {
-    dialog.current?.close();
-    if ('href' in action) open(action.href);
-    else action.run();
-  };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const { key } = event;
-    const item = items[at];
-    if (event.nativeEvent.isComposing) return;
-    if (key === 'ArrowDown') setSelected((at + 1) % Math.max(1, items.length));
-    else if (key === 'ArrowUp') setSelected((at + items.length - 1) % Math.max(1, items.length));
-    else if (key === 'Enter' && item !== undefined) choose(item);
-    else return;
+    const key = PALETTE_KEYS.find((one) => one === event.key);
+    if (key === undefined || event.nativeEvent.isComposing) return;
     event.preventDefault();
+    setKeys((before) => [...before, key]);
   };
-
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside the dialog; Escape closes it too
     <dialog
@@ -76,69 +59,39 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
-        aria-activedescendant={items.length === 0 ? undefined : `${id}-${at}`}
+        aria-activedescendant={active === null ? undefined : `${id}-${active}`}
         placeholder="Search, or type a trace id"
         autoComplete="off"
         spellCheck={false}
         value={typed}
         onChange={(event) => {
           setTyped(event.target.value);
-          setSelected(0);
+          setKeys([]);
         }}
         onKeyDown={onKeyDown}
       />
-      <div role="listbox" id={`${id}-list`} aria-label="Results" tabIndex={-1}>
-        {groups.map((group) => (
-          // biome-ignore lint/a11y/useSemanticElements: options are grouped in a listbox, not fields in a form
-          <div key={group.name} role="group" aria-label={group.name}>
-            <div className="palette-group" aria-hidden="true">
-              {group.name}
-            </div>
-            {group.items.map((item) => (
-              <Option
-                key={item.id}
-                id={optionId(item)}
-                item={item}
-                isSelected={items[at] === item}
-                onChoose={() => choose(item)}
-              />
-            ))}
-          </div>
-        ))}
-      </div>
-      <p className="palette-state muted" role="status">
-        {search.error !== undefined && text !== ''
-          ? `The search failed: ${errorText(search.error).detail}`
-          : stateText(items.length, text, search.isSearching)}
-      </p>
+      <Suspense fallback={<Empty id={id} />}>
+        <PaletteResults
+          id={id}
+          typed={typed}
+          keys={keys}
+          onActive={setActive}
+          onShortcuts={onShortcuts}
+          close={() => dialog.current?.close()}
+        />
+      </Suspense>
     </dialog>
   );
 }
 
-function stateText(count: number, text: string, isSearching: boolean): string {
-  if (isSearching) return 'Searching…';
-  if (count === 0) return `Nothing is called “${text}”.`;
-  return `${count} ${count === 1 ? 'result' : 'results'}. ↑ ↓ to choose, Enter to open, Esc to close.`;
-}
-
-interface OptionProps {
-  readonly id: string;
-  readonly item: PaletteItem;
-  readonly isSelected: boolean;
-  readonly onChoose: () => void;
-}
-
-function Option({ id, item, isSelected, onChoose }: OptionProps) {
+/** The list before its program is loaded. */
+function Empty({ id }: { readonly id: string }) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the focus stays in the combobox, which has the keys
-    // biome-ignore lint/a11y/useFocusableInteractive: the same
-    <div role="option" id={id} aria-selected={isSelected} onClick={onChoose}>
-      <UserText text={item.label} />
-      {item.keys !== undefined && (
-        <span className="keys" aria-hidden="true">
-          {item.keys}
-        </span>
-      )}
-    </div>
+    <>
+      <div role="listbox" id={`${id}-list`} aria-label="Results" tabIndex={-1} />
+      <p className="palette-state muted" role="status">
+        Loading…
+      </p>
+    </>
   );
 }

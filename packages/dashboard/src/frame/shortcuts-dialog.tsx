@@ -2,7 +2,7 @@ import { useEffect, useId, useRef } from 'react';
 import { GO_LETTERS } from '../ui/shortcuts/shortcut-keys.js';
 import { useActiveShortcuts, useShortcutsSwitch } from '../ui/shortcuts/shortcuts.js';
 import { COMMAND_KEY } from './command-key.js';
-import { PAGES } from './pages.js';
+import { usePages } from './pages.js';
 import './shortcuts-dialog.css';
 
 /** All keys that work here, and a switch for those that are single. */
@@ -11,6 +11,7 @@ export default function ShortcutsDialog({ onClose }: { readonly onClose: () => v
   const id = useId();
   const [isOn, setOn] = useShortcutsSwitch();
   const shortcuts = useActiveShortcuts();
+  const pages = usePages();
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
@@ -35,7 +36,7 @@ export default function ShortcutsDialog({ onClose }: { readonly onClose: () => v
           <Keys key={keys} keys={[keys === ' ' ? 'Space' : keys]} text={text} />
         ))}
         <Keys keys={['e']} text="Edit, on pages that show something to edit" />
-        {PAGES.map(({ path, name }) => {
+        {pages.map(({ path, name }) => {
           const letter = GO_LETTERS[path];
           return letter === undefined ? null : (
             <Keys key={path} keys={['g', letter]} text={`Go to ${name}`} />

@@ -2,12 +2,12 @@ import { useIsAdmin } from '../session/session-context.js';
 import { useSignOut } from '../session/use-sign-out.js';
 import { useTheme } from '../theme/theme.js';
 import { GO_LETTERS } from '../ui/shortcuts/shortcut-keys.js';
-import { PAGES } from './pages.js';
+import type { PageLink } from './pages.js';
 import type { PaletteItem } from './palette-items.js';
 
 /** The pages of the menu, as choices of the palette. */
-export function pageItems(): readonly PaletteItem[] {
-  return PAGES.map(({ path, name }) => ({
+export function pageItems(pages: readonly PageLink[]): readonly PaletteItem[] {
+  return pages.map(({ path, name }) => ({
     id: `page ${path}`,
     label: name,
     keys: GO_LETTERS[path] === undefined ? undefined : `g ${GO_LETTERS[path]}`,

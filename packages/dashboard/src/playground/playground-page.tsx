@@ -2,6 +2,8 @@ import { useMutation } from '@connectrpc/connect-query';
 import { Stage } from '@gen/enforcement/v1/control_pb.js';
 import { EvaluationService, type ExplainResponse } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { type FormEvent, useState } from 'react';
+import { useKeptDraft } from '../drafts/use-kept-draft.js';
+import { RegisteredSteps } from '../editor/registered-steps.js';
 import { AgentField } from '../references/agent-field.js';
 import { SelectField } from '../ui/fields/fields.js';
 import { Page } from '../ui/page/page.js';
@@ -10,12 +12,14 @@ import { ErrorState } from '../ui/states.js';
 import { CallPanel } from './call-panel.js';
 import { Explanation } from './explanation.js';
 import { initialStep } from './initial-step.js';
+import { KeptStep, PLACE } from './kept-step.js';
 import { LinkPanel } from './link-panel.js';
 import { expectedOf } from './run-test-case.js';
 import { SaveTestCase } from './save-test-case.js';
 import { StepField } from './step-field.js';
 import { TestCasePanel } from './test-case-panel.js';
 import type { TestCase } from './test-cases.js';
+import { useSkeleton } from './use-skeleton.js';
 import './playground.css';
 
 const STAGES = [
@@ -34,7 +38,8 @@ interface Trial {
 /** Explains what the controls of an agent decide about a step. Nothing is recorded. */
 export default function PlaygroundPage() {
   const { parameters, get, set: setParameter, field } = useAddressFilter();
-  const [step, setStep] = useState(() => initialStep(parameters, window.location.hash));
+  const [first, setFirst] = useState(() => initialStep(parameters, window.location.hash));
+  const [step, setStep] = useState(first);
   const [cases, setCases] = useState<readonly TestCase[]>([]);
   const [syntaxProblem, setSyntaxProblem] = useState<string | null>(null);
   const explain = useMutation(EvaluationService.method.explain);
@@ -44,7 +49,19 @@ export default function PlaygroundPage() {
     stage: get('stage') === 'post' ? 'post' : 'pre',
     step,
   };
-  const isEmptyStep = parameters.has('name') && step === initialStep(parameters, '');
+  const skeleton = useSkeleton(parameters, trial.agent);
+  // The sample comes when the registration is known; what was typed by then stays.
+  if (skeleton !== null && step === initialStep(parameters, '') && step !== skeleton) {
+    setFirst(skeleton);
+    setStep(skeleton);
+  }
+  const isSample = parameters.has('name') && step === first;
+  const kept = useKeptDraft({
+    place: PLACE,
+    title: trial.agent === '' ? 'Step in the playground' : `Step in the playground for ${trial.agent}`,
+    value: { step },
+    isDirty: step !== first,
+  });
 
   function submit(event: FormEvent): void {
     event.preventDefault();
@@ -76,16 +93,32 @@ export default function PlaygroundPage() {
             options={STAGES}
             onChange={(stage) => setParameter('stage', stage === 'pre' ? '' : stage)}
           />
-          {isEmptyStep && (
+          <KeptStep
+            onContinue={(text) => {
+              setStep(text);
+              explain.reset();
+            }}
+          />
+          {isSample && (
             <p className="notice">
-              Events hold no content of steps: type and name are filled in, the input is yours to paste.
+              Events hold no content of steps:{' '}
+              {skeleton === step
+                ? 'the values are made up from the registered schema of the step. Put in yours.'
+                : 'type and name are filled in, the input is yours to paste.'}
             </p>
           )}
+          <RegisteredSteps agentName={trial.agent} onChoose={setStep} />
           <StepField value={step} onChange={setStep} problem={syntaxProblem} />
           <button type="submit" className="primary" disabled={explain.isPending}>
             {explain.isPending ? 'Explaining…' : 'Explain'}
           </button>
-          <p className="muted">Ctrl+Enter in the step does the same. Nothing is recorded.</p>
+          <p className="muted">
+            Ctrl+Enter in the step does the same. Nothing is recorded.{' '}
+            <span role="status">
+              {kept.state === 'kept' && 'The step is kept as a draft in this browser.'}
+              {kept.state === 'failed' && 'This browser keeps no draft of the step.'}
+            </span>
+          </p>
           <LinkPanel agentName={trial.agent} stage={trial.stage} step={step} />
         </form>
         <section aria-label="Result" className="playground-result">

@@ -10,6 +10,8 @@ import { numberOf } from '../ui/numbers.js';
 import { Empty } from '../ui/states.js';
 import { SelectionBar, selectColumn } from '../ui/table/selection-bar.js';
 import { useSelection } from '../ui/table/use-selection.js';
+import { policyAgentsUndo } from '../undo/link-undo.js';
+import { offerUndo } from '../undo/undo-store.js';
 import { AddAgents } from './add-agents.js';
 import { PolicyLabels } from './labels/policy-labels.js';
 import { RemoveAgents } from './remove-agents.js';
@@ -98,7 +100,11 @@ function RemoveAgent({ policy, agentName }: RemoveAgentProps) {
       verb="Remove"
       object={agentName}
       change={remove}
-      onConfirm={() => remove.mutateAsync({ policyId: policy.id, agentNames: [agentName] })}
+      onConfirm={() =>
+        remove
+          .mutateAsync({ policyId: policy.id, agentNames: [agentName] })
+          .then(() => offerUndo(policyAgentsUndo(policy, [agentName])))
+      }
     >
       <p>It is no longer checked by the {numberOf(policy.controlIds.length, 'control')} of this policy.</p>
     </ConfirmButton>

@@ -14,6 +14,8 @@ import type { Columns } from '../ui/table/columns.js';
 import { SelectionBar, selectColumn } from '../ui/table/selection-bar.js';
 import { Table } from '../ui/table/table.js';
 import { useSelection } from '../ui/table/use-selection.js';
+import { policyControlUndo } from '../undo/link-undo.js';
+import { offerUndo } from '../undo/undo-store.js';
 import { AddControls } from './add-controls.js';
 import { removeControl } from './policy-members.js';
 
@@ -116,7 +118,11 @@ function RemoveControl({ policy, member: { id, name } }: RemoveControlProps) {
       verb="Remove"
       object={name}
       change={remove}
-      onConfirm={() => remove.mutateAsync({ policyId: policy.id, controlId: id })}
+      onConfirm={() =>
+        remove
+          .mutateAsync({ policyId: policy.id, controlId: id })
+          .then(() => offerUndo(policyControlUndo(policy, { id, name })))
+      }
     >
       <p>It no longer checks the steps of {numberOf(policy.agentCount, 'agent')} with this policy.</p>
     </ConfirmButton>

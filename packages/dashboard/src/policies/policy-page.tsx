@@ -14,6 +14,8 @@ import { Page } from '../ui/page/page.js';
 import type { Tab } from '../ui/page/tabs.js';
 import { QueryState } from '../ui/states.js';
 import { UserText } from '../ui/user-text.js';
+import { policyDeleteUndo, readPolicyRemains } from '../undo/policy-undo.js';
+import { offerUndo } from '../undo/undo-store.js';
 import { PolicyAgents } from './policy-agents.js';
 import { PolicyControls } from './policy-controls.js';
 
@@ -131,7 +133,11 @@ function DeletePolicy({ policy }: { readonly policy: Policy }) {
       verb="Delete"
       object={policy.name}
       change={remove}
-      onConfirm={() => remove.mutateAsync({ policyId: policy.id, force: true, ifVersion: policy.version })}
+      onConfirm={async () => {
+        const remains = await readPolicyRemains(policy).catch(() => null);
+        await remove.mutateAsync({ policyId: policy.id, force: true, ifVersion: policy.version });
+        if (remains !== null) offerUndo(policyDeleteUndo(remains));
+      }}
     >
       <p>
         It will no longer check the steps of {numberOf(policy.agentCount, 'agent')} with its{' '}

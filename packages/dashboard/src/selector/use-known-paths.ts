@@ -1,5 +1,9 @@
 import { createQueryOptions, useQuery, useTransport } from '@connectrpc/connect-query';
-import { AgentService, type GetAgentResponse } from '@gen/enforcement/v1/agent_service_pb.js';
+import {
+  AgentService,
+  type GetAgentResponse,
+  type StepDefinition,
+} from '@gen/enforcement/v1/agent_service_pb.js';
 import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { type KnownPath, knownPaths } from './selector-paths.js';
@@ -9,6 +13,12 @@ const STALE_MS = 60_000;
 
 /** Paths of the steps of an agent; without one, of the agents that registered last. */
 export function useKnownPaths(agentName: string | undefined, isWanted: boolean): readonly KnownPath[] {
+  const steps = useKnownSteps(agentName, isWanted);
+  return useMemo(() => knownPaths(steps), [steps]);
+}
+
+/** The registered steps of an agent; without one, of the agents that registered last. */
+export function useKnownSteps(agentName: string | undefined, isWanted: boolean): readonly StepDefinition[] {
   const transport = useTransport();
   const isOne = agentName !== undefined && agentName !== '';
   const list = useQuery(
@@ -19,7 +29,7 @@ export function useKnownPaths(agentName: string | undefined, isWanted: boolean):
   const names = isOne
     ? [agentName]
     : (list.data?.agents ?? []).filter((agent) => agent.stepCount > 0).map((agent) => agent.agentName);
-  const steps = useQueries({
+  return useQueries({
     queries: names.map((name) => ({
       ...createQueryOptions(AgentService.method.getAgent, { agentName: name }, { transport }),
       enabled: isWanted,
@@ -27,7 +37,6 @@ export function useKnownPaths(agentName: string | undefined, isWanted: boolean):
     })),
     combine: stepsOf,
   });
-  return useMemo(() => knownPaths(steps), [steps]);
 }
 
 function stepsOf(results: readonly { readonly data: GetAgentResponse | undefined }[]) {

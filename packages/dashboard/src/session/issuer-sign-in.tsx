@@ -1,5 +1,7 @@
-import { useEffect, useState } from 'react';
+import { type MouseEvent, useEffect, useState } from 'react';
 import { readSessionConfig, type SessionConfig } from '../data/session-requests.js';
+import { flushDrafts } from '../drafts/flush-drafts.js';
+import { releasePage } from '../ui/page/leave-guard.js';
 
 const DASHBOARD_PATH = '/ui/';
 const PROBLEM_PARAMETER = 'sign_in_problem';
@@ -37,8 +39,16 @@ export function IssuerSignIn() {
     };
   }, []);
   if (offer === undefined) return null;
+  const address = `${offer.path}?page=${encodeURIComponent(openPage())}`;
+  const go = async (event: MouseEvent): Promise<void> => {
+    event.preventDefault();
+    // What was written is offered again on the way back; the browser need not ask.
+    await flushDrafts();
+    releasePage();
+    window.location.assign(address);
+  };
   return (
-    <a className="action" href={`${offer.path}?page=${encodeURIComponent(openPage())}`}>
+    <a className="action" href={address} onClick={go}>
       Sign in with {offer.name}
     </a>
   );

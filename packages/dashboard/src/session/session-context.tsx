@@ -1,71 +1,115 @@
-import { createClient } from '@connectrpc/connect';
-import { ServerService } from '@gen/enforcement/v1/server_service_pb.js';
 import { useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { onSessionChange } from '../data/session-news.js';
-import { readSessionConfig } from '../data/session-requests.js';
-import { SIGNED_OUT_EVENT, transport } from '../data/transport.js';
+import { SIGNED_OUT_EVENT } from '../data/transport.js';
+import { hasUnsavedPage, releasePage } from '../ui/page/leave-guard.js';
 import { forgetPages } from '../ui/page/recent-pages-store.js';
-
-export type SessionState =
-  | { readonly kind: 'loading' }
-  | { readonly kind: 'failed'; readonly error: unknown }
-  | { readonly kind: 'signed-out' }
-  | {
-      readonly kind: 'ready';
-      /** False if the server requires no keys; then everyone may change everything. */
-      readonly keysRequired: boolean;
-      readonly isAdmin: boolean;
-      /** The agents that the caller is limited to, names or patterns; absent for all. */
-      readonly onlyAgents?: readonly string[];
-    };
+import { isStillSignedIn, readSession, type SessionEnd, type SessionState } from './session-state.js';
 
 interface SessionAccess {
   readonly state: SessionState;
+  /** Why the session of the page that is shown is over; null while it is not. */
+  readonly ended: SessionEnd | null;
   /** Asks the server again. */
   readonly reload: () => void;
+  /** Leaves the page of a session that is over. */
+  readonly leave: () => void;
 }
 
-const SessionContext = createContext<SessionAccess>({ state: { kind: 'loading' }, reload: () => {} });
-const server = createClient(ServerService, transport);
+const NOTHING = () => {};
+const SessionContext = createContext<SessionAccess>({
+  state: { kind: 'loading' },
+  ended: null,
+  reload: NOTHING,
+  leave: NOTHING,
+});
 
+/**
+ * Knows who is signed in. When a session ends, its page stays, with all that was written in it, until the same caller
+ * signs in again over it; for another one, everything is loaded anew.
+ */
 export function SessionProvider({ children }: { readonly children: ReactNode }) {
   const [state, setState] = useState<SessionState>({ kind: 'loading' });
+  const [ended, setEnded] = useState<SessionEnd | null>(null);
   const queries = useQueryClient();
+  const shown = useRef(state);
+  const take = useCallback((next: SessionState) => {
+    shown.current = next;
+    setState(next);
+    setEnded(null);
+  }, []);
   /** Data of one caller must not be shown to the next one. */
-  const forget = useCallback(() => {
+  const leave = useCallback(() => {
+    releasePage();
     queries.clear();
     forgetPages();
-  }, [queries]);
+    take({ kind: 'signed-out' });
+  }, [queries, take]);
   const reload = useCallback(() => {
+    const before = shown.current;
     readSession().then(
       (next) => {
-        if (next.kind !== 'ready') forget();
-        setState(next);
+        if (next.kind !== 'ready') leave();
+        else if (before.kind === 'ready' && before.owner !== next.owner) reloadPage();
+        else {
+          take(next);
+          // What was refused in the meantime is asked for again.
+          if (before.kind === 'ready') void queries.invalidateQueries();
+        }
       },
-      (error: unknown) => setState({ kind: 'failed', error }),
+      (error: unknown) => {
+        // A page that is there stays; its calls say what is wrong.
+        if (before.kind !== 'ready') take({ kind: 'failed', error });
+      },
     );
-  }, [forget]);
+  }, [queries, leave, take]);
   useEffect(() => {
     reload();
+    const end = (reason: SessionEnd): void => {
+      if (shown.current.kind !== 'ready') {
+        leave();
+        return;
+      }
+      forgetPages();
+      // The first reason is the true one: a session that is over is refused, too.
+      setEnded((before) => before ?? reason);
+    };
+    // An answer to a call from before the last sign-in says nothing of the session of now.
     const onSignedOut = () => {
-      forget();
-      setState({ kind: 'signed-out' });
+      void isStillSignedIn().then((isSignedIn) => {
+        if (!isSignedIn) end('refused');
+      });
+    };
+    const onChange = () => {
+      void isStillSignedIn().then((isSignedIn) => {
+        if (isSignedIn) reload();
+        else if (hasUnsavedPage()) end('elsewhere');
+        else leave();
+      });
     };
     window.addEventListener(SIGNED_OUT_EVENT, onSignedOut);
-    const end = onSessionChange(() => {
-      queries.clear();
-      // What is shown belongs to the session before.
-      setState({ kind: 'loading' });
-      reload();
-    });
+    const endNews = onSessionChange(onChange);
     return () => {
       window.removeEventListener(SIGNED_OUT_EVENT, onSignedOut);
-      end();
+      endNews();
     };
-  }, [queries, forget, reload]);
-  const value = useMemo(() => ({ state, reload }), [state, reload]);
+  }, [leave, reload]);
+  const value = useMemo(() => ({ state, ended, reload, leave }), [state, ended, reload, leave]);
   return <SessionContext value={value}>{children}</SessionContext>;
+}
+
+function reloadPage(): void {
+  releasePage();
+  window.location.reload();
 }
 
 export function useSession(): SessionAccess {
@@ -76,12 +120,4 @@ export function useSession(): SessionAccess {
 export function useIsAdmin(): boolean {
   const { state } = useSession();
   return state.kind === 'ready' && state.isAdmin;
-}
-
-async function readSession(): Promise<SessionState> {
-  const config = await readSessionConfig();
-  if (!config.requires_api_key) return { kind: 'ready', keysRequired: false, isAdmin: true };
-  if (!config.has_active_session) return { kind: 'signed-out' };
-  const { isAdmin, isLimitedToAgents, agents } = await server.getServerInfo({});
-  return { kind: 'ready', keysRequired: true, isAdmin, ...(isLimitedToAgents ? { onlyAgents: agents } : {}) };
 }

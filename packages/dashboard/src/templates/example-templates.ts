@@ -14,11 +14,13 @@ const FIELD = {
   description: 'Dotted path, for example input.text.',
   default: 'input.text',
 };
+/** Nothing is denied before one has seen what matches. */
 const DECISION = {
   type: 'enum',
   label: 'On a match',
-  allowed_values: ['deny', 'observe'],
-  default: 'deny',
+  description: 'observe records what matches; deny stops it.',
+  allowed_values: ['observe', 'deny'],
+  default: 'observe',
 };
 
 /** Templates that the dashboard offers where none is stored. */
@@ -26,9 +28,9 @@ export const EXAMPLE_TEMPLATES: readonly ExampleTemplate[] = [
   {
     id: 'deny-words',
     title: 'Deny words',
-    description: 'Steps whose text has one of your words are denied.',
+    description: 'Steps whose text has one of your words are recorded, and denied once you choose so.',
     template: {
-      description: 'Denies steps whose text has one of the words.',
+      description: 'Records or denies steps whose text has one of the words.',
       parameters: {
         words: {
           type: 'string_list',
@@ -53,9 +55,10 @@ export const EXAMPLE_TEMPLATES: readonly ExampleTemplate[] = [
   {
     id: 'deny-card-numbers',
     title: 'Deny card numbers',
-    description: 'Steps of some tools that carry a number like that of a payment card are denied.',
+    description:
+      'Steps of some tools that carry a number like that of a payment card are recorded, and denied once you choose so.',
     template: {
-      description: 'Denies steps with a number like that of a payment card.',
+      description: 'Records or denies steps with a number like that of a payment card.',
       parameters: {
         steps: {
           type: 'string_list',
@@ -69,6 +72,7 @@ export const EXAMPLE_TEMPLATES: readonly ExampleTemplate[] = [
           label: 'Pattern of a number',
           default: '\\b(?:\\d[ -]?){13,16}\\b',
         },
+        decision: DECISION,
       },
       definition_template: {
         execution: 'server',
@@ -77,7 +81,7 @@ export const EXAMPLE_TEMPLATES: readonly ExampleTemplate[] = [
           selector: { path: { $param: 'field' } },
           evaluator: { name: 'regex', config: { pattern: { $param: 'pattern' } } },
         },
-        action: { decision: 'deny' },
+        action: { decision: { $param: 'decision' } },
         tags: ['payment'],
       },
     },

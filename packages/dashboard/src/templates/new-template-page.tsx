@@ -3,6 +3,8 @@ import { useQuery } from '@connectrpc/connect-query';
 import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { useMemo, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { DraftGate } from '../drafts/draft-gate.js';
+import { useKeptDraft } from '../drafts/use-kept-draft.js';
 import { AdminOnly } from '../editor/editor-notices.js';
 import { LeaveDialog } from '../editor/save-dialogs.js';
 import { useIsAdmin } from '../session/session-context.js';
@@ -14,9 +16,10 @@ import { EXAMPLE_TEMPLATES } from './example-templates.js';
 import { NameField } from './name-field.js';
 import { SaveProblem } from './save-problem.js';
 import { StoredTemplates } from './stored-templates.js';
+import { type KeptTemplate, keptTemplate, readKeptTemplate } from './template-kept.js';
 import { missingLabels, readTemplate, templateText } from './template-model.js';
 import { TemplateStarts } from './template-starts.js';
-import { TemplateWorkbench, withText } from './template-workbench.js';
+import { type TemplateDraft, TemplateWorkbench, withText } from './template-workbench.js';
 import { useRendering } from './use-rendering.js';
 import { createFromTemplate, useSaveTemplate } from './use-save-template.js';
 
@@ -29,7 +32,7 @@ const BLANK: JsonObject = {
       selector: { path: 'input.text' },
       evaluator: { name: 'list', config: { values: { $param: 'words' }, match_mode: 'contains' } },
     },
-    action: { decision: 'deny' },
+    action: { decision: 'observe' },
   },
 };
 
@@ -74,18 +77,40 @@ interface NewFromTemplateProps {
   readonly isOwn: boolean;
 }
 
-function NewFromTemplate({ template: start, isOwn }: NewFromTemplateProps) {
-  const [name, setName] = useState('');
-  const [first] = useState(() => {
-    const text = JSON.stringify(start, null, 2);
-    return withText({ text, template: undefined, values: {} }, text, readTemplate(text));
-  });
-  const [draft, setDraft] = useState(first);
+const PLACE = 'new template';
+
+function NewFromTemplate(props: NewFromTemplateProps) {
+  return (
+    <DraftGate place={PLACE} read={readKeptTemplate}>
+      {(kept) => <NewTemplateForm {...props} kept={kept} />}
+    </DraftGate>
+  );
+}
+
+function draftOf(text: string, values: JsonObject): TemplateDraft {
+  return withText({ text, template: undefined, values }, text, readTemplate(text));
+}
+
+function NewTemplateForm({
+  template: start,
+  isOwn,
+  kept,
+}: NewFromTemplateProps & { readonly kept: KeptTemplate | null }) {
+  const [name, setName] = useState(kept?.name ?? '');
+  const [first] = useState(() => draftOf(JSON.stringify(start, null, 2), {}));
+  const [draft, setDraft] = useState(() => (kept === null ? first : draftOf(kept.text, kept.values)));
   const [, open] = useLocation();
   const reading = useMemo(() => readTemplate(draft.text), [draft.text]);
   const rendering = useRendering(draft.template, draft.values);
   const { attempt, save } = useSaveTemplate();
-  const held = useLeaveGuard(name !== '' || draft !== first);
+  const isDirty = name !== '' || draft !== first;
+  const held = useLeaveGuard(isDirty);
+  const keeping = useKeptDraft({
+    place: PLACE,
+    title: name === '' ? 'New control from a template' : `New control ${name} from a template`,
+    value: keptTemplate({ name, text: draft.text, values: draft.values, version: null }),
+    isDirty,
+  });
   const { template, values } = draft;
   const isDraft = template !== undefined && missingLabels(template, values).length > 0;
   const canSave =
@@ -95,13 +120,14 @@ function NewFromTemplate({ template: start, isOwn }: NewFromTemplateProps) {
     if (!canSave) return;
     const saved = await save(() => createFromTemplate(name, { template, values }));
     if (saved === null) return;
+    keeping.discard();
     held.release();
     const warnings = saved.warnings.map(({ code, field, message }) => ({ code, field, message }));
     open(`/controls/${saved.controlId}/template`, { state: { isNew: true, warnings } });
   };
   return (
     <Page title="New from template" actions={<Link href="/templates/new">Other templates</Link>}>
-      {held.isHeld && <LeaveDialog name={name} held={held} />}
+      {held.isHeld && <LeaveDialog name={name} held={held} onDiscard={keeping.discard} />}
       <TemplateWorkbench
         draft={draft}
         reading={reading}

@@ -2,9 +2,11 @@ import { useQuery } from '@connectrpc/connect-query';
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { DraftGate } from '../drafts/draft-gate.js';
 import { ByNumber } from '../ui/page/by-number.js';
 import { Page } from '../ui/page/page.js';
 import { Empty, Loading, QueryState } from '../ui/states.js';
+import { readKeptTemplate, valuesPlace } from './template-kept.js';
 import { TemplateValues } from './template-values.js';
 
 /** The values were loaded once and are changed from then on: they are not loaded again behind the writer's back. */
@@ -40,14 +42,23 @@ function ValuesOfControl({ controlId }: { readonly controlId: number }) {
     );
   }
   if (loaded.data?.template === undefined) return <NoTemplate control={loaded} />;
+  const { data, version } = loaded;
+  const { template } = loaded.data;
   return (
-    <TemplateValues
-      key={String(loaded.version)}
-      control={loaded}
-      data={loaded.data}
-      template={loaded.data.template}
-      onReload={reload}
-    />
+    <DraftGate
+      key={String(version)}
+      place={valuesPlace(controlId)}
+      read={readKeptTemplate}
+      note={(kept) =>
+        kept.version !== version && (
+          <p>The control was changed since. Saving the draft asks which of the two counts.</p>
+        )
+      }
+    >
+      {(kept) => (
+        <TemplateValues control={loaded} data={data} template={template} kept={kept} onReload={reload} />
+      )}
+    </DraftGate>
   );
 }
 

@@ -1,9 +1,15 @@
+import type { JsonObject } from '@bufbuild/protobuf';
 import type { ControlDefinition, ControlTemplate, Warning } from '@gen/enforcement/v1/control_pb.js';
 import type { GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { isSameJson } from '../code/json-members.js';
+import { definitionValue } from '../control-parts/definition-json.js';
+import { DenyQuestion } from '../control-parts/deny-question.js';
+import { type DenyRisk, denyRisk } from '../control-parts/deny-risk.js';
+import { DraftState } from '../drafts/draft-state.js';
+import { useKeptDraft } from '../drafts/use-kept-draft.js';
 import { ConflictDialog, LeaveDialog } from '../editor/save-dialogs.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { useLeaveGuard } from '../ui/page/leave-guard.js';
@@ -11,6 +17,7 @@ import { Page } from '../ui/page/page.js';
 import { UserText } from '../ui/user-text.js';
 import { Warnings } from '../ui/warnings.js';
 import { SaveProblem } from './save-problem.js';
+import { type KeptTemplate, keptTemplate, valuesPlace } from './template-kept.js';
 import { missingLabels, readTemplate, templateText } from './template-model.js';
 import { type TemplateDraft, TemplateWorkbench, withText } from './template-workbench.js';
 import { useRendering } from './use-rendering.js';
@@ -22,16 +29,25 @@ interface CreatedState {
   readonly warnings?: readonly Warning[];
 }
 
+/** A save that waits for an answer. */
+interface Asking {
+  readonly risk: DenyRisk;
+  readonly isToBeOn: boolean;
+  readonly version: bigint;
+}
+
 interface TemplateValuesProps {
   readonly control: GetControlResponse;
   readonly data: ControlDefinition;
   readonly template: ControlTemplate;
+  readonly kept: KeptTemplate | null;
   /** Loads the stored values again, in place of these. */
   readonly onReload: () => void;
 }
 
 /** Edits the values of a stored control, and its template. A regular key can try values and not store them. */
-export function TemplateValues({ control, data, template: stored, onReload }: TemplateValuesProps) {
+export function TemplateValues(props: TemplateValuesProps) {
+  const { control, data, template: stored, kept, onReload } = props;
   const isAdmin = useIsAdmin();
   const created = (useHistoryState() ?? {}) as CreatedState;
   const [first] = useState<TemplateDraft>(() => ({
@@ -39,26 +55,51 @@ export function TemplateValues({ control, data, template: stored, onReload }: Te
     template: stored,
     values: data.templateValues ?? {},
   }));
-  const [draft, setDraft] = useState(first);
-  const [saved, setSaved] = useState({ draft: first, version: control.version, isDraft: isDraftOf(data) });
+  const [draft, setDraft] = useState(() =>
+    kept === null ? first : withText({ ...first, values: kept.values }, kept.text, readTemplate(kept.text)),
+  );
+  const [saved, setSaved] = useState({
+    draft: first,
+    // Saving asks who wins if a draft started from an earlier version.
+    version: kept?.version ?? control.version,
+    isDraft: isDraftOf(data),
+    definition: definitionValue(data) as JsonObject,
+  });
   const [isOn, setOn] = useState(data.enabled !== false);
   const reading = useMemo(() => readTemplate(draft.text), [draft.text]);
   const rendering = useRendering(draft.template, draft.values);
   const { attempt, save, dismiss } = useSaveTemplate();
   const isDirty = draft.text !== saved.draft.text || !isSameJson(draft.values, saved.draft.values);
   const held = useLeaveGuard(isAdmin && isDirty);
+  const keeping = useKeptDraft({
+    place: valuesPlace(control.id),
+    title: `Values of ${control.name}`,
+    value: keptTemplate({ name: '', text: draft.text, values: draft.values, version: saved.version }),
+    isDirty: isAdmin && isDirty,
+  });
+  const [asking, setAsking] = useState<Asking | null>(null);
   const { template, values } = draft;
   const isIncomplete = template !== undefined && missingLabels(template, values).length > 0;
   const canSave = isDirty && template !== undefined && !('problem' in reading) && attempt.kind !== 'saving';
 
-  const submit = async (isToBeOn: boolean, version = saved.version): Promise<void> => {
+  const definition =
+    rendering.definition === undefined ? undefined : (definitionValue(rendering.definition) as JsonObject);
+  const submit = (isToBeOn: boolean, version = saved.version): void => {
+    const before = { ...saved.definition, enabled: isOn && !saved.isDraft };
+    const after = definition && { ...definition, enabled: isOn || isToBeOn };
+    const risk = after === undefined ? null : denyRisk(before, after);
+    if (risk === null) void store(isToBeOn, version);
+    else setAsking({ risk, isToBeOn, version });
+  };
+  const store = async (isToBeOn: boolean, version: bigint): Promise<void> => {
     if (template === undefined) return;
-    const onStored = (next: bigint): void => setSaved({ draft, version: next, isDraft: isIncomplete });
+    const stored = { draft, isDraft: isIncomplete, definition: definition ?? saved.definition };
+    const onStored = (next: bigint): void => setSaved({ ...stored, version: next });
     const done = await save(() =>
       storeValues({ template, values }, { controlId: control.id, version, isToBeOn, onStored }),
     );
     if (done === null) return;
-    setSaved({ draft, version: done.version, isDraft: isIncomplete });
+    onStored(done.version);
     if (isToBeOn) setOn(true);
   };
 
@@ -79,14 +120,30 @@ export function TemplateValues({ control, data, template: stored, onReload }: Te
         </span>
       }
     >
-      {held.isHeld && <LeaveDialog name={control.name} held={held} />}
+      {held.isHeld && <LeaveDialog name={control.name} held={held} onDiscard={keeping.discard} />}
+      {asking !== null && (
+        <DenyQuestion
+          risk={asking.risk}
+          name={control.name}
+          controlId={control.id}
+          linkTo=""
+          onConfirm={() => {
+            setAsking(null);
+            void store(asking.isToBeOn, asking.version);
+          }}
+          onCancel={() => setAsking(null)}
+        />
+      )}
       {attempt.kind === 'conflict' && (
         <ConflictDialog
           control={{ controlId: control.id, version: saved.version }}
           name={control.name}
           currentVersion={attempt.currentVersion}
-          onOverwrite={() => void submit(false, attempt.currentVersion)}
-          onTakeTheirs={onReload}
+          onOverwrite={() => submit(false, attempt.currentVersion)}
+          onTakeTheirs={() => {
+            keeping.discard();
+            onReload();
+          }}
           onClose={dismiss}
         />
       )}
@@ -113,7 +170,7 @@ export function TemplateValues({ control, data, template: stored, onReload }: Te
                   </button>
                 )}
                 <span className="muted" role="status">
-                  {isDirty && 'Not saved yet.'}
+                  {isDirty && <DraftState state={keeping.state} />}
                   {!isDirty && attempt.kind === 'saved' && `Saved as version ${saved.version}.`}
                 </span>
               </div>

@@ -21,6 +21,8 @@ interface ActionMenuProps {
 }
 
 const EDGE = 8;
+/** Actions without a question: a link, or a button that is not beside its dialog. */
+const AT_ONCE = 'a, .action-list > button';
 
 /**
  * A button that shows the actions that are needed seldom or are dangerous. They are plain links and buttons, so the Tab
@@ -88,7 +90,7 @@ export function ActionMenu({ label, name, children }: ActionMenuProps) {
           className="action-list"
           id={id}
           ref={list}
-          onClick={({ target }) => target instanceof Element && target.closest('a') && setOpen(false)}
+          onClick={({ target }) => target instanceof Element && target.closest(AT_ONCE) && hide()}
         >
           {children}
         </div>

@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useRef } from 'react';
 import { Problem } from './states.js';
+import { isStrayClick } from './stray-click.js';
 
 /** What a confirmation needs of a mutation. */
 export interface Change {
@@ -47,7 +48,7 @@ export function ConfirmButton({
         type="button"
         aria-label={`${verb} ${object}`}
         disabled={disabled}
-        onClick={() => dialog.current?.showModal()}
+        onClick={(event) => !isStrayClick(event) && dialog.current?.showModal()}
       >
         {label}
       </button>
@@ -61,7 +62,12 @@ export function ConfirmButton({
           <button type="button" onClick={() => dialog.current?.close()}>
             Cancel
           </button>
-          <button type="button" className="primary" disabled={change.isPending} onClick={confirm}>
+          <button
+            type="button"
+            className="primary"
+            disabled={change.isPending}
+            onClick={(event) => !isStrayClick(event) && confirm()}
+          >
             {verb} <bdi>{object}</bdi>
           </button>
         </div>

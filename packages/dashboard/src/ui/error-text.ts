@@ -10,6 +10,11 @@ export function errorText(error: unknown): { readonly title: string; readonly de
       return { title: 'Not found', detail };
     case Code.PermissionDenied:
       return { title: 'Not allowed', detail };
+    case Code.Unauthenticated:
+      return {
+        title: 'The session had ended',
+        detail: 'This was not done: the session had ended. Try again.',
+      };
     case Code.InvalidArgument:
       return { title: 'The server does not accept this request', detail };
     case Code.Unavailable:

@@ -5,6 +5,7 @@ const UNITS = [
   ['second', 1],
 ] as const;
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const narrow = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
@@ -14,15 +15,17 @@ interface TimeTextProps {
   /** RFC 3339. */
   readonly time: string | undefined;
   readonly isExact?: boolean;
+  /** Whether it is as short as possible, for columns, as in `5h ago`. */
+  readonly isShort?: boolean;
 }
 
 /** A time in the zone of the viewer, with the exact UTC time on hover. */
-export function TimeText({ time, isExact = false }: TimeTextProps) {
+export function TimeText({ time, isExact = false, isShort = false }: TimeTextProps) {
   const date = new Date(time ?? '');
   if (Number.isNaN(date.getTime())) return <span className="muted">unknown</span>;
   return (
     <time dateTime={date.toISOString()} title={`${date.toISOString()} (UTC)`}>
-      {isExact ? exact.format(date) : ago(date)}
+      {isExact ? exact.format(date) : ago(date, isShort ? narrow : relative)}
     </time>
   );
 }
@@ -44,8 +47,8 @@ function clockText(date: Date, now = new Date()): string {
   return `${(date.getFullYear() === now.getFullYear() ? day : dayOfYear).format(date)} ${clock.format(date)}`;
 }
 
-function ago(date: Date): string {
+function ago(date: Date, format = relative): string {
   const seconds = Math.round((date.getTime() - Date.now()) / 1000);
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
-  return relative.format(Math.trunc(seconds / size), unit);
+  return format.format(Math.trunc(seconds / size), unit);
 }

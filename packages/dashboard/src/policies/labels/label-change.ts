@@ -55,7 +55,7 @@ async function readLabelChange(
   const has = new Set(present.map(({ agentName }) => agentName));
   return {
     matching: matches.size,
-    gain: [...matches].filter((name) => !has.has(name)),
+    gain: [...matches].filter((name) => !has.has(name)).sort(),
     lose: present
       .filter(({ agentName, byLabels }) => byLabels && !matches.has(agentName))
       .map(({ agentName }) => agentName),

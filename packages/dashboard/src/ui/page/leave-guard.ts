@@ -11,6 +11,16 @@ interface LeaveGuard {
 
 let activeGuard: LeaveGuard | null = null;
 
+/** Whether the page that is shown would lose something. */
+export function hasUnsavedPage(): boolean {
+  return activeGuard !== null;
+}
+
+/** Lets the page that is shown be left without a question, for example because its drafts are kept. */
+export function releasePage(): void {
+  activeGuard = null;
+}
+
 /** Navigation of the router. A page with unsaved changes is asked before another one is shown. */
 export const guardedNavigation: AroundNavHandler = (navigate, to, options) => {
   const isSamePage = pathOf(to) === window.location.pathname;

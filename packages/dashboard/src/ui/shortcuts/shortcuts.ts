@@ -69,11 +69,15 @@ export function listenForShortcuts(): () => void {
   const sequence = new KeySequence();
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || event.isComposing || !areShortcutsOn() || isMeantForWidget(event)) return;
-    const keys = sequence.press(event, performance.now());
+    const now = performance.now();
+    const keys = sequence.press(event, now);
     if (keys === undefined) return;
     const shortcut = active.find((one) => one.keys === keys);
     const element = shortcut === undefined ? marked(keys) : undefined;
-    if (shortcut === undefined && element === undefined) return;
+    if (shortcut === undefined && element === undefined) {
+      sequence.meantNothing(event, now);
+      return;
+    }
     event.preventDefault();
     if (shortcut !== undefined) shortcut.run();
     else element?.click();

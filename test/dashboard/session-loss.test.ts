@@ -1,0 +1,184 @@
+import { createClient } from '@connectrpc/connect';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import {
+  axeViolationsInThemes,
+  inSignedInTab,
+  overflow,
+  signIn,
+  signOut,
+} from '../support/dashboard-browser.js';
+import { describeOnSqlite } from '../support/databases.js';
+import { startService, type TestService } from '../support/service.js';
+import { sharedBrowser } from '../support/shared-browser.js';
+import { ADMIN_KEY, adminTransport } from './dashboard-service.js';
+
+const OTHER_KEY = 'another-admin-key-of-the-dashboard-tests';
+
+describeOnSqlite('work that is not saved', (freshDatabaseUrl) => {
+  let service: TestService;
+  /** Address of a new control that can be saved. */
+  let copy: string;
+  const environment = {
+    SERVICE_API_KEY_ENABLED: 'true',
+    SERVICE_ADMIN_API_KEYS: `${ADMIN_KEY},${OTHER_KEY}`,
+  };
+  beforeAll(async () => {
+    service = await startService({ ...environment, DATABASE_URL: await freshDatabaseUrl() });
+    const { controlId } = await createClient(ControlService, adminTransport(service.url)).createControl({
+      name: 'base',
+      data: {
+        execution: Execution.SERVER,
+        condition: { selector: { path: 'input' }, evaluator: { name: 'regex', config: { pattern: 'a' } } },
+        action: { decision: Decision.OBSERVE },
+      },
+    });
+    copy = `/controls/new?copy=${controlId}`;
+  });
+  afterAll(() => service.stop());
+
+  const open = async (path: string, test: (page: Page, problems: string[]) => Promise<void>) => {
+    const browser = await sharedBrowser();
+    await inSignedInTab(browser, `${service.url}/ui${path}`, { key: ADMIN_KEY }, ({ page, problems }) =>
+      test(page, problems),
+    );
+  };
+  const signInDialog = (page: Page) => page.getByRole('dialog', { name: 'Your session has ended' });
+  const signInAgain = async (page: Page, key: string) => {
+    await signInDialog(page).getByLabel('API key').fill(key);
+    await signInDialog(page).getByRole('button', { name: 'Sign in' }).click();
+    await signInDialog(page).waitFor({ state: 'detached' });
+  };
+  const name = (page: Page) => page.getByLabel('Name', { exact: true });
+  const isKept = (page: Page) => page.getByText('Unsaved changes, kept as a draft').waitFor();
+  const offer = (page: Page) =>
+    page.getByRole('dialog', { name: /^You have an unsaved draft from \d\d:\d\d$/ });
+
+  it('is still there after a restart of the service, and the page goes on after signing in over it', async () => {
+    await open(copy, async (page, problems) => {
+      await name(page).fill('survivor');
+      await isKept(page);
+      await service.stop();
+      const { databaseUrl, port } = service;
+      service = await startService({ ...environment, DATABASE_URL: databaseUrl, SERVICE_PORT: String(port) });
+      await page.getByLabel('Description').fill('written by somebody whose session ends');
+      const dialog = signInDialog(page);
+      await dialog.getByText('the service was started again').waitFor();
+      await page.locator('#api-key:focus').waitFor();
+      expect(await axeViolationsInThemes(page)).toEqual([]);
+      // Nothing else has the focus, and nothing but an answer closes it.
+      for (let count = 0; count < 6; count += 1) await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.querySelector("main")?.contains(document.activeElement)')).toBe(
+        false,
+      );
+      for (let count = 0; count < 3; count += 1) await page.keyboard.press('Escape');
+      await page.setViewportSize({ width: 360, height: 740 });
+      expect(await overflow(page)).toBe(0);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await dialog.getByLabel('API key').fill('unknown');
+      await page.keyboard.press('Enter');
+      await dialog.getByRole('alert').getByText('does not know this key').waitFor();
+      await signInAgain(page, ADMIN_KEY);
+      expect(await page.getByLabel('Description').inputValue()).toContain('whose session ends');
+      // What was refused in the meantime is asked again.
+      await page.getByText('No problems found.').waitFor();
+      await page.getByText('The session had ended').waitFor({ state: 'detached' });
+      await page.getByText('could not check the control').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Create control' }).click();
+      await page.getByRole('heading', { level: 1, name: 'survivor' }).waitFor();
+      // Requests that broke with the service, and keys that were refused, are told by the browser.
+      problems.splice(0, problems.length, ...problems.filter((text) => !/net::ERR|401/.test(text)));
+    });
+  });
+
+  it('is offered to be saved again when the session had ended', async () => {
+    await open(copy, async (page) => {
+      await name(page).fill('saved-twice');
+      await page.getByText('kept as a draft').waitFor();
+      await page.context().clearCookies();
+      await page.getByRole('button', { name: 'Create control' }).click();
+      await signInAgain(page, ADMIN_KEY);
+      const failure = page.getByRole('alert').filter({ hasText: 'The session had ended' });
+      await failure.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('heading', { level: 1, name: 'saved-twice' }).waitFor();
+      await page.goto(`${service.url}/ui/controls/new`);
+      await name(page).waitFor();
+      expect(await offer(page).count()).toBe(0);
+    });
+  });
+
+  it('is offered after a reload to its owner alone, and encrypted', async () => {
+    await open('/controls/new', async (page) => {
+      await name(page).fill('secret-plan');
+      await isKept(page);
+      expect(await page.evaluate(STORED)).toEqual({ drafts: 1, isPlain: false, isExtractable: false });
+      await page.context().clearCookies();
+      await page.getByLabel('Description').fill('and more');
+      await signInAgain(page, OTHER_KEY);
+      await expect.poll(() => name(page).inputValue()).toBe('');
+      expect(await offer(page).count()).toBe(0);
+      // The other owner has no draft, so nothing is asked.
+      await signOut(page);
+      await page.getByRole('heading', { name: 'Control Enforcement Service' }).waitFor();
+      await signIn(page, ADMIN_KEY);
+      await offer(page).getByText('New control secret-plan').waitFor();
+      await page.keyboard.press('Escape');
+      await offer(page).getByText('a new one would take its place').waitFor();
+      await offer(page).getByRole('button', { name: 'Continue' }).click();
+      await expect.poll(() => name(page).inputValue()).toBe('secret-plan');
+      // The tab is gone without a question, as with a crash of the browser.
+      const again = await page.context().newPage();
+      await page.close();
+      await again.goto(`${service.url}/ui/controls/new`);
+      await offer(again).getByRole('button', { name: 'Discard' }).click();
+      await again.reload();
+      await expect.poll(() => name(again).inputValue()).toBe('');
+      expect(await offer(again).count()).toBe(0);
+    });
+  });
+
+  it('stays in its tab when another one signs out, which asks before it deletes drafts', async () => {
+    await open('/controls/new', async (page) => {
+      const other = await page.context().newPage();
+      await other.goto(`${service.url}/ui/agents`);
+      await name(page).fill('in-two-tabs');
+      await isKept(page);
+      await signOut(other);
+      const question = other.getByRole('dialog', { name: 'Sign out and delete your drafts?' });
+      await question.getByText('New control in-two-tabs').waitFor();
+      await question.getByRole('button', { name: 'Delete and sign out' }).click();
+      await other.getByLabel('API key').waitFor();
+      await signInDialog(page).getByText('You signed out in another tab.').waitFor();
+      expect(await page.evaluate(STORED)).toMatchObject({ drafts: 0 });
+      await signIn(other, ADMIN_KEY);
+      await signInDialog(page).waitFor({ state: 'detached' });
+      expect(await name(page).inputValue()).toBe('in-two-tabs');
+      await isKept(page);
+      await page.getByRole('link', { name: 'All controls' }).click();
+      await page.getByRole('button', { name: 'Discard the changes of in-two-tabs' }).click();
+      await expect.poll(() => page.evaluate(STORED)).toMatchObject({ drafts: 0 });
+    });
+  });
+});
+
+/** What the browser stores of drafts. */
+const STORED = `new Promise((resolve, reject) => {
+  const request = indexedDB.open('control-drafts');
+  request.onerror = () => reject(request.error);
+  request.onsuccess = () => {
+    const transaction = request.result.transaction(['keys', 'drafts']);
+    const drafts = transaction.objectStore('drafts').getAll();
+    const keys = transaction.objectStore('keys').getAll();
+    transaction.oncomplete = () => {
+      request.result.close();
+      const texts = drafts.result.map(({ content, ...rest }) => new TextDecoder().decode(content) + JSON.stringify(rest));
+      resolve({
+        drafts: drafts.result.length,
+        isPlain: texts.some((text) => text.includes('secret-plan')),
+        isExtractable: keys.result.some((key) => key.extractable),
+      });
+    };
+  };
+})`;
