@@ -171,7 +171,7 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
       await page.getByRole('cell', { name: HOSTILE.quotes }).waitFor();
       await page.goto(address(`/traces?id=${encodeURIComponent(HOSTILE.quotes)}`));
       await page.getByRole('link', { name: HOSTILE.markup }).waitFor();
-      await page.getByText(HOSTILE.rightToLeft).waitFor();
+      await page.getByRole('heading', { level: 2 }).getByText(HOSTILE.rightToLeft).waitFor();
       expect(await page.locator('img').count()).toBe(0);
     });
   });
