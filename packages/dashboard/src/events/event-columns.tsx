@@ -21,11 +21,7 @@ export const EVENT_COLUMNS: readonly Column<ControlExecutionEvent>[] = [
     head: 'Step',
     cell: (event) => (
       <>
-        <Link
-          data-row-link
-          href={traceAddress(event.traceId ?? '')}
-          {...labelOf(event)}
-        >
+        <Link data-row-link href={traceAddress(event.traceId ?? '')} {...labelOf(event)}>
           <UserText text={stepTitle(event)} max={MAX_NAME} />
         </Link>{' '}
         <small className="muted">

@@ -50,12 +50,7 @@ export function ViewRow({ view, views, isShown, onStore, onOpen }: ViewRowProps)
   }
   return (
     <li>
-      <button
-        type="button"
-        className="view-open"
-        aria-current={isShown}
-        onClick={onOpen}
-      >
+      <button type="button" className="view-open" aria-current={isShown} onClick={onOpen}>
         <UserText text={name} max={40} />
       </button>
       <button
