@@ -47,6 +47,9 @@ describeOnSqlite('the streams of a browser', (freshDatabaseUrl) => {
   }
 
   const live = (page: Page) => page.locator('[data-state=live]').waitFor();
+  /** Shown beside a control that is switched off. */
+  const isOff = (page: Page) =>
+    page.getByRole('row').filter({ hasText: CONTROL }).getByText('off', { exact: true });
   /** Ids of the traces that rows lead to, latest first. */
   const traces = async (page: Page) => {
     const addresses = await page
@@ -77,9 +80,9 @@ describeOnSqlite('the streams of a browser', (freshDatabaseUrl) => {
     await service.store('one');
     for (const tab of tabs) await expectTraces(tab, 'one');
     await service.enable(false);
-    for (const tab of watching) await tab.getByRole('cell', { name: 'off', exact: true }).waitFor();
+    for (const tab of watching) await isOff(tab).waitFor();
     await service.enable(true);
-    for (const tab of watching) await tab.getByRole('cell', { name: 'on', exact: true }).waitFor();
+    for (const tab of watching) await isOff(tab).waitFor({ state: 'detached' });
 
     for (const tab of [first, ...watching]) {
       await tab.getByRole('link', { name: 'Controls', exact: true }).click();
@@ -152,7 +155,7 @@ describeOnSqlite('the streams of a browser', (freshDatabaseUrl) => {
     await service.store('alone');
     await expectTraces(events, 'alone');
     await service.enable(false);
-    await controls.getByRole('cell', { name: 'off', exact: true }).waitFor();
+    await isOff(controls).waitFor();
     await service.enable(true);
     expect(problems).toEqual([]);
     await context.close();
