@@ -6,7 +6,7 @@ import { setting } from './setting.js';
 export const EVENTS = {
   observability: {
     enabled: setting(['SERVICE_OBSERVABILITY_ENABLED', 'OBSERVABILITY_ENABLED'], true, BOOLEAN).help(
-      'Event store on or off.',
+      'Event store, and counts of evaluations, on or off.',
     ),
     /** Null for the database of the controls. */
     store: setting('SERVICE_EVENT_STORE', 'database', secret(EVENT_STORE)).help(
@@ -32,7 +32,7 @@ export const EVENTS = {
       10,
       numberIn(0.01, 3600),
     ).help(
-      'How often the service writes the events that it records itself. While a process has streams of `WatchEvents`, it writes at least every 0.25 seconds.',
+      'How often the service writes the events that it records itself and, at most once a second, its counts of evaluations. While a process has streams of `WatchEvents`, it writes at least every 0.25 seconds.',
     ),
     readerThreads: setting('SERVICE_EVENT_READER_THREADS', 1, integerIn(0, 16, '2')).help(
       'Threads of each process that read and check large messages with events, so that evaluations do not wait for them; 0 reads them in the thread that evaluates. One reads about 60,000 events a second.',

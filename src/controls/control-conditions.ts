@@ -25,7 +25,7 @@ export async function controlConditions(client: DbClient, filters: ControlFilter
   if (tag !== null) found.push(hasFacet('tag', tag));
   if (decisions.length > 0) found.push(hasFacet('decision', ...decisions));
   if (stepName !== null) found.push(includesStepName(stepName, await patternsOf(client, stepName)));
-  if (filters.hasAgents !== null) found.push(filters.hasAgents ? HAS_AGENTS : Prisma.sql`NOT ${HAS_AGENTS}`);
+  if (filters.hasAgents !== null) found.push(filters.hasAgents ? HAS_AGENTS : Prisma.sql`NOT (${HAS_AGENTS})`);
   if (filters.agentName !== null) {
     const pairs = effectivePairs({ agentName: filters.agentName });
     found.push(Prisma.sql`c."id" IN (SELECT e."control_id" FROM (${pairs}) e)`);
@@ -51,8 +51,8 @@ function includesStepName(stepName: string, patterns: readonly string[]): Prisma
   return Prisma.sql`(${hasFacet('step_name', stepName)} OR ${matches} OR ${anyName})`;
 }
 
-const HAS_AGENTS = Prisma.sql`(
-  EXISTS (SELECT 1 FROM "agent_controls" l WHERE l."control_id" = c."id")
-  OR EXISTS (
-    SELECT 1 FROM "policy_controls" p JOIN "agent_policies" g ON g."policy_id" = p."policy_id"
-    WHERE p."control_id" = c."id"))`;
+/** The policies with an agent are found first: their pairs of agents and controls may be millions. */
+const HAS_AGENTS = Prisma.sql`c."id" IN (
+  SELECT l."control_id" FROM "agent_controls" l
+  UNION SELECT p."control_id" FROM "policy_controls" p
+    WHERE p."policy_id" IN (SELECT g."policy_id" FROM "agent_policies" g))`;

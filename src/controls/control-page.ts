@@ -1,81 +1,99 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { DbClient } from '../database/database.js';
-import type { PageQuery } from '../database/page.js';
+import { findPage, loadInOrder, type Page, type PageQuery } from '../database/page.js';
 import { isRowId } from '../database/row-id.js';
-import { FALSE } from '../database/text.js';
+import { allOf, FALSE } from '../database/text.js';
 import { afterTimed, timedOrder } from '../database/timed-order.js';
+import { agentCounts } from './agent-counts.js';
 import { controlConditions } from './control-conditions.js';
 import type { ControlFilters } from './control-filters.js';
-import { allPairs, effectivePairs } from './effective-controls.js';
 
 const MIN_ID = -(2 ** 31);
 const MAX_ID = 2 ** 31 - 1;
 const ID = Prisma.sql`c."id"`;
 
-/** How a list is sorted, and where a page begins. Controls that are equal in the order are newest first. */
-interface SortedBy {
-  /** The table with the column, joined to controls `c`; nothing for a column of theirs. */
-  readonly join: Prisma.Sql;
-  readonly column: Prisma.Sql;
-  /** The value of the last control already listed; undefined if it is not there any more. */
-  value(client: DbClient, id: number): Promise<bigint | null | undefined>;
+const LAST_DENIED = Prisma.sql`t."last_denied_s"`;
+const UPDATED = Prisma.sql`c."updated_at_ms"`;
+/** The name of a control that is not deleted, which has an index. */
+const NAME = Prisma.sql`c."live_name"`;
+
+/** One page of controls, whose rows `load` reads. */
+export async function controlPage<Row extends { readonly id: number }>(
+  client: DbClient,
+  filters: ControlFilters,
+  load: (ids: number[]) => Promise<Row[]>,
+): Promise<Page<Row>> {
+  if (filters.orderBy === 'agents') return pageByAgents(client, filters, load);
+  const query = { id: ID, filters: await controlConditions(client, filters), limit: filters.limit };
+  return findPage(client, { ...query, ...(await sorted(client, filters)) }, load);
 }
 
-const ORDERS: Record<'updated' | 'last_denied' | 'agents', SortedBy> = {
-  updated: {
-    join: Prisma.empty,
-    column: Prisma.sql`c."updated_at_ms"`,
-    async value(client, id) {
-      const found = await client.control.findUnique({ where: { id }, select: { updatedAtMs: true } });
-      return found?.updatedAtMs;
-    },
-  },
-  last_denied: {
-    join: Prisma.sql`LEFT JOIN "control_activity" t ON t."control_id" = c."id"`,
-    column: Prisma.sql`t."last_denied_s"`,
-    async value(client, id) {
-      const found = await client.controlActivity.findUnique({ where: { controlId: id } });
-      return found?.lastDeniedS ?? null;
-    },
-  },
-  agents: {
-    join: Prisma.sql`LEFT JOIN (
-      SELECT e."control_id", COUNT(*) AS "agents" FROM (${allPairs()}) e GROUP BY e."control_id") t
-      ON t."control_id" = c."id"`,
-    column: Prisma.sql`COALESCE(t."agents", 0)`,
-    async value(client, id) {
-      const pairs = effectivePairs({ controlIds: [id] });
-      const [row] = await client.$queryRaw<{ agents: bigint }[]>(
-        Prisma.sql`SELECT COUNT(*) AS "agents" FROM (${pairs}) e`,
-      );
-      return BigInt(row?.agents ?? 0);
-    },
-  },
-};
-
-/** The query of a page of controls. */
-export async function controlPageQuery(client: DbClient, filters: ControlFilters): Promise<PageQuery> {
-  const { orderBy, reverse, limit, cursor } = filters;
-  const query = { id: ID, filters: await controlConditions(client, filters), limit };
+/** The order of a page. Controls that are equal in it are newest first; an unknown cursor begins at the first page. */
+async function sorted(
+  client: DbClient,
+  { orderBy, reverse, cursor }: ControlFilters,
+): Promise<Pick<PageQuery, 'from' | 'orderBy' | 'after'>> {
+  const from = Prisma.sql`"controls" c`;
   if (orderBy === 'newest') {
-    const orderedBy = reverse ? ID : Prisma.sql`${ID} DESC`;
-    return { ...query, from: Prisma.sql`"controls" c`, orderBy: orderedBy, after: afterId(cursor, reverse) };
+    return { from, orderBy: reverse ? ID : Prisma.sql`${ID} DESC`, after: afterId(cursor, reverse) };
   }
-  if (orderBy === 'name') {
-    const name = cursor === null ? null : await nameOf(client, cursor);
-    const orderedBy = reverse ? Prisma.sql`c."name" DESC` : Prisma.sql`c."name"`;
-    const after = reverse ? Prisma.sql`c."name" < ${name}` : Prisma.sql`c."name" > ${name}`;
-    const isFirst = name === null;
-    return { ...query, from: Prisma.sql`"controls" c`, orderBy: orderedBy, after: isFirst ? null : after };
-  }
-  const { join, column, value } = ORDERS[orderBy];
-  const last = cursor !== null && isRowId(cursor) ? await value(client, cursor) : undefined;
   const isAfter = Prisma.sql`${ID} < ${cursor}`;
+  if (orderBy === 'last_denied') {
+    const found =
+      cursor !== null && isRowId(cursor)
+        ? await client.controlActivity.findUnique({ where: { controlId: cursor } })
+        : undefined;
+    const last = found === undefined ? undefined : (found?.lastDeniedS ?? null);
+    return {
+      from: Prisma.sql`${from} LEFT JOIN "control_activity" t ON t."control_id" = ${ID}`,
+      orderBy: Prisma.sql`${timedOrder(LAST_DENIED, reverse)}, ${ID} DESC`,
+      after: last === undefined ? null : afterTimed(LAST_DENIED, last, isAfter, reverse),
+    };
+  }
+  // Also of a control that was deleted meanwhile.
+  const last =
+    cursor !== null && isRowId(cursor) ? await client.control.findUnique({ where: { id: cursor } }) : null;
+  const direction = Prisma.raw(reverse ? 'ASC' : 'DESC');
+  if (orderBy === 'updated') {
+    const beyond = Prisma.raw(reverse ? '>' : '<');
+    const time = last?.updatedAtMs;
+    return {
+      from,
+      orderBy: Prisma.sql`${UPDATED} ${direction}, ${ID} DESC`,
+      after:
+        last === null
+          ? null
+          : Prisma.sql`(${UPDATED} ${beyond} ${time} OR (${UPDATED} = ${time} AND ${isAfter}))`,
+    };
+  }
+  const beyond = Prisma.raw(reverse ? '<' : '>');
   return {
-    ...query,
-    from: Prisma.sql`"controls" c ${join}`,
-    orderBy: Prisma.sql`${timedOrder(column, reverse)}, ${ID} DESC`,
-    after: last === undefined ? null : afterTimed(column, last, isAfter, reverse),
+    from,
+    orderBy: reverse ? Prisma.sql`${NAME} DESC` : NAME,
+    after: last === null ? null : Prisma.sql`${NAME} ${beyond} ${last.name}`,
+  };
+}
+
+/** The same in the order of the numbers of agents, which no statement has in a bearable time. */
+async function pageByAgents<Row extends { readonly id: number }>(
+  client: DbClient,
+  filters: ControlFilters,
+  load: (ids: number[]) => Promise<Row[]>,
+): Promise<Page<Row>> {
+  const { cursor, limit, reverse } = filters;
+  const counts = await agentCounts(client);
+  const where = allOf(await controlConditions(client, filters));
+  const found = await client.$queryRaw<
+    { id: number }[]
+  >`SELECT ${ID} AS "id" FROM "controls" c WHERE ${where}`;
+  const of = (id: number): number => counts.get(id) ?? 0;
+  const compare = (a: number, b: number) => (reverse ? of(a) - of(b) : of(b) - of(a)) || b - a;
+  const ids = found.map(({ id }) => Number(id)).sort(compare);
+  const rest = cursor === null ? ids : ids.filter((id) => compare(cursor, id) < 0);
+  return {
+    rows: await loadInOrder(rest.slice(0, limit), load),
+    total: ids.length,
+    hasMore: rest.length > limit,
   };
 }
 
@@ -84,10 +102,4 @@ function afterId(cursor: number | null, reverse: boolean): Prisma.Sql | null {
   if (cursor === null || (reverse ? cursor < MIN_ID : cursor > MAX_ID)) return null;
   if (reverse ? cursor > MAX_ID : cursor < MIN_ID) return FALSE;
   return reverse ? Prisma.sql`${ID} > ${cursor}` : Prisma.sql`${ID} < ${cursor}`;
-}
-
-/** Also of a control that was deleted meanwhile. */
-async function nameOf(client: DbClient, id: number): Promise<string | null> {
-  if (!isRowId(id)) return null;
-  return (await client.control.findUnique({ where: { id }, select: { name: true } }))?.name ?? null;
 }

@@ -28,6 +28,7 @@ import { createControlVersionStore } from './control-version-store.js';
 import { isDraft, type StoredControl } from './definition/definition.js';
 import { definitionIndex } from './definition-index.js';
 import { type PresentedControl, readStoredDefinition } from './definition-presentation.js';
+import { effectWarnings } from './link-warnings.js';
 import { patchWarnings } from './patch-warnings.js';
 import { createPolicyControlStore } from './policy-control-store.js';
 import { checkReferences, type ReferenceProblems } from './reference-problems.js';
@@ -217,11 +218,12 @@ export function createControlService(options: ControlServiceOptions) {
         if (change.enabled === true && stored.ok && isDraft(stored.stored))
           throw draftCannotBeEnabled(row.id);
         const switched = change.enabled !== undefined && change.enabled !== row.enabled;
+        const ofEffect = change.enabled === true && stored.ok ? effectWarnings(stored.stored, registry) : [];
         const reply = (version: number) => ({
           success: true,
           name: change.name ?? row.name,
           enabled: readable ? (change.enabled ?? row.enabled) : null,
-          warnings,
+          warnings: [...warnings, ...ofEffect],
           version,
         });
         if (!renamed && !switched) return { value: reply(before), change: null };

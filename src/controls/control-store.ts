@@ -1,10 +1,10 @@
 import type { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
-import { findPage, type Page } from '../database/page.js';
+import type { Page } from '../database/page.js';
 import { assertStorable, hashText, isStorable } from '../database/text.js';
 import type { ControlFacet, ControlFilters } from './control-filters.js';
-import { controlPageQuery } from './control-page.js';
+import { controlPage } from './control-page.js';
 import { type ControlEnds, createControlVersionStore, NO_VERSION } from './control-version-store.js';
 
 export type { ControlFacet, ControlFilters } from './control-filters.js';
@@ -134,8 +134,8 @@ export function createControlStore(client: DbClient) {
      * One page in the order of the filters, with versions that are at most too low, when something changes meanwhile.
      */
     list: (filters: ControlFilters): Promise<Page<ListedControlRow>> =>
-      withServiceErrors(async () =>
-        findPage(client, await controlPageQuery(client, filters), async (ids) => {
+      withServiceErrors(() =>
+        controlPage(client, filters, async (ids) => {
           const ends = await createControlVersionStore(client).ends(ids);
           const rows = await client.control.findMany({ where: { id: { in: ids }, deletedAtMs: null } });
           return rows.map((row) => ({ ...toControlRow(row), ...(ends.get(row.id) ?? NO_VERSION) }));

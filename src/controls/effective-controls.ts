@@ -23,15 +23,6 @@ export function effectivePairs(of: PairsOf): Prisma.Sql {
     FROM "agent_policies" g JOIN "policy_controls" p ON p."policy_id" = g."policy_id" WHERE ${policies}`;
 }
 
-/** The same query for all pairs there are. */
-export function allPairs(): Prisma.Sql {
-  return Prisma.sql`
-    SELECT l."agent_id", l."control_id" FROM "agent_controls" l
-    UNION
-    SELECT g."agent_id", p."control_id"
-    FROM "agent_policies" g JOIN "policy_controls" p ON p."policy_id" = g."policy_id"`;
-}
-
 /**
  * A condition that an agent has an enabled control, by the same rule. The policies with one are found once for all
  * agents, because a policy may have many disabled controls and many agents.

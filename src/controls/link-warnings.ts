@@ -1,7 +1,7 @@
 import type { Warning } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { StoredDefinition } from './agent-control-store.js';
-import { type ControlDefinition, isDraft } from './definition/definition.js';
+import { type ControlDefinition, isDraft, type StoredControl } from './definition/definition.js';
 import { readStoredDefinition } from './definition-presentation.js';
 import { definitionWarnings } from './definition-warnings/definition-warnings.js';
 
@@ -12,8 +12,13 @@ export interface LinkReview {
   readonly definition: ControlDefinition | null;
 }
 
-/** Warnings of a definition that matter when it is linked; the others were reported when it was written. */
+/** Warnings of a definition that matter when it takes effect; the others were reported when it was written. */
 const TOLD_AGAIN = new Set(['incomplete_template', 'unknown_evaluator', 'unconfigured_evaluator']);
+
+/** Why a control has no effect, or fails, from the moment on at which it is switched on or linked. */
+export function effectWarnings(control: StoredControl, registry: EvaluatorRegistry): Warning[] {
+  return [...definitionWarnings(control, registry)].filter(({ code }) => TOLD_AGAIN.has(code));
+}
 
 /**
  * Reviews a linked control. `clientsThatNeverAsked` describes the agents that get it and whose clients have
@@ -27,7 +32,7 @@ export function reviewLink(
   const stored = readStoredDefinition(row.data, registry);
   if (!stored.ok) return { warnings: [], definition: null };
   const control = stored.stored;
-  const warnings = [...definitionWarnings(control, registry)].filter(({ code }) => TOLD_AGAIN.has(code));
+  const warnings = effectWarnings(control, registry);
   if (!isDraft(control) && control.execution === 'sdk' && clientsThatNeverAsked !== null) {
     const message =
       `its execution is "sdk", so that clients evaluate it and the service does not, ` +

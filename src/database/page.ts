@@ -36,11 +36,19 @@ export async function findPage<Row extends { readonly id: number }>(
     Prisma.sql`SELECT ${id} AS "id" FROM ${from} WHERE ${allOf(shown)} ORDER BY ${orderBy} LIMIT ${limit + 1}`,
   );
   const ids = found.slice(0, limit).map((row) => Number(row.id));
-  const rows = new Map((ids.length === 0 ? [] : await load(ids)).map((row) => [row.id, row]));
   return {
-    // A row may have been deleted since its id was found.
-    rows: ids.flatMap((each) => rows.get(each) ?? []),
+    rows: await loadInOrder(ids, load),
     total: Number(counted[0]?.total ?? 0),
     hasMore: found.length > limit,
   };
+}
+
+/** The rows of ids, in their order. */
+export async function loadInOrder<Row extends { readonly id: number }>(
+  ids: number[],
+  load: (ids: number[]) => Promise<Row[]>,
+): Promise<Row[]> {
+  const rows = new Map((ids.length === 0 ? [] : await load(ids)).map((row) => [row.id, row]));
+  // A row may have been deleted since its id was found.
+  return ids.flatMap((each) => rows.get(each) ?? []);
 }

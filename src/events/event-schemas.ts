@@ -29,7 +29,7 @@ import { type ControlEvent, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from '.
 import type { EventFilter } from './store/event-filter.js';
 import type { EventCursor } from './store/event-search.js';
 import { type EventTime, readTime, utcTimeOfMs } from './store/event-time.js';
-import { MAX_RANGE_DAYS, type StatisticsRange, TIME_RANGES } from './store/time-range.js';
+import { MAX_RANGE_DAYS, TIME_RANGES } from './store/time-range.js';
 
 /** Events of one request. */
 export const MAX_EVENTS = 1_000;
@@ -179,33 +179,27 @@ type RangeMembers = z.output<z.ZodObject<typeof range>>;
 
 const MAX_RANGE_US = BigInt(MAX_RANGE_DAYS * 86_400) * 1_000_000n;
 
-/** The request with its range instead of the members that describe it. */
-function withRange<T extends RangeMembers>(input: T, sink: IssueSink) {
-  const { time_range: name, start_time: start, end_time: end, ...rest } = input;
-  return { ...rest, range: rangeOf({ name, start, end }, sink) };
-}
-
-function rangeOf(
-  given: { name: RangeMembers['time_range']; start: EventTime | undefined; end: EventTime | undefined },
+/** Checks the range of a request; `rangeOf` then reads it. */
+function checkRange(
+  { time_range: name, start_time: start, end_time: end }: RangeMembers,
   sink: IssueSink,
-): StatisticsRange {
-  const { name = '5m', start, end } = given;
-  if (start === undefined && end === undefined) return { name };
-  if (given.name !== undefined) {
+): void {
+  if (start === undefined && end === undefined) return;
+  if (name !== undefined) {
     report(sink, 'value_error', 'must not stand beside start_time and end_time', name, ['time_range']);
   }
   if (start === undefined || end === undefined) {
     const [missing, other] = start === undefined ? ['start_time', 'end_time'] : ['end_time', 'start_time'];
     report(sink, 'missing', `Field required: ${other} needs it`, undefined, [missing]);
-    return { name };
+    return;
   }
   if (end.us <= start.us) report(sink, 'value_error', 'must be after start_time', end.text, ['end_time']);
   if (end.us - start.us > MAX_RANGE_US) {
     const rule = `must be at most ${MAX_RANGE_DAYS} days after start_time`;
     report(sink, 'value_error', rule, end.text, ['end_time']);
   }
-  return { name: 'custom', startUs: start.us, endUs: end.us };
 }
+
 /** The name is normalised by the service, because it is validated after everything else. */
 const statistics = { agent_name: text(), ...range };
 
@@ -288,15 +282,15 @@ export function createEventSchemas(now: () => number) {
       ...filters(text({ max: MAX_WATCHED_TEXT }), watchedName),
       after_position: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
     }),
-    getStats: z.object(statistics).transform(withRange),
-    getControlStats: z.object({ control_id: integer(), ...statistics }).transform(withRange),
+    getStats: z.object(statistics).superRefine(checkRange),
+    getControlStats: z.object({ control_id: integer(), ...statistics }).superRefine(checkRange),
     getStatsOverview: z
       .object({
         ...range,
         limit: withDefault(integer(OVERVIEW_SIZE), OVERVIEW_SIZE.default),
         control_id: nullable(integer(INT32)),
       })
-      .transform(withRange),
+      .superRefine(checkRange),
     getEvaluationStats: z
       .object({
         agent_name: nullable(agentName),
@@ -304,7 +298,7 @@ export function createEventSchemas(now: () => number) {
         limit: withDefault(integer(OVERVIEW_SIZE), OVERVIEW_SIZE.default),
         include_previous: withDefault(boolean(), false),
       })
-      .transform(withRange),
+      .superRefine(checkRange),
     getObservabilityStatus: z.object({}),
     flushEvents: z.object({}),
   };

@@ -13,7 +13,7 @@ import type { Recorder } from './recorder.js';
 import { agentStats, controlStats, totals } from './statistics.js';
 import { shownEvent } from './store/event.js';
 import type { EventStore } from './store/event-store.js';
-import { windowOf } from './store/time-range.js';
+import { rangeOf, windowOf } from './store/time-range.js';
 
 /** Most controls in a reply about an agent. Their names are chosen by clients, so the number is unbounded. */
 const MAX_LISTED_CONTROLS = 10_000;
@@ -71,7 +71,8 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
 
   async function count(input: ObservabilityInputs['getStats'], controlId: number | null) {
     const agentName = readAgentName(input.agent_name, 'agent_name');
-    const { range, include_timeseries: byBucket } = input;
+    const { include_timeseries: byBucket } = input;
+    const range = rangeOf(input);
     const window = windowOf(range, now());
     const found = await statistics.count({
       agentName,
@@ -132,8 +133,10 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       const name = controls[0]?.controlName ?? `control-${id}`;
       return { ...head, control_id: id, control_name: name, stats: totals };
     },
-    evaluationStats: counts.stats,
-    async overview({ range, include_timeseries: byBucket, limit, control_id: controlId }) {
+    evaluationStats: (input) => counts.stats({ ...input, range: rangeOf(input) }),
+    async overview(input) {
+      const { include_timeseries: byBucket, limit, control_id: controlId } = input;
+      const range = rangeOf(input);
       const window = windowOf(range, now());
       const found = await statistics.count({
         agentName: null,

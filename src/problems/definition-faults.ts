@@ -3,7 +3,7 @@ import { readStoredDefinition } from '../controls/definition-presentation.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { runInTurns } from '../decisions/in-turns.js';
 import { controlGap } from './evaluator-gap.js';
-import type { ProblemStore } from './problem-store.js';
+import type { EnabledControl, ProblemStore } from './problem-store.js';
 
 /** Why the definition of an enabled control ends in errors. */
 export interface DefinitionFault {
@@ -16,35 +16,46 @@ export interface DefinitionFault {
 }
 
 /** Definitions read by one query, so that those of thousands of controls are never in memory together. */
-const READ_AT_ONCE = 200;
-/** After this time all definitions are read again, in milliseconds: data can be damaged without a change of a control. */
-const READ_ALL_MS = 10 * 60_000;
+const READ_AT_ONCE = 100;
+/** After this time a definition is read again, in milliseconds: it can be damaged without a change of its control. */
+const READ_AGAIN_MS = 60 * 60_000;
+/** Longest reading for one list, in milliseconds. What is left is read for the next ones. */
+const LIMIT_MS = 1_000;
 
 type Finding = Omit<DefinitionFault, 'id' | 'name'> | null;
 
-/** Finds the faults of definitions. Each definition is read when it has changed, and otherwise every ten minutes. */
+interface Read {
+  readonly version: string;
+  readonly atMs: number;
+  readonly finding: Finding;
+}
+
+/**
+ * Finds the faults of definitions. Each one is read when it has changed, and otherwise once an hour. Thousands of them
+ * take longer than a caller waits: until all are read, the faults are those that were found so far.
+ */
 export function createDefinitionFaults(options: {
   readonly store: Pick<ProblemStore, 'controls' | 'definitions'>;
   readonly registry: EvaluatorRegistry;
   readonly monotonic: () => number;
 }) {
   const { store, registry, monotonic } = options;
-  const known = new Map<number, { readonly version: string; readonly finding: Finding }>();
-  let allReadAtMs = Number.NEGATIVE_INFINITY;
+  const known = new Map<number, Read>();
+
+  function isDue({ id, version }: EnabledControl): boolean {
+    const read = known.get(id);
+    return read === undefined || read.version !== version || monotonic() - read.atMs > READ_AGAIN_MS;
+  }
 
   return async function faults(): Promise<DefinitionFault[]> {
-    if (monotonic() - allReadAtMs > READ_ALL_MS) {
-      known.clear();
-      allReadAtMs = monotonic();
-    }
+    const startedMs = monotonic();
     const controls = await store.controls();
     const present = new Map(controls.map((control) => [control.id, control]));
     for (const id of known.keys()) if (!present.has(id)) known.delete(id);
-    const changed = controls.filter(({ id, version }) => known.get(id)?.version !== version);
-    for (let from = 0; from < changed.length; from += READ_AT_ONCE) {
-      const part = changed.slice(from, from + READ_AT_ONCE);
-      const read = await store.definitions(part.map(({ id }) => id));
-      await runInTurns(learn(read));
+    const due = controls.filter(isDue);
+    for (let from = 0; from < due.length && monotonic() - startedMs < LIMIT_MS; from += READ_AT_ONCE) {
+      const ids = due.slice(from, from + READ_AT_ONCE).map(({ id }) => id);
+      await runInTurns(learn(await store.definitions(ids)));
     }
     return controls.flatMap(({ id, name }) => {
       const finding = known.get(id)?.finding ?? null;
@@ -53,7 +64,8 @@ export function createDefinitionFaults(options: {
 
     function* learn(texts: ReadonlyMap<number, string>): Generator<void, void> {
       for (const [id, text] of texts) {
-        known.set(id, { version: present.get(id)?.version ?? '', finding: findingOf(text, registry) });
+        const version = present.get(id)?.version ?? '';
+        known.set(id, { version, atMs: monotonic(), finding: findingOf(text, registry) });
         yield;
       }
     }

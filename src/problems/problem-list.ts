@@ -5,6 +5,8 @@ import { inOrder, type Problem } from './problem.js';
 const FRESH_MS = 2_000;
 /** How long a caller waits for the database, in milliseconds. */
 const LIMIT_MS = 3_000;
+/** How long the last answer of the database counts when the next one is late, in milliseconds. */
+const KEPT_MS = 60_000;
 
 /** The problems, and when they were determined, in milliseconds since 1970. */
 export interface ListedProblems {
@@ -38,23 +40,31 @@ export function createProblemList(options: ProblemListOptions): ProblemList {
   let determining: Promise<ListedProblems> | undefined;
   /** A question that the database did not answer in time is not asked again before it is. */
   let asked: Promise<readonly Problem[]> | undefined;
+  let answer: { readonly problems: readonly Problem[]; readonly atMs: number } | undefined;
 
   function ask(): Promise<readonly Problem[]> {
-    asked ??= stored().finally(() => {
-      asked = undefined;
-    });
+    asked ??= stored()
+      .then((problems) => {
+        answer = { problems, atMs: monotonic() };
+        return problems;
+      })
+      .finally(() => {
+        asked = undefined;
+      });
     return asked;
   }
 
   async function determine(): Promise<ListedProblems> {
-    let told: readonly Problem[] | undefined;
+    let isMissed = false;
     try {
-      told = await withTimeout(ask(), limitMs);
+      await withTimeout(ask(), limitMs);
     } catch (error) {
+      isMissed = true;
       onFailure(error);
     }
+    const isKept = answer !== undefined && monotonic() - answer.atMs < KEPT_MS;
     last = {
-      problems: inOrder([...known(told === undefined), ...(told ?? [])]),
+      problems: inOrder([...known(isMissed), ...(isKept ? (answer?.problems ?? []) : [])]),
       checkedAtMs: now(),
     };
     determinedAtMs = monotonic();

@@ -19,6 +19,7 @@ export const PROBLEM_KINDS = {
   storage: ['critical'],
   last_known_good: ['warning'],
   controls_stale: ['warning'],
+  unchecked: ['warning'],
   events_lost: ['warning'],
   events_waiting: ['warning'],
   events_off: ['notice'],

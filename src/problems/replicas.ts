@@ -7,7 +7,7 @@ import type { ReplicaRow, ReplicaStore } from './replica-store.js';
 /** Time between two rows of a process, in milliseconds: four of them before it counts as gone. */
 const INTERVAL_MS = 30_000;
 /** The first one does not add to the work of a start. */
-const FIRST_MS = 2_000;
+const FIRST_MS = 5_000;
 /** How long an end of the service waits for its row to go. */
 const CLOSE_LIMIT_MS = 1_000;
 /** A rollout takes this long at most, in milliseconds; then different versions are left over. */

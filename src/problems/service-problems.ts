@@ -7,12 +7,25 @@ const STALE_SECONDS = 10;
 const MANY_WAITING = 10_000;
 
 /**
- * What the state of a process tells, without asking the database. `isMissed` says that a question of the list itself was
- * not answered, which the process may notice before anything else does.
+ * What the state of a process tells, without asking the database. `isMissed` says that the database did not tell what it
+ * knows of agents and controls in time.
  */
 export function serviceProblems(state: ServerState, isMissed = false): Problem[] {
-  return [...evaluation(state), ...storage(state, isMissed), ...events(state)];
+  const isDown = !state.databaseUp || state.storage.state === 'DOWN';
+  return [
+    ...evaluation(state),
+    ...storage(state, isDown),
+    ...(isMissed && !isDown ? [UNCHECKED] : []),
+    ...events(state),
+  ];
 }
+
+const UNCHECKED = ofService(
+  'unchecked',
+  'warning',
+  'Agents and controls could not be checked',
+  'The database did not tell in time what it knows of them, so that problems of agents, controls and processes may be missing here. It is overloaded, or has just gone; the list is determined again in a few seconds.',
+);
 
 function evaluation(state: ServerState): Problem[] {
   const { cannotEvaluateBecause, controlsFrom, stalenessSeconds: age, databaseUp } = state;
@@ -42,9 +55,9 @@ function evaluation(state: ServerState): Problem[] {
   ];
 }
 
-function storage(state: ServerState, isMissed: boolean): Problem[] {
-  const { databaseUp, stalenessSeconds: age, cannotEvaluateBecause } = state;
-  if (!databaseUp || state.storage.state === 'DOWN' || isMissed) {
+function storage(state: ServerState, isDown: boolean): Problem[] {
+  const { stalenessSeconds: age, cannotEvaluateBecause } = state;
+  if (isDown) {
     const evaluated =
       cannotEvaluateBecause === null && Number.isFinite(age)
         ? `Agents that are loaded are evaluated with the controls of ${durationText(Math.max(0, age))} ago. `

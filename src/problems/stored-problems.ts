@@ -11,9 +11,8 @@ const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 /** An agent that was evaluated on this many days of a week is expected to be evaluated again. */
 const REGULAR_DAYS = 3;
-/** Controls with a fault whose agents are counted at once, and at most: more are not told apart. */
-const COUNTED_AT_ONCE = 500;
-const MAX_COUNTED = 2_000;
+/** Controls with a fault whose agents are counted: so many have one cause, which those show that deny. */
+const MAX_COUNTED = 500;
 
 export interface StoredProblemsOptions {
   readonly store: ProblemStore;
@@ -33,14 +32,9 @@ export function createStoredProblems(options: StoredProblemsOptions): () => Prom
   const { store, registry, emptyDenies, now, monotonic } = options;
   const definitionFaults = createDefinitionFaults({ store, registry, monotonic });
 
-  async function agentsOf(faults: readonly DefinitionFault[]): Promise<Map<number, number>> {
-    const ids = faults.slice(0, MAX_COUNTED).map(({ id }) => id);
-    const counts = new Map<number, number>();
-    for (let from = 0; from < ids.length; from += COUNTED_AT_ONCE) {
-      const part = await store.agentsOf(ids.slice(from, from + COUNTED_AT_ONCE));
-      for (const [id, count] of part) counts.set(id, count);
-    }
-    return counts;
+  function agentsOf(faults: readonly DefinitionFault[]): Promise<Map<number, number>> {
+    const first = [...faults].sort((left, right) => Number(right.denies) - Number(left.denies));
+    return store.agentsOf(first.slice(0, MAX_COUNTED).map(({ id }) => id));
   }
 
   return async function storedProblems() {

@@ -5,6 +5,7 @@
 export const FEATURES: readonly string[] = [
   'accepts',
   'active_controls_filter',
+  'agent_labels',
   'agent_links',
   'audit',
   'control_counts',
@@ -24,6 +25,7 @@ export const FEATURES: readonly string[] = [
   'filter_enums',
   'flush_events',
   'if_version',
+  'list_orders',
   'omit_controls',
   'outcome',
   'problems',

@@ -337,7 +337,7 @@ describe('an evaluator reference', () => {
 
   it('of an agent is no unknown one', () => {
     const ofAgent = { selector: {}, evaluator: { name: 'billing-bot-01:tone', config: {} } };
-    expect([...definitionWarnings(stored(withCondition({ and: [leaf, ofAgent] })), registry)]).toEqual([]);
+    expect([...definitionWarnings(stored({ ...withCondition({ and: [leaf, ofAgent] }), execution: 'sdk' }), registry)]).toEqual([]);
   });
 });
 

@@ -49,6 +49,19 @@ describeOnSqlite('the audit log in the dashboard', (freshDatabaseUrl) => {
       await details.getByRole('region', { name: 'Changed members' }).waitFor();
       await details.getByRole('link', { name: 'Show the control as it is now' }).waitFor();
 
+      // Names by a part of them, in any case; what cannot be read is no filter that is ignored.
+      await filterBy(page, 'name:CARD-NUM');
+      await expect.poll(() => rows.count()).toBe(2);
+      await page.getByRole('button', { name: 'Remove name: CARD-NUM' }).click();
+      await filterBy(page, 'resource:server');
+      await page.getByRole('alert').getByText('Possible are: agent, control, policy, database.').waitFor();
+      await filterBy(page, 'actor:adm action:control.cr');
+      await page.getByRole('button', { name: 'Remove action: control.cr' }).waitFor();
+      await rows.filter({ hasText: 'control.create' }).first().waitFor();
+      await chooseRange(page, '5 minutes');
+      expect(new URL(page.url()).searchParams.get('range')).toBe('5m');
+      await chooseRange(page, 'Any time');
+
       await page.evaluate('window.showSaveFilePicker = undefined');
       const download = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Export as NDJSON' }).click();

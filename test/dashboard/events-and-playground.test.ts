@@ -119,11 +119,11 @@ describeOnPostgresql('events and the playground in the dashboard', (freshDatabas
         await page.getByRole('button', { name: /^Range:/ }).click();
         const range = page.getByRole('dialog', { name: 'Time range' });
         await expectNoBarriers(page);
-        await range.getByLabel('From').fill('2026-01-05 24:00');
+        await range.getByRole('textbox', { name: 'From' }).fill('2026-01-05 24:00');
         await range.getByRole('button', { name: 'Apply' }).click();
         await range.getByRole('alert').getByText('“2026-01-05 24:00” is not a time').waitFor();
-        await range.getByLabel('From').fill('2026-01-05 12:00:07Z');
-        await range.getByLabel('To').fill('2026-01-06 23:30Z');
+        await range.getByRole('textbox', { name: 'From' }).fill('2026-01-05 12:00:07Z');
+        await range.getByRole('textbox', { name: 'To' }).fill('2026-01-06 23:30Z');
         await range.getByRole('button', { name: 'Apply' }).click();
         await page.getByText('No event matches the filters').waitFor();
         const { searchParams } = new URL(page.url());
@@ -191,6 +191,48 @@ describeOnPostgresql('events and the playground in the dashboard', (freshDatabas
     );
   });
 
+  it('selects a range in a chart, by pointer and by keyboard', async () => {
+    await open(`/controls/${controlId}?tab=activity&range=1h`, async ({ page }) => {
+      const chart = page.locator('.activity-chart').filter({ hasText: 'Decisions over time' });
+      const bars = chart.locator('.bar');
+      const times = () => {
+        const { searchParams } = new URL(page.url());
+        return ['from', 'to'].map((name) => Date.parse(searchParams.get(name) ?? ''));
+      };
+      const length = () => (times()[1] ?? 0) - (times()[0] ?? 0);
+      await chart.getByText('Changes (dashed lines)').waitFor();
+      const box = await chart.locator('section > svg').boundingBox();
+      const { x, y, width } = box ?? { x: 0, y: 0, width: 0 };
+      await page.mouse.move(x + width - 2, y + 40);
+      await page.mouse.down();
+      await page.mouse.move(x + width / 2, y + 60, { steps: 3 });
+      await chart.getByText('selected. Enter zooms in').waitFor();
+      await page.mouse.up();
+      await expect.poll(length).toBeGreaterThan(15 * 60_000);
+      expect(await shownRange(page)).toMatch(/^\d+ \w+ \d\d:\d\d(:\d\d)? – /);
+      const selected = length();
+      await page.getByRole('button', { name: 'Zoom out' }).click();
+      await expect.poll(length).toBe(2 * selected);
+      await page.goBack();
+      await expect.poll(length).toBe(selected);
+      await page.goBack();
+      await expect.poll(() => shownRange(page)).toBe('Last 1 hour');
+
+      await bars.last().focus();
+      await page.keyboard.press('Shift+ArrowLeft');
+      await chart.getByText('selected. Enter zooms in').waitFor();
+      await page.keyboard.press('Escape');
+      await chart.getByText('selected. Enter zooms in').waitFor({ state: 'detached' });
+      await page.keyboard.press('Shift+Home');
+      await page.keyboard.press('Enter');
+      await expect.poll(length).toBeGreaterThan(30 * 60_000);
+      // Other pages that are opened without a range have it, too.
+      await page.getByRole('link', { name: 'Audit log', exact: true }).click();
+      await expect.poll(length).toBeGreaterThan(30 * 60_000);
+      await expectNoBarriers(page);
+    });
+  });
+
   it('saves views of a page in the browser, of which one can be the default', async () => {
     await open('/events?outcome=denied&range=7d', async ({ page }) => {
       const views = page.getByRole('dialog', { name: 'Saved views' });
@@ -208,7 +250,7 @@ describeOnPostgresql('events and the playground in the dashboard', (freshDatabas
       await page.keyboard.press('Enter');
       await views.getByRole('button', { name: 'Delete denials' }).click();
       await page.goto(address('/events'));
-      await page.getByText(`${EVENTS} of ${EVENTS}`).waitFor();
+      await page.getByRole('row').nth(1).waitFor();
       expect(new URL(page.url()).search).toBe('');
       expect(await page.locator('img').count()).toBe(0);
     });

@@ -98,7 +98,7 @@ describe('every page of the dashboard, with the demonstration data', () => {
       const actions = main
         .getByRole('button', { name: ADMIN_ACTIONS })
         .or(main.getByRole('link', { name: ADMIN_ACTIONS }));
-      // Every caller may fill in a form to try it, and take filters away.
+      // Every caller may fill in a form to try it, and filter a list.
       return actions.evaluateAll((elements) =>
         elements
           .filter((element) => element.closest('.schema-form, search') === null)

@@ -94,7 +94,7 @@ describeOnSqlite('An empty service', (freshDatabaseUrl) => {
       '/',
       async ({ page, problems }) => {
         await page.getByText(told).waitFor();
-        const agents = page.getByRole('region', { name: 'Agents with the most denials' });
+        const agents = page.getByRole('region', { name: 'Agents of this key' });
         expect(await agents.getByRole('row').nth(1).getByRole('cell').allInnerTexts()).toEqual([
           AGENT,
           '0',
@@ -119,6 +119,10 @@ describeOnSqlite('An empty service', (freshDatabaseUrl) => {
         await page.getByText('Choose an agent').waitFor();
         await page.getByRole('main').getByRole('link', { name: AGENT }).click();
         await expect.poll(() => page.getByRole('row').count()).toBe(2);
+        await page.getByRole('row').nth(1).click();
+        await page.getByText('Choose an agent').waitFor();
+        await page.getByRole('main').getByRole('link', { name: AGENT }).click();
+        await page.getByText('1 recorded check of 1 step').waitFor();
         await menu.getByRole('link', { name: 'Live' }).click();
         await page.getByRole('main').getByRole('link', { name: AGENT }).click();
         await page.getByText('Live.', { exact: true }).waitFor();

@@ -1,4 +1,4 @@
-import ts from 'typescript';
+import { parseAst } from 'vite';
 import { describe, expect, it } from 'vitest';
 import { curlOf, pythonOf, typeScriptOf } from '../../packages/dashboard/src/first-evening/snippet-texts.js';
 import { limitOf, limitText } from '../../packages/dashboard/src/limited/agent-limit-text.js';
@@ -46,7 +46,8 @@ it('each evaluation is in one part of a bar', () => {
   const timeseries = [{ timestamp: '2026-01-01T00:00:00Z', counts }, { timestamp: '2026-01-01T01:00:00Z' }];
   const [first, second] = outcomeIntervals({ timeseries, bucketSeconds: 3_600 });
   expect(first?.counts).toEqual({ deny: 15, error: 5, steer: 10, observe: 30, safe: 40 });
-  expect(Object.values(first?.counts ?? {}).reduce((sum, part) => sum + part, 0)).toBe(100);
+  const parts = Object.values(first?.counts ?? {});
+  expect(parts.reduce((sum, part = 0) => (sum ?? 0) + part, 0)).toBe(100);
   expect(second).toMatchObject({ fromMs: first?.toMs, counts: {}, evaluated: 0n });
 });
 
@@ -80,7 +81,7 @@ describe('a text to copy', () => {
 
   it('in TypeScript can be parsed', () => {
     const text = typeScriptOf(service, 'a-bot', ["console.log(client.guard(async () => 'x', {}));"]);
-    const { diagnostics } = ts.transpileModule(text, { reportDiagnostics: true });
-    expect([diagnostics, text.includes('process.env.SERVICE_API_KEY')]).toEqual([[], true]);
+    expect(parseAst(text).body).toHaveLength(4);
+    expect(text).toContain('apiKey: process.env.SERVICE_API_KEY');
   });
 });

@@ -7,7 +7,11 @@ describe('the files of the dashboard', () => {
   const ask = (path: string, method = 'GET', headers = {}): Promise<HttpAnswer> =>
     exchange(service.url, { method, path, headers });
   beforeAll(async () => {
-    service = await startService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'some-key' });
+    service = await startService({
+      SERVICE_API_KEY_ENABLED: 'true',
+      SERVICE_API_KEYS: 'some-key',
+      SERVICE_API_VERSION: 'v2',
+    });
   });
   afterAll(() => service.stop());
 
@@ -30,6 +34,7 @@ describe('the files of the dashboard', () => {
       expect(page.headers['x-content-type-options']).toBe('nosniff');
       expect(page.text).toContain('<div id="root">');
       expect(page.text).toContain('<meta name="api-prefix" content="/api"');
+      expect(page.text).toContain('<meta name="api-base" content="/api/v2"');
       expect(page.text).not.toContain('__');
     },
   );

@@ -38,6 +38,11 @@ describeOnEachDatabase('The agent store', (freshDatabaseUrl) => {
       limit,
       nameContains,
       hasActiveControls: null,
+      labels: [],
+      controlId: null,
+      policyId: null,
+      orderBy: 'newest',
+      reverse: false,
     });
     return { names: page.rows.map(({ name }) => name), total: page.total, hasMore: page.hasMore };
   };

@@ -34,6 +34,7 @@ describeOnEachEmptyDatabase('Controls stored before there were versions', (fresh
       note: 'stored before versions were kept',
       createdAtMs: 1_700_000_000_001,
       keyFingerprint: null,
+      author: null,
       changedMembers: [],
       name: 'first',
       data: '{"n":1}',

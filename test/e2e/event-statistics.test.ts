@@ -148,10 +148,12 @@ describeService('statistics of events', ({ service }) => {
         }
 
         // Some part of the range, in whole minutes, or hours where it is more than a week ago.
-        const [from, to] = [now - 0.8 * length, now - 0.2 * length].map((ms, index) => {
-          const rounded = ms < now - 7 * DAY ? HOUR : MINUTE;
-          return [Math.floor, Math.ceil][index]?.(ms / rounded) * rounded;
-        }) as [number, number];
+        const whole = (ms: number, round: (units: number) => number) => {
+          const one = ms < now - 7 * DAY ? HOUR : MINUTE;
+          return round(ms / one) * one;
+        };
+        const from = whole(now - 0.8 * length, Math.floor);
+        const to = whole(now - 0.2 * length, Math.ceil);
         const part = await routes.stats({
           agent_name: agent,
           start_time: new Date(now - 0.8 * length).toISOString(),

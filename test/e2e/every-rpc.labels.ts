@@ -6,7 +6,10 @@ const CONTROL = 3;
 const POLICY = 4;
 const AGENT = 'labelled-bot-01';
 const OTHER = 'labelled-bot-02';
-const registered = (agent_name: string, agent_metadata: object) => ({
+const registered = (
+  agent_name: string,
+  agent_metadata: Record<string, string | number | { team: string }>,
+) => ({
   agent: { agent_name, agent_metadata },
 });
 

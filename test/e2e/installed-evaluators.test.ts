@@ -127,6 +127,9 @@ describe('custom evaluators and the external model', () => {
     const made = await without('PUT', '/api/v1/controls', { name: 'asks-a-model', data });
     expect(made.body.warnings).toEqual([warning]);
     expect((await without('POST', '/api/v1/controls/validate', { data })).body.warnings).toEqual([warning]);
+    const control = `/api/v1/controls/${made.body.control_id}`;
+    expect((await without('PATCH', control, { enabled: false })).body.warnings).toBeUndefined();
+    expect((await without('PATCH', control, { enabled: true })).body.warnings).toEqual([warning]);
     await seeder(without).agent('asks-a-model-1');
     const path = `/api/v1/agents/asks-a-model-1/controls/${made.body.control_id}`;
     expect((await without('POST', path)).body.warnings).toEqual([

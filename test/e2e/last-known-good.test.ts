@@ -9,6 +9,7 @@ import { type PostgresServer, startPostgresServer } from '../../scripts/postgres
 import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { inspectDatabase } from '../../src/database/inspect-database.js';
 import { workersOf } from '../cluster/support/workers.js';
+import { problemsOf } from '../problems/problems.support.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { type RestClient, type RestReply, restClient } from '../support/http.js';
 import { openedInTest } from '../support/opened.js';
@@ -131,6 +132,10 @@ describe.each(DATABASE_KINDS)('a start without a reachable database, %s', (kind)
     for (const name of ['', 'enforcement.v1.EvaluationService']) {
       expect((await health.check({ service: name })).status).toBe(Status.SERVING);
     }
+    expect((await problemsOf(call)).problems.map(({ kind }) => kind)).toEqual([
+      'database_down',
+      'last_known_good',
+    ]);
     const samples = await metricsOf(url);
     expect(metric(samples, `${PREFIX}_last_known_good_active`)).toBe(1);
     expect(metric(samples, `${PREFIX}_last_known_good_evaluations_total`)).toBeGreaterThan(20);

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
@@ -5,7 +7,7 @@ import { Decision } from '../../gen/proto/enforcement/v1/control_pb.js';
 import {
   ControlOrder,
   ControlService,
-  type ListControlsRequest,
+  type ListControlsRequestSchema,
 } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { createKeysFile, type TestKeysFile } from '../support/keys-file.js';
@@ -32,8 +34,10 @@ describeOnEachDatabase('lists of controls and of the audit log', (freshDatabaseU
   const call = (method: string, path: string, body?: object, headers: Record<string, string> = ALICE) =>
     service.call(method, path, body, headers);
   const client = () => createClient(ControlService, rpcTransport('gRPC', service.url));
-  const named = async (filters: Partial<ListControlsRequest>): Promise<string> => {
-    const { controls } = await client().listControls({ limit: 100, ...filters }, { headers: ALICE });
+  const named = async (filters: MessageInitShape<typeof ListControlsRequestSchema>): Promise<string> => {
+    const { controls } = await client().listControls({ limit: 100, ...filters } as typeof filters, {
+      headers: ALICE,
+    });
     return controls.map(({ name }) => name).join(' ');
   };
   const summary = async (name: string) => {
@@ -42,7 +46,7 @@ describeOnEachDatabase('lists of controls and of the audit log', (freshDatabaseU
   };
 
   beforeAll(async () => {
-    const seed = seeder((...request) => call(request[0], request[1], request[2]));
+    const seed = seeder((method, path, body) => call(method, path, body as object));
     const control = async (name: string, scope: object, decision = 'deny') => {
       ids[name] = await seed.control(name, denyWord('word', { scope, action: { decision } }));
     };
@@ -109,15 +113,14 @@ describeOnEachDatabase('lists of controls and of the audit log', (freshDatabaseU
   it('sort controls in pages that neither repeat nor leave out one', async () => {
     const walk = async (orderBy: ControlOrder, reverse: boolean) => {
       let found = '';
-      let cursor: number | undefined;
+      let cursor: string | undefined;
       do {
         const page = await client().listControls(
           { orderBy, reverse, limit: 2, ...(cursor === undefined ? {} : { cursor }) },
           { headers: ALICE },
         );
         found += page.controls.map(({ name }) => name[0]).join('');
-        const next = page.pagination?.nextCursor;
-        cursor = next === undefined ? undefined : Number(next);
+        cursor = page.pagination?.nextCursor;
       } while (cursor !== undefined);
       return found;
     };
@@ -157,6 +160,18 @@ describeOnEachDatabase('lists of controls and of the audit log', (freshDatabaseU
     expect((await client().getControlVersion(version, { headers: ALICE })).author).toBe('alice (platform)');
     const { body } = await call('GET', `${CONTROLS}/${ids['c-by-name']}/versions`);
     expect(Object.keys(body.versions[0])).not.toContain('author');
+  });
+
+  it('find the authors of versions that are older than their names in the audit log', async () => {
+    const kind = service.databaseUrl.startsWith('postgres') ? 'postgresql' : 'sqlite';
+    const file = `prisma/${kind}/migrations/20261217000000_agent_labels/migration.sql`;
+    const migration = readFileSync(file, 'utf8');
+    await executeSql(service.databaseUrl, 'UPDATE "control_versions" SET "author" = NULL');
+    expect((await summary('c-by-name'))?.updatedBy).toBeUndefined();
+    await executeSql(service.databaseUrl, migration.slice(migration.indexOf('UPDATE "control_versions"')));
+    const [createdBy, updatedBy] = ['alice (platform)', 'Bob 100%_'];
+    expect(await summary('c-by-name')).toMatchObject({ createdBy, updatedBy });
+    expect(await summary('e-by-both')).toMatchObject({ createdBy, updatedBy: createdBy });
   });
 
   it('find entries of the audit log by parts of their texts', async () => {

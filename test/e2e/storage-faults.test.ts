@@ -9,6 +9,7 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import { openSqliteConnection, type SqliteConnection } from '../../src/database/sqlite-connection.js';
+import { problemsOf } from '../problems/problems.support.js';
 import { makeReadOnly, mountSmallDisk, quickFolder } from '../support/faulty-disks.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
@@ -213,6 +214,10 @@ async function expectTold(url: string, call: RestClient, state: string): Promise
     status: 200,
     body: { status: 'healthy', storage: state, instance_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
   });
+  await until(
+    () => problemsOf(call),
+    ({ problems }) => isOk === !problems.some(({ kind }) => kind === 'storage'),
+  );
   const samples = parseMetrics((await call('GET', '/metrics')).body);
   const name = 'control_enforcement_server_storage';
   expect(metric(samples, `${name}_state`, { state })).toBe(1);

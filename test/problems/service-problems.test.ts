@@ -48,7 +48,9 @@ describe('the state of a process', () => {
       ['critical', 'database_down', 'The database does not answer'],
     ]);
     expect(details({ ...down, stalenessSeconds: 5 })[0]).toContain('the controls of 5 seconds ago');
-    expect(serviceProblems(WELL, true).map(({ kind }) => kind)).toEqual(['database_down']);
+    // One that answers others did not answer the list.
+    expect(serviceProblems(WELL, true).map(({ kind }) => kind)).toEqual(['unchecked']);
+    expect(serviceProblems({ ...WELL, ...down }, true).map(({ kind }) => kind)).toEqual(['database_down']);
     const full = { storage: { state: 'NOSPACE', problem: 'The disk is full. Make space.' } };
     expect(told(full)).toEqual([['critical', 'storage', 'Changes and events cannot be stored']]);
     expect(details(full)).toEqual(['The disk is full. Make space.']);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import { inOrder, PROBLEM_KINDS, type Problem, type ProblemKind } from '../../src/problems/problem.js';
@@ -8,7 +9,7 @@ import { VERSION } from '../../src/process/package-root.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { denyWord } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
-import { executeSql, sqlText } from '../support/sql.js';
+import { sqlText } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { problemsOf, settled } from './problems.support.js';
 
@@ -18,7 +19,6 @@ const DAY = 86_400;
 const nowS = () => Math.floor(Date.now() / 1_000);
 
 describeService('what the database tells', ({ call, seed, service }) => {
-  const sql = (text: string) => executeSql(service.databaseUrl, text);
   let database: Database | undefined;
   let determine: (() => Promise<Problem[]>) | undefined;
   beforeAll(async () => {
@@ -32,6 +32,7 @@ describeService('what the database tells', ({ call, seed, service }) => {
     });
   });
   afterAll(() => database?.close());
+  const sql = (text: string) => database?.bulk.transaction((tx) => tx.run(Prisma.raw(text)));
   const problems = async () => inOrder((await determine?.()) ?? []);
   /** The worst problem of a kind, as any process would determine it now. */
   const found = async (kind: ProblemKind) => (await problems()).find((problem) => problem.kind === kind);
@@ -64,9 +65,13 @@ describeService('what the database tells', ({ call, seed, service }) => {
   });
 
   it('names agents without an enabled control', async () => {
-    for (let index = 0; index < 22; index += 1)
-      await seed.agent(`bare-agent-${String(index).padStart(2, '0')}`);
     await controlled('bare-agent-00');
+    const names = Array.from(
+      { length: 21 },
+      (_, index) => `bare-agent-${String(index + 1).padStart(2, '0')}`,
+    );
+    await sql(`INSERT INTO "agents" ("name", "data", "created_at_ms")
+      VALUES ${names.map((name) => `('${name}', '{}', 1)`).join()}`);
     const problem = await found('agents_without_controls');
     expect(problem).toMatchObject({
       severity: 'warning',
@@ -79,8 +84,7 @@ describeService('what the database tells', ({ call, seed, service }) => {
       id: 'bare-agent-01',
       name: 'bare-agent-01',
     });
-    for (let index = 1; index < 22; index += 1)
-      await controlled(`bare-agent-${String(index).padStart(2, '0')}`);
+    await sql(`DELETE FROM "agents" WHERE "name" IN (${names.map((name) => `'${name}'`).join()})`);
     expect(await found('agents_without_controls')).toBeUndefined();
   });
 

@@ -40,9 +40,13 @@ describe('the sentence of an entry of the audit log', () => {
       'alice (platform) linked the control “no-cards” to the agent “payments”',
     );
     expect(sentence('control.create')).toBe('alice (platform) created the control “payments”');
-    expect(sentence('control.delete', {}, { actor: create(AuditActorSchema, { kind: 'key', keyFingerprint: '9e72' }) })).toBe(
-      'key 9e72 deleted the control “payments”',
-    );
+    expect(
+      sentence(
+        'control.delete',
+        {},
+        { actor: create(AuditActorSchema, { kind: 'key', keyFingerprint: '9e72' }) },
+      ),
+    ).toBe('key 9e72 deleted the control “payments”');
   });
 
   it('says what a change of a control or policy did', () => {

@@ -30,6 +30,11 @@ describe('the range of an address', () => {
     expect(ofAddress('tab=x')).toBeUndefined();
   });
 
+  it('is none in the address of a comparison of versions', () => {
+    expect(ofAddress('tab=versions&from=3&to=5')).toBeUndefined();
+    expect(problemOf('tab=versions&from=3&to=5')).toBeUndefined();
+  });
+
   it('can be one of an earlier version', () => {
     expect(ofAddress('since=60')).toBe('60m');
     expect(ofAddress(`range=custom&from=${FROM}&to=${TO}`)).toBe(FIXED);

@@ -3,8 +3,8 @@ import type { BulkRow } from '../../database/bulk.js';
 import type { Database } from '../../database/database.js';
 import { rollupsOf } from '../sql/rollups.js';
 import { type Count, countOf } from '../store/count.js';
-import { cover, segmentsOf, type TimeWindow } from '../store/time-range.js';
-import { COUNT_LEVELS } from './count-store.js';
+import { cover, type RollupSegment, segmentsOf, type TimeWindow } from '../store/time-range.js';
+import { ALL_AGENTS, COUNT_LEVELS } from './count-store.js';
 import { OUTCOME_SUMS, type OutcomeSum } from './outcome-sums.js';
 
 /** Sums as they are read; `allowed` follows from them. */
@@ -54,27 +54,28 @@ const SINCE = 2;
 export function createReadCounts(
   database: Pick<Database, 'kind'> & { readonly bulk: Pick<Database['bulk'], 'read'> },
 ): ReadCounts {
+  const counts = (segments: readonly RollupSegment[], condition: Prisma.Sql) =>
+    rollupsOf(database.kind, segments, [condition], Prisma.raw('"evaluation_counts"'));
   return async ({ agentName, window, byBucket, previousStartS, agents }) => {
     const before = previousStartS === null ? [] : cover(BEFORE, previousStartS, window.startS, UNITS);
-    const counts = rollupsOf(
-      database.kind,
+    const sums = counts(
       [...before, ...segmentsOf(window, byBucket)],
-      agentName === null ? [] : [Prisma.sql`"agent_name" = ${agentName}`],
-      Prisma.raw('"evaluation_counts"'),
+      Prisma.sql`"agent_name" = ${agentName ?? ALL_AGENTS}`,
+    );
+    const byAgent = counts(
+      segmentsOf(window, false),
+      agentName === null
+        ? Prisma.sql`"agent_name" <> ${ALL_AGENTS}`
+        : Prisma.sql`"agent_name" = ${agentName}`,
     );
     const rows = await database.bulk.read(
       'statistics',
       Prisma.sql`
-        WITH "found" AS MATERIALIZED (
-          SELECT CAST("item" ->> 0 AS INTEGER) AS "bucket", "agent_name", ${SUMS_OF_ROWS}
-          FROM ${counts}
-          GROUP BY 1, 2
-        )
-        SELECT ${BUCKET}, "bucket", ${NO_TEXT}, ${SUMS_OF_ROWS} FROM "found" GROUP BY "bucket"
+        SELECT ${BUCKET}, CAST("item" ->> 0 AS INTEGER) AS "bucket", ${NO_TEXT}, ${SUMS_OF_ROWS}
+        FROM ${sums} GROUP BY 2
         UNION ALL SELECT * FROM (
-          SELECT ${AGENT}, ${NO_INTEGER}, "agent_name", ${SUMS_OF_ROWS} FROM "found"
-          WHERE "bucket" IS NULL OR "bucket" <> ${BEFORE}
-          GROUP BY "agent_name" ORDER BY "denied" DESC, "evaluated" DESC, "agent_name" LIMIT ${agents}
+          SELECT ${AGENT}, ${NO_INTEGER}, "agent_name", ${SUMS_OF_ROWS} FROM ${byAgent}
+          GROUP BY "agent_name" ORDER BY 5 DESC, 4 DESC, "agent_name" LIMIT ${agents}
         ) AS "agents"
         UNION ALL SELECT ${SINCE}, ${NO_INTEGER}, CAST("since_s" AS TEXT), ${NO_SUMS} FROM "evaluation_counting"`,
     );

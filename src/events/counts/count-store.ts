@@ -22,6 +22,12 @@ const ADD_SUMS = Prisma.raw(
   OUTCOME_SUMS.map((sum) => `"${sum}" = "evaluation_counts"."${sum}" + excluded."${sum}"`).join(', '),
 );
 
+/**
+ * The name under which the sums over all agents are stored, so that a chart of all of them costs the same as one of an
+ * agent. It is the name of none.
+ */
+export const ALL_AGENTS = '';
+
 /** Adds a batch to the stored counts, in one transaction, unless it was added before. */
 export type AddCounts = (batch: CountBatch) => Promise<void>;
 
@@ -68,9 +74,12 @@ function addRows(rows: Prisma.Sql, nowS: number): Prisma.Sql {
     WITH ${levelTable(COUNT_LEVELS, nowS)}, "batch" AS MATERIALIZED (
       SELECT "item" ->> 0 AS "agent_name", CAST("item" ->> 1 AS INTEGER) AS "counted_s",
         CAST("item" ->> 2 AS BIGINT) AS "second", ${READ_SUMS}
-      FROM ${rows})
+      FROM ${rows}),
+    "added" AS (
+      SELECT "agent_name", "counted_s", "second", ${SUM_COLUMNS} FROM "batch"
+      UNION ALL SELECT CAST(${ALL_AGENTS} AS TEXT), "counted_s", "second", ${SUM_COLUMNS} FROM "batch")
     SELECT "agent_name", "unit_s", ${UNIT_START}, ${SUM_OF_SUMS}
-    FROM "batch" CROSS JOIN "levels" WHERE "second" >= "from_s" AND "unit_s" >= "counted_s"
+    FROM "added" CROSS JOIN "levels" WHERE "second" >= "from_s" AND "unit_s" >= "counted_s"
     GROUP BY 1, 2, 3
     ON CONFLICT ("agent_name", "unit_s", "start_s") DO UPDATE SET ${ADD_SUMS}`;
 }

@@ -1,4 +1,4 @@
-import { utcTime } from './event-time.js';
+import { type EventTime, utcTime } from './event-time.js';
 import { DAY, HOUR, MINUTE, ROLLUP_LEVELS } from './rollup-levels.js';
 
 /** Length of each range, of its buckets, and of the first unit of its window; in seconds. */
@@ -45,6 +45,17 @@ const MINUTES_KEPT_S = 7 * DAY;
 export type StatisticsRange =
   | { readonly name: TimeRange }
   | { readonly name: 'custom'; readonly startUs: bigint; readonly endUs: bigint };
+
+/** The range of a request whose members were checked: the last five minutes if there are none. */
+export function rangeOf(request: {
+  readonly time_range?: TimeRange | undefined;
+  readonly start_time?: Pick<EventTime, 'us'> | undefined;
+  readonly end_time?: Pick<EventTime, 'us'> | undefined;
+}): StatisticsRange {
+  const { time_range: name = '5m', start_time: start, end_time: end } = request;
+  if (start === undefined || end === undefined) return { name };
+  return { name: 'custom', startUs: start.us, endUs: end.us };
+}
 
 /** Longest range from a time to another, in days. */
 export const MAX_RANGE_DAYS = 366;

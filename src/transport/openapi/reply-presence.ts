@@ -42,6 +42,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'timestamp',
   ],
   'StatsTotals?': ['timeseries'],
+  'GetEvaluationStatsResponse?': ['previous'],
   'VerifyAuditResponse?': ['problem'],
 };
 

@@ -37,6 +37,7 @@ import { createControlLibrary } from '../../../src/decisions/control-library.js'
 import { createStepSchemaLibrary } from '../../../src/decisions/step-schema-library.js';
 import { evaluatorHandlers } from '../../../src/evaluators/evaluator-handlers.js';
 import { builtinEvaluators, createRegistry } from '../../../src/evaluators/load-evaluators.js';
+import { createCountMeter } from '../../../src/events/counts/count-meter.js';
 import { createEventStore } from '../../../src/events/create-event-store.js';
 import { createObservability } from '../../../src/events/observability.js';
 import { createObservabilityMeter } from '../../../src/events/observability-meter.js';
@@ -105,7 +106,7 @@ beforeAll(async () => {
     ),
     ...evaluatorHandlers(evaluators),
     ...templateHandlers(evaluators, reviewer, database.client),
-    ...createPolicies(options),
+    ...createPolicies({ ...options, catchUpLabels: async () => {} }),
     ...createServerInfo({
       version: '1.2.3',
       maxMessageBytes: 4_096,
@@ -128,6 +129,7 @@ beforeAll(async () => {
       store,
       database,
       meter: createObservabilityMeter(),
+      countMeter: createCountMeter(),
       log: { info: () => {}, warn: () => {}, error: () => {} },
       failures: NO_FAILURES,
       now: options.now,

@@ -288,7 +288,7 @@ export type AgentSummary = Message<"enforcement.v1.AgentSummary"> & {
 
   /**
    * Labels: the members of agent_metadata that are texts of 1 to 255 characters, numbers or booleans, as texts, with
-   * names of 1 to 63 characters; the first 32 by name. Not in JSON.
+   * names of 1 to 63 characters without "="; the first 32 by name. Not in JSON.
    *
    * @generated from field: map<string, string> labels = 10;
    */
@@ -1779,7 +1779,8 @@ export const StepSchemasSchema: GenEnum<StepSchemas> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_agent_service, 1);
 
 /**
- * Order of a list of agents. Agents that are equal in it, or have no such time, are last, by name.
+ * Order of a list of agents. Agents that are equal in it are listed by name; those that have no such time are last, in the
+ * reversed order, too.
  *
  * @generated from enum enforcement.v1.AgentOrder
  */

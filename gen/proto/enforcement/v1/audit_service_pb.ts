@@ -249,7 +249,8 @@ export type ListAuditEntriesRequest = Message<"enforcement.v1.ListAuditEntriesRe
   limit?: number | undefined;
 
   /**
-   * Only entries whose actor has this text in its kind, name or key fingerprint, in upper or lower case. Empty: no filter.
+   * Only entries whose actor has this text in its kind, name or key fingerprint, in upper or lower case. At most
+   * 1,024 characters. Empty: no filter.
    *
    * @generated from field: optional string actor_contains = 12;
    */

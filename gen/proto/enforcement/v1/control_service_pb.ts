@@ -213,7 +213,8 @@ export type ListControlsRequest = Message<"enforcement.v1.ListControlsRequest"> 
   reverse?: boolean | undefined;
 
   /**
-   * Only controls whose scope names this step, or that name no steps and whose pattern of names, if any, matches it.
+   * Only controls whose scope includes this step name: it names the step, its pattern matches it, or it has neither. At
+   * most 1,024 characters.
    *
    * @generated from field: optional string step_name = 17;
    */
@@ -1140,7 +1141,8 @@ export type ControlVersion = Message<"enforcement.v1.ControlVersion"> & {
   changedMembers: string[];
 
   /**
-   * Who made the change: name of the key or subject of the token. Absent if it is not known. Not in JSON.
+   * Who made the change: name of the key, subject of the token, or else the kind of the caller ("admin", "key",
+   * "anonymous"). Absent if it is not known. Not in JSON.
    *
    * @generated from field: optional string author = 7;
    */
@@ -1509,7 +1511,8 @@ export const SetControlDataResponseSchema: GenMessage<SetControlDataResponse> = 
   messageDesc(file_enforcement_v1_control_service, 34);
 
 /**
- * Order of a list of controls. Controls that are equal in it, or have no such time, are last, newest first.
+ * Order of a list of controls. Controls that are equal in it are listed newest first; those that have no such time are
+ * last, in the reversed order, too.
  *
  * @generated from enum enforcement.v1.ControlOrder
  */

@@ -2429,9 +2429,9 @@ export const ObservabilityService: GenService<{
     output: typeof PublishEventsResponseSchema;
   },
   /**
-   * Stores the events that this process has recorded itself and not stored yet, without waiting for the flush interval
-   * (SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS). Other processes are not affected. UNAVAILABLE if some of them
-   * cannot be stored at present; these are kept and stored later.
+   * Stores the events that this process has recorded itself and not stored yet, and its counts of evaluations, without
+   * waiting for the flush interval (SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS). Other processes are not affected.
+   * UNAVAILABLE if some of them cannot be stored at present; these are kept and stored later.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.FlushEvents
    */

@@ -274,7 +274,7 @@ export type UpdatePolicyRequest = Message<"enforcement.v1.UpdatePolicyRequest"> 
   policyId: number;
 
   /**
-   * New name, see CreatePolicyRequest.name. Absent: as before; then every_agent has to be there.
+   * New name, see CreatePolicyRequest.name. Absent: as before; then every_agent or agent_labels has to be there.
    *
    * @generated from field: optional string name = 2;
    */
@@ -298,8 +298,9 @@ export type UpdatePolicyRequest = Message<"enforcement.v1.UpdatePolicyRequest"> 
 
   /**
    * Gives the policy to all agents with these labels, also to those that are registered or labelled later, and takes it
-   * from those that have it by their labels and do not match any more. It cannot be removed from one of them. Absent: as
-   * before.
+   * from those that have it by labels and do not have these. It cannot be removed from an agent that has them. An agent
+   * that loses its labels loses the policy if an administrator registers it; with another key, it keeps the policy until
+   * agent_labels is set again. Its controls must not name evaluators of agents. Absent: as before.
    *
    * @generated from field: enforcement.v1.AgentLabels agent_labels = 5;
    */

@@ -529,7 +529,7 @@ export const ServerService: GenService<{
    * Returns what needs attention, the worst first: of the service itself, its replicas, sinks and certificates, of
    * controls that fail and of agents that are denied by them. An empty list means that all of it works. Counts are those
    * of the last 15 minutes unless the problem says otherwise. What the database would tell is left out while it does not
-   * answer, and database_down is among the problems.
+   * answer, and database_down or unchecked is among the problems.
    *
    * @generated from rpc enforcement.v1.ServerService.ListProblems
    */

@@ -6,6 +6,7 @@ import type { EventsOf } from './events-address.js';
 import { Figures } from './figures.js';
 import { LatestEvents } from './latest-events.js';
 import { RangeField, useRange } from './range-field.js';
+import { ZoomOut } from './zoom-out.js';
 
 /** What every reply with statistics has. */
 interface Statistics {
@@ -22,7 +23,7 @@ interface ActivityViewProps<S extends Statistics> {
 
 /** Decisions of an agent or a control in a time range, and its latest events. */
 export function ActivityView<S extends Statistics>({ query, of, top }: ActivityViewProps<S>) {
-  const [range] = useRange();
+  const [range, setRange] = useRange();
   return (
     <>
       <div className="filters">
@@ -35,7 +36,9 @@ export function ActivityView<S extends Statistics>({ query, of, top }: ActivityV
             <>
               <Figures totals={totals} of={{ range, ...of }} />
               {totals === undefined || totals.executionTotal === 0n ? (
-                <p className="muted">Nothing was recorded in this range.</p>
+                <p className="muted">
+                  Nothing was recorded in this range. <ZoomOut range={range} onRange={setRange} />
+                </p>
               ) : (
                 <>
                   <DecisionsChart totals={totals} of={of} />

@@ -11,6 +11,7 @@ import {
   highestBar,
   intervalText,
 } from './chart-geometry.js';
+import { type ChartMark, placeOfMark } from './chart-marks.js';
 import { ChartPatterns } from './chart-patterns.js';
 import type { Brush } from './use-brush.js';
 
@@ -26,6 +27,7 @@ interface ChartBarsProps {
   readonly intervals: readonly ChartInterval[];
   readonly layers: readonly ChartLayer[];
   readonly brush: Brush;
+  readonly marks: readonly ChartMark[];
   /** Width in pixels. */
   readonly width: number;
   /** The bar that can be reached with Tab. */
@@ -45,7 +47,7 @@ interface ChartBarsProps {
  * arrow keys.
  */
 export function ChartBars(props: ChartBarsProps) {
-  const { intervals, layers, brush, width, focusable, active, onFocus, onPoint, addressOf } = props;
+  const { intervals, layers, brush, marks, width, focusable, active, onFocus, onPoint, addressOf } = props;
   const id = useId();
   const svg = useRef<SVGSVGElement>(null);
   const ticks = axisTicks(highestBar(intervals, layers));
@@ -143,6 +145,10 @@ export function ChartBars(props: ChartBarsProps) {
           ))}
         </Link>
       ))}
+      {marks.map((mark) => {
+        const x = LEFT + placeOfMark(mark, intervals) * step;
+        return <line key={mark.href} className="mark" x1={x} x2={x} y1={TOP} y2={TOP + HEIGHT} />;
+      })}
       {selection !== undefined && (
         <rect
           className="brush"

@@ -1,4 +1,4 @@
-import type { Sign } from '../control-parts/decision-badge.js';
+import type { Sign } from '../control-parts/sign.js';
 
 /** What a part of a bar stands for: its color and fill, and its word. */
 export interface ChartLayer {

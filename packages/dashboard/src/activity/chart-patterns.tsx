@@ -12,7 +12,7 @@ function Strokes({ sign }: { readonly sign: Sign }) {
     case 'error':
       return <path className="strokes" d="M0 0 8 8 M8 0 0 8" />;
     case 'safe':
-      return <path className="strokes" d="M2 0V8" />;
+      return <circle className="dots" cx="4" cy="4" r="1.5" />;
     default:
       return null;
   }

@@ -6,6 +6,7 @@ import type { ChartInterval } from './chart-geometry.js';
 import { type EventsOf, eventsAddress } from './events-address.js';
 import { useRange } from './range-field.js';
 import { TimeChart } from './time-chart.js';
+import { useVersionMarks } from './use-version-marks.js';
 
 interface DecisionsChartProps {
   readonly totals: StatsTotals;
@@ -16,6 +17,7 @@ interface DecisionsChartProps {
 /** Recorded checks and errors over time, in the range of the page. */
 export function DecisionsChart({ totals, of }: DecisionsChartProps) {
   const [range, setRange] = useRange();
+  const marks = useVersionMarks(of.control);
   const endMs = fixedTimes(range)?.toMs;
   const intervals = useMemo(
     () => intervalsOf(totals, Math.min(endMs ?? Number.POSITIVE_INFINITY, Date.now())),
@@ -33,6 +35,7 @@ export function DecisionsChart({ totals, of }: DecisionsChartProps) {
       addressOf={addressOf}
       range={range}
       onRange={setRange}
+      marks={marks}
       columns={[
         { head: 'Recorded checks', className: 'number', cell: ({ checks }) => checks.toLocaleString() },
       ]}

@@ -24,6 +24,11 @@ export function LatestEvents({ agent, control }: Pick<EventsOf, 'agent' | 'contr
     },
     { refetchInterval: REFRESH_MS, placeholderData: keepPreviousData },
   );
+  // What all of them have in common is on the page already.
+  const columns = EVENT_COLUMNS.filter(
+    ({ head }) =>
+      !(head === 'Agent' && agent !== undefined) && !(head === 'Control' && control !== undefined),
+  );
   return (
     <section className="latest-events">
       <h2>Latest events</h2>
@@ -35,13 +40,13 @@ export function LatestEvents({ agent, control }: Pick<EventsOf, 'agent' | 'contr
             <>
               <Table
                 label="Latest events"
-                columns={EVENT_COLUMNS}
+                columns={columns}
                 rows={events}
                 keyOf={({ controlExecutionId = '' }) => controlExecutionId}
               />
               <p>
                 <Link href={eventsAddress({ agent, control })}>
-                  All {totalText({ eventTotal, totalKind })} events
+                  All {totalText({ eventTotal, totalKind })} {eventTotal === 1n ? 'event' : 'events'}
                 </Link>
               </p>
             </>

@@ -1,15 +1,17 @@
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
-import { fixedRange, fixedTimes, type Range, widened } from '../ui/range/range.js';
+import { fixedRange, type Range } from '../ui/range/range.js';
 import type { Columns } from '../ui/table/columns.js';
 import { Table } from '../ui/table/table.js';
 import { TimeText } from '../ui/time-text.js';
 import { ChartBars } from './chart-bars.js';
 import { barTotal, type ChartInterval, type ChartLayer, intervalText, lengthText } from './chart-geometry.js';
+import { type ChartMark, MarkList, marksWithin } from './chart-marks.js';
 import { ChartLegend } from './chart-patterns.js';
 import { type Selection, useBrush } from './use-brush.js';
 import { useWidth } from './use-width.js';
+import { ZoomOut } from './zoom-out.js';
 import './activity.css';
 
 interface TimeChartProps<Interval extends ChartInterval> {
@@ -26,6 +28,8 @@ interface TimeChartProps<Interval extends ChartInterval> {
   readonly onRange: (range: Range) => void;
   /** Further columns of the table. */
   readonly columns?: Columns<Interval>;
+  /** Changes that can explain the counts. */
+  readonly marks?: readonly ChartMark[];
   /** Shown below the title. */
   readonly children?: ReactNode;
 }
@@ -33,6 +37,7 @@ interface TimeChartProps<Interval extends ChartInterval> {
 /** Counts over time, as bars and as a table. Dragging over the bars, or Shift and the arrow keys, select a range. */
 export function TimeChart<Interval extends ChartInterval>(props: TimeChartProps<Interval>) {
   const { title, what, intervals, layers, addressOf, range, onRange, columns = [], children } = props;
+  const marks = marksWithin(props.marks ?? [], intervals);
   const [element, width] = useWidth<HTMLElement>();
   const [chosen, setChosen] = useState<number | null>(null);
   const [pointedAt, setPointedAt] = useState<number | null>(null);
@@ -55,15 +60,8 @@ export function TimeChart<Interval extends ChartInterval>(props: TimeChartProps<
       {first !== undefined && (
         <p className="muted axis-title">
           {what} per {lengthText(first)}
-          {hasRest && ', the last bar is the rest'}; times in your zone; drag over the bars to zoom in
-          {fixedTimes(range) !== undefined && (
-            <>
-              {' '}
-              <button type="button" className="zoom-out" onClick={() => onRange(widened(range))}>
-                Zoom out
-              </button>
-            </>
-          )}
+          {hasRest && ', the last bar is the rest'}; times in your zone; drag over the bars to zoom in{' '}
+          <ZoomOut range={range} onRange={onRange} />
         </p>
       )}
       <section
@@ -74,6 +72,7 @@ export function TimeChart<Interval extends ChartInterval>(props: TimeChartProps<
           intervals={intervals}
           layers={layers}
           brush={brush}
+          marks={marks}
           width={width}
           focusable={focusable}
           active={active}
@@ -87,6 +86,7 @@ export function TimeChart<Interval extends ChartInterval>(props: TimeChartProps<
       ) : (
         <SelectionText intervals={intervals} selection={brush.selection} />
       )}
+      <MarkList marks={marks} />
       <details>
         <summary>As a table</summary>
         <Table

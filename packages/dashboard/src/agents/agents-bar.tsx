@@ -19,14 +19,16 @@ export function AgentsBar({ shown, total, filter, selection }: AgentsBarProps) {
   const [verb, setVerb] = useState<'add' | 'remove' | null>(null);
   return (
     <>
-      <SelectionBar selection={selection} shown={shown} total={total} what="agent">
-        <button type="button" onClick={() => setVerb('add')}>
-          Add to a policy…
-        </button>
-        <button type="button" onClick={() => setVerb('remove')}>
-          Remove from a policy…
-        </button>
-      </SelectionBar>
+      {shown.length > 0 && (
+        <SelectionBar selection={selection} shown={shown} total={total} what="agent">
+          <button type="button" onClick={() => setVerb('add')}>
+            Add to a policy…
+          </button>
+          <button type="button" onClick={() => setVerb('remove')}>
+            Remove from a policy…
+          </button>
+        </SelectionBar>
+      )}
       {verb !== null && (
         <AgentsPolicyDialog
           verb={verb}

@@ -48,11 +48,9 @@ export default function AgentsPage() {
           sort={sort}
           rowClass={(agent) => (isAdmin && selection.has(agent) ? 'selected' : undefined)}
           empty={<NoAgents terms={terms.terms} />}
+          // It stays when no agent is left: its dialog says what was done.
           above={(agents, total) =>
-            isAdmin &&
-            agents.length > 0 && (
-              <AgentsBar shown={agents} total={total} filter={filter} selection={selection} />
-            )
+            isAdmin && <AgentsBar shown={agents} total={total} filter={filter} selection={selection} />
           }
           columns={[isAdmin && selectColumn(selection, keyOf), ...agentColumns(countsOf)]}
         />

@@ -17,7 +17,7 @@ export function Coverage({ steps, controls }: CoverageProps) {
   const on = controls.filter(({ control }) => control?.enabled !== false);
   const missing = uncoveredSteps(steps, controls);
   return (
-    <section className="card">
+    <section className="card" aria-label="Coverage">
       <h2>Coverage</h2>
       {on.length === 0 ? (
         <p className="uncovered">No control is in effect: every step is allowed.</p>

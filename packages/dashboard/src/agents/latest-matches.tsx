@@ -21,14 +21,14 @@ export function LatestMatches({ agentName }: { readonly agentName: string }) {
     { refetchInterval: REFRESH_MS, placeholderData: keepPreviousData },
   );
   return (
-    <section className="card">
+    <section className="card" aria-label="Latest matches">
       <h2>Latest matches</h2>
       <QueryState query={query} what="matches">
         {({ events }) =>
           events.length === 0 ? (
             <>
               <p className="muted">No match is stored.</p>
-              <RecordedNote />
+              <RecordedNote isOfList />
             </>
           ) : (
             <>

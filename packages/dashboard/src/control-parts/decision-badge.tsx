@@ -7,8 +7,9 @@ import {
   IconEye,
   IconMinus,
 } from '@tabler/icons-react';
+import type { Sign } from './sign.js';
 
-export type Sign = 'deny' | 'steer' | 'observe' | 'safe' | 'error' | 'none';
+export type { Sign } from './sign.js';
 
 const SIGNS = {
   deny: { icon: IconBan, word: 'deny' },

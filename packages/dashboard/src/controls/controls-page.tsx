@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
 import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
-import { restAddress } from '../data/rest-address.js';
+import { CreateControlSnippets } from '../first-evening/teaching-snippets.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { List } from '../ui/list/list.js';
 import { Page } from '../ui/page/page.js';
@@ -82,19 +82,7 @@ function NoControls({ isFiltered }: { readonly isFiltered: boolean }) {
         {isAdmin && <Link href="/controls/new">Write the first one</Link>}
       </p>
       <p>The same over the API:</p>
-      <pre className="code">
-        {`curl -X PUT ${restAddress('/controls')} -H 'content-type: application/json' -d '{
-  "name": "no-card-numbers",
-  "data": {
-    "execution": "server",
-    "condition": {
-      "selector": {"path": "input.text"},
-      "evaluator": {"name": "regex", "config": {"pattern": "\\\\b\\\\d{16}\\\\b"}}
-    },
-    "action": {"decision": "deny"}
-  }
-}'`}
-      </pre>
+      <CreateControlSnippets />
     </Empty>
   );
 }

@@ -17,6 +17,7 @@ const reportsSignOut: Interceptor = (next) => async (request) => {
 
 /** All RPCs go to the server of the page, over gRPC-Web, with the cookie of the session. */
 export const transport = createGrpcWebTransport({
-  baseUrl: window.location.origin,
+  // Components are tested without a page.
+  baseUrl: typeof window === 'undefined' ? '' : window.location.origin,
   interceptors: [reportsSignOut],
 });

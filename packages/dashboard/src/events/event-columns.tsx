@@ -21,11 +21,7 @@ export const EVENT_COLUMNS: readonly Column<ControlExecutionEvent>[] = [
     head: 'Step',
     cell: (event) => (
       <>
-        <Link
-          data-row-link
-          href={traceAddress(event.traceId ?? '')}
-          aria-label={`${eventTitle(event)}: show its trace`}
-        >
+        <Link data-row-link href={traceAddress(event.traceId ?? '')} {...labelOf(event)}>
           <UserText text={stepTitle(event)} max={MAX_NAME} />
         </Link>{' '}
         <small className="muted">
@@ -47,6 +43,11 @@ export const EVENT_COLUMNS: readonly Column<ControlExecutionEvent>[] = [
     cell: ({ agentName = '' }) => <NameLink href={agentAddress(agentName)} name={agentName} max={MAX_NAME} />,
   },
 ];
+
+/** What the event says, for those who do not see the row. A shortened name would not be a part of it. */
+function labelOf(event: ControlExecutionEvent): { 'aria-label'?: string } {
+  return stepTitle(event).length > MAX_NAME ? {} : { 'aria-label': `${eventTitle(event)}: show its trace` };
+}
 
 /** What happened at a check, as a word of an outcome. */
 export function OutcomeBadge({ event }: { readonly event: ControlExecutionEvent }) {

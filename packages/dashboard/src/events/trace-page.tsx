@@ -18,7 +18,8 @@ const MAX_TITLE = 120;
 
 /** All recorded checks of one trace, in the order of their times: why a step was denied. */
 export default function TracePage() {
-  const traceId = useAddressFilter().get('id');
+  const { get } = useAddressFilter();
+  const traceId = get('id');
   if (traceId === '') {
     return (
       <Empty title="The address names no trace">
@@ -29,12 +30,19 @@ export default function TracePage() {
       </Empty>
     );
   }
-  return <Trace key={traceId} traceId={traceId} />;
+  return <Trace key={traceId} traceId={traceId} agentName={get('agent')} />;
 }
 
-function Trace({ traceId }: { readonly traceId: string }) {
+interface TraceProps {
+  readonly traceId: string;
+  /** The only agent whose checks are shown; blank for all. */
+  readonly agentName: string;
+}
+
+function Trace({ traceId, agentName }: TraceProps) {
   const query = useQuery(ObservabilityService.method.queryEvents, {
     traceId,
+    ...(agentName === '' ? {} : { agentName }),
     limit: MAX_EVENTS,
     includeBuffered: true,
   });

@@ -11,9 +11,9 @@ export interface CalledService {
 const KEY_VARIABLE = 'SERVICE_API_KEY';
 
 /** A call of a JSON route as a command of curl, for a POSIX shell. The body contains no single quotes. */
-export function curlOf(service: CalledService, path: string, body: unknown): string {
+export function curlOf(service: CalledService, path: string, body: unknown, method = 'POST'): string {
   return [
-    `curl -sS -X POST '${service.origin}${service.apiBase}${path}'`,
+    `curl -sS -X ${method} '${service.origin}${service.apiBase}${path}'`,
     "-H 'content-type: application/json'",
     ...(service.keysRequired ? [`-H "x-api-key: $${KEY_VARIABLE}"`] : []),
     `-d '${JSON.stringify(body, null, 2)}'`,
@@ -21,7 +21,7 @@ export function curlOf(service: CalledService, path: string, body: unknown): str
 }
 
 /** The same call as a program in Python, which needs its standard library only. */
-export function pythonOf(service: CalledService, path: string, body: unknown): string {
+export function pythonOf(service: CalledService, path: string, body: unknown, method = 'POST'): string {
   const key = service.keysRequired ? `, "x-api-key": os.environ["${KEY_VARIABLE}"]` : '';
   return `import json${service.keysRequired ? ', os' : ''}, urllib.request
 
@@ -30,6 +30,7 @@ request = urllib.request.Request(
     ${JSON.stringify(`${service.origin}${service.apiBase}${path}`)},
     data=json.dumps(body).encode(),
     headers={"content-type": "application/json"${key}},
+    method="${method}",
 )
 with urllib.request.urlopen(request) as reply:
     print(json.load(reply))`;

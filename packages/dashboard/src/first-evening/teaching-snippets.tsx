@@ -52,3 +52,30 @@ export function SendStepSnippets({ agentName = AGENT }: { readonly agentName?: s
     />
   );
 }
+
+const CONTROL = {
+  name: 'no-card-numbers',
+  data: {
+    execution: 'server',
+    condition: {
+      selector: { path: 'input.text' },
+      evaluator: { name: 'regex', config: { pattern: String.raw`\b\d{16}\b` } },
+    },
+    action: { decision: 'observe' },
+  },
+};
+
+/** How a control is made over the API, to copy. */
+export function CreateControlSnippets() {
+  const service = useCalledService();
+  return (
+    <Snippets
+      label="Create a control"
+      readsKey={service.keysRequired}
+      snippets={[
+        { id: 'curl', name: 'curl', text: curlOf(service, '/controls', CONTROL, 'PUT') },
+        { id: 'python', name: 'Python', text: pythonOf(service, '/controls', CONTROL, 'PUT') },
+      ]}
+    />
+  );
+}

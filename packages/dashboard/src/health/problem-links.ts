@@ -1,4 +1,4 @@
-import { agentAddress } from '../references/columns.js';
+import { agentAddress } from '../references/agent-address.js';
 import type { ShownProblem, Subject } from './verdict.js';
 
 /** Problems of controls whose remedy is in their definition. */

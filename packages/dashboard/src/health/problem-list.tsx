@@ -36,6 +36,12 @@ function ProblemItem({ problem }: { readonly problem: ShownProblem }) {
       <div>
         <strong dir="auto">{address === undefined ? title : <Link href={address}>{title}</Link>}.</strong>{' '}
         <span dir="auto">{detail}</span>
+        {address === undefined && shown.length === 0 && kind !== 'unreachable' && (
+          <span className="muted">
+            {' '}
+            More in docs/runbook.md: <code>{kind}</code>
+          </span>
+        )}
         {shown.length > 0 && (
           <ul className="subjects">
             {shown.map((subject) => (

@@ -14,7 +14,7 @@ const ICONS = {
 } as const;
 
 interface VerdictViewProps {
-  readonly server: ServerView;
+  readonly server: Pick<ServerView, 'word' | 'problems' | 'seenAtMs'>;
   /** What the verdict is on, if not the whole service. */
   readonly of?: string;
 }

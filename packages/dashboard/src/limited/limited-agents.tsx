@@ -35,10 +35,11 @@ export function LimitedAgents({ limit, addressOf = agentAddress }: LimitedAgents
 
 interface OpenByNameProps {
   readonly patterns: readonly string[];
-  readonly addressOf: (agentName: string) => string;
+  readonly addressOf?: (agentName: string) => string;
 }
 
-function OpenByName({ patterns, addressOf }: OpenByNameProps) {
+/** A way to an agent that a pattern means: which agents there are is not told. */
+export function OpenByName({ patterns, addressOf = agentAddress }: OpenByNameProps) {
   const [name, setName] = useState('');
   const [, open] = useLocation();
   const submit = (event: FormEvent): void => {

@@ -1,50 +1,60 @@
 import { createQueryOptions, useTransport } from '@connectrpc/connect-query';
-import { ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
+import { type AgentEvaluations, ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useQueries } from '@tanstack/react-query';
 import { RangeField, refreshMs, statisticsRange, useRange } from '../activity/range-field.js';
 import { ServerCard } from '../health/server-card.js';
 import { useServer } from '../health/use-server.js';
+import type { ShownProblem } from '../health/verdict.js';
 import { VerdictView } from '../health/verdict-view.js';
 import { AgentsByDenials } from '../outcomes/agents-by-denials.js';
 import { Page } from '../ui/page/page.js';
 import { ErrorState } from '../ui/states.js';
 import type { AgentLimit } from './agent-limit-text.js';
 import { LimitNotice } from './limit-notice.js';
-import { LimitedAgents } from './limited-agents.js';
+import { LimitedAgents, OpenByName } from './limited-agents.js';
+import './limited.css';
 
 /** Each agent is asked for by itself. */
 const MAX_COUNTED = 50;
+
+type Counted = Pick<AgentEvaluations, 'agentName' | 'counts'>;
 
 /** Overview of a caller with a limit: the server, and what became of the steps of its agents. */
 export default function LimitedOverview({ limit }: { readonly limit: AgentLimit }) {
   const [range] = useRange();
   const server = useServer();
   const isCounted = server.info?.state?.eventsEnabled !== false;
+  const isComplete = limit.names.length <= MAX_COUNTED;
+  const { agents, error } = useCounts(isCounted ? limit.names.slice(0, MAX_COUNTED) : [], range);
+  const own = agents.flatMap(deniedByError);
+  const isWorking = server.word === 'working' && own.length > 0;
   return (
     <Page title="Overview" actions={isCounted ? <RangeField /> : undefined}>
       <VerdictView
-        server={server}
-        of="The server evaluates steps. Problems of agents and controls are not told to this key."
+        server={{
+          word: isWorking ? 'attention' : server.word,
+          problems: [...server.problems, ...own],
+          seenAtMs: server.seenAtMs,
+        }}
+        of="The server evaluates steps. Other problems of agents and controls are not told to this key."
       />
-      <LimitNotice limit={limit} />
-      {isCounted && limit.names.length > 0 && (
-        <Counts names={limit.names.slice(0, MAX_COUNTED)} range={range} />
-      )}
-      {(limit.patterns.length > 0 || limit.names.length > MAX_COUNTED || !isCounted) && (
-        <LimitedAgents limit={limit} />
-      )}
-      <ServerCard server={server} />
+      <div className="limited-overview">
+        <LimitNotice limit={limit} />
+        {error !== null && <ErrorState error={error} />}
+        {agents.length > 0 && <AgentsByDenials title="Agents of this key" agents={agents} range={range} />}
+        {isCounted && isComplete && limit.names.length > 0 ? (
+          limit.patterns.length > 0 && <OpenByName patterns={limit.patterns} />
+        ) : (
+          <LimitedAgents limit={limit} />
+        )}
+        <ServerCard server={server} />
+      </div>
     </Page>
   );
 }
 
-interface CountsProps {
-  readonly names: readonly string[];
-  readonly range: string;
-}
-
 /** The evaluations of each agent, those with the most denials first. */
-function Counts({ names, range }: CountsProps) {
+function useCounts(names: readonly string[], range: string) {
   const transport = useTransport();
   const replies = useQueries({
     queries: names.map((agentName) => ({
@@ -56,19 +66,40 @@ function Counts({ names, range }: CountsProps) {
       refetchInterval: refreshMs(range),
     })),
   });
-  const failed = replies.find(({ error }) => error !== null);
-  const agents = replies.flatMap(({ data }, index) => {
+  const agents = replies.flatMap(({ data }, index): Counted[] => {
     const counts = data?.counts;
     return counts === undefined ? [] : [{ agentName: names[index] ?? '', counts }];
   });
-  const sorted = agents.sort((a, b) => {
-    const [first, second] = [a.counts, b.counts];
-    return Number(second.denied - first.denied) || Number(second.evaluated - first.evaluated);
-  });
-  return (
-    <>
-      {failed !== undefined && <ErrorState error={failed.error} />}
-      <AgentsByDenials agents={sorted} range={range} />
-    </>
-  );
+  return {
+    agents: agents.sort(byDenials),
+    error: replies.find(({ error }) => error !== null)?.error ?? null,
+  };
+}
+
+function byDenials({ counts: a }: Counted, { counts: b }: Counted): number {
+  const more = (name: 'denied' | 'evaluated') => Number((b?.[name] ?? 0n) - (a?.[name] ?? 0n));
+  return more('denied') || more('evaluated');
+}
+
+/** What the page finds out itself: such callers may not list the problems of agents. */
+function deniedByError({ agentName, counts }: Counted): ShownProblem[] {
+  if (counts === undefined || counts.deniedByError === 0n) return [];
+  const [failed, all] = [counts.deniedByError, counts.evaluated].map((count) => count.toLocaleString('en'));
+  return [
+    {
+      kind: 'agent_denied_by_error',
+      severity: 'critical',
+      title: `Steps of agent "${agentName}" are denied by errors`,
+      detail: 'A control that denies could not be evaluated, and fails closed.',
+      count: 1,
+      subjects: [
+        {
+          type: 'agent',
+          id: agentName,
+          name: agentName,
+          detail: `${failed} of ${all} denied by error in this range`,
+        },
+      ],
+    },
+  ];
 }

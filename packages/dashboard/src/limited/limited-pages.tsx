@@ -1,4 +1,5 @@
 import { lazy, type ReactNode } from 'react';
+import { Redirect } from 'wouter';
 import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
 import type { AgentLimit } from './agent-limit-text.js';
@@ -8,9 +9,13 @@ import { LimitedAgents } from './limited-agents.js';
 const LimitedOverview = lazy(() => import('./limited-overview.js'));
 
 /** Pages that a caller with a limit sees as everyone does. */
-const AS_EVER = /^\/(?:agents\/[^/]+|evaluators(?:\/[^/]+)?|playground|traces)$/;
+const AS_EVER = /^\/(?:agents\/[^/]+|evaluators(?:\/[^/]+)?|playground)$/;
 /** Pages that show one agent, if the address names one. */
-const OF_AN_AGENT: Readonly<Record<string, string>> = { '/events': 'Events', '/live': 'Live' };
+const OF_AN_AGENT: Readonly<Record<string, string>> = {
+  '/events': 'Events',
+  '/live': 'Live',
+  '/traces': 'Trace',
+};
 
 interface LimitedPagesProps {
   /** Undefined for a caller without a limit. */
@@ -22,7 +27,7 @@ interface LimitedPagesProps {
 
 /** The page of the address, as far as it shows the agents of the caller alone. */
 export function LimitedPages({ limit, path, children }: LimitedPagesProps) {
-  const { get } = useAddressFilter();
+  const { get, parameters } = useAddressFilter();
   if (limit === undefined || AS_EVER.test(path)) return children;
   if (path === '/') return <LimitedOverview limit={limit} />;
   if (path === '/agents') {
@@ -42,13 +47,19 @@ export function LimitedPages({ limit, path, children }: LimitedPagesProps) {
     );
   }
   if (get('agent') !== '') return children;
+  const addressOf = (name: string): string => {
+    const next = new URLSearchParams(parameters);
+    next.set('agent', name);
+    return `${path}?${next}`;
+  };
+  const [only] = limit.names;
+  if (only !== undefined && limit.names.length === 1 && limit.patterns.length === 0) {
+    return <Redirect to={addressOf(only)} replace />;
+  }
   return (
     <Page title={title}>
-      <p>
-        Choose an agent: this key sees the {title === 'Live' ? 'live events' : 'events'} of one agent at a
-        time.
-      </p>
-      <LimitedAgents limit={limit} addressOf={(name) => `${path}?agent=${encodeURIComponent(name)}`} />
+      <p>Choose an agent: this key sees the events of one agent at a time.</p>
+      <LimitedAgents limit={limit} addressOf={addressOf} />
     </Page>
   );
 }

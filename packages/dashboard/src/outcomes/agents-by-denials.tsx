@@ -13,12 +13,18 @@ const MAX_NAME = 32;
 type Counted = Pick<AgentEvaluations, 'agentName' | 'counts'>;
 
 interface AgentsByDenialsProps {
+  /** Of the table. */
+  readonly title?: string;
   readonly agents: readonly Counted[];
   readonly range: Range;
 }
 
 /** The agents with the most denials, each with its share of its own evaluations. */
-export function AgentsByDenials({ agents, range }: AgentsByDenialsProps) {
+export function AgentsByDenials({
+  agents,
+  range,
+  title = 'Agents with the most denials',
+}: AgentsByDenialsProps) {
   const number = (head: string, count: (counts: EvaluationCounts) => string): Column<Counted> => ({
     head,
     className: 'number',
@@ -26,9 +32,9 @@ export function AgentsByDenials({ agents, range }: AgentsByDenialsProps) {
   });
   return (
     <section>
-      <h2>Agents with the most denials</h2>
+      <h2>{title}</h2>
       <Table
-        label="Agents with the most denials"
+        label={title}
         rows={agents}
         keyOf={({ agentName }) => agentName}
         empty={<p className="muted">No step was evaluated in this range.</p>}

@@ -1,9 +1,8 @@
 import { NameLink } from '../ui/name-link.js';
 import type { Column } from '../ui/table/columns.js';
+import { agentAddress } from './agent-address.js';
 
-export function agentAddress(agentName: string): string {
-  return `/agents/${encodeURIComponent(agentName)}`;
-}
+export { agentAddress } from './agent-address.js';
 
 export const AGENT_COLUMN: Column<{ readonly agentName: string }> = {
   head: 'Agent',

@@ -42,6 +42,9 @@ CREATE INDEX "agent_labels_name_value_idx" ON "agent_labels"("name", "value");
 CREATE INDEX "policy_labels_name_value_idx" ON "policy_labels"("name", "value");
 
 -- CreateIndex
+CREATE INDEX "controls_updated_at_ms_idx" ON "controls"("updated_at_ms");
+
+-- CreateIndex
 CREATE INDEX "agents_labels_version_version_idx" ON "agents"("labels_version", "version");
 
 -- Who made the versions that are there: each has one entry of the audit log, in the same order, unless it is older than

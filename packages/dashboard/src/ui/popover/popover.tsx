@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import './popover.css';
 
 interface PopoverProps {
@@ -10,6 +10,9 @@ interface PopoverProps {
   readonly buttonLabel?: string;
   readonly children: (close: () => void) => ReactNode;
 }
+
+/** Least distance from the edge of the window, in pixels. */
+const EDGE = 8;
 
 /** A button that opens a small dialog below it. Escape, a click elsewhere and leaving it with Tab close it. */
 export function Popover({ label, button, buttonLabel, children }: PopoverProps) {
@@ -30,6 +33,13 @@ export function Popover({ label, button, buttonLabel, children }: PopoverProps) 
     };
     document.addEventListener('pointerdown', onPointerDown);
     return () => document.removeEventListener('pointerdown', onPointerDown);
+  }, [isOpen]);
+  // It ends where the button ends, unless it would leave the window.
+  useLayoutEffect(() => {
+    const shown = panel.current;
+    if (!isOpen || shown === null) return;
+    const { left } = shown.getBoundingClientRect();
+    if (left < EDGE) shown.style.right = `${left - EDGE}px`;
   }, [isOpen]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only closes what is open

@@ -45,7 +45,7 @@ export function rangeOfAddress(parameters: URLSearchParams): Range | undefined {
 export function rangeProblem(parameters: URLSearchParams): string | undefined {
   for (const name of ['from', 'to']) {
     const text = parameters.get(name) ?? '';
-    if (text !== '' && readTime(text) === undefined) {
+    if (text !== '' && readTime(text) === undefined && !VERSION.test(text)) {
       return `The address has “${text}” as ${name}, which is no time. Possible is for example 2026-01-31T10:42:07Z.`;
     }
   }
@@ -144,10 +144,13 @@ function wholeMinute(ms: number): number {
   return Math.floor(ms / MINUTE_MS) * MINUTE_MS;
 }
 
+/** Versions of a control are compared from one to another: their numbers are no times. */
+const VERSION = /^\d{1,8}$/;
+
 /** A time of an address: RFC 3339, or seconds since 1970. */
 function readTime(text: string): number | undefined {
   const trimmed = text.trim();
-  if (trimmed === '') return undefined;
-  const ms = /^\d{1,11}$/.test(trimmed) ? Number(trimmed) * 1000 : Date.parse(trimmed);
+  if (trimmed === '' || VERSION.test(trimmed)) return undefined;
+  const ms = /^\d{9,11}$/.test(trimmed) ? Number(trimmed) * 1000 : Date.parse(trimmed);
   return Number.isNaN(ms) ? undefined : ms;
 }

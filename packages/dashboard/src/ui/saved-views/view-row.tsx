@@ -50,15 +50,8 @@ export function ViewRow({ view, views, isShown, onStore, onOpen }: ViewRowProps)
   }
   return (
     <li>
-      <button
-        type="button"
-        className="view-open"
-        aria-current={isShown}
-        aria-label={`Open ${name}`}
-        onClick={onOpen}
-      >
+      <button type="button" className="view-open" aria-current={isShown} onClick={onOpen}>
         <UserText text={name} max={40} />
-        {isDefault && <span className="tag">default</span>}
       </button>
       <button
         type="button"

@@ -1,13 +1,13 @@
+import { Decision, Stage } from '@gen/enforcement/v1/control_pb.js';
+import { AppliesTo } from '@gen/enforcement/v1/observability_service_pb.js';
 import { describe, expect, it, vi } from 'vitest';
-import { Decision, Stage } from '../../../gen/proto/enforcement/v1/control_pb.js';
-import { AppliesTo } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 
 // The members know how to ask the server, at the address of the page.
 vi.stubGlobal('window', { location: { origin: 'http://localhost' } });
-const { EVENT_MEMBERS } = await import('../../../packages/dashboard/src/events/event-members.js');
-const { eventFilter, eventProblem } = await import('../../../packages/dashboard/src/events/event-filter.js');
-const { termsOfAddress } = await import('../../../packages/dashboard/src/ui/query-bar/query-address.js');
-const { rangeOfAddress } = await import('../../../packages/dashboard/src/ui/range/range.js');
+const { EVENT_MEMBERS } = await import('../src/events/event-members.js');
+const { eventFilter, eventProblem } = await import('../src/events/event-filter.js');
+const { termsOfAddress } = await import('../src/ui/query-bar/query-address.js');
+const { rangeOfAddress } = await import('../src/ui/range/range.js');
 
 const NOW = Date.parse('2026-01-05T12:00:30.5Z');
 const termsOf = (address: string) => termsOfAddress(new URLSearchParams(address), EVENT_MEMBERS);

@@ -1,0 +1,3 @@
+export function agentAddress(agentName: string): string {
+  return `/agents/${encodeURIComponent(agentName)}`;
+}
