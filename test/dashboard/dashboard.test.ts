@@ -28,6 +28,7 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
 
   /** Deletes what the page shows, after the confirmation. */
   const removeBy = async (page: Page, name: string) => {
+    await page.getByRole('button', { name: 'More' }).click();
     await page.getByRole('button', { name: `Delete ${name}` }).click();
     await page
       .getByRole('dialog')

@@ -4,14 +4,25 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCaller, loadDefinitions, loadHistory } from '../../scripts/demo-data/load.mjs';
 import { PAGES } from '../../scripts/demo-data/pages.mjs';
-import { axeViolationsInThemes, inSignedInTab, overflow, settled } from '../support/dashboard-browser.js';
+import {
+  axeViolations,
+  axeViolationsInThemes,
+  inSignedInTab,
+  overflow,
+  settled,
+} from '../support/dashboard-browser.js';
 import { createTestDatabase, type TestDatabase } from '../support/databases.js';
 import { compileService, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { sharedBrowser } from '../support/shared-browser.js';
 
 const ADMIN_KEY = 'admin-key-of-every-page';
 const REGULAR_KEY = 'regular-key-of-every-page';
-const WIDTHS = [360, 1280, 2560];
+const WIDTHS = [360, 1280, 1920, 2560];
+/** Other widths that axe looks at, in one theme each: only what a width shows and hides is not the same as at 1280. */
+const LOOKED_AT: ReadonlyMap<number, 'light' | 'dark'> = new Map([
+  [360, 'light'],
+  [1920, 'dark'],
+] as const);
 /** Names of actions that only an admin may take. */
 const ADMIN_ACTIONS = /^(New|Create|Save|Delete|Remove|Add|Link|Unlink|Switch|Rename|Restore)\b/;
 
@@ -70,6 +81,10 @@ describe('every page of the dashboard, with the demonstration data', () => {
         // Charts adapt after the layout.
         const fits = expect.poll(() => overflow(page)).toBe(0);
         await fits.catch(() => found.push(`is wider than ${width} pixels`));
+        const theme = LOOKED_AT.get(width);
+        if (theme === undefined) continue;
+        await page.emulateMedia({ colorScheme: theme });
+        found.push(...(await axeViolations(page)).map((violation) => [width, violation]));
       }
       await page.setViewportSize({ width: 1280, height: 800 });
       return found;
