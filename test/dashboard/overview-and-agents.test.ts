@@ -32,6 +32,7 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
   const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
   const query = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
+  // Dialogs are confirmed by the keyboard: a second click at the place of the first counts as a double click.
   /** Chooses one of the ranges that end now. */
   const choose = async (page: Page, text: string) => {
     await page.getByRole('button', { name: /^Range: / }).click();
@@ -139,13 +140,13 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
 
       await page.getByRole('button', { name: 'Unlink no-refunds' }).click();
       await dialog.getByText(`It no longer checks the steps of ${COVERED}`).waitFor();
-      await dialog.getByRole('button', { name: 'Unlink no-refunds' }).click();
+      await dialog.getByRole('button', { name: 'Unlink no-refunds' }).press('Enter');
       await row(page, 'no-refunds').waitFor({ state: 'detached' });
       expect(await dashboard.service.isAllowed('a refund')).toBe(true);
 
       await page.getByRole('button', { name: 'Unlink no-cards' }).click();
       await dialog.getByText('because mail-policy still contains it').waitFor();
-      await dialog.getByRole('button', { name: 'Unlink no-cards' }).click();
+      await dialog.getByRole('button', { name: 'Unlink no-cards' }).press('Enter');
       await row(page, 'no-cards').getByText('direct link').waitFor({ state: 'detached' });
       expect(await dashboard.service.isAllowed('4111111111111111')).toBe(false);
 
@@ -153,7 +154,7 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
       expect(query(page)).toEqual({ tab: 'policies' });
       await page.getByRole('button', { name: 'Remove mail-policy' }).click();
       await dialog.getByText(`${COVERED} loses 1 control.`).waitFor();
-      await dialog.getByRole('button', { name: 'Remove mail-policy' }).click();
+      await dialog.getByRole('button', { name: 'Remove mail-policy' }).press('Enter');
       await page.getByText('The agent has no policy').waitFor();
       expect(await dashboard.service.isAllowed('4111111111111111')).toBe(true);
       await page.getByLabel('Policy to add').selectOption('mail-policy');
@@ -169,9 +170,9 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
         ['End for every agent', 'registered from now on will not have it'],
       ]) {
         await page.getByRole('button', { name: 'More' }).click();
-        await page.getByRole('button', { name: `${verb} mail-policy` }).click();
+        await page.getByRole('button', { name: `${verb} mail-policy` }).press('Enter');
         await dialog.getByText(told ?? '').waitFor();
-        await dialog.getByRole('button', { name: `${verb} mail-policy` }).click();
+        await dialog.getByRole('button', { name: `${verb} mail-policy` }).press('Enter');
         await dialog.waitFor({ state: 'hidden' });
         const mark = page.getByText('Every agent has this policy');
         await mark.waitFor({ state: verb === 'Give to every agent' ? 'visible' : 'detached' });
@@ -309,7 +310,7 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
       for (const name of UNCOVERED) await page.getByLabel(`Select ${name}`).check();
       await page.getByRole('button', { name: 'Remove from a policy…' }).click();
       await dialog.getByLabel('Policy', { exact: true }).selectOption('mail-policy');
-      await dialog.getByRole('button', { name: 'Remove 3 agents' }).click();
+      await dialog.getByRole('button', { name: 'Remove 3 agents' }).press('Enter');
       await dialog.getByText('3 agents of 3 removed').waitFor();
     });
   });
@@ -320,10 +321,10 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
       await page.getByText('input: 2 members').click();
       await page.getByText('Body of the mail', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'More' }).click();
-      await page.getByRole('button', { name: `Delete ${name}` }).click();
+      await page.getByRole('button', { name: `Delete ${name}` }).press('Enter');
       const dialog = page.getByRole('dialog');
       await dialog.getByText('with 1 direct link to controls and 0 policies').waitFor();
-      await dialog.getByRole('button', { name: `Delete ${name}` }).click();
+      await dialog.getByRole('button', { name: `Delete ${name}` }).press('Enter');
       await heading(page, 'Agents').waitFor();
       await row(page, COVERED).waitFor();
       expect(await row(page, name).count()).toBe(0);
