@@ -138,13 +138,13 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
       await row(page, 'no-refunds').getByText('direct link').waitFor();
       expect(await dashboard.service.isAllowed('a refund')).toBe(false);
 
-      await page.getByRole('button', { name: 'Unlink no-refunds' }).click();
+      await page.getByRole('button', { name: 'Unlink no-refunds' }).press('Enter');
       await dialog.getByText(`It no longer checks the steps of ${COVERED}`).waitFor();
       await dialog.getByRole('button', { name: 'Unlink no-refunds' }).press('Enter');
       await row(page, 'no-refunds').waitFor({ state: 'detached' });
       expect(await dashboard.service.isAllowed('a refund')).toBe(true);
 
-      await page.getByRole('button', { name: 'Unlink no-cards' }).click();
+      await page.getByRole('button', { name: 'Unlink no-cards' }).press('Enter');
       await dialog.getByText('because mail-policy still contains it').waitFor();
       await dialog.getByRole('button', { name: 'Unlink no-cards' }).press('Enter');
       await row(page, 'no-cards').getByText('direct link').waitFor({ state: 'detached' });
@@ -152,7 +152,7 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
 
       await row(page, 'no-cards').getByRole('link', { name: 'in the policies' }).click();
       expect(query(page)).toEqual({ tab: 'policies' });
-      await page.getByRole('button', { name: 'Remove mail-policy' }).click();
+      await page.getByRole('button', { name: 'Remove mail-policy' }).press('Enter');
       await dialog.getByText(`${COVERED} loses 1 control.`).waitFor();
       await dialog.getByRole('button', { name: 'Remove mail-policy' }).press('Enter');
       await page.getByText('The agent has no policy').waitFor();
