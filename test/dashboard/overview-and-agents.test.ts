@@ -366,6 +366,24 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
     });
   });
 
+  it('say of a server that does not answer any more when it was last seen', async () => {
+    await open('/', async ({ page, problems }) => {
+      await page.getByText('answers and stores').waitFor();
+      await page.route('**/enforcement.v1.ServerService/**', (route) => route.abort());
+      await page.getByRole('banner').getByRole('link', { name: 'Unreachable' }).waitFor();
+      await page
+        .getByRole('region', { name: 'Verdict' })
+        .getByText(/^last seen /)
+        .waitFor();
+      await page.getByText('What follows was true then').waitFor();
+      expect(await page.getByText(/^less than a second ago$/).count()).toBe(0);
+      await page.unroute('**/enforcement.v1.ServerService/**');
+      await page.getByText('What follows was true then').waitFor({ state: 'detached' });
+      // The browser itself reports the replies that are missing.
+      problems.splice(0, problems.length, ...problems.filter((text) => !text.includes('ERR_FAILED')));
+    });
+  });
+
   it('have no barrier that axe finds and fit into 360 pixels with everything opened, in both themes', async () => {
     const paths = [
       '/?range=365d',
