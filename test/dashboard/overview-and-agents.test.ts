@@ -32,6 +32,7 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
   const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
   const query = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
+  // Dialogs are confirmed by the keyboard: a second click at the place of the first counts as a double click.
   /** Chooses one of the ranges that end now. */
   const choose = async (page: Page, text: string) => {
     await page.getByRole('button', { name: /^Range: / }).click();
@@ -137,23 +138,23 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
       await row(page, 'no-refunds').getByText('direct link').waitFor();
       expect(await dashboard.service.isAllowed('a refund')).toBe(false);
 
-      await page.getByRole('button', { name: 'Unlink no-refunds' }).click();
+      await page.getByRole('button', { name: 'Unlink no-refunds' }).press('Enter');
       await dialog.getByText(`It no longer checks the steps of ${COVERED}`).waitFor();
-      await dialog.getByRole('button', { name: 'Unlink no-refunds' }).click();
+      await dialog.getByRole('button', { name: 'Unlink no-refunds' }).press('Enter');
       await row(page, 'no-refunds').waitFor({ state: 'detached' });
       expect(await dashboard.service.isAllowed('a refund')).toBe(true);
 
-      await page.getByRole('button', { name: 'Unlink no-cards' }).click();
+      await page.getByRole('button', { name: 'Unlink no-cards' }).press('Enter');
       await dialog.getByText('because mail-policy still contains it').waitFor();
-      await dialog.getByRole('button', { name: 'Unlink no-cards' }).click();
+      await dialog.getByRole('button', { name: 'Unlink no-cards' }).press('Enter');
       await row(page, 'no-cards').getByText('direct link').waitFor({ state: 'detached' });
       expect(await dashboard.service.isAllowed('4111111111111111')).toBe(false);
 
       await row(page, 'no-cards').getByRole('link', { name: 'in the policies' }).click();
       expect(query(page)).toEqual({ tab: 'policies' });
-      await page.getByRole('button', { name: 'Remove mail-policy' }).click();
+      await page.getByRole('button', { name: 'Remove mail-policy' }).press('Enter');
       await dialog.getByText(`${COVERED} loses 1 control.`).waitFor();
-      await dialog.getByRole('button', { name: 'Remove mail-policy' }).click();
+      await dialog.getByRole('button', { name: 'Remove mail-policy' }).press('Enter');
       await page.getByText('The agent has no policy').waitFor();
       expect(await dashboard.service.isAllowed('4111111111111111')).toBe(true);
       await page.getByLabel('Policy to add').selectOption('mail-policy');
@@ -169,9 +170,9 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
         ['End for every agent', 'registered from now on will not have it'],
       ]) {
         await page.getByRole('button', { name: 'More' }).click();
-        await page.getByRole('button', { name: `${verb} mail-policy` }).click();
+        await page.getByRole('button', { name: `${verb} mail-policy` }).press('Enter');
         await dialog.getByText(told ?? '').waitFor();
-        await dialog.getByRole('button', { name: `${verb} mail-policy` }).click();
+        await dialog.getByRole('button', { name: `${verb} mail-policy` }).press('Enter');
         await dialog.waitFor({ state: 'hidden' });
         const mark = page.getByText('Every agent has this policy');
         await mark.waitFor({ state: verb === 'Give to every agent' ? 'visible' : 'detached' });
@@ -309,7 +310,7 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
       for (const name of UNCOVERED) await page.getByLabel(`Select ${name}`).check();
       await page.getByRole('button', { name: 'Remove from a policy…' }).click();
       await dialog.getByLabel('Policy', { exact: true }).selectOption('mail-policy');
-      await dialog.getByRole('button', { name: 'Remove 3 agents' }).click();
+      await dialog.getByRole('button', { name: 'Remove 3 agents' }).press('Enter');
       await dialog.getByText('3 agents of 3 removed').waitFor();
     });
   });
@@ -320,10 +321,10 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
       await page.getByText('input: 2 members').click();
       await page.getByText('Body of the mail', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'More' }).click();
-      await page.getByRole('button', { name: `Delete ${name}` }).click();
+      await page.getByRole('button', { name: `Delete ${name}` }).press('Enter');
       const dialog = page.getByRole('dialog');
       await dialog.getByText('with 1 direct link to controls and 0 policies').waitFor();
-      await dialog.getByRole('button', { name: `Delete ${name}` }).click();
+      await dialog.getByRole('button', { name: `Delete ${name}` }).press('Enter');
       await heading(page, 'Agents').waitFor();
       await row(page, COVERED).waitFor();
       expect(await row(page, name).count()).toBe(0);
@@ -362,6 +363,24 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
       expect((await evaluate()).isSafe).toBe(true);
       await page.getByLabel('Comparison with schemas').selectOption('as the service is set');
       await page.getByText('are reported, and decided by the controls alone').waitFor();
+    });
+  });
+
+  it('say of a server that does not answer any more when it was last seen', async () => {
+    await open('/', async ({ page, problems }) => {
+      await page.getByText('answers and stores').waitFor();
+      await page.route('**/enforcement.v1.ServerService/**', (route) => route.abort());
+      await page.getByRole('banner').getByRole('link', { name: 'Unreachable' }).waitFor();
+      await page
+        .getByRole('region', { name: 'Verdict' })
+        .getByText(/^last seen /)
+        .waitFor();
+      await page.getByText('What follows was true then').waitFor();
+      expect(await page.getByText(/^less than a second ago$/).count()).toBe(0);
+      await page.unroute('**/enforcement.v1.ServerService/**');
+      await page.getByText('What follows was true then').waitFor({ state: 'detached' });
+      // The browser itself reports the replies that are missing.
+      problems.splice(0, problems.length, ...problems.filter((text) => !text.includes('ERR_FAILED')));
     });
   });
 

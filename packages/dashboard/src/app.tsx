@@ -3,13 +3,13 @@ import { Route, Switch, useLocation } from 'wouter';
 import { ErrorBoundary } from './frame/error-boundary.js';
 import { Frame } from './frame/frame.js';
 import { useAgentLimit } from './limited/agent-limit.js';
-import { LimitedPages } from './limited/limited-pages.js';
 import { useSession } from './session/session-context.js';
 import { SignInDialog } from './session/sign-in-dialog.js';
 import { SignInPage } from './session/sign-in-page.js';
 import { SignOutDialog } from './session/sign-out-dialog.js';
 import { Empty, ErrorState, Loading } from './ui/states.js';
 
+const LimitedPages = lazy(() => import('./limited/limited-pages.js'));
 const OverviewPage = lazy(() => import('./overview/overview-page.js'));
 const LivePage = lazy(() => import('./live/live-page.js'));
 const EventsPage = lazy(() => import('./events/events-page.js'));
@@ -44,39 +44,46 @@ export function App() {
     );
   }
   if (state.kind === 'signed-out') return <SignInPage />;
+  const pages = (
+    <Switch>
+      <Route path="/" component={OverviewPage} />
+      <Route path="/live" component={LivePage} />
+      <Route path="/events" component={EventsPage} />
+      <Route path="/traces" component={TracePage} />
+      <Route path="/agents" component={AgentsPage} />
+      <Route path="/agents/:name" component={AgentPage} />
+      <Route path="/controls" component={ControlsPage} />
+      <Route path="/controls/new" component={NewControlPage} />
+      <Route path="/controls/:id/edit" component={EditControlPage} />
+      <Route path="/controls/:id/template" component={TemplateValuesPage} />
+      <Route path="/controls/:id" component={ControlPage} />
+      <Route path="/policies" component={PoliciesPage} />
+      <Route path="/policies/:id" component={PolicyPage} />
+      <Route path="/templates" component={TemplatesPage} />
+      <Route path="/templates/new" component={NewTemplatePage} />
+      <Route path="/evaluators" component={EvaluatorsPage} />
+      <Route path="/evaluators/:name" component={EvaluatorPage} />
+      <Route path="/audit" component={AuditPage} />
+      <Route path="/playground" component={PlaygroundPage} />
+      <Route>
+        <Empty title="Page not found">
+          <p>No page of the dashboard has this address.</p>
+        </Empty>
+      </Route>
+    </Switch>
+  );
   return (
     <>
       <Frame>
         <ErrorBoundary place={path}>
           <Suspense fallback={<Loading what="the page" />}>
-            <LimitedPages limit={limit} path={path}>
-              <Switch>
-                <Route path="/" component={OverviewPage} />
-                <Route path="/live" component={LivePage} />
-                <Route path="/events" component={EventsPage} />
-                <Route path="/traces" component={TracePage} />
-                <Route path="/agents" component={AgentsPage} />
-                <Route path="/agents/:name" component={AgentPage} />
-                <Route path="/controls" component={ControlsPage} />
-                <Route path="/controls/new" component={NewControlPage} />
-                <Route path="/controls/:id/edit" component={EditControlPage} />
-                <Route path="/controls/:id/template" component={TemplateValuesPage} />
-                <Route path="/controls/:id" component={ControlPage} />
-                <Route path="/policies" component={PoliciesPage} />
-                <Route path="/policies/:id" component={PolicyPage} />
-                <Route path="/templates" component={TemplatesPage} />
-                <Route path="/templates/new" component={NewTemplatePage} />
-                <Route path="/evaluators" component={EvaluatorsPage} />
-                <Route path="/evaluators/:name" component={EvaluatorPage} />
-                <Route path="/audit" component={AuditPage} />
-                <Route path="/playground" component={PlaygroundPage} />
-                <Route>
-                  <Empty title="Page not found">
-                    <p>No page of the dashboard has this address.</p>
-                  </Empty>
-                </Route>
-              </Switch>
-            </LimitedPages>
+            {limit === undefined ? (
+              pages
+            ) : (
+              <LimitedPages limit={limit} path={path}>
+                {pages}
+              </LimitedPages>
+            )}
           </Suspense>
         </ErrorBoundary>
       </Frame>

@@ -44,7 +44,9 @@ export default function AgentPage() {
           </Link>
           {isAdmin && query.data !== undefined && (
             <ActionMenu label="More">
-              <DeleteAgent agentName={agentName} version={query.data.version} />
+              <div className="dangerous">
+                <DeleteAgent agentName={agentName} version={query.data.version} />
+              </div>
             </ActionMenu>
           )}
         </span>

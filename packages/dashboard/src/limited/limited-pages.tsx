@@ -1,12 +1,11 @@
-import { lazy, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Redirect } from 'wouter';
 import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
 import type { AgentLimit } from './agent-limit-text.js';
 import { LimitNotice } from './limit-notice.js';
 import { LimitedAgents } from './limited-agents.js';
-
-const LimitedOverview = lazy(() => import('./limited-overview.js'));
+import LimitedOverview from './limited-overview.js';
 
 /** Pages that a caller with a limit sees as everyone does. */
 const AS_EVER = /^\/(?:agents\/[^/]+|evaluators(?:\/[^/]+)?|playground)$/;
@@ -18,17 +17,16 @@ const OF_AN_AGENT: Readonly<Record<string, string>> = {
 };
 
 interface LimitedPagesProps {
-  /** Undefined for a caller without a limit. */
-  readonly limit: AgentLimit | undefined;
+  readonly limit: AgentLimit;
   readonly path: string;
   /** The page of the address for a caller without a limit. */
   readonly children: ReactNode;
 }
 
 /** The page of the address, as far as it shows the agents of the caller alone. */
-export function LimitedPages({ limit, path, children }: LimitedPagesProps) {
+export default function LimitedPages({ limit, path, children }: LimitedPagesProps) {
   const { get, parameters } = useAddressFilter();
-  if (limit === undefined || AS_EVER.test(path)) return children;
+  if (AS_EVER.test(path)) return children;
   if (path === '/') return <LimitedOverview limit={limit} />;
   if (path === '/agents') {
     return (
