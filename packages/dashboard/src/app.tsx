@@ -3,10 +3,12 @@ import { Route, Switch, useLocation } from 'wouter';
 import { ErrorBoundary } from './frame/error-boundary.js';
 import { Frame } from './frame/frame.js';
 import { useAgentLimit } from './limited/agent-limit.js';
+import { LimitNotice } from './limited/limit-notice.js';
 import { useSession } from './session/session-context.js';
 import { SignInDialog } from './session/sign-in-dialog.js';
 import { SignInPage } from './session/sign-in-page.js';
 import { SignOutDialog } from './session/sign-out-dialog.js';
+import { RefusalNote } from './ui/refusal-note.js';
 import { Empty, ErrorState, Loading } from './ui/states.js';
 
 const LimitedPages = lazy(() => import('./limited/limited-pages.js'));
@@ -73,7 +75,7 @@ export function App() {
     </Switch>
   );
   return (
-    <>
+    <RefusalNote value={limit === undefined ? null : <LimitNotice limit={limit} />}>
       <Frame>
         <ErrorBoundary place={path}>
           <Suspense fallback={<Loading what="the page" />}>
@@ -89,6 +91,6 @@ export function App() {
       </Frame>
       <SignOutDialog />
       {ended !== null && <SignInDialog reason={ended} />}
-    </>
+    </RefusalNote>
   );
 }

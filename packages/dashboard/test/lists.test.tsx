@@ -13,12 +13,6 @@ import { Table } from '../src/ui/table/table.js';
 import { useSelection } from '../src/ui/table/use-selection.js';
 import { nextSort, sortOf, useSort } from '../src/ui/table/use-sort.js';
 
-// Refusals are explained by the session, whose modules read the page that they are loaded in.
-vi.hoisted(() => {
-  vi.stubGlobal('window', { addEventListener: () => {}, location: { origin: 'http://localhost' } });
-  vi.stubGlobal('document', { querySelector: () => null });
-});
-
 interface Thing {
   readonly name: string;
   readonly uses: number;

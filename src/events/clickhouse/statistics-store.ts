@@ -26,7 +26,16 @@ const MOST_MATCHES = `if(kind = ${BY_CONTROL}, ${SUM_OF.matches} + ${SUM_OF.erro
 
 export function createStatisticsStore(connection: Pick<ClickHouseConnection, 'read'>): StatisticsStore {
   return {
-    async count({ agentName, controlId, window, byBucket, agents, controls, topControls, topByMatches = false }) {
+    async count({
+      agentName,
+      controlId,
+      window,
+      byBucket,
+      agents,
+      controls,
+      topControls,
+      topByMatches = false,
+    }) {
       const filters = [`(${segmentsOf(window, byBucket).map(isIn).join(' OR ')})`];
       if (agentName !== null) filters.push('agent_name = {agent:String}');
       if (controlId !== null) filters.push(`control_id = ${controlId}`);

@@ -30,7 +30,14 @@ export type EvaluationStats = (input: EvaluationStatsInput) => Promise<object>;
 
 export function createEvaluationStats({ read, flushSoon, now }: EvaluationStatsOptions): EvaluationStats {
   return async (input) => {
-    const { agent_name: agentName, range, include_timeseries, include_previous, limit, listed_agents } = input;
+    const {
+      agent_name: agentName,
+      range,
+      include_timeseries,
+      include_previous,
+      limit,
+      listed_agents,
+    } = input;
     await flushSoon();
     const nowMs = now();
     const window = windowOf(range, nowMs, MINUTE);

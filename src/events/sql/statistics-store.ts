@@ -1,8 +1,8 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkRow } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
-import type { ControlSums, NamedSums, Statistics, StatisticsStore, Sums } from '../store/event-statistics.js';
 import { addCounts, type Count } from '../store/count.js';
+import type { ControlSums, NamedSums, Statistics, StatisticsStore, Sums } from '../store/event-statistics.js';
 import { SUMS, sumsOf, WIDE_SUMS } from '../store/rollup-sums.js';
 import { segmentsOf } from '../store/time-range.js';
 import { rollupsOf } from './rollups.js';
@@ -13,7 +13,16 @@ export function createStatisticsStore(database: {
 }): StatisticsStore {
   return {
     async count(query) {
-      const { agentName, controlId, window, byBucket, agents, controls, topControls, topByMatches = false } = query;
+      const {
+        agentName,
+        controlId,
+        window,
+        byBucket,
+        agents,
+        controls,
+        topControls,
+        topByMatches = false,
+      } = query;
       const rollups = rollupsOf(database.kind, segmentsOf(window, byBucket), [
         ...(agentName === null ? [] : [Prisma.sql`"agent_name" = ${agentName}`]),
         ...(controlId === null ? [] : [Prisma.sql`"control_id" = ${controlId}`]),
@@ -32,7 +41,10 @@ export function createStatisticsStore(database: {
           ${byControl(2, controls, 'executions')}
           ${topControls === 0 ? Prisma.empty : byControl(3, topControls, topByMatches ? 'matches' : 'executions')}`,
       );
-      return readStatistics(rows.filter((row) => Number(row[FIRST_SUM]) > 0), topByMatches);
+      return readStatistics(
+        rows.filter((row) => Number(row[FIRST_SUM]) > 0),
+        topByMatches,
+      );
     },
   };
 }

@@ -1,7 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
-import { ControlWarnings } from '../control-parts/control-warnings.js';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { signOfDecision } from '../control-parts/sign.js';
 import { AddressTabs } from '../ui/page/address-tabs.js';

@@ -1,10 +1,9 @@
-import { useState } from 'react';
+import { useContext, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { EVENT_COLUMNS } from '../events/event-columns.js';
 import { eventFilter, eventProblem } from '../events/event-filter.js';
 import { EVENT_MEMBERS } from '../events/event-members.js';
 import '../events/events.css';
-import { LimitOfRefusal } from '../limited/limit-notice.js';
 import { numberOf } from '../ui/numbers.js';
 import { Page } from '../ui/page/page.js';
 import { QueryBar } from '../ui/query-bar/query-bar.js';
@@ -13,6 +12,7 @@ import { fixedTimes, rangeProblem } from '../ui/range/range.js';
 import { RangeButton } from '../ui/range/range-picker.js';
 import { rangeText } from '../ui/range/range-text.js';
 import { useRange } from '../ui/range/use-range.js';
+import { RefusalNote } from '../ui/refusal-note.js';
 import { useShortcut } from '../ui/shortcuts/shortcuts.js';
 import { Empty, Loading } from '../ui/states.js';
 import type { Columns } from '../ui/table/columns.js';
@@ -53,6 +53,7 @@ export default function LivePage() {
   const tail = useEventTail(isReady ? { name, filter: eventFilter(terms, range) } : undefined, isHeld);
   const { rows, state } = tail;
   const isPaused = state === 'paused';
+  const refusalNote = useContext(RefusalNote);
   useShortcut(' ', 'Pause or resume the live events', tail.toggle);
   return (
     <Page
@@ -90,7 +91,7 @@ export default function LivePage() {
           </button>
         </p>
       )}
-      {state === 'refused' && <LimitOfRefusal />}
+      {state === 'refused' && refusalNote}
       {rows.length === 0 && !tail.isLoaded && isReady && state !== 'refused' && !isPaused && (
         <Loading what="the latest events" />
       )}

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { ReactNode } from 'react';
-import { LimitOfRefusal } from '../limited/limit-notice.js';
+import { type ReactNode, useContext } from 'react';
 import { errorText } from './error-text.js';
+import { RefusalNote } from './refusal-note.js';
 
 export function Loading({ what }: { readonly what: string }) {
   return (
@@ -38,11 +38,12 @@ interface ErrorStateProps {
 
 export function ErrorState({ error, onRetry }: ErrorStateProps) {
   const { title, detail } = errorText(error);
+  const note = useContext(RefusalNote);
   return (
     <section className="state problem" role="alert">
       <h2>{title}</h2>
       <p>{detail}</p>
-      {ConnectError.from(error).code === Code.PermissionDenied && <LimitOfRefusal />}
+      {ConnectError.from(error).code === Code.PermissionDenied && note}
       {onRetry !== undefined && (
         <button type="button" onClick={onRetry}>
           Try again

@@ -1,5 +1,6 @@
 import type { GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
+import { ControlWarnings } from '../../control-parts/control-warnings.js';
 import { DefinitionView } from '../../control-parts/definition-view.js';
 import { Empty } from '../../ui/states.js';
 
@@ -23,6 +24,7 @@ export function ControlDefinitionView({ control: { id, data } }: { readonly cont
           <Link href={`/controls/${id}/template`}>Values of the template</Link>
         </p>
       )}
+      <ControlWarnings data={data} />
       {!isDraft && <DefinitionView data={data} />}
     </>
   );
