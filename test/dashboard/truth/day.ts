@@ -4,7 +4,8 @@ import { AGENTS, type Fate, type Send, type Sent } from './traffic.js';
 const MINUTE_MS = 60_000;
 /** The day begins some minutes within the last 24 hours, whose first minute may be cut off, and ends before now. */
 const DAY_MINUTES = 24 * 60 - 10;
-const STOPS = 48;
+/** So that an hour before the end is far from any of them. */
+const STOPS = 40;
 const MAX_PER_STOP = 4;
 
 /** A generator of numbers from 0 to below 1, the same for each seed (mulberry32). */

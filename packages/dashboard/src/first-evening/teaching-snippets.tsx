@@ -1,4 +1,4 @@
-import { Snippets } from '../ui/snippets.js';
+import { Snippets } from '../ui/snippets/snippets.js';
 import { curlOf, pythonOf, typeScriptOf } from './snippet-texts.js';
 import { useCalledService } from './use-called-service.js';
 

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { CopyButton } from './copy-button.js';
-import { Tabs } from './page/tabs.js';
+import { CopyButton } from '../copy-button.js';
+import { Tabs } from '../page/tabs.js';
 import './snippets.css';
 
 /** A text to copy: a command or a program. */
