@@ -35,34 +35,42 @@ export interface DayOptions {
   readonly seed: number;
 }
 
-/**
- * Sends a day of traffic while the clock of this process, and so of the service in it, passes through the 24 hours before
- * the real now. Returns what was sent.
- */
-export async function liveThroughADay({ senders, flush, seed }: DayOptions): Promise<readonly Sent[]> {
-  const number = numbersOf(seed);
+/** A day of traffic that ends about now. */
+export interface Day {
+  /** Sends the traffic, and returns what was sent. The clock is the real one again after it. */
+  live(options: DayOptions): Promise<readonly Sent[]>;
+  /** The clock is the real one again. */
+  end(): void;
+}
+
+/** Sets the clock of this process, and so of a service in it, to the beginning of a day that ends about now. */
+export function beginDay(): Day {
   const nowMs = Date.now();
-  const log: Sent[] = [];
+  const clockAt = (ageMinutes: number) => vi.setSystemTime(nowMs - ageMinutes * MINUTE_MS);
   vi.useFakeTimers({ toFake: ['Date'] });
-  try {
-    for (let stop = 0; stop < STOPS; stop += 1) {
-      const ageMinutes = DAY_MINUTES * (1 - stop / STOPS);
-      vi.setSystemTime(nowMs - ageMinutes * MINUTE_MS);
-      // What comes next is counted for this minute.
-      await flush();
-      for (const [agent, shares] of Object.entries(AGENTS)) {
-        for (let left = Math.floor(number() * (MAX_PER_STOP + 1)); left > 0; left -= 1) {
-          const fate = fateOf(shares, number());
-          const send = senders[log.length % senders.length];
-          if (send === undefined) throw new Error('there is no sender');
-          await send(agent, fate);
-          log.push({ atMs: Date.now(), agent, fate });
+  clockAt(DAY_MINUTES + 1);
+  return {
+    async live({ senders, flush, seed }) {
+      const number = numbersOf(seed);
+      const log: Sent[] = [];
+      for (let stop = 0; stop < STOPS; stop += 1) {
+        clockAt(DAY_MINUTES * (1 - stop / STOPS));
+        // What comes next is counted for this minute.
+        await flush();
+        for (const [agent, shares] of Object.entries(AGENTS)) {
+          for (let left = Math.floor(number() * (MAX_PER_STOP + 1)); left > 0; left -= 1) {
+            const fate = fateOf(shares, number());
+            const send = senders[log.length % senders.length];
+            if (send === undefined) throw new Error('there is no sender');
+            await send(agent, fate);
+            log.push({ atMs: Date.now(), agent, fate });
+          }
         }
+        await flush();
       }
-      await flush();
-    }
-  } finally {
-    vi.useRealTimers();
-  }
-  return log;
+      vi.useRealTimers();
+      return log;
+    },
+    end: () => void vi.useRealTimers(),
+  };
 }

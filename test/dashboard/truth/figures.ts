@@ -9,8 +9,15 @@ export interface Figures {
   readonly observed: number;
 }
 
-export function figuresOf(log: readonly Sent[], agent?: string, sinceMs = 0): Figures {
-  const sent = log.filter((one) => one.atMs >= sinceMs && (agent === undefined || one.agent === agent));
+export function figuresOf(
+  log: readonly Sent[],
+  agent?: string,
+  fromMs = 0,
+  toMs = Number.POSITIVE_INFINITY,
+): Figures {
+  const sent = log.filter(
+    (one) => one.atMs >= fromMs && one.atMs < toMs && (agent === undefined || one.agent === agent),
+  );
   const count = (...fates: Fate[]) => sent.filter(({ fate }) => fates.includes(fate)).length;
   return {
     evaluated: sent.length,
@@ -29,4 +36,12 @@ export function decidedBy(log: readonly Sent[], control: string): number {
 /** A share as pages show it. */
 export function share(part: number, whole: number): string {
   return `${((part / whole) * 100).toFixed(1)} %`;
+}
+
+/** How a number has changed as pages show it: the words for none, in per cent, or a multiple. */
+export function change(now: number, before: number): string {
+  if (now === before) return 'as many';
+  if (now >= before * 10) return `${Math.round(now / before)} times`;
+  const percent = Math.abs((now * 100) / before - 100);
+  return `${now > before ? '+' : '\u2212'}${percent < 10 ? percent.toFixed(1) : percent.toFixed(0)} %`;
 }
