@@ -99,7 +99,7 @@ export async function createFeatures(
     now,
     entry: threadEntries.eventReader,
   });
-  const observability = createObservability({
+  const observability = await createObservability({
     config: config.observability,
     store,
     database,

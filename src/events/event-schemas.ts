@@ -166,9 +166,9 @@ const actions = field<Decision[]>(
 const anyOf = <const T extends string>(words: readonly T[]): z.ZodType<T[]> =>
   withDefault(list(oneOf(words)), []).transform((found) => [...new Set(found)]);
 
-/** Agents and controls listed in an overview. */
 /** Agents of one list of evaluations. */
 const MAX_LISTED_AGENTS = 100;
+/** Agents and controls listed in an overview. */
 const OVERVIEW_SIZE = { min: 1, max: 100, default: 10 } as const;
 
 const range = {

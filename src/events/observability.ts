@@ -60,7 +60,8 @@ export interface Observability {
   close(): Promise<void>;
 }
 
-export function createObservability({
+/** Rejects when files that it needs cannot be created. */
+export async function createObservability({
   config,
   store,
   database,
@@ -71,7 +72,7 @@ export function createObservability({
   now,
   monotonic,
   readers,
-}: ObservabilityParts): Observability {
+}: ObservabilityParts): Promise<Observability> {
   if (!config.enabled) {
     const handlers = observabilityOffHandlers();
     return {
@@ -85,7 +86,7 @@ export function createObservability({
     };
   }
   const { search, tail, retention } = store;
-  const counts = createEvaluationCounts({
+  const counts = await createEvaluationCounts({
     config,
     database,
     log,

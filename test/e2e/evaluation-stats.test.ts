@@ -11,6 +11,7 @@ import {
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService } from '../support/service.js';
 import { testService } from '../support/service-suite.js';
+import { problems } from './events.support.js';
 
 const AGENT = 'counted-bot-1';
 const FAILING = 'failing-bot-1';
@@ -184,6 +185,49 @@ describeOnEachDatabase('counts of evaluations', (freshDatabaseUrl) => {
     expect(Date.parse(since)).toBeLessThanOrEqual(Date.now());
     const { counts: others } = await counted(`&agent_name=${FAILING}`);
     expect(others).toEqual(NONE);
+  });
+
+  it('list the agents that are named, whatever others have', async () => {
+    const { url } = await testService({
+      DATABASE_URL: await freshDatabaseUrl(),
+      SERVICE_OBSERVABILITY_RECORD: 'none',
+    });
+    const call = restClient(url);
+    await seed(call);
+    for (const word of ['bad', 'bad', 'fine']) await evaluate(call, AGENT, word);
+    for (const word of words) await evaluate(call, FAILING, word);
+    const path = '/api/v1/observability/evaluations';
+    const listed = async (query: string) => {
+      const { status, body } = await call('GET', `${path}?time_range=1h&include_timeseries=false${query}`);
+      expect([status, body.counts?.evaluated]).toEqual([200, 7]);
+      return body.agents.map((one: { agent_name: string }) => one.agent_name);
+    };
+    const ofAgent = { ...NONE, evaluated: 3, allowed: 1, denied: 2 };
+    const one = (await call('GET', `${path}?listed_agents=${AGENT}`)).body;
+    expect(one.agents).toEqual([{ agent_name: AGENT, counts: ofAgent }]);
+    expect(await listed('&limit=1')).toEqual([FAILING]);
+    expect(await listed(`&limit=1&listed_agents=${AGENT.toUpperCase()}`)).toEqual([AGENT]);
+    // Those with the most denials first, beyond the limit as well; without those that have no evaluations.
+    const both = [AGENT, 'unknown-bot-1', FAILING, AGENT].map((name) => `&listed_agents=${name}`).join('');
+    expect(await listed(`&limit=1${both}`)).toEqual([FAILING, AGENT]);
+    expect(await listed('&listed_agents=unknown-bot-1')).toEqual([]);
+
+    const refused = async (query: string) => {
+      const reply = await call('GET', `${path}?${query}`);
+      return [reply.status, problems(reply)];
+    };
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, number) => `listed_agents=many-bots-${number}`).join('&');
+    expect(await refused(many(100))).toEqual([200, []]);
+    expect(await refused(many(101))).toEqual([422, ['query.listed_agents too_long']]);
+    expect(await refused(`agent_name=${AGENT}&listed_agents=${AGENT}`)).toEqual([
+      422,
+      ['query.listed_agents value_error'],
+    ]);
+    expect(await refused(`listed_agents=${AGENT}&listed_agents=short`)).toEqual([
+      422,
+      ['query.listed_agents[1] value_error'],
+    ]);
   });
 
   it('are switched off with the event store', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
 import { describeService } from '../support/service-suite.js';
 import { event, eventRoutes, problems } from './events.support.js';
 
@@ -220,6 +221,54 @@ describeService('statistics of events', ({ service }) => {
       control_name: 'no-cards',
       stats: totals,
     });
+  });
+
+  it('list the controls with the most matches and errors on request, whatever their number of non-matches', async () => {
+    // So far in the future, no other events of this service are in the range.
+    const start = Math.ceil(Date.now() / DAY + 1_000) * DAY;
+    const agent_name = 'ranked-bot-01';
+    const control = (control_id: number, more: Record<string, number>) =>
+      Object.entries(more).flatMap(([kind, number]) =>
+        Array.from({ length: number }, (_, index) =>
+          event({
+            agent_name,
+            control_id,
+            control_name: `ranked-${control_id}`,
+            matched: kind === 'matches',
+            error_message: kind === 'errors' ? 'broken' : null,
+            timestamp: new Date(start + index * MINUTE).toISOString(),
+          }),
+        ),
+      );
+    const { body: sent } = await routes.send(
+      ...control(21, { matches: 1, others: 40 }),
+      ...control(22, { others: 30 }),
+      ...control(23, { matches: 3 }),
+      ...control(24, { matches: 1, errors: 3, others: 1 }),
+      ...control(25, { errors: 1 }),
+    );
+    expect(sent).toMatchObject({ enqueued: 80, status: 'queued' });
+    // JSON routes do not have this list.
+    const client = PROTOCOLS['Connect with JSON over h1'](service.url);
+    const top = async (more: object) => {
+      const reply = await client.call(methodNamed('ObservabilityService.GetStatsOverview'), {
+        start_time: new Date(start).toISOString(),
+        end_time: new Date(start + DAY).toISOString(),
+        ...more,
+      });
+      expect(reply).toMatchObject({ ok: true, reply: { totals: { execution_count: 80 } } });
+      if (!reply.ok) return [];
+      return (reply.reply.top_controls as { control_id: number }[]).map((one) => one.control_id);
+    };
+    expect(await top({})).toEqual([21, 22, 24, 23, 25]);
+    expect(await top({ top_by_matches: false, limit: 2 })).toEqual([21, 22]);
+    expect(await top({ top_by_matches: true })).toEqual([24, 23, 21, 25, 22]);
+    // The limit cuts after the order: those with the most executions are not the ones that are left.
+    expect(await top({ top_by_matches: true, limit: 2 })).toEqual([24, 23]);
+    expect(await top({ top_by_matches: true, limit: 1 })).toEqual([24]);
+    client.close();
+    const refused = await service.call('GET', '/api/v1/observability/stats/overview?top_by_matches=maybe');
+    expect([refused.status, problems(refused)]).toEqual([422, ['query.top_by_matches bool_parsing']]);
   });
 
   it('of an unknown agent are zero', async () => {

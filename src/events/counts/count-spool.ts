@@ -31,8 +31,8 @@ export interface CountSpoolOptions {
 }
 
 /**
- * Creates it beside the spool of the events, with the same files. A batch may be handed over again after a crash: what adds
- * it knows its writer and number. Throws when the directory cannot be created.
+ * Creates it beside the spool of the events, with the same files. A batch may be handed over again after a crash: its
+ * writer and number tell whether it is added already. Throws when the directory cannot be created.
  */
 export function createCountSpool({ directory, maxOctets, failures }: CountSpoolOptions): CountSpool {
   const folder = path.join(directory, 'counts');

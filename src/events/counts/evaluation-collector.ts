@@ -23,7 +23,7 @@ export interface CountedMinute {
 
 /**
  * Counts evaluations by agent and outcome. It runs for every evaluation, so it only advances numbers: it does not look at
- * the clock. Who takes the counts does, at each turn of a minute.
+ * the clock. The caller of `take` does, at each turn of a minute.
  */
 export class EvaluationCollector implements VerdictCounter {
   readonly #maxAgents: number;
@@ -74,7 +74,7 @@ export class EvaluationCollector implements VerdictCounter {
     return totals;
   }
 
-  /** Evaluations that nobody has taken yet. */
+  /** Evaluations counted since the last `take`. */
   get waiting(): number {
     let waiting = 0;
     for (const { evaluated } of this.#agents.values()) waiting += evaluated;

@@ -6,7 +6,7 @@ import type { RepeatLog } from '../../process/repeat-log.js';
 import type { CountMeter } from './count-meter.js';
 import { createCountPruner } from './count-pruner.js';
 import { createReadCounts } from './count-reader.js';
-import { type CountSpool, createCountSpool } from './count-spool.js';
+import type { CountSpool } from './count-spool.js';
 import { createAddCounts } from './count-store.js';
 import { type CountWriter, createCountWriter } from './count-writer.js';
 import { EvaluationCollector } from './evaluation-collector.js';
@@ -34,13 +34,14 @@ export interface EvaluationCounts extends Pick<CountWriter, 'flush' | 'flushSoon
   close(): Promise<void>;
 }
 
-export function createEvaluationCounts(parts: EvaluationCountsParts): EvaluationCounts {
+/** Rejects when the files for counts that wait cannot be created. */
+export async function createEvaluationCounts(parts: EvaluationCountsParts): Promise<EvaluationCounts> {
   const { config, database, log, failures, meter, now, monotonic } = parts;
   const collector = new EvaluationCollector(now());
   const writer = createCountWriter({
     collector,
     add: createAddCounts(database, now),
-    spool: spoolOf(parts),
+    spool: await spoolOf(parts),
     writerId: randomUUID(),
     flushIntervalMs: config.flushIntervalSeconds * 1000,
     meter,
@@ -66,9 +67,10 @@ export function createEvaluationCounts(parts: EvaluationCountsParts): Evaluation
   };
 }
 
-/** Counts survive a kill as events do: with the files of a spool, where events have one. */
-function spoolOf({ config, failures, meter }: EvaluationCountsParts): CountSpool | undefined {
+/** Counts survive a kill as events do: with the files of a spool, where events have one. It is not loaded elsewhere. */
+async function spoolOf({ config, failures, meter }: EvaluationCountsParts): Promise<CountSpool | undefined> {
   if (config.store === null) return undefined;
+  const { createCountSpool } = await import('./count-spool.js');
   const spool = createCountSpool({ ...config.spool, failures });
   meter.spooledOctets = () => spool.octets;
   return spool;

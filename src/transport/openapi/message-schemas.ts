@@ -27,9 +27,12 @@ const REQUIRED_INPUT: Readonly<Record<string, readonly string[]>> = {
   TemplateParameter: ['label', 'type'],
 };
 
+/** Messages whose own name is that of another schema: `Problem` is the body of every refusal. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([['Problem', 'ListedProblem']]);
+
 /** Name of the schema of a message. */
 export function schemaName(message: DescMessage, form: Form): string {
-  return message.name + SUFFIX[form];
+  return (OTHER_NAMES.get(message.name) ?? message.name) + SUFFIX[form];
 }
 
 /** A reference to the schema of a message in the JSON routes. */

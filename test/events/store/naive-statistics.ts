@@ -49,7 +49,6 @@ export function naive(events: readonly ControlEvent[], window: TimeWindow, byBuc
 }
 
 /** Statistics in the form of `naive`. */
-/** Statistics in the form of `naive`. */
 export function shown(found: Statistics) {
   return {
     buckets: new Map(found.buckets),

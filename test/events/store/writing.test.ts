@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type ControlEvent, ORIGINS, shownEvent } from '../../../src/events/store/event.js';
 import { mergeEvents } from '../../../src/events/store/event-merge.js';
+import type { NamedSums } from '../../../src/events/store/event-statistics.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
 import { TIME_RANGES, type TimeWindow, timeWindow } from '../../../src/events/store/time-range.js';
 import { eventArbitrary, storedEvent } from '../events.support.js';
@@ -9,6 +10,14 @@ import { describeOnEachEventStore } from './event-stores.support.js';
 import { naive, shown } from './naive-statistics.js';
 
 const NOW = 1_760_000_000_123;
+
+const EVERYTHING = {
+  agentName: null,
+  controlId: null,
+  agents: 100,
+  controls: 10_000,
+  topControls: 10_000,
+} as const;
 
 const write = (store: EventStore, events: readonly ControlEvent[]) => store.write(events.map(store.encode));
 
@@ -24,16 +33,14 @@ const statistics = (
   byBucket: boolean,
   agentName: string | null = null,
   controlId: number | null = null,
-) =>
-  store.statistics.count({
-    agentName,
-    controlId,
-    window,
-    byBucket,
-    agents: 100,
-    controls: 10_000,
-    topControls: 10_000,
-  });
+) => store.statistics.count({ ...EVERYTHING, agentName, controlId, window, byBucket });
+
+/** Controls with the most matches and errors first. */
+function byMatches(one: NamedSums, other: NamedSums): number {
+  const [of, ofOther] = [one, other].map(({ matches, errors }) => Number(matches) + Number(errors));
+  const byName = one.controlName < other.controlName ? -1 : Number(one.controlName > other.controlName);
+  return Number(ofOther) - Number(of) || one.controlId - other.controlId || byName;
+}
 
 const byId = (events: readonly ControlEvent[]) =>
   new Map(events.map((one) => [one.control_execution_id, { ...shownEvent(one), origin: one.origin }]));
@@ -75,6 +82,11 @@ describeOnEachEventStore('stored events', (fresh) => {
           expect(shown(await statistics(store, window, byBucket, null, 1))).toEqual(
             naive(ofControl, window, byBucket),
           );
+          const top = (topByMatches: boolean, topControls: number) =>
+            store.statistics.count({ ...EVERYTHING, window, byBucket, topByMatches, topControls });
+          const most = (await top(true, 10_000)).topControls;
+          expect(most).toEqual((await top(false, 10_000)).topControls.toSorted(byMatches));
+          expect((await top(true, 2)).topControls).toEqual(most.slice(0, 2));
           // It looks at each hour on its own, of which there can be a hundred.
           if (all.length > 1) return;
           expect(await store.rebuildStatistics()).toMatchObject({ corrected: 0 });

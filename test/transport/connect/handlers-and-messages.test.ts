@@ -124,17 +124,19 @@ beforeAll(async () => {
       log: { debug: () => {} },
       monotonic: options.now,
     }).handlers,
-    ...createObservability({
-      config: observability,
-      store,
-      database,
-      meter: createObservabilityMeter(),
-      countMeter: createCountMeter(),
-      log: { info: () => {}, warn: () => {}, error: () => {} },
-      failures: NO_FAILURES,
-      now: options.now,
-      monotonic: options.now,
-    }).handlers,
+    ...(
+      await createObservability({
+        config: observability,
+        store,
+        database,
+        meter: createObservabilityMeter(),
+        countMeter: createCountMeter(),
+        log: { info: () => {}, warn: () => {}, error: () => {} },
+        failures: NO_FAILURES,
+        now: options.now,
+        monotonic: options.now,
+      })
+    ).handlers,
     ...createAudit({
       config: { retentionDays: 0 },
       database,

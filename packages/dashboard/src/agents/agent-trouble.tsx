@@ -67,7 +67,7 @@ function causesOf(events: readonly ControlExecutionEvent[]): readonly ControlExe
   return [...latest.values()].slice(0, SHOWN_CAUSES);
 }
 
-/** What the service knows of a control that fails, which says more than the error that callers are told. */
+/** The problem of a control that fails, which says more than the error that callers are told. */
 function reasonOf(problems: readonly ShownProblem[], controlId: number | undefined): string | undefined {
   return problems
     .flatMap(({ subjects }) => subjects)

@@ -28,7 +28,7 @@ export function scopeText(scope: Scope | undefined): string {
   return parts.length === 0 ? 'every step' : parts.join(' · ');
 }
 
-/** What a list knows of the scope of a control. */
+/** What an entry of a list says of the scope of its control. */
 type ListedScope = Pick<Scope, 'stepTypes' | 'stages' | 'stepNames' | 'stepNameRegex'>;
 
 /** Which steps a control checks, the names first, for example `send_mail · before`. */

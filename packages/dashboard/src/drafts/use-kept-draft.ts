@@ -66,7 +66,7 @@ export function useKeptDraft({ place, title, value, isDirty }: KeptDraftOptions)
   return { state, discard };
 }
 
-/** The drafts of the caller; null while nobody is known. */
+/** The drafts of the caller; null before a sign-in. */
 export function useDraftKeeper(): DraftKeeper | null {
   const { state } = useSession();
   return state.kind === 'ready' ? draftKeeper(state.owner) : null;

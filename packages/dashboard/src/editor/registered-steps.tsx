@@ -10,7 +10,7 @@ interface RegisteredStepsProps {
   readonly onChoose: (text: string) => void;
 }
 
-/** The steps that an agent has registered; none for a name that nobody has. */
+/** The steps that an agent has registered; none for a name without an agent. */
 export function useRegisteredSteps(agentName: string): readonly StepDefinition[] | undefined {
   const name = useDebounced(agentName.trim());
   const { data, isError } = useQuery(

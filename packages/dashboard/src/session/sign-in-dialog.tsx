@@ -21,7 +21,7 @@ export function SignInDialog({ reason }: { readonly reason: SessionEnd }) {
   return (
     <dialog
       ref={dialog}
-      // What was signed out is not to be read by whoever comes next.
+      // What was signed out is not to be read by the next user.
       className={reason === 'elsewhere' ? 'sign-in-again covering' : 'sign-in-again'}
       aria-labelledby={titleId}
       onCancel={(event) => event.preventDefault()}

@@ -1,7 +1,7 @@
 import { Dialog } from '../ui/dialog.js';
 import { useSignOutQuestion } from './use-sign-out.js';
 
-/** Asks before a sign-out takes drafts with it; nothing while nobody wants to sign out. */
+/** Asks before a sign-out takes drafts with it; nothing without such a request. */
 export function SignOutDialog() {
   const { drafts, problem, cancel, confirm } = useSignOutQuestion();
   if (drafts.length === 0) return null;

@@ -15,7 +15,7 @@ const PAGE = 100;
 /** More agents or policies than this are not linked again one by one. */
 const MAX_PAGES = 20;
 
-/** For a control that was switched on or off: only if nobody has changed it since. */
+/** For a control that was switched on or off: only if it has not changed since. */
 export function switchUndo(control: GetControlResponse, isOn: boolean, version: bigint): UndoOffer {
   const word = (on: boolean) => (on ? 'on' : 'off');
   return {

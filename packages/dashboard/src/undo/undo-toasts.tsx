@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useRef } from 'react';
 import { dismissAllToasts, useToasts } from './undo-store.js';
 import './undo.css';
 
-/** Loaded with the first change: it knows the RPCs of all changes. */
+/** Loaded with the first change: it imports the RPCs of all changes. */
 const ToastList = lazy(() => import('./toast-list.js'));
 
 /** The latest changes that can be taken back. They stay while other pages are opened. */
