@@ -17,18 +17,27 @@ interface ActivityViewProps<S extends Statistics> {
   readonly query: QueryLike<S>;
   /** What is counted. */
   readonly of: Pick<EventsOf, 'agent' | 'control'>;
+  /** Whether the time range is chosen elsewhere on the page. */
+  readonly hasRange?: boolean;
   /** What stands below the chart if anything was recorded. */
   readonly top: (statistics: S, totals: StatsTotals) => ReactNode;
 }
 
 /** Decisions of an agent or a control in a time range, and its latest events. */
-export function ActivityView<S extends Statistics>({ query, of, top }: ActivityViewProps<S>) {
+export function ActivityView<S extends Statistics>({
+  query,
+  of,
+  hasRange = false,
+  top,
+}: ActivityViewProps<S>) {
   const [range, setRange] = useRange();
   return (
     <>
-      <div className="filters">
-        <RangeField />
-      </div>
+      {!hasRange && (
+        <div className="filters">
+          <RangeField />
+        </div>
+      )}
       <QueryState query={query} what="statistics">
         {(statistics) => {
           const { totals } = statistics;

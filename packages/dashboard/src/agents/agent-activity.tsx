@@ -19,6 +19,7 @@ export function AgentActivity({ agentName }: { readonly agentName: string }) {
     <ActivityView
       query={query}
       of={{ agent: agentName }}
+      hasRange
       top={({ controls }) => (
         <TopControls controls={controls.slice(0, SHOWN_CONTROLS)} range={range} agent={agentName} />
       )}

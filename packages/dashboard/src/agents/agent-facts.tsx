@@ -2,6 +2,7 @@ import type { GetAgentResponse } from '@gen/enforcement/v1/agent_service_pb.js';
 import { JsonView } from '../code/json-view.js';
 import { Disclosure } from '../ui/disclosure.js';
 import { Fact } from '../ui/fact.js';
+import { MinuteText } from '../ui/minute-text.js';
 import { TimeText } from '../ui/time-text.js';
 import { UserText } from '../ui/user-text.js';
 import { Labels } from './labels.js';
@@ -52,8 +53,6 @@ export function AgentFacts({ registered }: { readonly registered: GetAgentRespon
   );
 }
 
-const MINUTE_MS = 60_000;
-
 /** A time to the minute, or that there was none. */
 export function LastTime({ time }: { readonly time: string | undefined }) {
   if (time === undefined) {
@@ -63,14 +62,5 @@ export function LastTime({ time }: { readonly time: string | undefined }) {
       </span>
     );
   }
-  const date = new Date(utcTime(time) ?? '');
-  // Within the minute, its beginning says nothing of the seconds.
-  if (Date.now() - date.getTime() < MINUTE_MS) {
-    return (
-      <time dateTime={date.toISOString()} title={`${date.toISOString()} (UTC)`}>
-        in this minute
-      </time>
-    );
-  }
-  return <TimeText time={date.toISOString()} />;
+  return <MinuteText time={utcTime(time) ?? time} />;
 }

@@ -1,5 +1,4 @@
 import type { GetEvaluationStatsResponse } from '@gen/enforcement/v1/observability_service_pb.js';
-import { RangeField } from '../activity/range-field.js';
 import { CountedSince } from '../outcomes/counted-since.js';
 import { OutcomeFigures } from '../outcomes/outcome-figures.js';
 import { OutcomesChart } from '../outcomes/outcomes-chart.js';
@@ -15,10 +14,7 @@ interface AgentOutcomesProps {
 export function AgentOutcomes({ agentName, range, query }: AgentOutcomesProps) {
   return (
     <section aria-label="Evaluations" className="card">
-      <div className="page-head">
-        <h2>Evaluations</h2>
-        <RangeField />
-      </div>
+      <h2>Evaluations</h2>
       <QueryState query={query} what="evaluations">
         {(stats) => (
           <div className="outcomes">

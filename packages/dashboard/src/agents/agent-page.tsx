@@ -1,7 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { AgentService, type GetAgentResponse } from '@gen/enforcement/v1/agent_service_pb.js';
 import { Link, useParams } from 'wouter';
-import { useRange } from '../activity/range-field.js';
+import { RangeField, useRange } from '../activity/range-field.js';
 import { useServer } from '../health/use-server.js';
 import { useEvaluations } from '../outcomes/use-evaluations.js';
 import { useIsAdmin } from '../session/session-context.js';
@@ -38,6 +38,7 @@ export default function AgentPage() {
       heading={<UserText text={agentName} />}
       actions={
         <span className="links">
+          <RangeField />
           <Link href={events}>Events</Link>
           <Link className="action" href={`/playground?agent=${encodeURIComponent(agentName)}`}>
             Try a step

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { stepsText } from '../control-parts/scope-text.js';
 import { signOfDecision } from '../control-parts/sign.js';
+import { MinuteText } from '../ui/minute-text.js';
 import { NameLink } from '../ui/name-link.js';
 import { numberOf } from '../ui/numbers.js';
 import type { Columns } from '../ui/table/columns.js';
@@ -73,7 +74,7 @@ export const CONTROL_COLUMNS: Columns<ControlSummary> = [
     sort: { by: 'updated', first: 'descending' },
     cell: ({ updatedAt, updatedBy }) => (
       <>
-        <LastTime time={updatedAt} />
+        <TimeText time={updatedAt} isShort />
         {updatedBy !== undefined && (
           <span className="muted">
             {' '}
@@ -86,9 +87,9 @@ export const CONTROL_COLUMNS: Columns<ControlSummary> = [
   { head: 'Tags', cell: ({ tags }) => tags.map((tag) => <TagLink key={tag} tag={tag} />) },
 ];
 
-/** When something happened last, if it did. */
+/** The minute in which something happened last, if it did. */
 function LastTime({ time }: { readonly time: string | undefined }) {
-  return time === undefined ? <span className="muted">–</span> : <TimeText time={time} isShort />;
+  return time === undefined ? <span className="muted">–</span> : <MinuteText time={time} isShort />;
 }
 
 /** A tag, which leads to the controls with it. */
