@@ -1,5 +1,6 @@
 import { type ControlDefinition, Execution } from '@gen/enforcement/v1/control_pb.js';
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
 import { DecisionBadge } from './decision-badge.js';
 import { actionSentence, type ConditionWords, conditionWords, scopeWords } from './definition-words.js';
 import type { Words } from './leaf-words.js';
@@ -21,10 +22,12 @@ export interface DecidingLeaf {
 interface DefinitionViewProps {
   readonly data: ControlDefinition;
   readonly decidedBy?: DecidingLeaf | undefined;
+  /** The control, if the viewer can change it: then each check leads to the editor. */
+  readonly editedControl?: number | undefined;
 }
 
 /** A definition in words: which steps, what is checked, and what a match does. */
-export function DefinitionView({ data, decidedBy }: DefinitionViewProps) {
+export function DefinitionView({ data, decidedBy, editedControl }: DefinitionViewProps) {
   const condition = data.condition === undefined ? undefined : conditionWords(data.condition);
   const guidance = data.action?.steeringContext;
   return (
@@ -40,7 +43,7 @@ export function DefinitionView({ data, decidedBy }: DefinitionViewProps) {
           <p className="muted">The definition has no condition, so it checks nothing.</p>
         ) : (
           <ul className="condition">
-            <Node node={condition} decidedBy={decidedBy} />
+            <Node node={condition} decidedBy={decidedBy} editedControl={editedControl} />
           </ul>
         )}
       </Part>
@@ -83,15 +86,21 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 interface NodeProps {
   readonly node: ConditionWords;
   readonly decidedBy: DecidingLeaf | undefined;
+  readonly editedControl: number | undefined;
 }
 
-function Node({ node, decidedBy }: NodeProps) {
+function Node({ node, decidedBy, editedControl }: NodeProps) {
   if (node.kind === 'leaf') {
     const decided = node.path === decidedBy?.path && node.evaluator === decidedBy?.evaluator;
     return (
       <li className={decided ? 'leaf decided' : 'leaf'}>
         <Sentence words={node.words} />
         {decided && <strong className="decided-mark"> ← decided the check</strong>}
+        {editedControl !== undefined && (
+          <Link className="change-check" href={editAddress(editedControl, node)}>
+            Change this check
+          </Link>
+        )}
       </li>
     );
   }
@@ -102,11 +111,16 @@ function Node({ node, decidedBy }: NodeProps) {
       <ul>
         {node.children.map((child, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: nodes have no other identity and never move
-          <Node key={index} node={child} decidedBy={decidedBy} />
+          <Node key={index} node={child} decidedBy={decidedBy} editedControl={editedControl} />
         ))}
       </ul>
     </li>
   );
+}
+
+/** Address of the editor with the check selected. */
+function editAddress(controlId: number, { place }: ConditionWords): string {
+  return `/controls/${controlId}/edit?node=${encodeURIComponent(place)}`;
 }
 
 function Sentence({ words }: { readonly words: readonly Words[] }) {

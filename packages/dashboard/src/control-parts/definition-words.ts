@@ -5,6 +5,8 @@ import { leafWords, type Words } from './leaf-words.js';
 /** A node of a condition in words. */
 export interface ConditionWords {
   readonly kind: 'and' | 'or' | 'not' | 'leaf';
+  /** Its place in the condition, for example `and[0].not`; blank for the condition itself. */
+  readonly place: string;
   /** What a leaf checks; empty for the others. */
   readonly words: readonly Words[];
   readonly children: readonly ConditionWords[];
@@ -14,22 +16,24 @@ export interface ConditionWords {
 }
 
 /** A condition in words. Undefined for a node of a form that this dashboard does not know. */
-export function conditionWords(condition: Condition): ConditionWords | undefined {
+export function conditionWords(condition: Condition, place = ''): ConditionWords | undefined {
   const { and, or, not, selector, evaluator } = condition;
-  if (and !== undefined) return { kind: 'and', words: [], children: all(and.conditions) };
-  if (or !== undefined) return { kind: 'or', words: [], children: all(or.conditions) };
-  if (not !== undefined) return { kind: 'not', words: [], children: all([not]) };
+  const below = (step: string) => (place === '' ? step : `${place}.${step}`);
+  const all = (conditions: readonly Condition[], stepOf: (index: number) => string): ConditionWords[] =>
+    conditions
+      .map((child, index) => conditionWords(child, below(stepOf(index))))
+      .filter((words) => words !== undefined);
+  const composite = { place, words: [] };
+  if (and) return { ...composite, kind: 'and', children: all(and.conditions, (index) => `and[${index}]`) };
+  if (or) return { ...composite, kind: 'or', children: all(or.conditions, (index) => `or[${index}]`) };
+  if (not) return { ...composite, kind: 'not', children: all([not], () => 'not') };
   if (evaluator === undefined) return undefined;
   const path = selector?.path ?? '*';
   const name = evaluator.name ?? '';
   const config = (evaluator.config ?? {}) as JsonObject;
   const rest: Words[] = selector?.required === true ? [say('or is not there, which fails the check')] : [];
   const words = [...leafWords(path, name, config), ...rest];
-  return { kind: 'leaf', words, children: [], path, evaluator: name };
-}
-
-function all(conditions: readonly Condition[]): ConditionWords[] {
-  return conditions.map(conditionWords).filter((words) => words !== undefined);
+  return { kind: 'leaf', place, words, children: [], path, evaluator: name };
 }
 
 const STAGE_SENTENCES: Readonly<Record<Stage, string>> = {

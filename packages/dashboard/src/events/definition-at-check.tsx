@@ -7,6 +7,7 @@ import { comparisonAddress } from '../control-parts/comparison-address.js';
 import { DefinitionView } from '../control-parts/definition-view.js';
 import { versionAt } from '../control-parts/version-at.js';
 import { transport } from '../data/transport.js';
+import { useIsAdmin } from '../session/session-context.js';
 import { QueryState } from '../ui/states.js';
 import { TimeText } from '../ui/time-text.js';
 
@@ -37,10 +38,12 @@ export function DefinitionAtCheck({ event }: { readonly event: ControlExecutionE
 function Found({ event, found }: { readonly event: ControlExecutionEvent; readonly found: VersionAtCheck }) {
   const { controlId = 0, timestamp = '', evaluatorName, selectorPath } = event;
   const { version, newest } = found;
+  const isAdmin = useIsAdmin();
   const data = version?.snapshot?.data;
   if (version === undefined || data === undefined) {
     return <p className="muted">No definition of this control is stored for the time of the check.</p>;
   }
+  const isCurrent = version.versionNum === newest;
   const isRecent = Date.parse(timestamp) - Date.parse(version.createdAt) < PROPAGATION_MS;
   const decidedBy =
     evaluatorName === undefined ? undefined : { evaluator: evaluatorName, path: selectorPath ?? '*' };
@@ -48,7 +51,7 @@ function Found({ event, found }: { readonly event: ControlExecutionEvent; readon
     <>
       <p className="muted">
         Version {version.versionNum}, of <TimeText time={version.createdAt} isExact />
-        {version.versionNum === newest ? (
+        {isCurrent ? (
           ', which is still the current one.'
         ) : (
           <>
@@ -63,7 +66,12 @@ function Found({ event, found }: { readonly event: ControlExecutionEvent; readon
           version.versionNum > 1 &&
           ' It was changed just before the check: a process that did not know of it yet used the version before.'}
       </p>
-      <DefinitionView data={data} decidedBy={decidedBy} />
+      <DefinitionView
+        data={data}
+        decidedBy={decidedBy}
+        // What was changed since may have other checks.
+        editedControl={isAdmin && isCurrent && data.template === undefined ? controlId : undefined}
+      />
     </>
   );
 }

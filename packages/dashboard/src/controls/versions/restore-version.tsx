@@ -10,9 +10,10 @@ import { useChange } from '../../data/use-change.js';
 import { useIsAdmin } from '../../session/session-context.js';
 import { ConfirmButton } from '../../ui/confirm-button.js';
 import { numberOf } from '../../ui/numbers.js';
+import { ChangeList } from './change-list.js';
 import { versionValue } from './version-value.js';
 
-const MAX_PATHS = 8;
+const MAX_CHANGES = 8;
 
 /** A version that was restored. */
 export interface Restored {
@@ -36,8 +37,8 @@ export function RestoreVersion({ control, versionNum, snapshot, onRestored }: Re
   const restore = useChange(ControlService.method.restoreControlVersion, (reply) =>
     onRestored({ versionNum, newVersionNum: reply.versionNum, warnings: reply.warnings }),
   );
-  const paths = memberChanges(versionValue(control), versionValue(snapshot)).map(({ path }) => path);
-  if (!isAdmin || snapshot.data === undefined || paths.length === 0) return null;
+  const changes = memberChanges(versionValue(control), versionValue(snapshot));
+  if (!isAdmin || snapshot.data === undefined || changes.length === 0) return null;
   return (
     <ConfirmButton
       verb="Restore"
@@ -50,15 +51,14 @@ export function RestoreVersion({ control, versionNum, snapshot, onRestored }: Re
         A new version of <bdi>{control.name}</bdi> gets the content of version {versionNum}. It is used by{' '}
         {usage}; their steps are checked by it at once.
       </p>
-      <p>Compared with now, {numberOf(paths.length, 'member')} change:</p>
-      <ul>
-        {paths.slice(0, MAX_PATHS).map((path) => (
-          <li key={path}>
-            <code>{path}</code>
-          </li>
-        ))}
-        {paths.length > MAX_PATHS && <li>and {paths.length - MAX_PATHS} more</li>}
-      </ul>
+      <p>
+        Compared with now, {numberOf(changes.length, 'member')} {changes.length === 1 ? 'changes' : 'change'}:
+      </p>
+      <ChangeList
+        changes={changes.slice(0, MAX_CHANGES)}
+        label={`Changes by restoring version ${versionNum}`}
+      />
+      {changes.length > MAX_CHANGES && <p>and {changes.length - MAX_CHANGES} more</p>}
     </ConfirmButton>
   );
 }
