@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
+import { rpcTransport } from '../support/rpc-transports.js';
 import { describeService } from '../support/service-suite.js';
+import { observability } from './event-streams.support.js';
 import { event, eventRoutes, problems } from './events.support.js';
 
 const MINUTE = 60_000;
@@ -249,24 +250,22 @@ describeService('statistics of events', ({ service }) => {
     );
     expect(sent).toMatchObject({ enqueued: 80, status: 'queued' });
     // JSON routes do not have this list.
-    const client = PROTOCOLS['Connect with JSON over h1'](service.url);
-    const top = async (more: object) => {
-      const reply = await client.call(methodNamed('ObservabilityService.GetStatsOverview'), {
-        start_time: new Date(start).toISOString(),
-        end_time: new Date(start + DAY).toISOString(),
+    const client = observability(rpcTransport('gRPC', service.url));
+    const top = async (more: { topByMatches?: boolean; limit?: number }) => {
+      const { totals, topControls } = await client.getStatsOverview({
+        startTime: new Date(start).toISOString(),
+        endTime: new Date(start + DAY).toISOString(),
         ...more,
       });
-      expect(reply).toMatchObject({ ok: true, reply: { totals: { execution_count: 80 } } });
-      if (!reply.ok) return [];
-      return (reply.reply.top_controls as { control_id: number }[]).map((one) => one.control_id);
+      expect(totals?.executionCount).toBe(80);
+      return topControls.map(({ controlId }) => controlId);
     };
     expect(await top({})).toEqual([21, 22, 24, 23, 25]);
-    expect(await top({ top_by_matches: false, limit: 2 })).toEqual([21, 22]);
-    expect(await top({ top_by_matches: true })).toEqual([24, 23, 21, 25, 22]);
+    expect(await top({ topByMatches: false, limit: 2 })).toEqual([21, 22]);
+    expect(await top({ topByMatches: true })).toEqual([24, 23, 21, 25, 22]);
     // The limit cuts after the order: those with the most executions are not the ones that are left.
-    expect(await top({ top_by_matches: true, limit: 2 })).toEqual([24, 23]);
-    expect(await top({ top_by_matches: true, limit: 1 })).toEqual([24]);
-    client.close();
+    expect(await top({ topByMatches: true, limit: 2 })).toEqual([24, 23]);
+    expect(await top({ topByMatches: true, limit: 1 })).toEqual([24]);
     const refused = await service.call('GET', '/api/v1/observability/stats/overview?top_by_matches=maybe');
     expect([refused.status, problems(refused)]).toEqual([422, ['query.top_by_matches bool_parsing']]);
   });

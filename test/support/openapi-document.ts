@@ -56,7 +56,7 @@ export function requestOf(operation: PlacedOperation, input: Readonly<Record<str
     const value = rest[name];
     delete rest[name];
     if (place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(String(value)));
-    else if (value !== undefined) query.set(name, String(value));
+    else if (value !== undefined) for (const one of [value].flat()) query.append(name, String(one));
   }
   return {
     method: operation.method,
