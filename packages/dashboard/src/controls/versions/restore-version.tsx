@@ -10,10 +10,8 @@ import { useChange } from '../../data/use-change.js';
 import { useIsAdmin } from '../../session/session-context.js';
 import { ConfirmButton } from '../../ui/confirm-button.js';
 import { numberOf } from '../../ui/numbers.js';
-import { ChangeList } from './change-list.js';
+import { ChangeLines } from './change-list.js';
 import { versionValue } from './version-value.js';
-
-const MAX_CHANGES = 8;
 
 /** A version that was restored. */
 export interface Restored {
@@ -54,11 +52,7 @@ export function RestoreVersion({ control, versionNum, snapshot, onRestored }: Re
       <p>
         Compared with now, {numberOf(changes.length, 'member')} {changes.length === 1 ? 'changes' : 'change'}:
       </p>
-      <ChangeList
-        changes={changes.slice(0, MAX_CHANGES)}
-        label={`Changes by restoring version ${versionNum}`}
-      />
-      {changes.length > MAX_CHANGES && <p>and {changes.length - MAX_CHANGES} more</p>}
+      <ChangeLines changes={changes} label={`Changes by restoring version ${versionNum}`} />
     </ConfirmButton>
   );
 }
