@@ -31,7 +31,10 @@ describe('the sentence of an entry of the audit log', () => {
   it('says who did what to what', () => {
     const agents = { agents: ['bot-number-one', 'bot-number-two', 'bot-number-three'], agent_count: 3 };
     expect(sentence('policy.add_agents', { after: agents })).toBe(
-      'alice (platform) added 3 agents to the policy “payments”',
+      'alice (platform) added the agents “bot-number-one”, “bot-number-two” and “bot-number-three” to the policy “payments”',
+    );
+    expect(sentence('policy.add_agents', { after: { agents: ['bot-number-one'], agent_count: 60 } })).toBe(
+      'alice (platform) added 60 agents to the policy “payments”',
     );
     expect(sentence('policy.remove_agents', { before: { agents: ['bot-number-one'], agent_count: 1 } })).toBe(
       'alice (platform) removed the agent “bot-number-one” from the policy “payments”',

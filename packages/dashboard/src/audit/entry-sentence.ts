@@ -20,6 +20,7 @@ interface Change {
 }
 
 const MAX_MEMBERS = 3;
+const MAX_AGENTS = 3;
 
 /** The sentences of the actions, each without its subject. */
 const SENTENCES: Readonly<Record<string, (change: Change) => readonly SentencePart[]>> = {
@@ -81,7 +82,7 @@ const SENTENCES: Readonly<Record<string, (change: Change) => readonly SentencePa
   'database.prune_audit': () => ['deleted old entries of this log'],
 };
 
-/** What an entry says in a sentence, for example `alice (platform) added 3 agents to the policy “payments”`. */
+/** What an entry says in a sentence, for example `alice (platform) added 60 agents to the policy “payments”`. */
 export function entrySentence(entry: AuditEntry): readonly SentencePart[] {
   const { action, resource, resourceId, resourceName } = entry;
   const change: Change = {
@@ -128,12 +129,18 @@ function everyAgent({ before, after, resource }: Change): readonly SentencePart[
     : ['ended that every agent has ', ...resource];
 }
 
-/** The only agent by name, or the number of several. */
+/** A few agents by name, or the number of many. */
 function agents(state: State): readonly SentencePart[] {
-  const names = Array.isArray(state.agents) ? state.agents : [];
-  const count = Number(state.agent_count ?? names.length);
-  const [only] = names;
-  return count === 1 && typeof only === 'string' ? ['the agent ', named(only)] : [numberOf(count, 'agent')];
+  const given: readonly unknown[] = Array.isArray(state.agents) ? state.agents : [];
+  const count = Number(state.agent_count ?? given.length);
+  const isNamed = count === given.length && given.every((name) => typeof name === 'string');
+  if (count === 0 || count > MAX_AGENTS || !isNamed) return [numberOf(count, 'agent')];
+  const names = given.flatMap((name, index) => [...(index === 0 ? [] : [joint(index, count)]), named(name)]);
+  return [count === 1 ? 'the agent ' : 'the agents ', ...names];
+}
+
+function joint(index: number, count: number): string {
+  return index === count - 1 ? ' and ' : ', ';
 }
 
 function enabledOf({ enabled, data }: State): unknown {
