@@ -29,6 +29,8 @@ export function useKeptDraft({ place, title, value, isDirty }: KeptDraftOptions)
     last.current = last.current.then(work, work);
     return last.current;
   };
+  /** Takes back a write that waits. */
+  const cancel = useRef(() => {});
   const text = JSON.stringify(value);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `text` stands for the value, and `then` changes nothing
   useEffect(() => {
@@ -52,16 +54,22 @@ export function useKeptDraft({ place, title, value, isDirty }: KeptDraftOptions)
     };
     const timer = setTimeout(() => void write(), DELAY_MS);
     const forget = whenFlushed(write);
-    return () => {
+    cancel.current = () => {
       clearTimeout(timer);
       forget();
     };
+    return cancel.current;
   }, [keeper, ended, place, title, text, isDirty]);
   /** For when the writer gives the draft up, or it is saved and the page is left. Fulfilled when it is gone. */
   const discard = async (): Promise<void> => {
     if (keeper === null) return;
     wasDirty.current = false;
-    await then(() => keeper.remove(place)).catch(() => undefined);
+    // What was typed just before must not be kept after all.
+    cancel.current();
+    const removal = then(() => keeper.remove(place)).catch(() => undefined);
+    const forget = whenFlushed(() => removal);
+    await removal;
+    forget();
   };
   return { state, discard };
 }
