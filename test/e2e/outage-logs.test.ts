@@ -91,7 +91,10 @@ describe('the log during an outage', () => {
       expect(told.filter(({ msg }) => msg === message)).toHaveLength(1);
     }
     expect(told.filter(({ storage }) => storage === 'DOWN')).toHaveLength(1);
-    expect(told.length).toBeLessThan(12);
+    // Counts are stored, and replicas report, in turns of their own: these may not have come yet.
+    const counted = told.filter(({ msg }) => msg === 'counts of evaluations cannot be stored now');
+    expect(counted.length).toBeLessThan(2);
+    expect(told.length, JSON.stringify(told.map(({ msg }) => msg))).toBeLessThan(14);
     for (const line of told) {
       expect(line.reason).toEqual(expect.stringMatching(/./));
       expect(JSON.stringify(line)).not.toMatch(/\n|node_modules| {4}at /);
