@@ -275,8 +275,8 @@ describeOnSqlite('the editor of controls', (freshDatabaseUrl) => {
       expect(await decisionOf()).toEqual({ decision: 'deny' });
 
       // What is at the place of a button that has gone is not meant by the second click.
-      const remove = page.getByRole('button', { name: 'Delete watch-refunds' });
-      const { x = 0, y = 0, width = 0, height = 0 } = (await remove.boundingBox()) ?? {};
+      const switchOff = page.getByRole('button', { name: 'Switch off watch-refunds' });
+      const { x = 0, y = 0, width = 0, height = 0 } = (await switchOff.boundingBox()) ?? {};
       const center = [x + width / 2, y + height / 2] as const;
       await page.evaluate(`(() => {
         const button = document.createElement('button');
@@ -287,7 +287,7 @@ describeOnSqlite('the editor of controls', (freshDatabaseUrl) => {
       await page.mouse.click(...center);
       await page.mouse.click(...center);
       expect(await dialog.count()).toBe(0);
-      await remove.focus();
+      await switchOff.focus();
       await page.keyboard.press('Enter');
       await dialog.getByRole('button', { name: 'Cancel' }).click();
 
