@@ -14,7 +14,8 @@ export function serviceProblems(state: ServerState, isMissed = false): Problem[]
   const isDown = !state.databaseUp || state.storage.state === 'DOWN';
   return [
     ...evaluation(state),
-    ...storage(state, isDown),
+    ...(isDown ? [down(state)] : []),
+    ...storage(state),
     ...(isMissed && !isDown ? [UNCHECKED] : []),
     ...events(state),
   ];
@@ -55,29 +56,28 @@ function evaluation(state: ServerState): Problem[] {
   ];
 }
 
-function storage(state: ServerState, isDown: boolean): Problem[] {
-  const { stalenessSeconds: age, cannotEvaluateBecause } = state;
-  if (isDown) {
-    const evaluated =
-      cannotEvaluateBecause === null && Number.isFinite(age)
-        ? `Agents that are loaded are evaluated with the controls of ${durationText(Math.max(0, age))} ago. `
-        : '';
-    return [
-      ofService(
-        'database_down',
-        'critical',
-        'The database does not answer',
-        `${evaluated}Nothing can be changed or searched, and events wait in memory. What the database would tell of agents and controls is missing here.`,
-      ),
-    ];
-  }
-  if (state.storage.state === 'OK') return [];
+function down({ stalenessSeconds: age, cannotEvaluateBecause }: ServerState): Problem {
+  const evaluated =
+    cannotEvaluateBecause === null && Number.isFinite(age)
+      ? `Agents that are loaded are evaluated with the controls of ${durationText(Math.max(0, age))} ago. `
+      : '';
+  return ofService(
+    'database_down',
+    'critical',
+    'The database does not answer',
+    `${evaluated}Nothing can be changed or searched, and events wait in memory. What the database would tell of agents and controls is missing here.`,
+  );
+}
+
+/** What is wrong with the storage; also where the database does not answer any more because of it. */
+function storage({ storage: { state, problem } }: ServerState): Problem[] {
+  if (state === 'OK' || state === 'DOWN') return [];
   return [
     ofService(
       'storage',
       'critical',
       'Changes and events cannot be stored',
-      state.storage.problem ?? 'The storage of the database has a problem.',
+      problem ?? 'The storage of the database has a problem.',
     ),
   ];
 }

@@ -51,6 +51,12 @@ describe('the state of a process', () => {
     // One that answers others did not answer the list.
     expect(serviceProblems(WELL, true).map(({ kind }) => kind)).toEqual(['unchecked']);
     expect(serviceProblems({ ...WELL, ...down }, true).map(({ kind }) => kind)).toEqual(['database_down']);
+    // A damaged database may not answer either: its cause is told as well.
+    const damaged = { databaseUp: false, storage: { state: 'CORRUPT', problem: 'It is damaged.' } };
+    expect(serviceProblems({ ...WELL, ...damaged }).map(({ kind }) => kind)).toEqual([
+      'database_down',
+      'storage',
+    ]);
     const full = { storage: { state: 'NOSPACE', problem: 'The disk is full. Make space.' } };
     expect(told(full)).toEqual([['critical', 'storage', 'Changes and events cannot be stored']]);
     expect(details(full)).toEqual(['The disk is full. Make space.']);
