@@ -90,7 +90,7 @@ describeOnSqlite('Jobs of people who work with the dashboard', (freshDatabaseUrl
     });
   });
 
-  it('switches off all controls that nobody uses, and gives a policy to the agents of a team', async () => {
+  it('switches off all controls that no agent has, and gives a policy to the agents of a team', async () => {
     await open('/', async ({ page }) => {
       const counted = countedPage(page);
       await counted.click(menu(page).getByRole('link', { name: 'Controls' }));

@@ -1,5 +1,5 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
+import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { eventsAddress } from '../activity/events-address.js';
@@ -17,7 +17,7 @@ const REFRESH_MS = 5_000;
 export function LatestMatches({ agentName }: { readonly agentName: string }) {
   const query = useQuery(
     ObservabilityService.method.queryEvents,
-    { agentName, matched: true, limit: SHOWN, includeBuffered: true, includeStep: true },
+    { agentName, matched: true, limit: SHOWN, includeBuffered: true, total: TotalKind.NONE },
     { refetchInterval: REFRESH_MS, placeholderData: keepPreviousData },
   );
   return (

@@ -1,4 +1,4 @@
-import { useServer } from '../health/use-server.js';
+import { useRecordedResults } from './use-recorded-results.js';
 
 const NOTES: Readonly<Record<string, string>> = {
   none: 'The service records none of its own results as events (SERVICE_OBSERVABILITY_RECORD=none): only events that agents report are here.',
@@ -12,8 +12,7 @@ interface RecordedNoteProps {
 
 /** What is recorded as events, where events are counted. */
 export function RecordedNote({ isOfList = false }: RecordedNoteProps) {
-  const { info } = useServer();
-  const recorded = info?.state?.recordedResults ?? '';
+  const recorded = useRecordedResults() ?? '';
   const note = isOfList && recorded !== 'none' ? undefined : NOTES[recorded];
   return note === undefined ? null : <p className="muted">{note}</p>;
 }

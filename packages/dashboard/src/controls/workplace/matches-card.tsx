@@ -5,11 +5,11 @@ import { ObservabilityService, type StatsTotals } from '@gen/enforcement/v1/obse
 import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { eventsAddress } from '../../activity/events-address.js';
+import { useRecordedResults } from '../../outcomes/use-recorded-results.js';
 import { numberOf } from '../../ui/numbers.js';
 import { QueryState } from '../../ui/states.js';
 import { LatestError } from './latest-error.js';
 import { Sparkline } from './sparkline.js';
-import { useRecordedResults } from './use-recorded-results.js';
 
 const RANGE = '24h';
 const REFRESH_MS = 15_000;
