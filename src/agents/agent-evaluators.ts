@@ -74,7 +74,7 @@ export function createAgentEvaluators(options: AgentEvaluatorsOptions) {
         throw nothingPatched(warnings, 'remove_steps, remove_evaluators and step_schemas', 'Agent');
       }
       if (strict || input.strict) refuseMistakes(warnings, 'Agent');
-      return mutate(context, async (tx) => {
+      return mutate(context, async ({ client: tx }) => {
         const row = await demandedAgent(tx, input.agent_name, input.if_version);
         const stored = readStoredRegistration(row.data);
         if (stored === undefined) throw agentCorrupted(row.name);

@@ -142,36 +142,39 @@ export function createAgentService(options: AgentServiceOptions) {
       checkRegistration(incoming, registry);
       const { agent_name: agentName } = incoming.agent;
       const mayTake = mayTakePolicies(context.principal);
-      const { id, created, merge, version, effects } = await mutate<Registered>(context, async (tx) => {
-        const store = createAgentStore(tx);
-        const row = await store.find(agentName);
-        demandVersion(ifVersion, { kind: 'Agent', name: agentName, version: row?.version ?? 0 });
-        if (row === null) {
-          const data = stringifyJson(incoming);
-          const inserted = await store.insert({ name: agentName, data, createdAtMs: now() });
-          const effects = await settleLabels(tx, inserted, incoming.agent.agent_metadata, mayTake);
-          const { id, version } = inserted;
-          const value = { id, created: true, merge: null, version, effects };
-          const after = { ...agentState(inserted), ...effectsInAudit(effects) };
-          const audit = agentFact('agent.create', agentName, null, after);
-          return { value, change: { agents: [agentName] }, audit };
-        }
-        const merged = await mergeInto(tx, row, incoming, mode, force);
-        const write = merged.changed || force;
-        const data = stringifyJson(merged.registration);
-        const stored = write ? await store.update(row.id, { data }) : row.version;
-        const { agent_metadata: metadata } = merged.registration.agent;
-        const effects = write
-          ? await settleLabels(tx, { id: row.id, version: stored }, metadata, mayTake)
-          : NO_EFFECTS;
-        const value = { id: row.id, created: false, merge: merged, version: stored, effects };
-        if (!write) return { value, change: null };
-        const state = agentState({ data, version: stored, stepSchemas: row.stepSchemas });
-        const after = { ...state, ...effectsInAudit(effects) };
-        const audit = agentFact('agent.update', agentName, agentState(row), after);
-        const change = changesPolicies(effects) ? { agents: [agentName] } : changeOfRegistration(row, data);
-        return { value, change, audit };
-      });
+      const { id, created, merge, version, effects } = await mutate<Registered>(
+        context,
+        async ({ client: tx }) => {
+          const store = createAgentStore(tx);
+          const row = await store.find(agentName);
+          demandVersion(ifVersion, { kind: 'Agent', name: agentName, version: row?.version ?? 0 });
+          if (row === null) {
+            const data = stringifyJson(incoming);
+            const inserted = await store.insert({ name: agentName, data, createdAtMs: now() });
+            const effects = await settleLabels(tx, inserted, incoming.agent.agent_metadata, mayTake);
+            const { id, version } = inserted;
+            const value = { id, created: true, merge: null, version, effects };
+            const after = { ...agentState(inserted), ...effectsInAudit(effects) };
+            const audit = agentFact('agent.create', agentName, null, after);
+            return { value, change: { agents: [agentName] }, audit };
+          }
+          const merged = await mergeInto(tx, row, incoming, mode, force);
+          const write = merged.changed || force;
+          const data = stringifyJson(merged.registration);
+          const stored = write ? await store.update(row.id, { data }) : row.version;
+          const { agent_metadata: metadata } = merged.registration.agent;
+          const effects = write
+            ? await settleLabels(tx, { id: row.id, version: stored }, metadata, mayTake)
+            : NO_EFFECTS;
+          const value = { id: row.id, created: false, merge: merged, version: stored, effects };
+          if (!write) return { value, change: null };
+          const state = agentState({ data, version: stored, stepSchemas: row.stepSchemas });
+          const after = { ...state, ...effectsInAudit(effects) };
+          const audit = agentFact('agent.update', agentName, agentState(row), after);
+          const change = changesPolicies(effects) ? { agents: [agentName] } : changeOfRegistration(row, data);
+          return { value, change, audit };
+        },
+      );
       if (created) asked.forget(agentName);
       return {
         created,
@@ -190,7 +193,7 @@ export function createAgentService(options: AgentServiceOptions) {
 
     /** Deletes an agent with its links. Throws AGENT_NOT_FOUND or VERSION_MISMATCH. */
     async remove(context: CallContext, agentName: string, ifVersion: IfVersion) {
-      const { agent, links } = await mutate(context, async (tx) => {
+      const { agent, links } = await mutate(context, async ({ client: tx }) => {
         const row = await demandedAgent(tx, agentName, ifVersion);
         const links = {
           control_ids: await createAgentControlStore(tx).linkedIds(row.id),
@@ -233,7 +236,7 @@ export function createAgentService(options: AgentServiceOptions) {
      * POLICY_CONTROL_INCOMPATIBLE.
      */
     async addControl(context: CallContext, agentName: string, controlId: number, ifVersion: IfVersion) {
-      const linked = await mutate(context, async (tx) => {
+      const linked = await mutate(context, async ({ client: tx }) => {
         await demandControlOfOwnAgents(tx, context.principal.agents, controlId);
         const agent = await demandedAgent(tx, agentName, ifVersion);
         const control = await existingControl(tx, controlId);
@@ -252,7 +255,7 @@ export function createAgentService(options: AgentServiceOptions) {
 
     /** Removes a direct link; policies may keep the control. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */
     async removeControl(context: CallContext, agentName: string, controlId: number) {
-      return mutate(context, async (tx) => {
+      return mutate(context, async ({ client: tx }) => {
         await demandControlOfOwnAgents(tx, context.principal.agents, controlId);
         const agent = await existingAgent(tx, agentName);
         const control = await existingControl(tx, controlId);

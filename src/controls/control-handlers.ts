@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { type FurtherProblems, type HandlersOf, handler } from '../contract/call/handler.js';
+import { ServiceError } from '../contract/errors/service-error.js';
 import { readAgentName } from '../contract/input/names.js';
 import { withoutUndefined } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -22,6 +23,10 @@ export function controlHandlers(
 ): HandlersOf<typeof ControlServiceDesc> {
   const schemas = createControlSchemas(registry);
   return {
+    // Until bindings are served.
+    cloneAndBindControl: handler(z.looseObject({}), () => {
+      throw new ServiceError('RESOURCE_NOT_FOUND', { detail: 'controls cannot be cloned yet' });
+    }),
     createControl: handler(
       schemas.createControl,
       ({ name, data, strict }, context) => controls.create(context, name, data, strict),

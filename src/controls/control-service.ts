@@ -93,7 +93,7 @@ export function createControlService(options: ControlServiceOptions) {
     async create(context: HandlerCall, name: string, data: ControlData, strict: boolean) {
       const proposal = proposeControl(data, registry);
       const review = await reviewer.review(context, database.client, proposal, strict);
-      const created = await mutate(context, async (tx) => {
+      const created = await mutate(context, async ({ client: tx }) => {
         const store = createControlStore(tx);
         if ((await store.findByName(name)) !== null) throw controlNameConflict(name);
         const control = await accepted(context, tx, { proposal, review }, null);
@@ -171,7 +171,7 @@ export function createControlService(options: ControlServiceOptions) {
     ) {
       const proposal = proposeControl(data, registry);
       const review = await reviewer.review(context, database.client, proposal, strict);
-      const version = await mutate(context, async (tx) => {
+      const version = await mutate(context, async ({ client: tx }) => {
         const { row, version: before } = await demandedControl(tx, controlId, ifVersion);
         const changed = await accepted(context, tx, { proposal, review }, row);
         const written = columns(changed);
@@ -203,7 +203,7 @@ export function createControlService(options: ControlServiceOptions) {
     ) {
       const warnings = patchWarnings(context.ignoredParts(), controlId, change);
       reviewer.demandEffect(warnings, strict);
-      return mutate(context, async (tx) => {
+      return mutate(context, async ({ client: tx }) => {
         const { row, version: before } = await demandedControl(tx, controlId, ifVersion);
         const renamed = change.name !== undefined && change.name !== row.name;
         if (renamed && (await createControlStore(tx).findByName(change.name ?? '')) !== null) {
@@ -245,7 +245,7 @@ export function createControlService(options: ControlServiceOptions) {
 
     /** Throws CONTROL_NOT_FOUND, or CONTROL_IN_USE if it is linked or in a policy and `force` is not set. */
     async remove(context: CallContext, controlId: number, force: boolean, ifVersion: IfVersion) {
-      return mutate(context, async (tx) => {
+      return mutate(context, async ({ client: tx }) => {
         const { row, version } = await demandedControl(tx, controlId, ifVersion);
         const agentNames = await createAgentControlStore(tx).agentsOf(controlId);
         const policyIds = await createPolicyControlStore(tx).policyIdsOf(controlId);

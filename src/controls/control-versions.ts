@@ -78,7 +78,7 @@ export function createControlVersions(options: ControlServiceOptions) {
       const read = readStoredDefinition(version.data, registry);
       if (!read.ok) throw controlVersionCorrupted(controlId, versionNum, withDataPrefix(read.items));
       const control = read.stored;
-      const newNumber = await mutate(context, async (tx) => {
+      const newNumber = await mutate(context, async ({ client: tx }) => {
         const { row, version: before } = await demandedControl(tx, controlId, ifVersion);
         const store = createControlStore(tx);
         const renamed = version.name !== row.name;

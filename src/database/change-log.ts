@@ -3,7 +3,9 @@
  * row for every revision, and a reader that finds fewer rows than revisions knows that its view is
  * incomplete.
  */
+
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { TargetKey } from '../contract/call/namespace.js';
 import type { DbClient } from './client.js';
 import type { DatabaseLocation } from './database-url.js';
 
@@ -15,6 +17,10 @@ export interface Change {
   readonly controls?: readonly number[];
   /** Policies whose controls changed. Affects all agents that have them. */
   readonly policies?: readonly number[];
+  /** Targets whose bindings changed. Affects all agents that work on them. */
+  readonly targets?: readonly TargetKey[];
+  /** Whether keys or namespaces changed. */
+  readonly access?: boolean;
 }
 
 /** A change as recorded for other processes. */
@@ -24,6 +30,8 @@ export interface RecordedChange {
   readonly agents: readonly string[] | 'any';
   readonly controls: readonly number[];
   readonly policies: readonly number[];
+  readonly targets: readonly TargetKey[];
+  readonly access: boolean;
 }
 
 /** The changes since a revision. */
@@ -56,8 +64,9 @@ export async function recordChange(
   const agents = change.agents === 'any' || change.policies.length > 0 ? null : JSON.stringify(change.agents);
   const policies = change.agents === 'any' ? null : JSON.stringify(change.policies);
   const row = Prisma.sql`
-    INSERT INTO "changes" ("revision", "agents", "controls", "policies")
-    VALUES (${change.revision}, ${agents}, ${JSON.stringify(change.controls)}, ${policies})`;
+    INSERT INTO "changes" ("revision", "agents", "controls", "policies", "targets", "access")
+    VALUES (${change.revision}, ${agents}, ${JSON.stringify(change.controls)}, ${policies},
+      ${change.targets.length === 0 ? null : JSON.stringify(change.targets)}, ${change.access})`;
   await tx.$executeRaw(
     kind === 'sqlite'
       ? row
@@ -70,15 +79,18 @@ export async function recordChange(
 /** The change of a revision as recorded. An unspecified change may be anything. */
 export function recordedChange(revision: number, change: Change | undefined): RecordedChange {
   if (change === undefined) return anyChange(revision);
-  const { agents = [], controls = [], policies = [] } = change;
+  const { agents = [], controls = [], policies = [], targets = [], access = false } = change;
   // A row lists agents or policies.
-  const tooMany = agents.length > MAX_LISTED_AGENTS || (agents.length > 0 && policies.length > 0);
-  return tooMany ? anyChange(revision) : { revision, agents, controls, policies };
+  const tooMany =
+    agents.length > MAX_LISTED_AGENTS ||
+    targets.length > MAX_LISTED_AGENTS ||
+    (agents.length > 0 && policies.length > 0);
+  return tooMany ? anyChange(revision) : { revision, agents, controls, policies, targets, access };
 }
 
 /** The change of a revision that may have changed anything. */
 export function anyChange(revision: number): RecordedChange {
-  return { revision, agents: 'any', controls: [], policies: [] };
+  return { revision, agents: 'any', controls: [], policies: [], targets: [], access: true };
 }
 
 /** Deletes changes older than the kept revisions. */
@@ -92,7 +104,8 @@ export async function pruneChanges(client: DbClient, revision: number): Promise<
  */
 export function newsQuery(known: string): string {
   return `
-    SELECT s."revision" AS "latest", c."revision", c."agents", c."controls", c."policies", s."instance_id"
+    SELECT s."revision" AS "latest", c."revision", c."agents", c."controls", c."policies",
+      c."targets", c."access", s."instance_id"
     FROM "service_state" s LEFT JOIN "changes" c ON c."revision" > ${known}
     WHERE s."id" = 1 ORDER BY c."revision" LIMIT ${MAX_READ_REVISIONS}`;
 }
@@ -110,7 +123,8 @@ export function newsOf(known: number, rows: readonly (readonly unknown[])[]): Ne
   return { revision, changes: changes.length === missing ? changes : null };
 }
 
-function changeOf([, revision, agents, controls, policies]: readonly unknown[]): RecordedChange | undefined {
+function changeOf(row: readonly unknown[]): RecordedChange | undefined {
+  const [, revision, agents, controls, policies, targets, access] = row;
   if (revision === null || typeof controls !== 'string') return undefined;
   // Processes of an earlier version write no policies, but list the agents of a changed one.
   if (typeof policies !== 'string') return anyChange(Number(revision));
@@ -119,5 +133,8 @@ function changeOf([, revision, agents, controls, policies]: readonly unknown[]):
     agents: typeof agents === 'string' ? (JSON.parse(agents) as string[]) : [],
     controls: JSON.parse(controls) as number[],
     policies: JSON.parse(policies) as number[],
+    targets: typeof targets === 'string' ? (JSON.parse(targets) as TargetKey[]) : [],
+    // A boolean of PostgreSQL; SQLite has numbers.
+    access: access === true || Number(access) === 1 || access === 't' || access === 'true',
   };
 }

@@ -1,7 +1,8 @@
 import type { CallContext } from '../contract/call/handler.js';
 import { type AuditFact, originOfCall } from './audit-log.js';
 import { type Change, type RecordedChange, recordedChange } from './change-log.js';
-import type { Database, DbClient, Mutation } from './database.js';
+import type { Database, Mutation } from './database.js';
+import type { Scoped } from './scoped.js';
 
 /** Result of the work inside a mutation: what it changed and its entry of the audit log, or null if nothing. */
 export type MutationOutcome<T> =
@@ -11,7 +12,7 @@ export type MutationOutcome<T> =
 /** What a mutation is told of the call that makes it. */
 export type MutationCaller = Pick<CallContext, 'principal' | 'address' | 'requestId' | 'reportRevision'>;
 
-type MutationWork<T> = (tx: DbClient) => Promise<MutationOutcome<T>>;
+type MutationWork<T> = (scope: Scoped) => Promise<MutationOutcome<T>>;
 
 /** Runs a mutation. Once the promise is fulfilled, evaluations of this process use its change. */
 export type Mutator = <T>(caller: MutationCaller, work: MutationWork<T>) => Promise<T>;
@@ -30,7 +31,7 @@ export function createMutator({ database, now, onCommit }: MutatorOptions): Muta
   return async <T>(caller: MutationCaller, work: MutationWork<T>) => {
     const { value: done, revision } = await database.mutate(
       async (tx): Promise<Mutation<MutationOutcome<T>>> => {
-        const value = await work(tx);
+        const value = await work({ client: tx, namespace: caller.principal.namespace });
         if (value.change === null) return { value, changed: false };
         const audit = { ...value.audit, origin: originOfCall(caller, now()) };
         return { value, changed: true, change: value.change, audit };

@@ -1,8 +1,11 @@
 import type { AgentLimit } from '../contract/call/agent-limit.js';
+import type { Namespace, TargetName } from '../contract/call/namespace.js';
 
 /** Caller of an evaluation. */
 export interface EvaluationCaller {
   readonly protocol: string;
+  /** The namespace of its agents. */
+  readonly namespace: Namespace;
   /** Returns a header, or an entry of the metadata; its name is in lower case. */
   header(name: string): string | undefined;
   /**
@@ -19,4 +22,6 @@ export interface EvaluationCaller {
 export interface LimitedCaller extends EvaluationCaller {
   /** The agents whose steps it may evaluate; null for all. */
   readonly agents: AgentLimit | null;
+  /** The only target that it may evaluate for; null for any, and none. */
+  readonly target: TargetName | null;
 }

@@ -1,3 +1,4 @@
+import type { Namespace } from '../contract/call/namespace.js';
 import { orAborted } from '../contract/call/or-aborted.js';
 import { type LimitedSignal, limitedSignal } from '../contract/call/time-limited.js';
 import { ServiceError } from '../contract/errors/service-error.js';
@@ -16,6 +17,10 @@ export class TimedCaller implements EvaluationCaller {
 
   get protocol(): string {
     return this.#caller.protocol;
+  }
+
+  get namespace(): Namespace {
+    return this.#caller.namespace;
   }
 
   header(name: string): string | undefined {

@@ -42,7 +42,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
 
     /** Throws POLICY_NOT_FOUND, or POLICY_CONTROL_INCOMPATIBLE; an assigned policy is checked again. */
     async add(context: CallContext, agentName: string, policyId: number) {
-      const given = await mutate(context, async (tx) => {
+      const given = await mutate(context, async ({ client: tx }) => {
         await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
         const agent = await existingAgent(tx, agentName);
         const policy = await existingPolicy(tx, policyId);
@@ -58,7 +58,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
 
     /** Throws POLICY_NOT_FOUND, or POLICY_IN_USE if the policy is for every agent, or for those with labels of this one. */
     async remove(context: CallContext, agentName: string, policyId: number) {
-      await mutate(context, async (tx) => {
+      await mutate(context, async ({ client: tx }) => {
         await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
         const agent = await existingAgent(tx, agentName);
         const policy = await existingPolicy(tx, policyId);
@@ -97,7 +97,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
      * POLICY_CONTROL_INCOMPATIBLE.
      */
     async replaceBy(context: CallContext, agentName: string, policyId: number) {
-      const given = await mutate(context, async (tx) => {
+      const given = await mutate(context, async ({ client: tx }) => {
         await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
         const agent = await existingAgent(tx, agentName);
         const policy = await existingPolicy(tx, policyId);
@@ -118,7 +118,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
   };
 
   function removeAllOf(context: CallContext, agentName: string, { atLeastOne = false } = {}): Promise<void> {
-    return mutate(context, async (tx) => {
+    return mutate(context, async ({ client: tx }) => {
       const agent = await existingAgent(tx, agentName);
       const before = await policyIds(tx, agent);
       if (atLeastOne && before.length === 0) throw agentWithoutPolicy(agent.name);

@@ -43,7 +43,7 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
   return {
     /** Throws VERSION_MISMATCH, or POLICY_CONTROL_INCOMPATIBLE with every reason why an agent cannot run a control. */
     async add(context: CallContext, policyId: number, agentNames: readonly string[], ifVersion: IfVersion) {
-      const given = await mutate(context, async (tx) => {
+      const given = await mutate(context, async ({ client: tx }) => {
         await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
         const policy = await demandedPolicy(tx, policyId, ifVersion);
         const agents = await existingAgents(tx, agentNames);
@@ -66,7 +66,7 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
 
     /** Throws POLICY_IN_USE if the policy is for every agent, or for those with labels of one of these. */
     async remove(context: CallContext, policyId: number, agentNames: readonly string[]) {
-      const removed = await mutate(context, async (tx) => {
+      const removed = await mutate(context, async ({ client: tx }) => {
         await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
         const policy = await existingPolicy(tx, policyId);
         if (policy.everyAgent) throw policyOfEveryAgent(policy.name);

@@ -45,7 +45,7 @@ export function createPolicyService(options: PolicyServiceOptions) {
   return {
     /** Throws POLICY_NAME_CONFLICT. */
     async create(context: CallContext, name: string) {
-      return mutate(context, async (tx) => {
+      return mutate(context, async ({ client: tx }) => {
         const store = createPolicyStore(tx);
         if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
         const row = await store.insert({ name, createdAtMs: now() });
@@ -76,7 +76,7 @@ export function createPolicyService(options: PolicyServiceOptions) {
     /** Throws POLICY_NOT_FOUND, VERSION_MISMATCH, POLICY_NAME_CONFLICT or POLICY_CONTROL_INCOMPATIBLE. */
     async update(context: CallContext, policyId: number, wanted: PolicyUpdate, ifVersion: IfVersion) {
       if (wanted.labels !== undefined) await catchUpLabels();
-      return mutate(context, async (tx) => {
+      return mutate(context, async ({ client: tx }) => {
         const policy = await demandedPolicy(tx, policyId, ifVersion);
         const { name = policy.name, everyAgent = policy.everyAgent } = wanted;
         const [isRenamed, isMarked] = [name !== policy.name, everyAgent !== policy.everyAgent];
@@ -120,7 +120,7 @@ export function createPolicyService(options: PolicyServiceOptions) {
 
     /** Throws POLICY_NOT_FOUND, VERSION_MISMATCH, or POLICY_IN_USE if agents have it and `force` is not set. */
     async remove(context: CallContext, policyId: number, force: boolean, ifVersion: IfVersion) {
-      return mutate(context, async (tx) => {
+      return mutate(context, async ({ client: tx }) => {
         const policy = await demandedPolicy(tx, policyId, ifVersion);
         const store = createPolicyStore(tx);
         // One more than a change lists tells that there are too many.
@@ -167,7 +167,7 @@ export function createPolicyService(options: PolicyServiceOptions) {
      * use, and a control that an agent cannot run fails closed in evaluation.
      */
     async addControl(context: CallContext, policyId: number, controlId: number, ifVersion: IfVersion) {
-      const put = await mutate(context, async (tx) => {
+      const put = await mutate(context, async ({ client: tx }) => {
         const policy = await demandedPolicy(tx, policyId, ifVersion);
         const control = await existingControl(tx, controlId);
         if (policy.everyAgent || policy.labels.length > 0) demandForAnyAgent([control], registry);
@@ -184,7 +184,7 @@ export function createPolicyService(options: PolicyServiceOptions) {
 
     /** Removes a control from a policy. Throws POLICY_NOT_FOUND, VERSION_MISMATCH or CONTROL_NOT_FOUND. */
     async removeControl(context: CallContext, policyId: number, controlId: number, ifVersion: IfVersion) {
-      return mutate(context, async (tx) => {
+      return mutate(context, async ({ client: tx }) => {
         const policy = await demandedPolicy(tx, policyId, ifVersion);
         const control = await existingControl(tx, controlId);
         const removed = await createPolicyControlStore(tx).remove(policy.id, control.id);

@@ -93,14 +93,14 @@ describe('the feed of controls', () => {
     );
   }
   function tell(revision: number): void {
-    feed.changed([{ revision, agents: [AGENT], controls: [], policies: [] }]);
+    feed.changed([{ revision, agents: [AGENT], controls: [], policies: [], targets: [], access: false }]);
     followed.revision = revision;
   }
 
   it('tells all streams the same objects, also at a later revision without a change of the controls', async () => {
     const first = (await next(open())) as object as { full: object };
     expect(await next(open())).toBe(first);
-    feed.changed([{ revision: 2, agents: [], controls: [], policies: [] }]);
+    feed.changed([{ revision: 2, agents: [], controls: [], policies: [], targets: [], access: false }]);
     followed.revision = 2;
     const later = await next(open());
     expect(later.revision).toBe(2);

@@ -175,7 +175,7 @@ describeOnEachDatabase('the audit log', (freshDatabaseUrl) => {
       reportRevision: () => {},
     } as const;
     const create = (name: string, fails = false) =>
-      mutate(caller, async (tx) => {
+      mutate(caller, async ({ client: tx }) => {
         const { id } = await createPolicyStore(tx).insert({ name, createdAtMs: 1 });
         if (fails) throw new Error('after the row was written');
         const audit = {

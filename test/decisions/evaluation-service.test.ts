@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ANONYMOUS } from '../../src/contract/call/handler.js';
 import type { EvaluateRequest } from '../../src/decisions/evaluate-request.js';
 import type { LimitedCaller } from '../../src/decisions/evaluation-caller.js';
 import type { EvaluationOptions } from '../../src/decisions/evaluation-options.js';
@@ -59,7 +60,7 @@ function request(options: Partial<EvaluationOptions> | null): EvaluateRequest {
 }
 
 function caller(signal: AbortSignal = new AbortController().signal): LimitedCaller {
-  return { agents: null, protocol: 'grpc', header: () => undefined, signal, spend: () => {} };
+  return { ...ANONYMOUS, protocol: 'grpc', header: () => undefined, signal, spend: () => {} };
 }
 
 describe('an evaluation that waits for an external evaluator', () => {

@@ -69,7 +69,9 @@ describe('a process that is started without its database', () => {
     await watch.poll();
     expect([watch.isBlind, watch.databaseUp, watch.revision]).toEqual([false, true, 8]);
     expect(states).toEqual([true]);
-    expect(told).toEqual([[{ revision: 8, agents: 'any', controls: [], policies: [] }]]);
+    expect(told).toEqual([
+      [{ revision: 8, agents: 'any', controls: [], policies: [], targets: [], access: true }],
+    ]);
     expect(decidesBy('agent')).toEqual({ controls: [1], revision: 5 });
     store.revision = 8;
     await store.settle();
@@ -89,7 +91,9 @@ describe('a process that is started without its database', () => {
     await watch.poll();
     await store.settle();
     expect(decidesBy('agent')).toEqual({ controls: [3], revision: 5 });
-    expect(told).toEqual([[{ revision: 5, agents: 'any', controls: [], policies: [] }]]);
+    expect(told).toEqual([
+      [{ revision: 5, agents: 'any', controls: [], policies: [], targets: [], access: true }],
+    ]);
     await watch.stop();
   });
 

@@ -36,7 +36,14 @@ function aSnapshot(programs: Map<string, ControlProgram>) {
   };
   const changed = (agentName: string): void => {
     latest += 1;
-    snapshot.changedHere({ revision: latest, agents: [agentName], controls: [], policies: [] });
+    snapshot.changedHere({
+      revision: latest,
+      agents: [agentName],
+      controls: [],
+      policies: [],
+      targets: [],
+      access: false,
+    });
   };
   const snapshot = new Snapshot({
     reader: {

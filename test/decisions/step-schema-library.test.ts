@@ -75,7 +75,16 @@ describe('the schemas of registered steps', () => {
     // A change elsewhere applies with its links, and decides by the former schemas until then.
     store.steps.set('compared-agent', { mode: 'off', schemas: SCHEMAS });
     store.revision += 1;
-    snapshot.follow([{ revision: store.revision, agents: ['compared-agent'], controls: [], policies: [] }]);
+    snapshot.follow([
+      {
+        revision: store.revision,
+        agents: ['compared-agent'],
+        controls: [],
+        policies: [],
+        targets: [],
+        access: false,
+      },
+    ]);
     const before = snapshot.programOf('compared-agent') as LoadedProgram;
     expect([before.comparison?.mode, before.revision(snapshot.progress)]).toEqual(['enforce', 2]);
     await store.settle();

@@ -14,7 +14,7 @@ export function change(
   revision: number,
   { agents = [], controls = [], policies = [] }: Partial<Omit<RecordedChange, 'revision'>>,
 ): RecordedChange {
-  return { revision, agents, controls, policies };
+  return { revision, agents, controls, policies, targets: [], access: false };
 }
 
 /** A program of some controls that never decides. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DEFAULT_NAMESPACE } from '../../src/contract/call/namespace.js';
 import type { ControlResult } from '../../src/core/types.js';
 import { unavailable } from '../../src/database/errors.js';
 import type { RevisedVerdict } from '../../src/decisions/evaluation-service.js';
@@ -14,6 +15,7 @@ const REQUEST = {
   options: null,
 } as const;
 const CALLER = {
+  namespace: DEFAULT_NAMESPACE,
   protocol: 'rest',
   header: () => undefined,
   signal: new AbortController().signal,

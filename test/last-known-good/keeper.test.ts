@@ -32,7 +32,14 @@ describe('what keeps the last known good file', () => {
     await rm(folder, { recursive: true });
   });
 
-  const change = (revision: number): RecordedChange => ({ revision, agents: [], controls: [], policies: [] });
+  const change = (revision: number): RecordedChange => ({
+    revision,
+    agents: [],
+    controls: [],
+    policies: [],
+    targets: [],
+    access: false,
+  });
   /** Advances the revision and tells the keeper. */
   async function commit(keeper?: Keeper): Promise<number> {
     const { revision } = await database.mutate(async () => ({ value: null, changed: true }));

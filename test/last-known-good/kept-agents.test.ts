@@ -105,13 +105,17 @@ describe('the last known good state of an agent', () => {
     const { save, changes, revisionOf } = process(5);
     await save(sample(5));
     expect(await revisionOf()).toBe(5);
-    changes.changed([{ revision: 6, agents: ['other-agent'], controls: [2], policies: [3] }]);
+    changes.changed([
+      { revision: 6, agents: ['other-agent'], controls: [2], policies: [3], targets: [], access: false },
+    ]);
     expect(await revisionOf()).toBe(5);
-    changes.changed([{ revision: 7, agents: [], controls: [1], policies: [] }]);
+    changes.changed([{ revision: 7, agents: [], controls: [1], policies: [], targets: [], access: false }]);
     expect(await revisionOf()).toBeNull();
     const linked = process(5);
     await linked.save(sample(5));
-    linked.changes.changed([{ revision: 6, agents: [AGENT], controls: [], policies: [] }]);
+    linked.changes.changed([
+      { revision: 6, agents: [AGENT], controls: [], policies: [], targets: [], access: false },
+    ]);
     expect(await linked.revisionOf()).toBeNull();
   });
 
@@ -136,7 +140,9 @@ describe('the last known good state of an agent', () => {
     const { disk, save, changes, revisionOf, clock } = process(5);
     await save(sample(5));
     expect(await revisionOf()).toBe(5);
-    changes.changed([{ revision: 6, agents: [AGENT], controls: [], policies: [] }]);
+    changes.changed([
+      { revision: 6, agents: [AGENT], controls: [], policies: [], targets: [], access: false },
+    ]);
     expect(await revisionOf()).toBeNull();
     await save(sample(6));
     const { steps } = disk;

@@ -43,7 +43,7 @@ describe('what is known of changes', () => {
           if (kind === 'changed') revision += 1;
           const at = 'ahead' in one ? revision + one.ahead : revision;
           if ('ahead' in one) changes.used(one, at);
-          else changes.changed([{ revision, ...one }]);
+          else changes.changed([{ revision, targets: [], access: false, ...one }]);
           const isAny = one.agents === 'any';
           const has =
             one.controls.some((each) => controlIds.includes(each)) ||
@@ -61,7 +61,9 @@ describe('what is known of changes', () => {
 
   it('lets no state be used before it is known where the process began', () => {
     const changes = new KnownChanges();
-    changes.changed([{ revision: 3, agents: ['agent-a'], controls: [], policies: [] }]);
+    changes.changed([
+      { revision: 3, agents: ['agent-a'], controls: [], policies: [], targets: [], access: false },
+    ]);
     expect(neededFor(changes, 'agent-a')).toBe(Number.POSITIVE_INFINITY);
     changes.startedAt(7);
     expect(neededFor(changes, 'agent-a')).toBe(7);
@@ -78,7 +80,16 @@ describe('what is known of changes', () => {
     const changes = new KnownChanges();
     changes.startedAt(0);
     for (let revision = 1; revision <= 25_000; revision += 1) {
-      changes.changed([{ revision, agents: [`agent-${revision}`], controls: [revision], policies: [] }]);
+      changes.changed([
+        {
+          revision,
+          agents: [`agent-${revision}`],
+          controls: [revision],
+          policies: [],
+          targets: [],
+          access: false,
+        },
+      ]);
     }
     for (const revision of [1, 9_999, 20_001, 25_000]) {
       expect(neededFor(changes, `agent-${revision}`)).toBeGreaterThanOrEqual(revision);

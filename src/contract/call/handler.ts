@@ -6,6 +6,8 @@ import { MAX_ERROR_ITEMS } from '../input/items.js';
 import { invalidRequest, isInvalidRequest } from '../input/parse-input.js';
 import type { Warning } from '../warnings/warning.js';
 import type { AgentLimit } from './agent-limit.js';
+import { DEFAULT_NAMESPACE, type Namespace, type TargetName } from './namespace.js';
+import { ALL_SCOPES, type ScopeMask } from './scopes.js';
 
 /** Permission of a caller: no authentication, a regular key, or an admin key. */
 export interface Principal {
@@ -19,6 +21,16 @@ export interface Principal {
   readonly name: string | null;
   /** The agents the caller is limited to; null for all. */
   readonly agents: AgentLimit | null;
+  /** The namespace of everything that the caller sees and changes. */
+  readonly namespace: Namespace;
+  /** What the caller may do. */
+  readonly scopes: ScopeMask;
+  /** Name of the role that the scopes are those of; null if they were listed. */
+  readonly role: string | null;
+  /** The only target that the caller may evaluate for, if its token names one; null for any, and none. */
+  readonly target: TargetName | null;
+  /** The other namespaces that its browser session may switch to. */
+  readonly namespaces?: readonly string[];
   /** When its rights end, in milliseconds since 1970: for bearer tokens, and sessions of them. */
   readonly expiresAtMs?: number;
   /** The browser session of the call; absent for callers with a key, a token or a certificate. */
@@ -26,7 +38,16 @@ export interface Principal {
 }
 
 /** A caller without a key. */
-export const ANONYMOUS: Principal = { level: 'anonymous', keyFingerprint: null, name: null, agents: null };
+export const ANONYMOUS: Principal = {
+  level: 'anonymous',
+  keyFingerprint: null,
+  name: null,
+  agents: null,
+  namespace: DEFAULT_NAMESPACE,
+  scopes: ALL_SCOPES,
+  role: null,
+  target: null,
+};
 
 /** Context of a call besides its input. */
 export interface CallContext {

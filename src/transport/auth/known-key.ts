@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { AgentLimit } from '../../contract/call/agent-limit.js';
 import type { Principal } from '../../contract/call/handler.js';
+import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
+import { scopesOfRole } from '../../contract/call/scopes.js';
 
 /** What a key allows, and until when. */
 export interface KeyRights {
@@ -56,11 +58,16 @@ function idOf(digest: Buffer, isCertificate: boolean): string {
 function withDigest(digest: Buffer, isCertificate: boolean, rights: KeyRights): KnownKey {
   const { level, name, agents, expiresAtMs } = rights;
   const id = idOf(digest, isCertificate);
-  const principal = {
+  const role = level === 'admin' ? 'admin' : 'regular';
+  const principal: Principal = {
     level,
     keyFingerprint: digest.toString('hex').slice(0, FINGERPRINT_DIGITS),
     name,
     agents,
+    namespace: DEFAULT_NAMESPACE,
+    scopes: scopesOfRole(role),
+    role,
+    target: null,
   };
   return { digest, id, isCertificate, principal, expiresAtMs };
 }

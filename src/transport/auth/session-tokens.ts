@@ -3,6 +3,8 @@ import type { JWTPayload } from 'jose';
 import { BoundedMap } from '../../contract/bounded-map.js';
 import { createAgentLimit } from '../../contract/call/agent-limit.js';
 import type { Principal } from '../../contract/call/handler.js';
+import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
+import { scopesOfRole } from '../../contract/call/scopes.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
 import type { KeyRing } from './key-ring.js';
 import type { KnownKey } from './known-key.js';
@@ -229,8 +231,13 @@ function issuerSessionOf(
   const { iat, exp } = claims;
   if (iat === undefined || exp === undefined) return undefined;
   if (issuerSettings === undefined || settings !== issuerSettings) return undefined;
+  const role = level === 'admin' ? 'admin' : 'regular';
   const principal = {
     level,
+    namespace: DEFAULT_NAMESPACE,
+    scopes: scopesOfRole(role),
+    role,
+    target: null,
     keyFingerprint: fingerprint,
     name,
     agents: agents === null ? null : createAgentLimit(agents),

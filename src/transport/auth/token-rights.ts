@@ -2,6 +2,8 @@ import type { JWTPayload } from 'jose';
 import type { TokenRights } from '../../config/oidc-settings.js';
 import { AGENT_PATTERN, type AgentLimit, createAgentLimit } from '../../contract/call/agent-limit.js';
 import type { Principal } from '../../contract/call/handler.js';
+import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
+import { scopesOfRole } from '../../contract/call/scopes.js';
 import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
 import { fingerprintOf } from './known-key.js';
 
@@ -23,8 +25,14 @@ export function tokenPrincipal(
   issuer: string,
   expiresAtMs: number,
 ): Principal {
+  const level = levelOf(claims, rights);
+  const role = level === 'admin' ? 'admin' : 'regular';
   return {
-    level: levelOf(claims, rights),
+    level,
+    namespace: DEFAULT_NAMESPACE,
+    scopes: scopesOfRole(role),
+    role,
+    target: null,
     // All tokens of a subject share its limits.
     keyFingerprint: subjectFingerprint(issuer, claims.sub),
     name: nameOf(claims, rights),

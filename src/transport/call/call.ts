@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { AgentLimit } from '../../contract/call/agent-limit.js';
 import { ANONYMOUS, type AnyHandler, type HandlerCall, type Principal } from '../../contract/call/handler.js';
+import type { Namespace, TargetName } from '../../contract/call/namespace.js';
 import { TARGET_WARNING } from '../../contract/input/target.js';
 import { type ReceivedRequest, requestWarnings } from '../../contract/warnings/request-warnings.js';
 import type { Warning } from '../../contract/warnings/warning.js';
@@ -72,6 +73,14 @@ export class Call implements HandlerCall, RpcCaller {
 
   get agents(): AgentLimit | null {
     return this.principal.agents;
+  }
+
+  get namespace(): Namespace {
+    return this.principal.namespace;
+  }
+
+  get target(): TargetName | null {
+    return this.principal.target;
   }
 
   get address(): string | null {

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { AgentLimit } from '../../contract/call/agent-limit.js';
+import type { Namespace, TargetName } from '../../contract/call/namespace.js';
 import { orAborted } from '../../contract/call/or-aborted.js';
 import type { RpcCaller } from '../call/call-host.js';
 import type { RpcStatus } from '../wire/rpc-status.js';
@@ -30,6 +31,14 @@ export class MessageCaller implements RpcCaller {
 
   get agents(): AgentLimit | null {
     return this.#call.agents;
+  }
+
+  get namespace(): Namespace {
+    return this.#call.namespace;
+  }
+
+  get target(): TargetName | null {
+    return this.#call.target;
   }
 
   header(name: string): string | undefined {

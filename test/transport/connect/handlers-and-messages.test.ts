@@ -23,6 +23,7 @@ import { createWatchControls } from '../../../src/agents/watch-controls.js';
 import { createAudit } from '../../../src/audit/audit.js';
 import { readConfig } from '../../../src/config/config.js';
 import type { AnyHandler, Handler, HandlerCall } from '../../../src/contract/call/handler.js';
+import { ANONYMOUS } from '../../../src/contract/call/handler.js';
 import { inputItems, parseInput } from '../../../src/contract/input/parse-input.js';
 import { controlHandlers } from '../../../src/controls/control-handlers.js';
 import { createReviewer } from '../../../src/controls/control-review.js';
@@ -305,7 +306,7 @@ const CALLS = STEPS.filter(({ expected }) => 'reply' in expected)
 describe('the replies of the handlers', () => {
   it('hold nothing that their messages lack, and each member of the messages occurs', async () => {
     const context: HandlerCall = {
-      principal: { level: 'admin', keyFingerprint: null, name: null, agents: null },
+      principal: { ...ANONYMOUS, level: 'admin' },
       requestId: 'test',
       address: '192.0.2.7',
       signal: new AbortController().signal,

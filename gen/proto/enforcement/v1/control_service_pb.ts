@@ -16,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/control_service.proto.
  */
 export const file_enforcement_v1_control_service: GenFile = /*@__PURE__*/
-  fileDesc("CiRlbmZvcmNlbWVudC92MS9jb250cm9sX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpMBChRDcmVhdGVDb250cm9sUmVxdWVzdBIWCgRuYW1lGAEgASgJQgPgQQJIAIgBARI0CgRkYXRhGAIgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb25CA+BBAhIZCgZzdHJpY3QYAyABKAhCBLC7GAFIAYgBAUIHCgVfbmFtZUIJCgdfc3RyaWN0InEKFUNyZWF0ZUNvbnRyb2xSZXNwb25zZRISCgpjb250cm9sX2lkGAEgASgFEikKCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZxIZCgd2ZXJzaW9uGAMgASgDQgiquxgERVRhZyKeBQoTTGlzdENvbnRyb2xzUmVxdWVzdBITCgZjdXJzb3IYASABKAlIAIgBARISCgVsaW1pdBgCIAEoBUgBiAEBEhEKBG5hbWUYAyABKAlIAogBARIUCgdlbmFibGVkGAQgASgISAOIAQESHAoPdGVtcGxhdGVfYmFja2VkGAUgASgISASIAQESFgoJc3RlcF90eXBlGAYgASgJSAWIAQESEgoFc3RhZ2UYByABKAlIBogBARIWCglleGVjdXRpb24YCCABKAlIB4gBARIQCgN0YWcYCSABKAlICIgBARIrCgxzdGFnZV9maWx0ZXIYCiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIzChBleGVjdXRpb25fZmlsdGVyGAsgASgOMhkuZW5mb3JjZW1lbnQudjEuRXhlY3V0aW9uEhcKCmhhc19hZ2VudHMYDCABKAhICYgBARIrCglkZWNpc2lvbnMYDSADKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIXCgphZ2VudF9uYW1lGA4gASgJSAqIAQESLgoIb3JkZXJfYnkYDyABKA4yHC5lbmZvcmNlbWVudC52MS5Db250cm9sT3JkZXISFAoHcmV2ZXJzZRgQIAEoCEgLiAEBEhYKCXN0ZXBfbmFtZRgRIAEoCUgMiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lQgoKCF9lbmFibGVkQhIKEF90ZW1wbGF0ZV9iYWNrZWRCDAoKX3N0ZXBfdHlwZUIICgZfc3RhZ2VCDAoKX2V4ZWN1dGlvbkIGCgRfdGFnQg0KC19oYXNfYWdlbnRzQg0KC19hZ2VudF9uYW1lQgoKCF9yZXZlcnNlQgwKCl9zdGVwX25hbWUieAoUTGlzdENvbnRyb2xzUmVzcG9uc2USMAoIY29udHJvbHMYASADKAsyHi5lbmZvcmNlbWVudC52MS5Db250cm9sU3VtbWFyeRIuCgpwYWdpbmF0aW9uGAIgASgLMhouZW5mb3JjZW1lbnQudjEuUGFnaW5hdGlvbiLGBwoOQ29udHJvbFN1bW1hcnkSCgoCaWQYASABKAUSDAoEbmFtZRgCIAEoCRIYCgtkZXNjcmlwdGlvbhgDIAEoCUgAiAEBEg8KB2VuYWJsZWQYBCABKAgSLAoJZXhlY3V0aW9uGAUgASgOMhkuZW5mb3JjZW1lbnQudjEuRXhlY3V0aW9uEhIKCnN0ZXBfdHlwZXMYBiADKAkSJQoGc3RhZ2VzGAcgAygOMhUuZW5mb3JjZW1lbnQudjEuU3RhZ2USDAoEdGFncxgIIAMoCRIXCg90ZW1wbGF0ZV9iYWNrZWQYCSABKAgSHgoRdGVtcGxhdGVfcmVuZGVyZWQYCiABKAhIAYgBARI1Cg11c2VkX2J5X2FnZW50GAsgASgLMh4uZW5mb3JjZW1lbnQudjEuQWdlbnRSZWZlcmVuY2USHAoUdXNlZF9ieV9hZ2VudHNfY291bnQYDCABKAUSNAoGYWN0aW9uGA0gASgLMhYuZW5mb3JjZW1lbnQudjEuQWN0aW9uQgzavBgIbWV0YWRhdGESNwoLYXR0YWNobWVudHMYDiABKAsyIi5lbmZvcmNlbWVudC52MS5Db250cm9sQXR0YWNobWVudHMSIwoWY2xvbmVkX2Zyb21fY29udHJvbF9pZBgPIAEoBUgCiAEBEhUKB3ZlcnNpb24YECABKANCBMi7GAESHQoKdXBkYXRlZF9hdBgRIAEoCUIEyLsYAUgDiAEBEh0KCnVwZGF0ZWRfYnkYEiABKAlCBMi7GAFIBIgBARIdCgpjcmVhdGVkX2J5GBMgASgJQgTIuxgBSAWIAQESIgoPbGFzdF9tYXRjaGVkX2F0GBQgASgJQgTIuxgBSAaIAQESIQoObGFzdF9kZW5pZWRfYXQYFSABKAlCBMi7GAFIB4gBARIhCg5sYXN0X2ZhaWxlZF9hdBgWIAEoCUIEyLsYAUgIiAEBEhgKCnN0ZXBfbmFtZXMYFyADKAlCBMi7GAESIgoPc3RlcF9uYW1lX3JlZ2V4GBggASgJQgTIuxgBSAmIAQFCDgoMX2Rlc2NyaXB0aW9uQhQKEl90ZW1wbGF0ZV9yZW5kZXJlZEIZChdfY2xvbmVkX2Zyb21fY29udHJvbF9pZEINCgtfdXBkYXRlZF9hdEINCgtfdXBkYXRlZF9ieUINCgtfY3JlYXRlZF9ieUISChBfbGFzdF9tYXRjaGVkX2F0QhEKD19sYXN0X2RlbmllZF9hdEIRCg9fbGFzdF9mYWlsZWRfYXRCEgoQX3N0ZXBfbmFtZV9yZWdleCIUChJDb250cm9sQXR0YWNobWVudHMiJAoOQWdlbnRSZWZlcmVuY2USEgoKYWdlbnRfbmFtZRgBIAEoCSIZChdHZXRDb250cm9sU2NoZW1hUmVxdWVzdCJDChhHZXRDb250cm9sU2NoZW1hUmVzcG9uc2USJwoGc2NoZW1hGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ0ChZWYWxpZGF0ZUNvbnRyb2xSZXF1ZXN0EjQKBGRhdGEYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbkID4EECEhkKBnN0cmljdBgCIAEoCEIEsLsYAUgAiAEBQgkKB19zdHJpY3QiVQoXVmFsaWRhdGVDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIpCgh3YXJuaW5ncxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmciLAoRR2V0Q29udHJvbFJlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECIpsCChJHZXRDb250cm9sUmVzcG9uc2USCgoCaWQYASABKAUSDAoEbmFtZRgCIAEoCRIvCgRkYXRhGAMgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb24SJgoGYWN0aW9uGAQgASgLMhYuZW5mb3JjZW1lbnQudjEuQWN0aW9uEjcKC2F0dGFjaG1lbnRzGAUgASgLMiIuZW5mb3JjZW1lbnQudjEuQ29udHJvbEF0dGFjaG1lbnRzEiMKFmNsb25lZF9mcm9tX2NvbnRyb2xfaWQYBiABKAVIAIgBARIZCgd2ZXJzaW9uGAcgASgDQgiquxgERVRhZ0IZChdfY2xvbmVkX2Zyb21fY29udHJvbF9pZCLNAQoUVXBkYXRlQ29udHJvbFJlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEhEKBG5hbWUYAiABKAlIAIgBARIUCgdlbmFibGVkGAMgASgISAGIAQESGQoGc3RyaWN0GAQgASgIQgSwuxgBSAKIAQESKQoKaWZfdmVyc2lvbhgFIAEoA0IQqrsYCElmLU1hdGNosLsYAUgDiAEBQgcKBV9uYW1lQgoKCF9lbmFibGVkQgkKB19zdHJpY3RCDQoLX2lmX3ZlcnNpb24ipAEKFVVwZGF0ZUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEgwKBG5hbWUYAiABKAkSFAoHZW5hYmxlZBgDIAEoCEgAiAEBEi8KCHdhcm5pbmdzGAQgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYARIZCgd2ZXJzaW9uGAUgASgDQgiquxgERVRhZ0IKCghfZW5hYmxlZCKHAQoURGVsZXRlQ29udHJvbFJlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEhIKBWZvcmNlGAIgASgISACIAQESKQoKaWZfdmVyc2lvbhgDIAEoA0IQqrsYCElmLU1hdGNosLsYAUgBiAEBQggKBl9mb3JjZUINCgtfaWZfdmVyc2lvbiKoAQoVRGVsZXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSGAoQZGlzc29jaWF0ZWRfZnJvbRgCIAMoBRIhChlkaXNzb2NpYXRlZF9mcm9tX3BvbGljaWVzGAMgAygFEh8KF2Rpc3NvY2lhdGVkX2Zyb21fYWdlbnRzGAQgAygJEiAKGGRldGFjaGVkX3RhcmdldF9iaW5kaW5ncxgFIAMoBSJxChhMaXN0Q29udHJvbEFnZW50c1JlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEhMKBmN1cnNvchgCIAEoCUgAiAEBEhIKBWxpbWl0GAMgASgFSAGIAQFCCQoHX2N1cnNvckIICgZfbGltaXQieQoZTGlzdENvbnRyb2xBZ2VudHNSZXNwb25zZRIsCgZhZ2VudHMYASADKAsyHC5lbmZvcmNlbWVudC52MS5Db250cm9sQWdlbnQSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24iRgoMQ29udHJvbEFnZW50EhIKCmFnZW50X25hbWUYASABKAkSDgoGZGlyZWN0GAIgASgIEhIKCnBvbGljeV9pZHMYAyADKAUicwoaTGlzdENvbnRyb2xQb2xpY2llc1JlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEhMKBmN1cnNvchgCIAEoCUgAiAEBEhIKBWxpbWl0GAMgASgFSAGIAQFCCQoHX2N1cnNvckIICgZfbGltaXQifgobTGlzdENvbnRyb2xQb2xpY2llc1Jlc3BvbnNlEi8KCHBvbGljaWVzGAEgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFBvbGljeRIuCgpwYWdpbmF0aW9uGAIgASgLMhouZW5mb3JjZW1lbnQudjEuUGFnaW5hdGlvbiIpCg1Db250cm9sUG9saWN5EgoKAmlkGAEgASgFEgwKBG5hbWUYAiABKAkicwoaTGlzdENvbnRyb2xWZXJzaW9uc1JlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEhMKBmN1cnNvchgCIAEoCUgAiAEBEhIKBWxpbWl0GAMgASgFSAGIAQFCCQoHX2N1cnNvckIICgZfbGltaXQifwobTGlzdENvbnRyb2xWZXJzaW9uc1Jlc3BvbnNlEjAKCHZlcnNpb25zGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbFZlcnNpb24SLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24i2gEKDkNvbnRyb2xWZXJzaW9uEhMKC3ZlcnNpb25fbnVtGAEgASgFEhIKCmV2ZW50X3R5cGUYAiABKAkSEQoEbm90ZRgDIAEoCUgAiAEBEhIKCmNyZWF0ZWRfYXQYBCABKAkSHAoPa2V5X2ZpbmdlcnByaW50GAUgASgJSAGIAQESFwoPY2hhbmdlZF9tZW1iZXJzGAYgAygJEhkKBmF1dGhvchgHIAEoCUIEyLsYAUgCiAEBQgcKBV9ub3RlQhIKEF9rZXlfZmluZ2VycHJpbnRCCQoHX2F1dGhvciJNChhHZXRDb250cm9sVmVyc2lvblJlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEhgKC3ZlcnNpb25fbnVtGAIgASgFQgPgQQIimAIKGUdldENvbnRyb2xWZXJzaW9uUmVzcG9uc2USEwoLdmVyc2lvbl9udW0YASABKAUSEgoKZXZlbnRfdHlwZRgCIAEoCRIRCgRub3RlGAMgASgJSACIAQESEgoKY3JlYXRlZF9hdBgEIAEoCRIcCg9rZXlfZmluZ2VycHJpbnQYBSABKAlIAYgBARIXCg9jaGFuZ2VkX21lbWJlcnMYBiADKAkSMQoIc25hcHNob3QYByABKAsyHy5lbmZvcmNlbWVudC52MS5Db250cm9sU25hcHNob3QSGQoGYXV0aG9yGAggASgJQgTIuxgBSAKIAQFCBwoFX25vdGVCEgoQX2tleV9maW5nZXJwcmludEIJCgdfYXV0aG9yIu4BCg9Db250cm9sU25hcHNob3QSDAoEbmFtZRgBIAEoCRIvCgRkYXRhGAIgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb24SFwoKZGVsZXRlZF9hdBgDIAEoCUgAiAEBEh4KEWNsb25lZF9jb250cm9sX2lkGAQgASgFSAGIAQESIwoWY2xvbmVkX2Zyb21fY29udHJvbF9pZBgFIAEoBUgCiAEBQg0KC19kZWxldGVkX2F0QhQKEl9jbG9uZWRfY29udHJvbF9pZEIZChdfY2xvbmVkX2Zyb21fY29udHJvbF9pZCKLAQocUmVzdG9yZUNvbnRyb2xWZXJzaW9uUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQISGAoLdmVyc2lvbl9udW0YAiABKAVCA+BBAhIpCgppZl92ZXJzaW9uGAMgASgDQhCquxgISWYtTWF0Y2iwuxgBSACIAQFCDQoLX2lmX3ZlcnNpb24iiwEKHVJlc3RvcmVDb250cm9sVmVyc2lvblJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSEwoLdmVyc2lvbl9udW0YAiABKAUSKQoId2FybmluZ3MYAyADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nEhkKB3ZlcnNpb24YBCABKANCCKq7GARFVGFnIjAKFUdldENvbnRyb2xEYXRhUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQIiZAoWR2V0Q29udHJvbERhdGFSZXNwb25zZRIvCgRkYXRhGAEgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb24SGQoHdmVyc2lvbhgCIAEoA0IIqrsYBEVUYWcixgEKFVNldENvbnRyb2xEYXRhUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQISNAoEZGF0YRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uQgPgQQISGQoGc3RyaWN0GAMgASgIQgSwuxgBSACIAQESKQoKaWZfdmVyc2lvbhgEIAEoA0IQqrsYCElmLU1hdGNosLsYAUgBiAEBQgkKB19zdHJpY3RCDQoLX2lmX3ZlcnNpb24ibwoWU2V0Q29udHJvbERhdGFSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEikKCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZxIZCgd2ZXJzaW9uGAMgASgDQgiquxgERVRhZyqZAQoMQ29udHJvbE9yZGVyEh0KGUNPTlRST0xfT1JERVJfVU5TUEVDSUZJRUQQABIWChJDT05UUk9MX09SREVSX05BTUUQARIZChVDT05UUk9MX09SREVSX1VQREFURUQQAhIdChlDT05UUk9MX09SREVSX0xBU1RfREVOSUVEEAMSGAoUQ09OVFJPTF9PUkRFUl9BR0VOVFMQBDKKEwoOQ29udHJvbFNlcnZpY2USkwEKDUNyZWF0ZUNvbnRyb2wSJC5lbmZvcmNlbWVudC52MS5DcmVhdGVDb250cm9sUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLkNyZWF0ZUNvbnRyb2xSZXNwb25zZSI1qLsYA/K7GA5jb250cm9scy53cml0Zfi7GAOC0+STAhU6ASoaEC9hcGkvdjEvY29udHJvbHMSjwEKDExpc3RDb250cm9scxIjLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sc1JlcXVlc3QaJC5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbHNSZXNwb25zZSI0kAIBqLsYAvK7GA1jb250cm9scy5yZWFk+LsYA4LT5JMCEhIQL2FwaS92MS9jb250cm9scxKiAQoQR2V0Q29udHJvbFNjaGVtYRInLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xTY2hlbWFSZXF1ZXN0GiguZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFNjaGVtYVJlc3BvbnNlIjuQAgGouxgC8rsYDWNvbnRyb2xzLnJlYWT4uxgBgtPkkwIZEhcvYXBpL3YxL2NvbnRyb2xzL3NjaGVtYRKkAQoPVmFsaWRhdGVDb250cm9sEiYuZW5mb3JjZW1lbnQudjEuVmFsaWRhdGVDb250cm9sUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLlZhbGlkYXRlQ29udHJvbFJlc3BvbnNlIkCQAgGouxgC8rsYDWNvbnRyb2xzLnJlYWT4uxgDgtPkkwIeOgEqIhkvYXBpL3YxL2NvbnRyb2xzL3ZhbGlkYXRlEpYBCgpHZXRDb250cm9sEiEuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFJlcXVlc3QaIi5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sUmVzcG9uc2UiQZACAai7GALyuxgNY29udHJvbHMucmVhZPi7GAOC0+STAh8SHS9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9EqMBCg1VcGRhdGVDb250cm9sEiQuZW5mb3JjZW1lbnQudjEuVXBkYXRlQ29udHJvbFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5VcGRhdGVDb250cm9sUmVzcG9uc2UiRZACAqi7GAPyuxgOY29udHJvbHMud3JpdGX4uxgDgtPkkwIiOgEqMh0vYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfRKgAQoNRGVsZXRlQ29udHJvbBIkLmVuZm9yY2VtZW50LnYxLkRlbGV0ZUNvbnRyb2xSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuRGVsZXRlQ29udHJvbFJlc3BvbnNlIkKQAgKouxgD8rsYDmNvbnRyb2xzLndyaXRl+LsYA4LT5JMCHyodL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0SsgEKEUxpc3RDb250cm9sQWdlbnRzEiguZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xBZ2VudHNSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xBZ2VudHNSZXNwb25zZSJIkAIBqLsYAvK7GA1jb250cm9scy5yZWFk+LsYA4LT5JMCJhIkL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vYWdlbnRzEroBChNMaXN0Q29udHJvbFBvbGljaWVzEiouZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xQb2xpY2llc1JlcXVlc3QaKy5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbFBvbGljaWVzUmVzcG9uc2UiSpACAai7GALyuxgNY29udHJvbHMucmVhZPi7GAOC0+STAigSJi9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L3BvbGljaWVzEroBChNMaXN0Q29udHJvbFZlcnNpb25zEiouZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xWZXJzaW9uc1JlcXVlc3QaKy5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbFZlcnNpb25zUmVzcG9uc2UiSpACAai7GALyuxgNY29udHJvbHMucmVhZPi7GAOC0+STAigSJi9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L3ZlcnNpb25zEsIBChFHZXRDb250cm9sVmVyc2lvbhIoLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xWZXJzaW9uUmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xWZXJzaW9uUmVzcG9uc2UiWJACAai7GALyuxgNY29udHJvbHMucmVhZPi7GAOC0+STAjYSNC9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L3ZlcnNpb25zL3t2ZXJzaW9uX251bX0S1AEKFVJlc3RvcmVDb250cm9sVmVyc2lvbhIsLmVuZm9yY2VtZW50LnYxLlJlc3RvcmVDb250cm9sVmVyc2lvblJlcXVlc3QaLS5lbmZvcmNlbWVudC52MS5SZXN0b3JlQ29udHJvbFZlcnNpb25SZXNwb25zZSJeqLsYA/K7GA5jb250cm9scy53cml0Zfi7GAOC0+STAj4iPC9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L3ZlcnNpb25zL3t2ZXJzaW9uX251bX0vcmVzdG9yZRKrAQoOR2V0Q29udHJvbERhdGESJS5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sRGF0YVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sRGF0YVJlc3BvbnNlIkqQAgGouxgCuLsYAvK7GA1jb250cm9scy5yZWFk+LsYA4LT5JMCJBIiL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vZGF0YRKoAQoOU2V0Q29udHJvbERhdGESJS5lbmZvcmNlbWVudC52MS5TZXRDb250cm9sRGF0YVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5TZXRDb250cm9sRGF0YVJlc3BvbnNlIkeouxgD8rsYDmNvbnRyb2xzLndyaXRl+LsYA4LT5JMCJzoBKhoiL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vZGF0YUKAAQoYaW8uY29udHJvbGVuZm9yY2VtZW50LnYxUAFaSmdpdGh1Yi5jb20vY29udHJvbC1lbmZvcmNlbWVudC9zZXJ2aWNlL2dlbi9nby9lbmZvcmNlbWVudC92MTtlbmZvcmNlbWVudHYxqgIVQ29udHJvbEVuZm9yY2VtZW50LlYxYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct]);
+  fileDesc("CiRlbmZvcmNlbWVudC92MS9jb250cm9sX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpMBChRDcmVhdGVDb250cm9sUmVxdWVzdBIWCgRuYW1lGAEgASgJQgPgQQJIAIgBARI0CgRkYXRhGAIgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb25CA+BBAhIZCgZzdHJpY3QYAyABKAhCBLC7GAFIAYgBAUIHCgVfbmFtZUIJCgdfc3RyaWN0InEKFUNyZWF0ZUNvbnRyb2xSZXNwb25zZRISCgpjb250cm9sX2lkGAEgASgFEikKCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZxIZCgd2ZXJzaW9uGAMgASgDQgiquxgERVRhZyL0BgoTTGlzdENvbnRyb2xzUmVxdWVzdBITCgZjdXJzb3IYASABKAlIAIgBARISCgVsaW1pdBgCIAEoBUgBiAEBEhEKBG5hbWUYAyABKAlIAogBARIUCgdlbmFibGVkGAQgASgISAOIAQESHAoPdGVtcGxhdGVfYmFja2VkGAUgASgISASIAQESFgoJc3RlcF90eXBlGAYgASgJSAWIAQESEgoFc3RhZ2UYByABKAlIBogBARIWCglleGVjdXRpb24YCCABKAlIB4gBARIQCgN0YWcYCSABKAlICIgBARIrCgxzdGFnZV9maWx0ZXIYCiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIzChBleGVjdXRpb25fZmlsdGVyGAsgASgOMhkuZW5mb3JjZW1lbnQudjEuRXhlY3V0aW9uEhcKCmhhc19hZ2VudHMYDCABKAhICYgBARIrCglkZWNpc2lvbnMYDSADKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIXCgphZ2VudF9uYW1lGA4gASgJSAqIAQESLgoIb3JkZXJfYnkYDyABKA4yHC5lbmZvcmNlbWVudC52MS5Db250cm9sT3JkZXISFAoHcmV2ZXJzZRgQIAEoCEgLiAEBEhYKCXN0ZXBfbmFtZRgRIAEoCUgMiAEBEhMKBmNsb25lZBgSIAEoCEgNiAEBEiAKE2luY2x1ZGVfYXR0YWNobWVudHMYEyABKAhIDogBARIjChZhdHRhY2htZW50X3RhcmdldF90eXBlGBQgASgJSA+IAQESIQoUYXR0YWNobWVudF90YXJnZXRfaWQYFSABKAlIEIgBAUIJCgdfY3Vyc29yQggKBl9saW1pdEIHCgVfbmFtZUIKCghfZW5hYmxlZEISChBfdGVtcGxhdGVfYmFja2VkQgwKCl9zdGVwX3R5cGVCCAoGX3N0YWdlQgwKCl9leGVjdXRpb25CBgoEX3RhZ0INCgtfaGFzX2FnZW50c0INCgtfYWdlbnRfbmFtZUIKCghfcmV2ZXJzZUIMCgpfc3RlcF9uYW1lQgkKB19jbG9uZWRCFgoUX2luY2x1ZGVfYXR0YWNobWVudHNCGQoXX2F0dGFjaG1lbnRfdGFyZ2V0X3R5cGVCFwoVX2F0dGFjaG1lbnRfdGFyZ2V0X2lkIngKFExpc3RDb250cm9sc1Jlc3BvbnNlEjAKCGNvbnRyb2xzGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbFN1bW1hcnkSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24ixgcKDkNvbnRyb2xTdW1tYXJ5EgoKAmlkGAEgASgFEgwKBG5hbWUYAiABKAkSGAoLZGVzY3JpcHRpb24YAyABKAlIAIgBARIPCgdlbmFibGVkGAQgASgIEiwKCWV4ZWN1dGlvbhgFIAEoDjIZLmVuZm9yY2VtZW50LnYxLkV4ZWN1dGlvbhISCgpzdGVwX3R5cGVzGAYgAygJEiUKBnN0YWdlcxgHIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEgwKBHRhZ3MYCCADKAkSFwoPdGVtcGxhdGVfYmFja2VkGAkgASgIEh4KEXRlbXBsYXRlX3JlbmRlcmVkGAogASgISAGIAQESNQoNdXNlZF9ieV9hZ2VudBgLIAEoCzIeLmVuZm9yY2VtZW50LnYxLkFnZW50UmVmZXJlbmNlEhwKFHVzZWRfYnlfYWdlbnRzX2NvdW50GAwgASgFEjQKBmFjdGlvbhgNIAEoCzIWLmVuZm9yY2VtZW50LnYxLkFjdGlvbkIM2rwYCG1ldGFkYXRhEjcKC2F0dGFjaG1lbnRzGA4gASgLMiIuZW5mb3JjZW1lbnQudjEuQ29udHJvbEF0dGFjaG1lbnRzEiMKFmNsb25lZF9mcm9tX2NvbnRyb2xfaWQYDyABKAVIAogBARIVCgd2ZXJzaW9uGBAgASgDQgTIuxgBEh0KCnVwZGF0ZWRfYXQYESABKAlCBMi7GAFIA4gBARIdCgp1cGRhdGVkX2J5GBIgASgJQgTIuxgBSASIAQESHQoKY3JlYXRlZF9ieRgTIAEoCUIEyLsYAUgFiAEBEiIKD2xhc3RfbWF0Y2hlZF9hdBgUIAEoCUIEyLsYAUgGiAEBEiEKDmxhc3RfZGVuaWVkX2F0GBUgASgJQgTIuxgBSAeIAQESIQoObGFzdF9mYWlsZWRfYXQYFiABKAlCBMi7GAFICIgBARIYCgpzdGVwX25hbWVzGBcgAygJQgTIuxgBEiIKD3N0ZXBfbmFtZV9yZWdleBgYIAEoCUIEyLsYAUgJiAEBQg4KDF9kZXNjcmlwdGlvbkIUChJfdGVtcGxhdGVfcmVuZGVyZWRCGQoXX2Nsb25lZF9mcm9tX2NvbnRyb2xfaWRCDQoLX3VwZGF0ZWRfYXRCDQoLX3VwZGF0ZWRfYnlCDQoLX2NyZWF0ZWRfYnlCEgoQX2xhc3RfbWF0Y2hlZF9hdEIRCg9fbGFzdF9kZW5pZWRfYXRCEQoPX2xhc3RfZmFpbGVkX2F0QhIKEF9zdGVwX25hbWVfcmVnZXgi2QEKEkNvbnRyb2xBdHRhY2htZW50cxIuCgZhZ2VudHMYASADKAsyHi5lbmZvcmNlbWVudC52MS5BZ2VudFJlZmVyZW5jZRIwCghwb2xpY2llcxgCIAMoCzIeLmVuZm9yY2VtZW50LnYxLkF0dGFjaGVkUG9saWN5Ei8KB3RhcmdldHMYAyADKAsyHi5lbmZvcmNlbWVudC52MS5BdHRhY2hlZFRhcmdldBIVCg10YXJnZXRzX3RvdGFsGAQgASgFEhkKEXRhcmdldHNfdHJ1bmNhdGVkGAUgASgIIioKDkF0dGFjaGVkUG9saWN5EgoKAmlkGAEgASgFEgwKBG5hbWUYAiABKAkiXQoOQXR0YWNoZWRUYXJnZXQSEgoKYmluZGluZ19pZBgBIAEoBRITCgt0YXJnZXRfdHlwZRgCIAEoCRIRCgl0YXJnZXRfaWQYAyABKAkSDwoHZW5hYmxlZBgEIAEoCCIkCg5BZ2VudFJlZmVyZW5jZRISCgphZ2VudF9uYW1lGAEgASgJIhkKF0dldENvbnRyb2xTY2hlbWFSZXF1ZXN0IkMKGEdldENvbnRyb2xTY2hlbWFSZXNwb25zZRInCgZzY2hlbWEYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0InQKFlZhbGlkYXRlQ29udHJvbFJlcXVlc3QSNAoEZGF0YRgBIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uQgPgQQISGQoGc3RyaWN0GAIgASgIQgSwuxgBSACIAQFCCQoHX3N0cmljdCJVChdWYWxpZGF0ZUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEikKCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZyIsChFHZXRDb250cm9sUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQIimwIKEkdldENvbnRyb2xSZXNwb25zZRIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEi8KBGRhdGEYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhImCgZhY3Rpb24YBCABKAsyFi5lbmZvcmNlbWVudC52MS5BY3Rpb24SNwoLYXR0YWNobWVudHMYBSABKAsyIi5lbmZvcmNlbWVudC52MS5Db250cm9sQXR0YWNobWVudHMSIwoWY2xvbmVkX2Zyb21fY29udHJvbF9pZBgGIAEoBUgAiAEBEhkKB3ZlcnNpb24YByABKANCCKq7GARFVGFnQhkKF19jbG9uZWRfZnJvbV9jb250cm9sX2lkIs0BChRVcGRhdGVDb250cm9sUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQISEQoEbmFtZRgCIAEoCUgAiAEBEhQKB2VuYWJsZWQYAyABKAhIAYgBARIZCgZzdHJpY3QYBCABKAhCBLC7GAFIAogBARIpCgppZl92ZXJzaW9uGAUgASgDQhCquxgISWYtTWF0Y2iwuxgBSAOIAQFCBwoFX25hbWVCCgoIX2VuYWJsZWRCCQoHX3N0cmljdEINCgtfaWZfdmVyc2lvbiKkAQoVVXBkYXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDAoEbmFtZRgCIAEoCRIUCgdlbmFibGVkGAMgASgISACIAQESLwoId2FybmluZ3MYBCADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBEhkKB3ZlcnNpb24YBSABKANCCKq7GARFVGFnQgoKCF9lbmFibGVkIocBChREZWxldGVDb250cm9sUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQISEgoFZm9yY2UYAiABKAhIAIgBARIpCgppZl92ZXJzaW9uGAMgASgDQhCquxgISWYtTWF0Y2iwuxgBSAGIAQFCCAoGX2ZvcmNlQg0KC19pZl92ZXJzaW9uIqgBChVEZWxldGVDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIYChBkaXNzb2NpYXRlZF9mcm9tGAIgAygFEiEKGWRpc3NvY2lhdGVkX2Zyb21fcG9saWNpZXMYAyADKAUSHwoXZGlzc29jaWF0ZWRfZnJvbV9hZ2VudHMYBCADKAkSIAoYZGV0YWNoZWRfdGFyZ2V0X2JpbmRpbmdzGAUgAygFItcBChpDbG9uZUFuZEJpbmRDb250cm9sUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQISEQoEbmFtZRgCIAEoCUgAiAEBEj0KDnRhcmdldF9iaW5kaW5nGAMgASgLMiAuZW5mb3JjZW1lbnQudjEuTmV3VGFyZ2V0QmluZGluZ0ID4EECEjEKD2lkZW1wb3RlbmN5X2tleRgEIAEoCUITqrsYD0lkZW1wb3RlbmN5LUtleUgBiAEBQgcKBV9uYW1lQhIKEF9pZGVtcG90ZW5jeV9rZXkiZgoQTmV3VGFyZ2V0QmluZGluZxIYCgt0YXJnZXRfdHlwZRgBIAEoCUID4EECEhYKCXRhcmdldF9pZBgCIAEoCUID4EECEhQKB2VuYWJsZWQYAyABKAhIAIgBAUIKCghfZW5hYmxlZCJrChtDbG9uZUFuZEJpbmRDb250cm9sUmVzcG9uc2USCgoCaWQYASABKAUSDAoEbmFtZRgCIAEoCRIeChZjbG9uZWRfZnJvbV9jb250cm9sX2lkGAMgASgFEhIKCmJpbmRpbmdfaWQYBCABKAUicQoYTGlzdENvbnRyb2xBZ2VudHNSZXF1ZXN0EhcKCmNvbnRyb2xfaWQYASABKAVCA+BBAhITCgZjdXJzb3IYAiABKAlIAIgBARISCgVsaW1pdBgDIAEoBUgBiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0InkKGUxpc3RDb250cm9sQWdlbnRzUmVzcG9uc2USLAoGYWdlbnRzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQ29udHJvbEFnZW50Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIkYKDENvbnRyb2xBZ2VudBISCgphZ2VudF9uYW1lGAEgASgJEg4KBmRpcmVjdBgCIAEoCBISCgpwb2xpY3lfaWRzGAMgAygFInMKGkxpc3RDb250cm9sUG9saWNpZXNSZXF1ZXN0EhcKCmNvbnRyb2xfaWQYASABKAVCA+BBAhITCgZjdXJzb3IYAiABKAlIAIgBARISCgVsaW1pdBgDIAEoBUgBiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0In4KG0xpc3RDb250cm9sUG9saWNpZXNSZXNwb25zZRIvCghwb2xpY2llcxgBIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xQb2xpY3kSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24iKQoNQ29udHJvbFBvbGljeRIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJInMKGkxpc3RDb250cm9sVmVyc2lvbnNSZXF1ZXN0EhcKCmNvbnRyb2xfaWQYASABKAVCA+BBAhITCgZjdXJzb3IYAiABKAlIAIgBARISCgVsaW1pdBgDIAEoBUgBiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0In8KG0xpc3RDb250cm9sVmVyc2lvbnNSZXNwb25zZRIwCgh2ZXJzaW9ucxgBIAMoCzIeLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xWZXJzaW9uEi4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uItoBCg5Db250cm9sVmVyc2lvbhITCgt2ZXJzaW9uX251bRgBIAEoBRISCgpldmVudF90eXBlGAIgASgJEhEKBG5vdGUYAyABKAlIAIgBARISCgpjcmVhdGVkX2F0GAQgASgJEhwKD2tleV9maW5nZXJwcmludBgFIAEoCUgBiAEBEhcKD2NoYW5nZWRfbWVtYmVycxgGIAMoCRIZCgZhdXRob3IYByABKAlCBMi7GAFIAogBAUIHCgVfbm90ZUISChBfa2V5X2ZpbmdlcnByaW50QgkKB19hdXRob3IiTQoYR2V0Q29udHJvbFZlcnNpb25SZXF1ZXN0EhcKCmNvbnRyb2xfaWQYASABKAVCA+BBAhIYCgt2ZXJzaW9uX251bRgCIAEoBUID4EECIpgCChlHZXRDb250cm9sVmVyc2lvblJlc3BvbnNlEhMKC3ZlcnNpb25fbnVtGAEgASgFEhIKCmV2ZW50X3R5cGUYAiABKAkSEQoEbm90ZRgDIAEoCUgAiAEBEhIKCmNyZWF0ZWRfYXQYBCABKAkSHAoPa2V5X2ZpbmdlcnByaW50GAUgASgJSAGIAQESFwoPY2hhbmdlZF9tZW1iZXJzGAYgAygJEjEKCHNuYXBzaG90GAcgASgLMh8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFNuYXBzaG90EhkKBmF1dGhvchgIIAEoCUIEyLsYAUgCiAEBQgcKBV9ub3RlQhIKEF9rZXlfZmluZ2VycHJpbnRCCQoHX2F1dGhvciLuAQoPQ29udHJvbFNuYXBzaG90EgwKBG5hbWUYASABKAkSLwoEZGF0YRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhcKCmRlbGV0ZWRfYXQYAyABKAlIAIgBARIeChFjbG9uZWRfY29udHJvbF9pZBgEIAEoBUgBiAEBEiMKFmNsb25lZF9mcm9tX2NvbnRyb2xfaWQYBSABKAVIAogBAUINCgtfZGVsZXRlZF9hdEIUChJfY2xvbmVkX2NvbnRyb2xfaWRCGQoXX2Nsb25lZF9mcm9tX2NvbnRyb2xfaWQiiwEKHFJlc3RvcmVDb250cm9sVmVyc2lvblJlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEhgKC3ZlcnNpb25fbnVtGAIgASgFQgPgQQISKQoKaWZfdmVyc2lvbhgDIAEoA0IQqrsYCElmLU1hdGNosLsYAUgAiAEBQg0KC19pZl92ZXJzaW9uIosBCh1SZXN0b3JlQ29udHJvbFZlcnNpb25SZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhMKC3ZlcnNpb25fbnVtGAIgASgFEikKCHdhcm5pbmdzGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZxIZCgd2ZXJzaW9uGAQgASgDQgiquxgERVRhZyIwChVHZXRDb250cm9sRGF0YVJlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECImQKFkdldENvbnRyb2xEYXRhUmVzcG9uc2USLwoEZGF0YRgBIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhkKB3ZlcnNpb24YAiABKANCCKq7GARFVGFnIsYBChVTZXRDb250cm9sRGF0YVJlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEjQKBGRhdGEYAiABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbkID4EECEhkKBnN0cmljdBgDIAEoCEIEsLsYAUgAiAEBEikKCmlmX3ZlcnNpb24YBCABKANCEKq7GAhJZi1NYXRjaLC7GAFIAYgBAUIJCgdfc3RyaWN0Qg0KC19pZl92ZXJzaW9uIm8KFlNldENvbnRyb2xEYXRhUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIpCgh3YXJuaW5ncxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmcSGQoHdmVyc2lvbhgDIAEoA0IIqrsYBEVUYWcqmQEKDENvbnRyb2xPcmRlchIdChlDT05UUk9MX09SREVSX1VOU1BFQ0lGSUVEEAASFgoSQ09OVFJPTF9PUkRFUl9OQU1FEAESGQoVQ09OVFJPTF9PUkRFUl9VUERBVEVEEAISHQoZQ09OVFJPTF9PUkRFUl9MQVNUX0RFTklFRBADEhgKFENPTlRST0xfT1JERVJfQUdFTlRTEAQy7hYKDkNvbnRyb2xTZXJ2aWNlEqYBCg1DcmVhdGVDb250cm9sEiQuZW5mb3JjZW1lbnQudjEuQ3JlYXRlQ29udHJvbFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5DcmVhdGVDb250cm9sUmVzcG9uc2UiSKi7GAPyuxgOY29udHJvbHMud3JpdGX4uxgDgrwYD2NvbnRyb2xzLmNyZWF0ZYLT5JMCFToBKhoQL2FwaS92MS9jb250cm9scxKgAQoMTGlzdENvbnRyb2xzEiMuZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xzUmVxdWVzdBokLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sc1Jlc3BvbnNlIkWQAgGouxgC8rsYDWNvbnRyb2xzLnJlYWT4uxgDgrwYDWNvbnRyb2xzLnJlYWSC0+STAhISEC9hcGkvdjEvY29udHJvbHMSwgEKEEdldENvbnRyb2xTY2hlbWESJy5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sU2NoZW1hUmVxdWVzdBooLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xTY2hlbWFSZXNwb25zZSJbkAIBqLsYAfK7GA1jb250cm9scy5yZWFk8rsYC2FnZW50cy5zZWxm+LsYAYK8GA1jb250cm9scy5yZWFkgtPkkwIZEhcvYXBpL3YxL2NvbnRyb2xzL3NjaGVtYRK7AQoPVmFsaWRhdGVDb250cm9sEiYuZW5mb3JjZW1lbnQudjEuVmFsaWRhdGVDb250cm9sUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLlZhbGlkYXRlQ29udHJvbFJlc3BvbnNlIleQAgGouxgC8rsYEWNvbnRyb2xzLnZhbGlkYXRl+LsYA4K8GA9jb250cm9scy5jcmVhdGWC0+STAh46ASoiGS9hcGkvdjEvY29udHJvbHMvdmFsaWRhdGUSpwEKCkdldENvbnRyb2wSIS5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sUmVxdWVzdBoiLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xSZXNwb25zZSJSkAIBqLsYAvK7GA1jb250cm9scy5yZWFk+LsYA4K8GA1jb250cm9scy5yZWFkgtPkkwIfEh0vYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfRK2AQoNVXBkYXRlQ29udHJvbBIkLmVuZm9yY2VtZW50LnYxLlVwZGF0ZUNvbnRyb2xSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuVXBkYXRlQ29udHJvbFJlc3BvbnNlIliQAgKouxgD8rsYDmNvbnRyb2xzLndyaXRl+LsYA4K8GA9jb250cm9scy51cGRhdGWC0+STAiI6ASoyHS9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9ErMBCg1EZWxldGVDb250cm9sEiQuZW5mb3JjZW1lbnQudjEuRGVsZXRlQ29udHJvbFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5EZWxldGVDb250cm9sUmVzcG9uc2UiVZACAqi7GAPyuxgOY29udHJvbHMud3JpdGX4uxgDgrwYD2NvbnRyb2xzLmRlbGV0ZYLT5JMCHyodL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0S1AEKE0Nsb25lQW5kQmluZENvbnRyb2wSKi5lbmZvcmNlbWVudC52MS5DbG9uZUFuZEJpbmRDb250cm9sUmVxdWVzdBorLmVuZm9yY2VtZW50LnYxLkNsb25lQW5kQmluZENvbnRyb2xSZXNwb25zZSJkqLsYA/K7GA5jb250cm9scy53cml0Zfi7GAOCvBgPY29udHJvbHMuY3JlYXRlgtPkkwIxOgEqIiwvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS9jbG9uZS1hbmQtYmluZBLDAQoRTGlzdENvbnRyb2xBZ2VudHMSKC5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbEFnZW50c1JlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbEFnZW50c1Jlc3BvbnNlIlmQAgGouxgC8rsYDWNvbnRyb2xzLnJlYWT4uxgDgrwYDWNvbnRyb2xzLnJlYWSC0+STAiYSJC9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L2FnZW50cxLLAQoTTGlzdENvbnRyb2xQb2xpY2llcxIqLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sUG9saWNpZXNSZXF1ZXN0GisuZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xQb2xpY2llc1Jlc3BvbnNlIluQAgGouxgC8rsYDWNvbnRyb2xzLnJlYWT4uxgDgrwYDWNvbnRyb2xzLnJlYWSC0+STAigSJi9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L3BvbGljaWVzEssBChNMaXN0Q29udHJvbFZlcnNpb25zEiouZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xWZXJzaW9uc1JlcXVlc3QaKy5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbFZlcnNpb25zUmVzcG9uc2UiW5ACAai7GALyuxgNY29udHJvbHMucmVhZPi7GAOCvBgNY29udHJvbHMucmVhZILT5JMCKBImL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vdmVyc2lvbnMS0wEKEUdldENvbnRyb2xWZXJzaW9uEiguZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFZlcnNpb25SZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFZlcnNpb25SZXNwb25zZSJpkAIBqLsYAvK7GA1jb250cm9scy5yZWFk+LsYA4K8GA1jb250cm9scy5yZWFkgtPkkwI2EjQvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS92ZXJzaW9ucy97dmVyc2lvbl9udW19EucBChVSZXN0b3JlQ29udHJvbFZlcnNpb24SLC5lbmZvcmNlbWVudC52MS5SZXN0b3JlQ29udHJvbFZlcnNpb25SZXF1ZXN0Gi0uZW5mb3JjZW1lbnQudjEuUmVzdG9yZUNvbnRyb2xWZXJzaW9uUmVzcG9uc2Uicai7GAPyuxgOY29udHJvbHMud3JpdGX4uxgDgrwYD2NvbnRyb2xzLnVwZGF0ZYLT5JMCPiI8L2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vdmVyc2lvbnMve3ZlcnNpb25fbnVtfS9yZXN0b3JlErwBCg5HZXRDb250cm9sRGF0YRIlLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xEYXRhUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xEYXRhUmVzcG9uc2UiW5ACAai7GAK4uxgC8rsYDWNvbnRyb2xzLnJlYWT4uxgDgrwYDWNvbnRyb2xzLnJlYWSC0+STAiQSIi9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L2RhdGESuwEKDlNldENvbnRyb2xEYXRhEiUuZW5mb3JjZW1lbnQudjEuU2V0Q29udHJvbERhdGFSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuU2V0Q29udHJvbERhdGFSZXNwb25zZSJaqLsYA/K7GA5jb250cm9scy53cml0Zfi7GAOCvBgPY29udHJvbHMudXBkYXRlgtPkkwInOgEqGiIvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS9kYXRhQoABChhpby5jb250cm9sZW5mb3JjZW1lbnQudjFQAVpKZ2l0aHViLmNvbS9jb250cm9sLWVuZm9yY2VtZW50L3NlcnZpY2UvZ2VuL2dvL2VuZm9yY2VtZW50L3YxO2VuZm9yY2VtZW50djGqAhVDb250cm9sRW5mb3JjZW1lbnQuVjFiBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct]);
 
 /**
  * Request message for ControlService.CreateControl.
@@ -219,6 +219,34 @@ export type ListControlsRequest = Message<"enforcement.v1.ListControlsRequest"> 
    * @generated from field: optional string step_name = 17;
    */
   stepName?: string | undefined;
+
+  /**
+   * Only controls that are clones of another one (true), or only the others (false).
+   *
+   * @generated from field: optional bool cloned = 18;
+   */
+  cloned?: boolean | undefined;
+
+  /**
+   * Whether ControlSummary.attachments is returned.
+   *
+   * @generated from field: optional bool include_attachments = 19;
+   */
+  includeAttachments?: boolean | undefined;
+
+  /**
+   * Only targets of this type among the attachments, 1 to 255 characters. Requires include_attachments.
+   *
+   * @generated from field: optional string attachment_target_type = 20;
+   */
+  attachmentTargetType?: string | undefined;
+
+  /**
+   * Only targets with this id among the attachments, 1 to 255 characters. Requires include_attachments.
+   *
+   * @generated from field: optional string attachment_target_id = 21;
+   */
+  attachmentTargetId?: string | undefined;
 };
 
 /**
@@ -354,14 +382,14 @@ export type ControlSummary = Message<"enforcement.v1.ControlSummary"> & {
   action?: Action | undefined;
 
   /**
-   * Reserved for attachments of the control. Always absent.
+   * What the control is attached to. Present if include_attachments is set.
    *
    * @generated from field: enforcement.v1.ControlAttachments attachments = 14;
    */
   attachments?: ControlAttachments | undefined;
 
   /**
-   * Reserved for copies of controls. Always absent.
+   * Id of the control that this one is a clone of. Absent if it is none.
    *
    * @generated from field: optional int32 cloned_from_control_id = 15;
    */
@@ -441,11 +469,45 @@ export const ControlSummarySchema: GenMessage<ControlSummary> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control_service, 4);
 
 /**
- * Attachments of a control. Has no members yet.
+ * What a control is attached to.
  *
  * @generated from message enforcement.v1.ControlAttachments
  */
 export type ControlAttachments = Message<"enforcement.v1.ControlAttachments"> & {
+  /**
+   * The agents that it is linked to, by name: the first 20.
+   *
+   * @generated from field: repeated enforcement.v1.AgentReference agents = 1;
+   */
+  agents: AgentReference[];
+
+  /**
+   * The policies that contain it, by id: the first 20.
+   *
+   * @generated from field: repeated enforcement.v1.AttachedPolicy policies = 2;
+   */
+  policies: AttachedPolicy[];
+
+  /**
+   * The targets that it is bound to, by the id of the binding descending: the first 20.
+   *
+   * @generated from field: repeated enforcement.v1.AttachedTarget targets = 3;
+   */
+  targets: AttachedTarget[];
+
+  /**
+   * Number of the targets that it is bound to.
+   *
+   * @generated from field: int32 targets_total = 4;
+   */
+  targetsTotal: number;
+
+  /**
+   * Whether there are more targets than listed.
+   *
+   * @generated from field: bool targets_truncated = 5;
+   */
+  targetsTruncated: boolean;
 };
 
 /**
@@ -454,6 +516,76 @@ export type ControlAttachments = Message<"enforcement.v1.ControlAttachments"> & 
  */
 export const ControlAttachmentsSchema: GenMessage<ControlAttachments> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control_service, 5);
+
+/**
+ * A policy that contains a control.
+ *
+ * @generated from message enforcement.v1.AttachedPolicy
+ */
+export type AttachedPolicy = Message<"enforcement.v1.AttachedPolicy"> & {
+  /**
+   * Policy id.
+   *
+   * @generated from field: int32 id = 1;
+   */
+  id: number;
+
+  /**
+   * Name of the policy.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message enforcement.v1.AttachedPolicy.
+ * Use `create(AttachedPolicySchema)` to create a new message.
+ */
+export const AttachedPolicySchema: GenMessage<AttachedPolicy> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 6);
+
+/**
+ * A target that a control is bound to.
+ *
+ * @generated from message enforcement.v1.AttachedTarget
+ */
+export type AttachedTarget = Message<"enforcement.v1.AttachedTarget"> & {
+  /**
+   * Binding id.
+   *
+   * @generated from field: int32 binding_id = 1;
+   */
+  bindingId: number;
+
+  /**
+   * Type of the target.
+   *
+   * @generated from field: string target_type = 2;
+   */
+  targetType: string;
+
+  /**
+   * Id of the target.
+   *
+   * @generated from field: string target_id = 3;
+   */
+  targetId: string;
+
+  /**
+   * Whether the binding has an effect.
+   *
+   * @generated from field: bool enabled = 4;
+   */
+  enabled: boolean;
+};
+
+/**
+ * Describes the message enforcement.v1.AttachedTarget.
+ * Use `create(AttachedTargetSchema)` to create a new message.
+ */
+export const AttachedTargetSchema: GenMessage<AttachedTarget> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 7);
 
 /**
  * Reference to an agent by name.
@@ -474,7 +606,7 @@ export type AgentReference = Message<"enforcement.v1.AgentReference"> & {
  * Use `create(AgentReferenceSchema)` to create a new message.
  */
 export const AgentReferenceSchema: GenMessage<AgentReference> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 6);
+  messageDesc(file_enforcement_v1_control_service, 8);
 
 /**
  * Request message for ControlService.GetControlSchema.
@@ -489,7 +621,7 @@ export type GetControlSchemaRequest = Message<"enforcement.v1.GetControlSchemaRe
  * Use `create(GetControlSchemaRequestSchema)` to create a new message.
  */
 export const GetControlSchemaRequestSchema: GenMessage<GetControlSchemaRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 7);
+  messageDesc(file_enforcement_v1_control_service, 9);
 
 /**
  * Response message for ControlService.GetControlSchema.
@@ -510,7 +642,7 @@ export type GetControlSchemaResponse = Message<"enforcement.v1.GetControlSchemaR
  * Use `create(GetControlSchemaResponseSchema)` to create a new message.
  */
 export const GetControlSchemaResponseSchema: GenMessage<GetControlSchemaResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 8);
+  messageDesc(file_enforcement_v1_control_service, 10);
 
 /**
  * Request message for ControlService.ValidateControl.
@@ -539,7 +671,7 @@ export type ValidateControlRequest = Message<"enforcement.v1.ValidateControlRequ
  * Use `create(ValidateControlRequestSchema)` to create a new message.
  */
 export const ValidateControlRequestSchema: GenMessage<ValidateControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 9);
+  messageDesc(file_enforcement_v1_control_service, 11);
 
 /**
  * Response message for ControlService.ValidateControl.
@@ -567,7 +699,7 @@ export type ValidateControlResponse = Message<"enforcement.v1.ValidateControlRes
  * Use `create(ValidateControlResponseSchema)` to create a new message.
  */
 export const ValidateControlResponseSchema: GenMessage<ValidateControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 10);
+  messageDesc(file_enforcement_v1_control_service, 12);
 
 /**
  * Request message for ControlService.GetControl.
@@ -588,7 +720,7 @@ export type GetControlRequest = Message<"enforcement.v1.GetControlRequest"> & {
  * Use `create(GetControlRequestSchema)` to create a new message.
  */
 export const GetControlRequestSchema: GenMessage<GetControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 11);
+  messageDesc(file_enforcement_v1_control_service, 13);
 
 /**
  * Response message for ControlService.GetControl.
@@ -625,14 +757,14 @@ export type GetControlResponse = Message<"enforcement.v1.GetControlResponse"> & 
   action?: Action | undefined;
 
   /**
-   * Reserved for attachments of the control. Always absent.
+   * Reserved. Always absent: ListControls returns attachments.
    *
    * @generated from field: enforcement.v1.ControlAttachments attachments = 5;
    */
   attachments?: ControlAttachments | undefined;
 
   /**
-   * Reserved for copies of controls. Always absent.
+   * Id of the control that this one is a clone of. Absent if it is none.
    *
    * @generated from field: optional int32 cloned_from_control_id = 6;
    */
@@ -652,7 +784,7 @@ export type GetControlResponse = Message<"enforcement.v1.GetControlResponse"> & 
  * Use `create(GetControlResponseSchema)` to create a new message.
  */
 export const GetControlResponseSchema: GenMessage<GetControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 12);
+  messageDesc(file_enforcement_v1_control_service, 14);
 
 /**
  * Request message for ControlService.UpdateControl.
@@ -703,7 +835,7 @@ export type UpdateControlRequest = Message<"enforcement.v1.UpdateControlRequest"
  * Use `create(UpdateControlRequestSchema)` to create a new message.
  */
 export const UpdateControlRequestSchema: GenMessage<UpdateControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 13);
+  messageDesc(file_enforcement_v1_control_service, 15);
 
 /**
  * Response message for ControlService.UpdateControl.
@@ -752,7 +884,7 @@ export type UpdateControlResponse = Message<"enforcement.v1.UpdateControlRespons
  * Use `create(UpdateControlResponseSchema)` to create a new message.
  */
 export const UpdateControlResponseSchema: GenMessage<UpdateControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 14);
+  messageDesc(file_enforcement_v1_control_service, 16);
 
 /**
  * Request message for ControlService.DeleteControl.
@@ -768,7 +900,7 @@ export type DeleteControlRequest = Message<"enforcement.v1.DeleteControlRequest"
   controlId: number;
 
   /**
-   * Also removes the links of the control, and removes it from its policies.
+   * Also removes the links and bindings of the control, and removes it from its policies.
    *
    * @generated from field: optional bool force = 2;
    */
@@ -788,7 +920,7 @@ export type DeleteControlRequest = Message<"enforcement.v1.DeleteControlRequest"
  * Use `create(DeleteControlRequestSchema)` to create a new message.
  */
 export const DeleteControlRequestSchema: GenMessage<DeleteControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 15);
+  messageDesc(file_enforcement_v1_control_service, 17);
 
 /**
  * Response message for ControlService.DeleteControl.
@@ -825,7 +957,7 @@ export type DeleteControlResponse = Message<"enforcement.v1.DeleteControlRespons
   dissociatedFromAgents: string[];
 
   /**
-   * Reserved for the ids of removed target bindings. Always empty.
+   * Ids of the bindings to targets that were removed, ascending.
    *
    * @generated from field: repeated int32 detached_target_bindings = 5;
    */
@@ -837,7 +969,127 @@ export type DeleteControlResponse = Message<"enforcement.v1.DeleteControlRespons
  * Use `create(DeleteControlResponseSchema)` to create a new message.
  */
 export const DeleteControlResponseSchema: GenMessage<DeleteControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 16);
+  messageDesc(file_enforcement_v1_control_service, 18);
+
+/**
+ * Request message for ControlService.CloneAndBindControl.
+ *
+ * @generated from message enforcement.v1.CloneAndBindControlRequest
+ */
+export type CloneAndBindControlRequest = Message<"enforcement.v1.CloneAndBindControlRequest"> & {
+  /**
+   * Id of the control to clone.
+   *
+   * @generated from field: int32 control_id = 1;
+   */
+  controlId: number;
+
+  /**
+   * Name of the clone, see CreateControlRequest.name. Absent: the name of the control, "-clone-" and 16 hex digits.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * The target. Required.
+   *
+   * @generated from field: enforcement.v1.NewTargetBinding target_binding = 3;
+   */
+  targetBinding?: NewTargetBinding | undefined;
+
+  /**
+   * A repeated call with the same idempotency key, 1 to 255 characters, returns what the first one made. JSON: also the
+   * header Idempotency-Key. Kept 24 hours.
+   *
+   * @generated from field: optional string idempotency_key = 4;
+   */
+  idempotencyKey?: string | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.CloneAndBindControlRequest.
+ * Use `create(CloneAndBindControlRequestSchema)` to create a new message.
+ */
+export const CloneAndBindControlRequestSchema: GenMessage<CloneAndBindControlRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 19);
+
+/**
+ * Target of a new binding.
+ *
+ * @generated from message enforcement.v1.NewTargetBinding
+ */
+export type NewTargetBinding = Message<"enforcement.v1.NewTargetBinding"> & {
+  /**
+   * Type of the target, 1 to 255 characters. Required.
+   *
+   * @generated from field: string target_type = 1;
+   */
+  targetType: string;
+
+  /**
+   * Id of the target, 1 to 255 characters. Required.
+   *
+   * @generated from field: string target_id = 2;
+   */
+  targetId: string;
+
+  /**
+   * Whether the binding has an effect. Defaults to true.
+   *
+   * @generated from field: optional bool enabled = 3;
+   */
+  enabled?: boolean | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.NewTargetBinding.
+ * Use `create(NewTargetBindingSchema)` to create a new message.
+ */
+export const NewTargetBindingSchema: GenMessage<NewTargetBinding> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 20);
+
+/**
+ * Response message for ControlService.CloneAndBindControl.
+ *
+ * @generated from message enforcement.v1.CloneAndBindControlResponse
+ */
+export type CloneAndBindControlResponse = Message<"enforcement.v1.CloneAndBindControlResponse"> & {
+  /**
+   * Id of the clone.
+   *
+   * @generated from field: int32 id = 1;
+   */
+  id: number;
+
+  /**
+   * Name of the clone.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Id of the control that was cloned.
+   *
+   * @generated from field: int32 cloned_from_control_id = 3;
+   */
+  clonedFromControlId: number;
+
+  /**
+   * Id of the binding of the clone.
+   *
+   * @generated from field: int32 binding_id = 4;
+   */
+  bindingId: number;
+};
+
+/**
+ * Describes the message enforcement.v1.CloneAndBindControlResponse.
+ * Use `create(CloneAndBindControlResponseSchema)` to create a new message.
+ */
+export const CloneAndBindControlResponseSchema: GenMessage<CloneAndBindControlResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 21);
 
 /**
  * Request message for ControlService.ListControlAgents.
@@ -872,7 +1124,7 @@ export type ListControlAgentsRequest = Message<"enforcement.v1.ListControlAgents
  * Use `create(ListControlAgentsRequestSchema)` to create a new message.
  */
 export const ListControlAgentsRequestSchema: GenMessage<ListControlAgentsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 17);
+  messageDesc(file_enforcement_v1_control_service, 22);
 
 /**
  * Response message for ControlService.ListControlAgents.
@@ -900,7 +1152,7 @@ export type ListControlAgentsResponse = Message<"enforcement.v1.ListControlAgent
  * Use `create(ListControlAgentsResponseSchema)` to create a new message.
  */
 export const ListControlAgentsResponseSchema: GenMessage<ListControlAgentsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 18);
+  messageDesc(file_enforcement_v1_control_service, 23);
 
 /**
  * An agent that has a control.
@@ -935,7 +1187,7 @@ export type ControlAgent = Message<"enforcement.v1.ControlAgent"> & {
  * Use `create(ControlAgentSchema)` to create a new message.
  */
 export const ControlAgentSchema: GenMessage<ControlAgent> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 19);
+  messageDesc(file_enforcement_v1_control_service, 24);
 
 /**
  * Request message for ControlService.ListControlPolicies.
@@ -970,7 +1222,7 @@ export type ListControlPoliciesRequest = Message<"enforcement.v1.ListControlPoli
  * Use `create(ListControlPoliciesRequestSchema)` to create a new message.
  */
 export const ListControlPoliciesRequestSchema: GenMessage<ListControlPoliciesRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 20);
+  messageDesc(file_enforcement_v1_control_service, 25);
 
 /**
  * Response message for ControlService.ListControlPolicies.
@@ -998,7 +1250,7 @@ export type ListControlPoliciesResponse = Message<"enforcement.v1.ListControlPol
  * Use `create(ListControlPoliciesResponseSchema)` to create a new message.
  */
 export const ListControlPoliciesResponseSchema: GenMessage<ListControlPoliciesResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 21);
+  messageDesc(file_enforcement_v1_control_service, 26);
 
 /**
  * A policy that contains a control.
@@ -1026,7 +1278,7 @@ export type ControlPolicy = Message<"enforcement.v1.ControlPolicy"> & {
  * Use `create(ControlPolicySchema)` to create a new message.
  */
 export const ControlPolicySchema: GenMessage<ControlPolicy> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 22);
+  messageDesc(file_enforcement_v1_control_service, 27);
 
 /**
  * Request message for ControlService.ListControlVersions.
@@ -1061,7 +1313,7 @@ export type ListControlVersionsRequest = Message<"enforcement.v1.ListControlVers
  * Use `create(ListControlVersionsRequestSchema)` to create a new message.
  */
 export const ListControlVersionsRequestSchema: GenMessage<ListControlVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 23);
+  messageDesc(file_enforcement_v1_control_service, 28);
 
 /**
  * Response message for ControlService.ListControlVersions.
@@ -1089,7 +1341,7 @@ export type ListControlVersionsResponse = Message<"enforcement.v1.ListControlVer
  * Use `create(ListControlVersionsResponseSchema)` to create a new message.
  */
 export const ListControlVersionsResponseSchema: GenMessage<ListControlVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 24);
+  messageDesc(file_enforcement_v1_control_service, 29);
 
 /**
  * A version of a control.
@@ -1154,7 +1406,7 @@ export type ControlVersion = Message<"enforcement.v1.ControlVersion"> & {
  * Use `create(ControlVersionSchema)` to create a new message.
  */
 export const ControlVersionSchema: GenMessage<ControlVersion> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 25);
+  messageDesc(file_enforcement_v1_control_service, 30);
 
 /**
  * Request message for ControlService.GetControlVersion.
@@ -1182,7 +1434,7 @@ export type GetControlVersionRequest = Message<"enforcement.v1.GetControlVersion
  * Use `create(GetControlVersionRequestSchema)` to create a new message.
  */
 export const GetControlVersionRequestSchema: GenMessage<GetControlVersionRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 26);
+  messageDesc(file_enforcement_v1_control_service, 31);
 
 /**
  * Response message for ControlService.GetControlVersion.
@@ -1252,7 +1504,7 @@ export type GetControlVersionResponse = Message<"enforcement.v1.GetControlVersio
  * Use `create(GetControlVersionResponseSchema)` to create a new message.
  */
 export const GetControlVersionResponseSchema: GenMessage<GetControlVersionResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 27);
+  messageDesc(file_enforcement_v1_control_service, 32);
 
 /**
  * Content of a version of a control.
@@ -1301,7 +1553,7 @@ export type ControlSnapshot = Message<"enforcement.v1.ControlSnapshot"> & {
  * Use `create(ControlSnapshotSchema)` to create a new message.
  */
 export const ControlSnapshotSchema: GenMessage<ControlSnapshot> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 28);
+  messageDesc(file_enforcement_v1_control_service, 33);
 
 /**
  * Request message for ControlService.RestoreControlVersion.
@@ -1338,7 +1590,7 @@ export type RestoreControlVersionRequest = Message<"enforcement.v1.RestoreContro
  * Use `create(RestoreControlVersionRequestSchema)` to create a new message.
  */
 export const RestoreControlVersionRequestSchema: GenMessage<RestoreControlVersionRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 29);
+  messageDesc(file_enforcement_v1_control_service, 34);
 
 /**
  * Response message for ControlService.RestoreControlVersion.
@@ -1380,7 +1632,7 @@ export type RestoreControlVersionResponse = Message<"enforcement.v1.RestoreContr
  * Use `create(RestoreControlVersionResponseSchema)` to create a new message.
  */
 export const RestoreControlVersionResponseSchema: GenMessage<RestoreControlVersionResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 30);
+  messageDesc(file_enforcement_v1_control_service, 35);
 
 /**
  * Request message for ControlService.GetControlData.
@@ -1401,7 +1653,7 @@ export type GetControlDataRequest = Message<"enforcement.v1.GetControlDataReques
  * Use `create(GetControlDataRequestSchema)` to create a new message.
  */
 export const GetControlDataRequestSchema: GenMessage<GetControlDataRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 31);
+  messageDesc(file_enforcement_v1_control_service, 36);
 
 /**
  * Response message for ControlService.GetControlData.
@@ -1429,7 +1681,7 @@ export type GetControlDataResponse = Message<"enforcement.v1.GetControlDataRespo
  * Use `create(GetControlDataResponseSchema)` to create a new message.
  */
 export const GetControlDataResponseSchema: GenMessage<GetControlDataResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 32);
+  messageDesc(file_enforcement_v1_control_service, 37);
 
 /**
  * Request message for ControlService.SetControlData.
@@ -1473,7 +1725,7 @@ export type SetControlDataRequest = Message<"enforcement.v1.SetControlDataReques
  * Use `create(SetControlDataRequestSchema)` to create a new message.
  */
 export const SetControlDataRequestSchema: GenMessage<SetControlDataRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 33);
+  messageDesc(file_enforcement_v1_control_service, 38);
 
 /**
  * Response message for ControlService.SetControlData.
@@ -1508,7 +1760,7 @@ export type SetControlDataResponse = Message<"enforcement.v1.SetControlDataRespo
  * Use `create(SetControlDataResponseSchema)` to create a new message.
  */
 export const SetControlDataResponseSchema: GenMessage<SetControlDataResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 34);
+  messageDesc(file_enforcement_v1_control_service, 39);
 
 /**
  * Order of a list of controls. Controls that are equal in it are listed newest first; those that have no such time are
@@ -1637,6 +1889,17 @@ export const ControlService: GenService<{
     methodKind: "unary";
     input: typeof DeleteControlRequestSchema;
     output: typeof DeleteControlResponseSchema;
+  },
+  /**
+   * Clones a control and binds the clone to a target, in one transaction. A repeated call with the same idempotency key
+   * makes no second clone. Requires the scopes controls.write and bindings.write.
+   *
+   * @generated from rpc enforcement.v1.ControlService.CloneAndBindControl
+   */
+  cloneAndBindControl: {
+    methodKind: "unary";
+    input: typeof CloneAndBindControlRequestSchema;
+    output: typeof CloneAndBindControlResponseSchema;
   },
   /**
    * Lists the agents that have a control, linked to them or in their policies, by name ascending. NOT_FOUND (404

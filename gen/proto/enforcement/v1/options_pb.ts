@@ -14,7 +14,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file enforcement/v1/options.proto.
  */
 export const file_enforcement_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypxCgpBZ2VudFNjb3BlEhsKF0FHRU5UX1NDT1BFX1VOU1BFQ0lGSUVEEAASFAoQQUdFTlRfU0NPUEVfRlJFRRABEhgKFEFHRU5UX1NDT1BFX0JZX0FHRU5UEAISFgoSQUdFTlRfU0NPUEVfQkVZT05EEAMqTgoITnVsbFJ1bGUSGQoVTlVMTF9SVUxFX1VOU1BFQ0lGSUVEEAASEwoPTlVMTF9SVUxFX1BSSU5UEAESEgoOTlVMTF9SVUxFX09NSVQQAjpQCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMhYuZW5mb3JjZW1lbnQudjEuQWNjZXNzUgZhY2Nlc3M6RwoOc3VjY2Vzc19zdGF0dXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgFUg1zdWNjZXNzU3RhdHVzOlAKBW51bGxzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIYLmVuZm9yY2VtZW50LnYxLk51bGxSdWxlUgVudWxsczpACgpldmFsdWF0aW9uEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuIcDIAEoCFIKZXZhbHVhdGlvbjo4CgZzY29wZXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi+hwMgAygJUgZzY29wZXM6XQoLYWdlbnRfc2NvcGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi/hwMgASgOMhouZW5mb3JjZW1lbnQudjEuQWdlbnRTY29wZVIKYWdlbnRTY29wZTpECgxsaXN0X3dyYXBwZXISHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYtYcDIAEoCFILbGlzdFdyYXBwZXI6OwoHdmFyaWFudBIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi2hwMgASgIUgd2YXJpYW50OjcKBmhlYWRlchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYtYcDIAEoCVIGaGVhZGVyOjoKCGluX3F1ZXJ5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi2hwMgASgIUgdpblF1ZXJ5Oj4KCm9taXRfZW1wdHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLeHAyABKAhSCW9taXRFbXB0eTpNChJvbWl0X2VtcHR5X21lbWJlcnMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGMuHAyADKAlSEG9taXRFbXB0eU1lbWJlcnM6QwoNb25seV9mb3JfdHlwZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYuIcDIAMoCVILb25seUZvclR5cGU6OgoIcnBjX29ubHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLmHAyABKAhSB3JwY09ubHk6PgoKb25fcmVxdWVzdBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyYcDIAEoCVIJb25SZXF1ZXN0Oj0KCXNhdHVyYXRlcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyocDIAEoCFIJc2F0dXJhdGVzQoABChhpby5jb250cm9sZW5mb3JjZW1lbnQudjFQAVpKZ2l0aHViLmNvbS9jb250cm9sLWVuZm9yY2VtZW50L3NlcnZpY2UvZ2VuL2dvL2VuZm9yY2VtZW50L3YxO2VuZm9yY2VtZW50djGqAhVDb250cm9sRW5mb3JjZW1lbnQuVjFiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypxCgpBZ2VudFNjb3BlEhsKF0FHRU5UX1NDT1BFX1VOU1BFQ0lGSUVEEAASFAoQQUdFTlRfU0NPUEVfRlJFRRABEhgKFEFHRU5UX1NDT1BFX0JZX0FHRU5UEAISFgoSQUdFTlRfU0NPUEVfQkVZT05EEAMqTgoITnVsbFJ1bGUSGQoVTlVMTF9SVUxFX1VOU1BFQ0lGSUVEEAASEwoPTlVMTF9SVUxFX1BSSU5UEAESEgoOTlVMTF9SVUxFX09NSVQQAjpQCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMhYuZW5mb3JjZW1lbnQudjEuQWNjZXNzUgZhY2Nlc3M6RwoOc3VjY2Vzc19zdGF0dXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgFUg1zdWNjZXNzU3RhdHVzOlAKBW51bGxzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIYLmVuZm9yY2VtZW50LnYxLk51bGxSdWxlUgVudWxsczpACgpldmFsdWF0aW9uEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuIcDIAEoCFIKZXZhbHVhdGlvbjo4CgZzY29wZXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi+hwMgAygJUgZzY29wZXM6XQoLYWdlbnRfc2NvcGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi/hwMgASgOMhouZW5mb3JjZW1lbnQudjEuQWdlbnRTY29wZVIKYWdlbnRTY29wZTo+CglvcGVyYXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjAhwMgASgJUglvcGVyYXRpb246RAoMbGlzdF93cmFwcGVyEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGLWHAyABKAhSC2xpc3RXcmFwcGVyOjsKB3ZhcmlhbnQSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYtocDIAEoCFIHdmFyaWFudDo3CgZoZWFkZXISHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLWHAyABKAlSBmhlYWRlcjo6Cghpbl9xdWVyeRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYtocDIAEoCFIHaW5RdWVyeTo+CgpvbWl0X2VtcHR5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi3hwMgASgIUglvbWl0RW1wdHk6TQoSb21pdF9lbXB0eV9tZW1iZXJzEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjLhwMgAygJUhBvbWl0RW1wdHlNZW1iZXJzOkMKDW9ubHlfZm9yX3R5cGUSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLiHAyADKAlSC29ubHlGb3JUeXBlOjoKCHJwY19vbmx5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi5hwMgASgIUgdycGNPbmx5Oj4KCm9uX3JlcXVlc3QSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGMmHAyABKAlSCW9uUmVxdWVzdDo9CglzYXR1cmF0ZXMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGMqHAyABKAhSCXNhdHVyYXRlc0KAAQoYaW8uY29udHJvbGVuZm9yY2VtZW50LnYxUAFaSmdpdGh1Yi5jb20vY29udHJvbC1lbmZvcmNlbWVudC9zZXJ2aWNlL2dlbi9nby9lbmZvcmNlbWVudC92MTtlbmZvcmNlbWVudHYxqgIVQ29udHJvbEVuZm9yY2VtZW50LlYxYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * Access level that an RPC requires if API keys are enabled.
@@ -168,8 +168,8 @@ export const evaluation: GenExtension<MethodOptions, boolean> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 3);
 
 /**
- * Scopes that a key will need for the RPC, for example "controls.read"; any one of them suffices. Declared so that
- * clients and documents can name them: keys have no scopes yet, and nothing checks them. Required on every RPC.
+ * Scopes for the RPC, for example "controls.read": the caller needs any one of them. Its role, or its key itself, names
+ * its scopes. Required on every RPC.
  *
  * @generated from extension: repeated string scopes = 50110;
  */
@@ -185,13 +185,22 @@ export const agent_scope: GenExtension<MethodOptions, AgentScope> = /*@__PURE__*
   extDesc(file_enforcement_v1_options, 5);
 
 /**
+ * Name of the operation, for example "controls.create", by which an upstream service is asked whether a call is allowed
+ * (SERVICE_AUTH_MODE=http_upstream). Required on every RPC.
+ *
+ * @generated from extension: string operation = 50112;
+ */
+export const operation: GenExtension<MethodOptions, string> = /*@__PURE__*/
+  extDesc(file_enforcement_v1_options, 6);
+
+/**
  * Whether the message represents a plain JSON array: its single repeated field is the array itself. This
  * distinguishes an empty list from an absent one.
  *
  * @generated from extension: bool list_wrapper = 50101;
  */
 export const list_wrapper: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 6);
+  extDesc(file_enforcement_v1_options, 7);
 
 /**
  * Whether the message has several forms with different members. In JSON, a member that does not belong to the
@@ -200,7 +209,7 @@ export const list_wrapper: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
  * @generated from extension: bool variant = 50102;
  */
 export const variant: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 7);
+  extDesc(file_enforcement_v1_options, 8);
 
 /**
  * HTTP header that carries the member on the JSON route. In a response, the member is not part of the body, for
@@ -209,7 +218,7 @@ export const variant: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
  * @generated from extension: string header = 50101;
  */
 export const header: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 8);
+  extDesc(file_enforcement_v1_options, 9);
 
 /**
  * Whether a JSON route with a body also accepts the request member as a query parameter. The query parameter takes
@@ -218,7 +227,7 @@ export const header: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: bool in_query = 50102;
  */
 export const in_query: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 9);
+  extDesc(file_enforcement_v1_options, 10);
 
 /**
  * Whether JSON omits the member of a response if it is absent or an empty list, for compatibility with deployed
@@ -227,7 +236,7 @@ export const in_query: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: bool omit_empty = 50103;
  */
 export const omit_empty: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 10);
+  extDesc(file_enforcement_v1_options, 11);
 
 /**
  * Names of members of the message in this member that JSON omits here if they are absent or empty lists, for
@@ -236,7 +245,7 @@ export const omit_empty: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: repeated string omit_empty_members = 50123;
  */
 export const omit_empty_members: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 11);
+  extDesc(file_enforcement_v1_options, 12);
 
 /**
  * Values of the member `type` of the same message for which this member has a meaning. Empty: all values.
@@ -244,7 +253,7 @@ export const omit_empty_members: GenExtension<FieldOptions, string[]> = /*@__PUR
  * @generated from extension: repeated string only_for_type = 50104;
  */
 export const only_for_type: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 12);
+  extDesc(file_enforcement_v1_options, 13);
 
 /**
  * Whether the member is shown by RPCs only: JSON routes neither print nor document it, for compatibility with
@@ -253,7 +262,7 @@ export const only_for_type: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
  * @generated from extension: bool rpc_only = 50105;
  */
 export const rpc_only: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 13);
+  extDesc(file_enforcement_v1_options, 14);
 
 /**
  * Name of a member of the request. The JSON route prints the member of a response only if the request sets that one,
@@ -262,7 +271,7 @@ export const rpc_only: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: string on_request = 50121;
  */
 export const on_request: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 14);
+  extDesc(file_enforcement_v1_options, 15);
 
 /**
  * Whether an integer of a response beyond the range of int32 is sent over RPCs as the nearest int32. JSON routes
@@ -271,5 +280,5 @@ export const on_request: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: bool saturates = 50122;
  */
 export const saturates: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 15);
+  extDesc(file_enforcement_v1_options, 16);
 

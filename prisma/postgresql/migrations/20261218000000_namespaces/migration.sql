@@ -1,0 +1,117 @@
+-- Namespaces, keys, and controls that are bound to targets. What exists belongs to the namespace "default".
+
+-- CreateTable
+CREATE TABLE "namespaces" (
+    "name" TEXT COLLATE "C" NOT NULL,
+    "display_name" TEXT NOT NULL,
+    "created_at_ms" BIGINT NOT NULL,
+    "deleted_at_ms" BIGINT,
+
+    CONSTRAINT "namespaces_pkey" PRIMARY KEY ("name")
+);
+
+-- CreateTable
+CREATE TABLE "api_keys" (
+    "id" SERIAL NOT NULL,
+    "namespace" TEXT COLLATE "C" NOT NULL DEFAULT 'default',
+    "name" TEXT COLLATE "C" NOT NULL,
+    "owner" TEXT COLLATE "C",
+    "role" TEXT,
+    "scopes" TEXT,
+    "agents" TEXT,
+    "hash" TEXT NOT NULL,
+    "prefix" TEXT NOT NULL,
+    "previous_hash" TEXT,
+    "previous_until_ms" BIGINT,
+    "created_at_ms" BIGINT NOT NULL,
+    "created_by" TEXT,
+    "expires_at_ms" BIGINT,
+    "rotated_at_ms" BIGINT,
+    "revoked_at_ms" BIGINT,
+    "last_used_s" BIGINT,
+
+    CONSTRAINT "api_keys_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "control_bindings" (
+    "id" SERIAL NOT NULL,
+    "namespace" TEXT COLLATE "C" NOT NULL DEFAULT 'default',
+    "target_type" TEXT COLLATE "C" NOT NULL,
+    "target_id" TEXT COLLATE "C" NOT NULL,
+    "control_id" INTEGER NOT NULL,
+    "enabled" BOOLEAN NOT NULL,
+    "created_at_ms" BIGINT NOT NULL,
+    "updated_at_ms" BIGINT NOT NULL,
+
+    CONSTRAINT "control_bindings_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "idempotency_keys" (
+    "namespace" TEXT COLLATE "C" NOT NULL,
+    "rpc" TEXT NOT NULL,
+    "key_hash" TEXT NOT NULL,
+    "request_hash" TEXT NOT NULL,
+    "result" TEXT NOT NULL,
+    "created_at_ms" BIGINT NOT NULL,
+
+    CONSTRAINT "idempotency_keys_pkey" PRIMARY KEY ("namespace", "rpc", "key_hash")
+);
+
+-- AlterTable
+ALTER TABLE "agents" ADD COLUMN "namespace" TEXT COLLATE "C" NOT NULL DEFAULT 'default';
+
+-- AlterTable
+ALTER TABLE "controls" ADD COLUMN "namespace" TEXT COLLATE "C" NOT NULL DEFAULT 'default';
+
+-- AlterTable
+ALTER TABLE "policies" ADD COLUMN "namespace" TEXT COLLATE "C" NOT NULL DEFAULT 'default';
+
+-- AlterTable
+ALTER TABLE "audit_entries" ADD COLUMN "namespace" TEXT COLLATE "C" NOT NULL DEFAULT 'default';
+
+-- AlterTable
+ALTER TABLE "controls" ADD COLUMN "cloned_from_id" INTEGER;
+
+-- AlterTable
+ALTER TABLE "changes" ADD COLUMN "targets" TEXT;
+
+-- AlterTable
+ALTER TABLE "changes" ADD COLUMN "access" BOOLEAN;
+
+-- CreateIndex
+CREATE UNIQUE INDEX "api_keys_hash_key" ON "api_keys"("hash");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "api_keys_previous_hash_key" ON "api_keys"("previous_hash");
+
+-- CreateIndex
+CREATE INDEX "api_keys_namespace_id_idx" ON "api_keys"("namespace", "id");
+
+-- CreateIndex
+CREATE INDEX "control_bindings_control_id_idx" ON "control_bindings"("control_id");
+
+-- CreateIndex
+CREATE INDEX "control_bindings_namespace_id_idx" ON "control_bindings"("namespace", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "control_bindings_namespace_target_type_target_id_control_id_key" ON "control_bindings"("namespace", "target_type", "target_id", "control_id");
+
+-- CreateIndex
+CREATE INDEX "idempotency_keys_created_at_ms_idx" ON "idempotency_keys"("created_at_ms");
+
+-- CreateIndex
+CREATE INDEX "agents_namespace_created_at_ms_name_idx" ON "agents"("namespace", "created_at_ms", "name");
+
+-- CreateIndex
+CREATE INDEX "controls_namespace_id_idx" ON "controls"("namespace", "id");
+
+-- CreateIndex
+CREATE INDEX "policies_namespace_id_idx" ON "policies"("namespace", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_entries_namespace_position_idx" ON "audit_entries"("namespace", "position");
+
+-- AddForeignKey
+ALTER TABLE "control_bindings" ADD CONSTRAINT "control_bindings_control_id_fkey" FOREIGN KEY ("control_id") REFERENCES "controls"("id") ON DELETE CASCADE ON UPDATE RESTRICT;

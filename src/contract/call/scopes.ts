@@ -1,0 +1,128 @@
+/**
+ * Scopes of callers. Each RPC declares in the proto which of them it takes. A set of scopes is a bit mask, so that the
+ * check of a call is one operation.
+ */
+export const SCOPES = [
+  'agents.read',
+  'agents.register',
+  'agents.self',
+  'agents.write',
+  'audit.read',
+  'audit.verify',
+  'bindings.read',
+  'bindings.write',
+  'controls.read',
+  'controls.validate',
+  'controls.write',
+  'evaluate',
+  'events.flush',
+  'events.read',
+  'events.write',
+  'explain',
+  'keys.read',
+  'keys.write',
+  'namespaces.read',
+  'namespaces.write',
+  'policies.read',
+  'policies.write',
+  'server.read',
+  'tokens.exchange',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** A set of scopes. */
+export type ScopeMask = number;
+
+const BITS: ReadonlyMap<string, ScopeMask> = new Map(SCOPES.map((scope, index) => [scope, 1 << index]));
+
+export function isScope(name: string): name is Scope {
+  return BITS.has(name);
+}
+
+/** The set of these scopes. Throws for an unknown one. */
+export function scopeMask(scopes: readonly string[]): ScopeMask {
+  let mask = 0;
+  for (const scope of scopes) {
+    const bit = BITS.get(scope);
+    if (bit === undefined) throw new Error(`there is no scope ${JSON.stringify(scope)}`);
+    mask |= bit;
+  }
+  return mask;
+}
+
+/** The scopes of a set, sorted. */
+export function scopesOf(mask: ScopeMask): Scope[] {
+  return SCOPES.filter((_scope, index) => (mask & (1 << index)) !== 0);
+}
+
+const AGENT: readonly Scope[] = [
+  'agents.register',
+  'agents.self',
+  'evaluate',
+  'events.write',
+  'server.read',
+  'tokens.exchange',
+];
+const VIEWER: readonly Scope[] = [
+  'agents.read',
+  'agents.self',
+  'bindings.read',
+  'controls.read',
+  'controls.validate',
+  'events.read',
+  'explain',
+  'policies.read',
+  'server.read',
+];
+const EDITOR: readonly Scope[] = [
+  ...VIEWER,
+  'agents.register',
+  'agents.write',
+  'bindings.write',
+  'controls.write',
+  'policies.write',
+];
+const INSTALLATION: readonly Scope[] = ['namespaces.read', 'namespaces.write'];
+
+/** A named set of scopes. */
+export interface Role {
+  readonly name: string;
+  /** What it is for, in one sentence. */
+  readonly description: string;
+  readonly scopes: ScopeMask;
+}
+
+const role = (name: string, description: string, scopes: readonly Scope[]): Role => ({
+  name,
+  description,
+  scopes: scopeMask(scopes),
+});
+
+/** The roles, from the one that may do least. All but `operator` concern one namespace. */
+export const ROLES: readonly Role[] = [
+  role('agent', 'Registers itself, evaluates, sends events and reads its own controls.', AGENT),
+  role('viewer', 'Reads everything in its namespace, except for keys and the audit log.', VIEWER),
+  role('approver', 'Reads as a viewer does; decides about approvals once there are any.', VIEWER),
+  role('regular', 'Does what an agent does, and reads what a viewer does.', [...AGENT, ...VIEWER]),
+  role('editor', 'Changes controls, policies, agents and bindings in its namespace.', EDITOR),
+  role(
+    'admin',
+    'Does everything in its namespace, with keys and the audit log.',
+    SCOPES.filter((scope) => !INSTALLATION.includes(scope)),
+  ),
+  role('operator', 'Does everything in its namespace, and manages namespaces.', SCOPES),
+];
+
+/** The role of a name. */
+export function roleNamed(name: string): Role | undefined {
+  return ROLES.find((one) => one.name === name);
+}
+
+/** The scopes of a role that exists. */
+export function scopesOfRole(name: 'regular' | 'admin' | 'operator' | 'agent'): ScopeMask {
+  return roleNamed(name)?.scopes ?? 0;
+}
+
+/** All scopes: of callers while keys are off. */
+export const ALL_SCOPES: ScopeMask = scopeMask(SCOPES);
