@@ -12,6 +12,9 @@ export const REVISION_HEADER = 'x-service-revision';
 /** Header and trailer with the age of the controls used for the decision; only if they may be outdated. */
 export const STALENESS_HEADER = 'x-service-staleness-seconds';
 
+/** Header and trailer that says which credentials a call needs (RFC 9110, section 11.6.1). */
+export const CHALLENGE_HEADER = 'www-authenticate';
+
 /** Header with the version that a change demands; over RPCs the member `if_version`. */
 export const IF_MATCH_HEADER = 'If-Match';
 /** Header with the version of a resource, in quotes; over RPCs the member `version`. */
