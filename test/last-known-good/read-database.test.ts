@@ -8,6 +8,7 @@ import { nodeFileSystem } from '../../src/last-known-good/file-system.js';
 import { writeDatabaseState } from '../../src/last-known-good/read-database.js';
 import { StateFile } from '../../src/last-known-good/state-file.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { scoped } from '../support/scoped.js';
 import { executeSql } from '../support/sql.js';
 import { Random } from '../transport/wire/random.js';
 import { stateOf } from './support.js';
@@ -80,7 +81,7 @@ describeOnEachDatabase('the state of a database', (freshDatabaseUrl, kind) => {
       policies: 2_100,
       agents: 2_300,
     });
-    const store = createAgentControlStore(database.client);
+    const store = createAgentControlStore(scoped(database.client));
     for (let agent = 1; agent <= 2_300; agent += agent > 2_280 || agent < 20 ? 1 : 97) {
       const name = `agent-number-${agent}`;
       expect(stateOf(state, name)).toEqual(await store.stateOf(name));
