@@ -5,14 +5,14 @@
  */
 
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { TargetKey } from '../contract/call/namespace.js';
+import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { DbClient } from './client.js';
 import type { DatabaseLocation } from './database-url.js';
 
 /** The changes of a mutation that may affect a verdict. */
 export interface Change {
   /** Agents whose registration, links or policies changed. */
-  readonly agents?: readonly string[];
+  readonly agents?: readonly AgentKey[];
   /** Controls that were changed or deleted. Affects all programs that contain them. */
   readonly controls?: readonly number[];
   /** Policies whose controls changed. Affects all agents that have them. */

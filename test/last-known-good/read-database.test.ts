@@ -10,6 +10,7 @@ import { writeDatabaseState } from '../../src/last-known-good/read-database.js';
 import { StateFile } from '../../src/last-known-good/state-file.js';
 import { createDatabaseReader } from '../../src/last-known-good/state-reader.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { scoped } from '../support/scoped.js';
 import { executeSql } from '../support/sql.js';
 import { Random } from '../transport/wire/random.js';
 import { key, stateOf, target } from './support.js';
@@ -111,7 +112,7 @@ describeOnEachDatabase('the state of a database', (freshDatabaseUrl, kind) => {
       agents: 2_300,
       bindings: 0,
     });
-    const store = createAgentControlStore(database.client);
+    const store = createAgentControlStore(scoped(database.client));
     for (let agent = 1; agent <= 2_300; agent += agent > 2_280 || agent < 20 ? 1 : 97) {
       const name = `agent-number-${agent}`;
       expect(stateOf(state, name)).toEqual(await store.stateOf(name));
