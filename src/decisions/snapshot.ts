@@ -219,7 +219,7 @@ export class Snapshot {
       // Loaded in this order.
       for (const entry of this.#agents.usedFirst()) this.#demandLinks(entry, revision, here);
     } else {
-      for (const agent of agents as readonly AgentKey[]) {
+      for (const agent of agents) {
         this.#unknown.delete(agent);
         for (const entry of this.#agents.ofAgent(agent)) this.#demandLinks(entry, revision, here);
       }

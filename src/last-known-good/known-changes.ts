@@ -34,10 +34,7 @@ export class KnownChanges {
   changed(changes: readonly RecordedChange[]): void {
     for (const { revision, agents, controls, policies, targets } of changes) {
       if (agents === 'any') this.#allUpTo(revision);
-      this.used(
-        { agents: agents === 'any' ? [] : (agents as readonly AgentKey[]), controls, policies, targets },
-        revision,
-      );
+      this.used({ agents: agents === 'any' ? [] : agents, controls, policies, targets }, revision);
     }
   }
 
