@@ -80,7 +80,7 @@ describe('the schemas of registered steps', () => {
     snapshot.follow([
       {
         revision: store.revision,
-        agents: ['compared-agent'],
+        agents: [key('compared-agent')],
         controls: [],
         policies: [],
         targets: [],

@@ -107,7 +107,7 @@ describe('the last known good state of an agent', () => {
     await save(sample(5));
     expect(await revisionOf()).toBe(5);
     changes.changed([
-      { revision: 6, agents: ['other-agent'], controls: [2], policies: [3], targets: [], access: false },
+      { revision: 6, agents: [key('other-agent')], controls: [2], policies: [3], targets: [], access: false },
     ]);
     expect(await revisionOf()).toBe(5);
     changes.changed([{ revision: 7, agents: [], controls: [1], policies: [], targets: [], access: false }]);
