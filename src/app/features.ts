@@ -1,5 +1,6 @@
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
+import { AuthService } from '../../gen/proto/enforcement/v1/auth_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
@@ -38,12 +39,14 @@ import { type Feature, feature } from './feature.js';
 import type { Foundations } from './foundations.js';
 import { createListUpkeep, type ListUpkeep } from './list-upkeep.js';
 import type { Programs } from './programs.js';
+import { createRuntimeTokenParts, type RuntimeTokenParts } from './runtime-auth.js';
 
 /** The functions of the service, independent of protocols. */
 export interface Features {
   readonly features: readonly Feature[];
   readonly evaluation: EvaluationService;
   readonly observability: Observability;
+  readonly runtimeTokens: RuntimeTokenParts;
   readonly eventSinks: EventSinks;
   /** Undefined when all events are read in the thread that serves requests. */
   readonly eventReaders: EventReaderThreads | undefined;
@@ -57,6 +60,7 @@ export interface Features {
 /** Services that read and write nothing: they are served whatever the state of the database. */
 export const WITHOUT_DATABASE: ReadonlySet<string> = new Set([
   TemplateService.typeName,
+  AuthService.typeName,
   EvaluatorService.typeName,
   ServerService.typeName,
 ]);
@@ -162,6 +166,7 @@ export async function createFeatures(
     now,
     monotonic,
   });
+  const runtimeTokens = createRuntimeTokenParts(config.auth.runtime, now);
   const serverInfo = createServerInfo({
     version: VERSION,
     maxMessageBytes: config.limits.bodyBytes,
@@ -188,12 +193,14 @@ export async function createFeatures(
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),
       feature(AuditService, audit.handlers),
+      feature(AuthService, runtimeTokens.handlers),
       feature(ServerService, { ...serverInfo, ...problems.handlers }),
       // The other RPCs are evaluations, which the transport serves without handlers.
       feature(EvaluationServiceDesc, explain),
     ],
     evaluation,
     observability,
+    runtimeTokens,
     eventSinks,
     eventReaders,
     audit,

@@ -106,9 +106,9 @@ export interface AuthenticatorOptions extends KeyLists {
   /** What the roles may do. */
   readonly roles?: RoleTable;
   /** What evaluations take; by default what other calls take. */
-  readonly runtime?: RuntimeAccess;
+  readonly evaluations?: RuntimeAccess;
   /** The service that decides about callers instead of the keys, sessions and tokens. */
-  readonly upstream?: UpstreamDecisions | undefined;
+  readonly decisions?: UpstreamDecisions | undefined;
   /** The sessions that were ended. */
   readonly endedSessions: Pick<EndedSessions, 'has' | 'end'>;
 }
@@ -127,8 +127,8 @@ const ANY_CALL: ProtectedMethod = {
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { enabled, sessionSecret = null, keyRing = new KeyRing(options), tokens } = options;
   const { sessionSeconds = MAX_SESSION_SECONDS, endedSessions } = options;
-  const { namespaces = ONLY_DEFAULT, roles = DEFAULT_ROLES, upstream } = options;
-  const { runtime = LIKE_OTHER_CALLS } = options;
+  const { namespaces = ONLY_DEFAULT, roles = DEFAULT_ROLES } = options;
+  const { evaluations: runtime = LIKE_OTHER_CALLS, decisions: upstream } = options;
   const secret = sessionSecret === null ? randomBytes(RANDOM_SECRET_BYTES) : Buffer.from(sessionSecret);
   const sessions = createSessionTokens({
     keyRing,
@@ -157,7 +157,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     if (!enabled || method.access === Access.PUBLIC) return ANONYMOUS;
     if (runtime.mode !== 'auth' && method.operation === RUNTIME_OPERATION) {
       if (runtime.mode === 'none') return ANONYMOUS;
-      if (isTokenOf(apiKey)) return permitted(runtime.tokens.principalOf(apiKey), method, 'token');
+      const { tokens: runtimeTokens } = runtime;
+      if (runtimeTokens !== null && isTokenOf(apiKey))
+        return permitted(runtimeTokens.principalOf(apiKey), method, 'token');
       if (runtime.mode === 'jwt') throw missingRuntimeToken();
     }
     if (upstream !== undefined) return ofUpstream(upstream, apiKey, method);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { UpstreamSettings } from '../../config/auth-modes.js';
 import { BoundedMap } from '../../contract/bounded-map.js';
+import type { Grant } from '../../contract/call/grant.js';
 import { ANONYMOUS, type Principal } from '../../contract/call/handler.js';
 import type { TargetName } from '../../contract/call/namespace.js';
 import type { RoleTable } from '../../contract/call/scopes.js';
@@ -110,7 +111,7 @@ export function createUpstreamDecisions(options: UpstreamOptions): UpstreamDecis
   ): Promise<Principal> {
     const key = keyOf(credentials, method, target);
     const known = decided.get(key);
-    if (isLasting(known)) return Promise.try(() => principalOf(known));
+    if (isLasting(known)) return new Promise((resolve) => resolve(principalOf(known)));
     return askAnew(key, credentials, method, target);
   }
 
@@ -134,7 +135,7 @@ export function createUpstreamDecisions(options: UpstreamOptions): UpstreamDecis
     method: ProtectedMethod,
     target: TargetName | null,
     rights: Omit<Principal, 'grant'>,
-  ): Principal['grant'] {
+  ): Grant {
     const { namespace } = rights;
     const demandSame = (other: Principal): void => {
       if (other.namespace.name !== namespace.name)
@@ -145,7 +146,7 @@ export function createUpstreamDecisions(options: UpstreamOptions): UpstreamDecis
       holds: () => true,
       renewal: {
         everyMs: Math.max(RENEWAL_MS, settings.cacheMs),
-        ask: () => askAnew(keyOf(credentials, method, target), credentials, method, target).then(demandSame),
+        ask: () => ask(credentials, method, target).then(demandSame),
       },
       askTarget(wanted) {
         if (method.operation !== RUNTIME_OPERATION) return undefined;

@@ -24,6 +24,8 @@ export interface GrpcLaneOptions extends LaneEnvironment, Omit<RpcRouteOptions, 
   readonly longStreams: LongStreams;
   /** Sent with every reply. */
   readonly version: string;
+  /** Further headers with the version, in lower case. */
+  readonly versionHeaders?: readonly string[];
 }
 
 interface StartedRoute {
@@ -38,7 +40,7 @@ interface StartedRoute {
  * test/transport/lane checks that.
  */
 export function createGrpcLane(options: GrpcLaneOptions): StreamTaker {
-  const head = createGrpcHead(options.version);
+  const head = createGrpcHead(options.version, options.versionHeaders);
   const turnsOf = turnsBySession(options.admission);
   const streams = { ...options, head };
   const starts = createLaneTable<StartedRoute>();

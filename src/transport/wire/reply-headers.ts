@@ -4,6 +4,11 @@ import type { Warning } from '../../contract/warnings/warning.js';
 
 /** Header with the version of the server, on every reply. */
 export const VERSION_HEADER = 'X-SERVICE-Server-Version';
+/** All such headers: deployed clients read one exact name, which the settings can add. */
+export function versionHeaders(further: readonly string[]): readonly string[] {
+  return [VERSION_HEADER, ...further.filter((name) => name !== VERSION_HEADER.toLowerCase())];
+}
+
 /** Header with the id of a request, on requests and replies. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
