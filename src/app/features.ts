@@ -16,6 +16,7 @@ import { type Audit, createAudit } from '../audit/audit.js';
 import { type AgentKey, nameOfKey, namespaceOfKey } from '../contract/call/namespace.js';
 import { createControls } from '../controls/controls.js';
 import { createFacetUpkeep } from '../controls/facet-upkeep.js';
+import { withAskedTargets } from '../decisions/asked-targets.js';
 import { MAX_EVALUATIONS } from '../decisions/evaluate-request.js';
 import { createEvaluationService, type EvaluationService } from '../decisions/evaluation-service.js';
 import { createMismatchCounts } from '../decisions/mismatch-counts.js';
@@ -145,7 +146,8 @@ export async function createFeatures(
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
   const { tracer } = foundations.telemetry;
-  const evaluation = tracer === undefined ? untraced : tracedEvaluations(untraced, tracer);
+  const traced = tracer === undefined ? untraced : tracedEvaluations(untraced, tracer);
+  const evaluation = config.auth.upstream === null ? traced : withAskedTargets(traced);
   const explain = createExplain({
     client: database.client,
     registry,
