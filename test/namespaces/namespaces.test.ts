@@ -65,7 +65,13 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
         data: '{}',
         createdAtMs: 1n,
         updatedAtMs: 1n,
-      })) as never,
+        enabled: true,
+        execution: 'server',
+        templateBacked: false,
+        templateRendered: null,
+        restrictsStepTypes: false,
+        restrictsStages: false,
+      })),
     });
     const control = await client.control.findMany({ where: { namespace: name }, select: { id: true } });
     await client.controlVersion.createMany({
