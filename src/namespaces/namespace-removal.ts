@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import type { AgentKey } from '../contract/call/namespace.js';
 import { originOfService } from '../database/audit-log.js';
 import type { Change } from '../database/change-log.js';
 import type { Database, DbClient } from '../database/database.js';
@@ -91,7 +92,7 @@ async function removeAgents(tx: DbClient, namespace: string): Promise<Removed | 
     take: AGENTS_AT_ONCE,
   });
   if (rows.length === 0) return null;
-  const keys = rows.map(({ name }) => name);
+  const keys = rows.map(({ name }) => name as AgentKey);
   await tx.agentUse.deleteMany({ where: { agentName: { in: keys } } });
   await tx.agentActivity.deleteMany({ where: { agentName: { in: keys } } });
   await tx.agent.deleteMany({ where: { id: { in: rows.map(({ id }) => id) } } });

@@ -97,7 +97,7 @@ export function createNamespaceService(options: NamespaceServiceOptions) {
     get: (name: string) => one(database.client, name),
 
     /** Throws NAMESPACE_NOT_FOUND, or NAMESPACE_IN_USE for `default`. */
-    update(context: MutationCaller, name: string, displayName: string) {
+    async update(context: MutationCaller, name: string, displayName: string) {
       if (name === DEFAULT_NAMESPACE.name) throw defaultNamespaceKeepsName(name);
       return changeAccess(context, async (tx) => {
         const store = createNamespaceStore(tx);

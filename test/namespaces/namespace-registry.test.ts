@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { namespaceNamed } from '../../src/contract/call/namespace.js';
 import { anyChange, recordedChange } from '../../src/database/change-log.js';
 import { type KnownNamespace, NamespaceRegistry } from '../../src/namespaces/namespace-registry.js';
 
@@ -51,7 +52,10 @@ describe('the known namespaces', () => {
 
   it('are read again after a change of access, and after no other', () => {
     const { known, readings } = registry();
-    known.changed([recordedChange(1, { agents: ['one'] }), recordedChange(2, { controls: [1] })]);
+    known.changed([
+      recordedChange(1, { agents: [namespaceNamed('team-a').agentKey('the-agent-1')] }),
+      recordedChange(2, { controls: [1] }),
+    ]);
     expect(readings).toHaveLength(0);
     known.changed(ACCESS);
     expect(readings).toHaveLength(1);

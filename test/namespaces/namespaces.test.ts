@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANONYMOUS } from '../../src/contract/call/handler.js';
 import { namespaceNamed } from '../../src/contract/call/namespace.js';
-import { type Database, openDatabase } from '../../src/database/database.js';
+import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
 import { createMutator, type MutationCaller } from '../../src/database/mutator.js';
 import { NamespaceRegistry } from '../../src/namespaces/namespace-registry.js';
 import { createNamespaceRemoval } from '../../src/namespaces/namespace-removal.js';
@@ -46,7 +46,12 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
 
   /** Agents, controls with versions, policies and links of a namespace, and a key. */
   async function fill(name: string, agents: number, controls: number): Promise<void> {
-    const { client } = database;
+    await database.mutate(async (client) => {
+      await fillWith(client, name, agents, controls);
+      return { value: undefined, changed: true };
+    });
+  }
+  async function fillWith(client: DbClient, name: string, agents: number, controls: number): Promise<void> {
     const prefix = namespaceNamed(name).prefix;
     const numbers = (count: number) => Array.from({ length: count }, (_one, index) => index);
     await client.agent.createMany({
