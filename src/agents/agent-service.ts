@@ -2,7 +2,7 @@ import { stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import { readAgentName } from '../contract/input/names.js';
-import { demandWholeTarget, namesTarget, TARGET_WARNING, type Target } from '../contract/input/target.js';
+import { demandWholeTarget } from '../contract/input/target.js';
 import { listed, type Warning } from '../contract/warnings/warning.js';
 import { createAgentControlStore } from '../controls/agent-control-store.js';
 import { existing as existingControl } from '../controls/control-service.js';
@@ -183,11 +183,7 @@ export function createAgentService(options: AgentServiceOptions) {
         controls: omitsControls ? [] : await activeControls(scopeOf(context, database.client), id),
         overwrite_applied: mode === 'overwrite' && merge?.changed === true,
         overwrite_changes: merge?.changes ?? noChanges(),
-        warnings: listed(
-          context.ignoredParts(),
-          ignoredTarget(context, { target_type, target_id }),
-          effectWarnings(effects),
-        ),
+        warnings: listed(context.ignoredParts(), effectWarnings(effects)),
         version,
       };
     },
@@ -218,7 +214,6 @@ export function createAgentService(options: AgentServiceOptions) {
      */
     async listControls(context: CallContext, input: AgentInputs['listAgentControls']) {
       demandWholeTarget(input);
-      ignoredTarget(context, input);
       const agentName = readAgentName(input.agent_name, 'agent_name');
       const scope = scopeOf(context, database.client);
       const { revision, hasAgent } = await createAgentControlStore(scope).revisionFor(agentName);
@@ -316,13 +311,6 @@ export function createAgentService(options: AgentServiceOptions) {
     const linked = await linkedControls(scope, agentId, registry);
     return linked.filter(({ control }) => control.enabled).map(printed);
   }
-}
-
-/** Warns the caller that its target, if any, has no effect; the same as the warnings of a reply. */
-function ignoredTarget(context: CallContext, target: Target): Warning[] {
-  const warnings = namesTarget(target) ? [TARGET_WARNING] : [];
-  context.warn(warnings);
-  return warnings;
 }
 
 interface StoredAgent extends AgentRegistration {
