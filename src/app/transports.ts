@@ -120,6 +120,7 @@ export async function createTransports(
 ): Promise<Transports> {
   const { config, log, failures, metrics, shared, policies, telemetry, monotonic } = foundations;
   const { requestTimeoutMs, bodyBytes } = config.limits;
+  const { namespaces } = programs;
   const { traceFacts } = telemetry;
   const errors = { failures, traceFacts, now: () => new Date(foundations.now()) };
   const load = createLoadShedder(config.limits.shedDelayMs);
@@ -156,7 +157,7 @@ export async function createTransports(
     now: foundations.now,
   });
   features.runtimeTokens.connect(
-    callerRights(config.auth, keyRing, decisions, exchangeMethod(methods.values()), { known: () => false }),
+    callerRights(config.auth, keyRing, decisions, exchangeMethod(methods.values()), programs.namespaces),
   );
   const authenticator = createAuthenticator({
     ...config.auth,
@@ -166,6 +167,7 @@ export async function createTransports(
     sessionSecret,
     keyRing,
     tokens: issuer?.tokens,
+    namespaces,
   });
   const entrance = createEntrance({
     admission,
@@ -209,7 +211,7 @@ export async function createTransports(
     admission,
     entrance,
     policies,
-    withdrawals: createWithdrawals(keyRing, due, endedSessions),
+    withdrawals: createWithdrawals(keyRing, due, endedSessions, namespaces),
     metrics,
     log,
     logsCalls: log.isLevelEnabled('debug'),
