@@ -12,6 +12,8 @@ import { RevisionWatch } from '../decisions/revision-watch.js';
 import { Snapshot } from '../decisions/snapshot.js';
 import { createStepSchemaLibrary, type StepSchemaLibrary } from '../decisions/step-schema-library.js';
 import { createWarmStart, type WarmStart } from '../decisions/warm-start.js';
+import type { ExistingNamespaces } from '../keys/key-service.js';
+import { LiveKeys } from '../keys/live-keys.js';
 import { createLastKnownGood, type LastKnownGood } from '../last-known-good/last-known-good.js';
 import type { Foundations } from './foundations.js';
 
@@ -29,6 +31,10 @@ export interface Programs {
   readonly watch: RevisionWatch;
   readonly lastKnownGood: LastKnownGood;
   readonly warmStart: WarmStart;
+  /** The namespaces that exist: callers of others are refused. */
+  readonly namespaces: ExistingNamespaces;
+  /** The keys of the database that are valid. */
+  readonly liveKeys: LiveKeys;
   /** Runs changes; they take effect in this process immediately. */
   readonly mutate: Mutator;
   /** Calls back whenever the database becomes unavailable or available. */
@@ -73,10 +79,11 @@ export function createPrograms(foundations: Foundations): Programs {
     followed: () => snapshot.progress,
     now: monotonic,
   });
+  const liveKeys = new LiveKeys({ database, failures, now });
   let hasAnswered = false;
   const watch = new RevisionWatch({
     snapshot,
-    followers: [feed, lastKnownGood.follower],
+    followers: [liveKeys.follower, feed, lastKnownGood.follower],
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
@@ -105,6 +112,8 @@ export function createPrograms(foundations: Foundations): Programs {
     feed,
     watch,
     lastKnownGood,
+    namespaces: { known: () => false },
+    liveKeys,
     warmStart: createWarmStart({
       agents: config.limits.preloadAgents,
       snapshot,

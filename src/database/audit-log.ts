@@ -20,7 +20,7 @@ export const MAX_NAMED_AGENTS = 1_000;
 export interface AuditFact {
   /** A stable word: the resource, a dot and what was done, such as `control.create`. */
   readonly action: string;
-  readonly resource: 'agent' | 'control' | 'policy' | 'database';
+  readonly resource: 'agent' | 'control' | 'policy' | 'database' | 'control_binding' | 'key' | 'namespace';
   /** Name of an agent, id of a control or policy. */
   readonly id: string | null;
   /** Name of a control or policy after the change. */

@@ -1,5 +1,6 @@
 import type { ControlLinks } from '../controls/control-links.js';
 import type { ReadControls, ReadLinks } from '../decisions/state-reader.js';
+import type { LiveKey } from '../keys/live-keys.js';
 import type { StateHeader } from './file-format.js';
 import type { KeptState } from './kept-state.js';
 import type { KnownChanges } from './known-changes.js';
@@ -41,6 +42,11 @@ export class KeptAgents {
   /** Whether a state of the database is in memory. */
   get isAtHand(): boolean {
     return this.#current() !== null;
+  }
+
+  /** The keys of the state in memory; none without one. */
+  get keys(): readonly LiveKey[] {
+    return this.#current()?.keys ?? [];
   }
 
   /**

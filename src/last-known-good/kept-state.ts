@@ -1,6 +1,7 @@
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { type ControlLinks, linksKey } from '../controls/control-links.js';
 import type { ReadSteps } from '../decisions/state-reader.js';
+import type { LiveKey } from '../keys/live-keys.js';
 import { DamagedFileError, type StateHeader, type StateRecord, type StepsRecord } from './file-format.js';
 
 /** The links of an agent, and what its steps are compared with. */
@@ -16,6 +17,7 @@ export class KeptState {
   readonly #policies = new Map<number, readonly number[]>();
   readonly #agents = new Map<string, KeptLinks>();
   readonly #links = new Map<string, ControlLinks>();
+  readonly #keys = new Map<number, LiveKey>();
 
   constructor(header: StateHeader) {
     this.header = header;
@@ -28,6 +30,8 @@ export class KeptState {
     } else if (record.kind === 'policy') {
       this.#demand(record.policy.controlIds, this.#controls, 'control');
       addOnce(this.#policies, record.policy.id, record.policy.controlIds, 'policy');
+    } else if (record.kind === 'key') {
+      addOnce(this.#keys, record.key.id, record.key, 'key');
     } else {
       const { name, controlIds, policyIds } = record.agent;
       this.#demand(controlIds, this.#controls, 'control');
@@ -39,14 +43,20 @@ export class KeptState {
 
   /** Must be called after all records are added. Throws a DamagedFileError if something is missing. */
   complete(): void {
-    const { controls, policies, agents } = this.header;
+    const { controls, policies, agents, keys } = this.header;
     if (
       controls !== this.#controls.size ||
       policies !== this.#policies.size ||
-      agents !== this.#agents.size
+      agents !== this.#agents.size ||
+      keys !== this.#keys.size
     ) {
       throw new DamagedFileError('it does not hold as much as its first line says');
     }
+  }
+
+  /** The keys that were valid. */
+  get keys(): readonly LiveKey[] {
+    return [...this.#keys.values()];
   }
 
   /** The links of an agent, one object for all agents with the same links; null if there is no such agent. */

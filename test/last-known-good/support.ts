@@ -48,6 +48,7 @@ export function headerOf(state: SampleState): StateHeader {
     controls: controls.length,
     policies: policies.length,
     agents: agents.length,
+    keys: 0,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Principal } from '../../contract/call/handler.js';
 import { type RoleTable, scopesOfRole } from '../../contract/call/scopes.js';
 import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
-import type { ProtectedMethod } from '../admission/call-class.js';
+import type { ProtectedMethod } from './protected-method.js';
 
 /** What a caller has shown. */
 export type CredentialKind = 'key' | 'token' | 'session';

@@ -4,7 +4,7 @@ import { ANONYMOUS, type Principal } from '../../contract/call/handler.js';
 import { DEFAULT_ROLES, type RoleTable } from '../../contract/call/scopes.js';
 import { callerError, ServiceError } from '../../contract/errors/service-error.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
-import type { ProtectedMethod } from '../admission/call-class.js';
+import type { ProtectedMethod } from './protected-method.js';
 import { type CredentialKind, missingNamespace, missingScope } from './access-errors.js';
 import type { BearerTokens } from './bearer-tokens.js';
 import type { CertificateNames } from './client-certificate.js';
