@@ -114,7 +114,10 @@ export function createKeySchemas(roles: RoleTable, now: () => number) {
     }),
     getKey: ofKey,
     rotateKey: withExample(
-      z.object({ key_id: id, overlap_seconds: nullable(overlap).transform((seconds) => seconds ?? DEFAULT_OVERLAP_SECONDS) }),
+      z.object({
+        key_id: id,
+        overlap_seconds: nullable(overlap).transform((seconds) => seconds ?? DEFAULT_OVERLAP_SECONDS),
+      }),
       { overlap_seconds: 3_600 },
     ),
     revokeKey: ofKey,

@@ -55,7 +55,10 @@ export function createKeyService(options: KeyServiceOptions) {
   }
 
   /** Who holds a secret has its scopes: throws AUTH_INSUFFICIENT_PRIVILEGES for more than the caller has. */
-  function demandWithin({ scopes, agents }: Principal, key: Pick<KeyRow, 'role' | 'scopes' | 'agents'>): void {
+  function demandWithin(
+    { scopes, agents }: Principal,
+    key: Pick<KeyRow, 'role' | 'scopes' | 'agents'>,
+  ): void {
     const beyond = scopesOf(scopesOfKey(key) & ~scopes);
     if (beyond.length > 0) throw scopesBeyondCaller(beyond);
     if (agents === null) return;
@@ -101,7 +104,11 @@ export function createKeyService(options: KeyServiceOptions) {
         if (row === null) throw keyNotFound(value.id);
         const result = { key: print(row), secret: isRepeat ? null : secret, created: !isRepeat };
         if (isRepeat) return { value: result, change: null };
-        return { value: result, change: { access: true }, audit: keyFact('key.create', row, null, factsOf(row)) };
+        return {
+          value: result,
+          change: { access: true },
+          audit: keyFact('key.create', row, null, factsOf(row)),
+        };
       });
       if (made.created) await applied();
       return made;

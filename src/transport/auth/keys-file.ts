@@ -131,7 +131,8 @@ function readGranted(
   }
   const known = scopes.filter((scope) => typeof scope === 'string' && isScope(scope));
   scopes.forEach((scope, index) => {
-    if (!(known as JsonValue[]).includes(scope)) report(`.scopes[${index}]`, `must be one of ${SCOPES.join(', ')}`);
+    if (!(known as JsonValue[]).includes(scope))
+      report(`.scopes[${index}]`, `must be one of ${SCOPES.join(', ')}`);
   });
   return known.length === scopes.length ? { role: null, scopes: scopeMask(known as string[]) } : undefined;
 }
