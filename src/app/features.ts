@@ -13,6 +13,7 @@ import { createAgents } from '../agents/agents.js';
 import { createLabelUpkeep } from '../agents/label-upkeep.js';
 import { createRegistrationNotes } from '../agents/registration-notes.js';
 import { type Audit, createAudit } from '../audit/audit.js';
+import { type AgentKey, nameOfKey, namespaceOfKey } from '../contract/call/namespace.js';
 import { roleTable } from '../contract/call/scopes.js';
 import { createControls } from '../controls/controls.js';
 import { createFacetUpkeep } from '../controls/facet-upkeep.js';
@@ -130,14 +131,14 @@ export async function createFeatures(
     onKeptVerdict: () => {
       keptEvaluations += 1;
     },
-    onUncontrolled(agentName) {
-      failures.told('warn', 'agents without controls', uncontrolled, { agent: agentName });
+    onUncontrolled(agent) {
+      failures.told('warn', 'agents without controls', uncontrolled, agentFacts(agent));
     },
-    onMismatch({ agentName, step, stage }, mismatch, mode) {
+    onMismatch({ step, stage }, mismatch, mode, agent) {
       metrics.mismatched(stage, mode);
-      mismatches.note(agentName, step, mismatch);
-      const facts = { agent: agentName, step: step.name, path: mismatch.path, problem: mismatch.problem };
-      failures.told('warn', `step schemas ${agentName}`, MISMATCHED[mode], facts);
+      mismatches.note(agent, step, mismatch);
+      const facts = { ...agentFacts(agent), step: step.name, path: mismatch.path, problem: mismatch.problem };
+      failures.told('warn', `step schemas ${agent}`, MISMATCHED[mode], facts);
     },
     newDecisionId: createRandomIds(),
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
@@ -218,6 +219,12 @@ export async function createFeatures(
     }),
     keptEvaluations: () => keptEvaluations,
   };
+}
+
+/** An agent in log lines; its namespace is named unless it is `default`. */
+function agentFacts(agent: AgentKey): object {
+  const name = nameOfKey(agent);
+  return agent === name ? { agent } : { agent: name, namespace: namespaceOfKey(agent) };
 }
 
 function serverState(

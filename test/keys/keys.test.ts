@@ -279,9 +279,8 @@ describeOnEachDatabase('keys', (freshDatabaseUrl) => {
     const { id, secret } = await created({ role: 'viewer' });
     const unused = await created({ role: 'viewer' });
     const third = await startService({ ...ENVIRONMENT, DATABASE_URL: databaseUrl });
-    const before = third.queries.length;
     expect(await statusOf(third, secret)).toBe(200);
-    expect(third.queries.length).toBe(before);
+    expect(third.queries.filter((sql) => sql.includes('UPDATE "api_keys"'))).toEqual([]);
     await third.stop();
     const { key } = (await call('GET', `/keys/${id}`, ADMIN)).json;
     expect(Math.abs(Date.parse(key.last_used_at) - Date.now())).toBeLessThan(60_000 * 10);
