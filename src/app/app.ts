@@ -176,14 +176,19 @@ function observe(
 
 async function start(
   { started, database }: Foundations,
-  { watch, lastKnownGood, warmStart, liveKeys }: Programs,
+  { watch, lastKnownGood, warmStart, namespaces, liveKeys }: Programs,
   { observability, eventSinks, problems }: Features,
 ): Promise<void> {
   await watch.start(lastKnownGood.progress);
   if (!watch.isBlind) {
     lastKnownGood.startedAt(watch.revision);
+    await namespaces.load();
     await liveKeys.start();
-  } else liveKeys.startWith(lastKnownGood.keys);
+  } else {
+    // Its display name is known to the database only.
+    namespaces.restore(lastKnownGood.kept().namespaces.map((name) => ({ name, displayName: name })));
+    liveKeys.startWith(lastKnownGood.kept().keys);
+  }
   started.wait?.start((hasOtherState) => {
     if (hasOtherState) watch.replaced();
   });

@@ -12,9 +12,10 @@ import { RevisionWatch } from '../decisions/revision-watch.js';
 import { Snapshot } from '../decisions/snapshot.js';
 import { createStepSchemaLibrary, type StepSchemaLibrary } from '../decisions/step-schema-library.js';
 import { createWarmStart, type WarmStart } from '../decisions/warm-start.js';
-import type { ExistingNamespaces } from '../keys/key-service.js';
 import { LiveKeys } from '../keys/live-keys.js';
 import { createLastKnownGood, type LastKnownGood } from '../last-known-good/last-known-good.js';
+import { NamespaceRegistry } from '../namespaces/namespace-registry.js';
+import { createNamespaceStore } from '../namespaces/namespace-store.js';
 import type { Foundations } from './foundations.js';
 
 /** The compiled controls of agents, kept in sync with the database. */
@@ -32,7 +33,7 @@ export interface Programs {
   readonly lastKnownGood: LastKnownGood;
   readonly warmStart: WarmStart;
   /** The namespaces that exist: callers of others are refused. */
-  readonly namespaces: ExistingNamespaces;
+  readonly namespaces: NamespaceRegistry;
   /** The keys of the database that are valid. */
   readonly liveKeys: LiveKeys;
   /** Runs changes; they take effect in this process immediately. */
@@ -79,11 +80,15 @@ export function createPrograms(foundations: Foundations): Programs {
     followed: () => snapshot.progress,
     now: monotonic,
   });
+  const namespaces = new NamespaceRegistry({
+    read: createNamespaceStore(database.client).all,
+    onFailure: (error) => failures.failed('namespaces', 'the namespaces cannot be read now', error),
+  });
   const liveKeys = new LiveKeys({ database, failures, now });
   let hasAnswered = false;
   const watch = new RevisionWatch({
     snapshot,
-    followers: [liveKeys.follower, feed, lastKnownGood.follower],
+    followers: [namespaces, liveKeys.follower, feed, lastKnownGood.follower],
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
@@ -112,7 +117,7 @@ export function createPrograms(foundations: Foundations): Programs {
     feed,
     watch,
     lastKnownGood,
-    namespaces: { known: () => false },
+    namespaces,
     liveKeys,
     warmStart: createWarmStart({
       agents: config.limits.preloadAgents,

@@ -117,6 +117,7 @@ export async function createTransports(
 ): Promise<Transports> {
   const { config, log, failures, metrics, shared, policies, telemetry, monotonic } = foundations;
   const { requestTimeoutMs, bodyBytes } = config.limits;
+  const { namespaces } = programs;
   const { traceFacts } = telemetry;
   const errors = { failures, traceFacts, now: () => new Date(foundations.now()) };
   const load = createLoadShedder(config.limits.shedDelayMs);
@@ -156,8 +157,8 @@ export async function createTransports(
     sessionSecret,
     keyRing,
     roles,
-    namespaces: programs.namespaces,
     tokens: issuer?.tokens,
+    namespaces,
   });
   const entrance = createEntrance({
     admission,
@@ -202,7 +203,7 @@ export async function createTransports(
     admission,
     entrance,
     policies,
-    withdrawals: createWithdrawals(keyRing, due, endedSessions),
+    withdrawals: createWithdrawals(keyRing, due, endedSessions, namespaces),
     metrics,
     log,
     logsCalls: log.isLevelEnabled('debug'),

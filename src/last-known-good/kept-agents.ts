@@ -1,9 +1,8 @@
 import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { ControlLinks } from '../controls/control-links.js';
 import type { ReadControls, ReadLinks } from '../decisions/state-reader.js';
-import type { LiveKey } from '../keys/live-keys.js';
 import type { StateHeader } from './file-format.js';
-import type { KeptState } from './kept-state.js';
+import type { KeptAccess, KeptState } from './kept-state.js';
 import type { KnownChanges } from './known-changes.js';
 import type { StateFile } from './state-file.js';
 
@@ -20,6 +19,8 @@ export interface KeptAgentsOptions {
   /** State that was already read from the file. */
   readonly state?: KeptState | null;
 }
+
+export const NO_ACCESS: KeptAccess = { keys: [], namespaces: [] };
 
 /** Pause before a file that did not help is read again, in milliseconds. Others may save a newer one. */
 const LOOK_AGAIN_MS = 5_000;
@@ -45,9 +46,9 @@ export class KeptAgents {
     return this.#current() !== null;
   }
 
-  /** The keys of the state in memory; none without one. */
-  get keys(): readonly LiveKey[] {
-    return this.#current()?.keys ?? [];
+  /** What the state in memory knows about callers; nothing without one. */
+  get access(): KeptAccess {
+    return this.#current()?.access ?? NO_ACCESS;
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
+import { type AgentKey, namespaceOfKey, type TargetKey } from '../contract/call/namespace.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { type ControlLinks, linksKey, withControls } from '../controls/control-links.js';
 import type { ReadSteps } from '../decisions/state-reader.js';
@@ -10,6 +10,12 @@ export interface KeptLinks {
   readonly links: ControlLinks;
   readonly isBound: boolean;
   readonly steps: ReadSteps;
+}
+
+/** What a state knows about callers. */
+export interface KeptAccess {
+  readonly keys: readonly LiveKey[];
+  readonly namespaces: readonly string[];
 }
 
 /** The state that verdicts depend on, at one revision, as read from a file. */
@@ -61,9 +67,11 @@ export class KeptState {
     }
   }
 
-  /** The keys that were valid. */
-  get keys(): readonly LiveKey[] {
-    return [...this.#keys.values()];
+  /** The keys that were valid, and the namespaces that keys and agents are in: these existed. */
+  get access(): KeptAccess {
+    const keys = [...this.#keys.values()];
+    const ofAgents = [...this.#agents.keys()].map(namespaceOfKey);
+    return { keys, namespaces: [...new Set([...ofAgents, ...keys.map(({ namespace }) => namespace)])] };
   }
 
   /**

@@ -52,11 +52,3 @@ function isOfAdminsOnly(scopeMask: number, roles: RoleTable): boolean {
   const regular = roles.get('regular')?.scopes ?? 0;
   return (regular & scopeMask) === 0 && (scopesOfRole('admin') & scopeMask) !== 0;
 }
-
-/** The error of every call of a caller whose namespace does not exist. */
-export function missingNamespace(name: string, kind: CredentialKind): ServiceError {
-  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
-    detail: `The namespace ${name} of this ${NAMES[kind]} does not exist, or is deleted.`,
-    hint: 'Create the namespace, or use a key of one that exists.',
-  });
-}
