@@ -11,7 +11,8 @@ export type ErrorResource =
   | 'ControlBinding'
   | 'Policy'
   | 'Evaluation'
-  | 'Request';
+  | 'Request'
+  | 'Namespace';
 
 /** One problem of a request. */
 export interface ErrorItem {
