@@ -3,13 +3,13 @@ import type { Config } from '../config/config.js';
 import type { CallContext, HandlersOf, Principal } from '../contract/call/handler.js';
 import type { TargetName } from '../contract/call/namespace.js';
 import type { RoleTable } from '../contract/call/scopes.js';
+import { unknownNamespace } from '../contract/errors/unknown-namespace.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import {
   createRuntimeTokens as createExchange,
   type ExchangedRights,
 } from '../runtime-tokens/runtime-tokens.js';
 import { createTokenCodec, type TokenCodec } from '../runtime-tokens/token-codec.js';
-import { missingNamespace } from '../transport/auth/access-errors.js';
 import type { KnownNamespaces, RuntimeAccess } from '../transport/auth/authenticator.js';
 import { createForwardedText } from '../transport/auth/forwarded-headers.js';
 import { createKeyReader, type KeyReader } from '../transport/auth/key-reader.js';
@@ -131,8 +131,7 @@ export function callerRights(
       const headers = new Proxy({}, { get: (_none, name) => context.header(String(name)) });
       const principal = await upstream.ask(textOf(headers) ?? '[]', exchange, target);
       const { namespace } = principal;
-      if (!namespace.isDefault && !namespaces.known(namespace.name))
-        throw missingNamespace(namespace.name, 'key');
+      if (!namespace.isDefault && !namespaces.known(namespace.name)) throw unknownNamespace(namespace.name);
       return principal;
     },
   };

@@ -1,5 +1,5 @@
 import { type AUTH_MODES, authMode, runtimeSettings, upstreamSettings } from './auth-modes.js';
-import { BOOLEAN, converted, integerIn, LIST, LIST_OR_ALL, secret, TEXT } from './config-readers.js';
+import { BOOLEAN, converted, integerIn, LIST, LIST_OR_ALL, secret, TEXT, wordOf } from './config-readers.js';
 import { OIDC, oidcSettings } from './oidc-settings.js';
 import { setting, type ValuesOf } from './setting.js';
 
@@ -11,6 +11,12 @@ export const ACCESS = {
     ),
     keys: setting('SERVICE_API_KEYS', '', secret(LIST)).help('Regular keys, separated by commas.'),
     adminKeys: setting('SERVICE_ADMIN_API_KEYS', '', secret(LIST)).help('Admin keys, separated by commas.'),
+    operatorKeys: setting('SERVICE_OPERATOR_API_KEYS', '', secret(LIST)).help(
+      'Keys that manage namespaces as well, separated by commas.',
+    ),
+    validationAccess: setting('SERVICE_VALIDATION_ACCESS', 'key', wordOf('key', 'admin')).help(
+      'Who may validate controls and render templates: key (also the role regular) or admin (the role regular may not, as in 8.x).',
+    ),
     keysFile: setting('SERVICE_KEYS_FILE', null, TEXT).help(
       'JSON file with keys that have names, roles, agents and times of expiry. Read again whenever it changes.',
     ),
@@ -52,7 +58,8 @@ export function authSettings(
     problems.push(
       'SERVICE_OIDC_ISSUER: it has no effect with SERVICE_AUTH_MODE=http_upstream; remove one of them',
     );
-  const hasKeys = auth.keysFile !== null || auth.keys.length + auth.adminKeys.length > 0;
+  const hasKeys =
+    auth.keysFile !== null || auth.keys.length + auth.adminKeys.length + auth.operatorKeys.length > 0;
   // Problems of an issuer are told by themselves.
   const hasIssuer = oidc !== null || problems.some((problem) => problem.startsWith('SERVICE_OIDC_'));
   if (mode === 'api_key' && !hasKeys && !hasIssuer) {

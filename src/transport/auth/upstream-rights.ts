@@ -1,7 +1,7 @@
 import type { Principal } from '../../contract/call/handler.js';
 import { NAMESPACE_NAME, namespaceNamed } from '../../contract/call/namespace.js';
 import { isScope, type RoleTable, type ScopeMask, scopeMask } from '../../contract/call/scopes.js';
-import { missingNamespace } from './access-errors.js';
+import { unknownNamespace } from '../../contract/errors/unknown-namespace.js';
 import { fingerprintOf } from './known-key.js';
 import type { ProtectedMethod } from './protected-method.js';
 import { EXCHANGE_OPERATION } from './runtime-tokens.js';
@@ -37,7 +37,7 @@ export function grantedPrincipal(
   roles: RoleTable,
 ): Omit<Principal, 'grant'> {
   const { namespace, isAdmin, callerId, expiresAtMs } = grant;
-  if (!NAMESPACE_NAME.test(namespace)) throw missingNamespace(namespace, 'key');
+  if (!NAMESPACE_NAME.test(namespace)) throw unknownNamespace(namespace);
   if (expiresAtMs !== null && expiresAtMs <= nowMs) throw malformed('has expired already (expires_at)');
   const role = isAdmin ? 'admin' : 'regular';
   return {
