@@ -14,6 +14,12 @@ import {
   keylessPageCheck,
 } from '../transport/auth/request-origin.js';
 
+/** Headers that pages may send whatever else they may send: those that the settings name for credentials. */
+export function credentialHeaders({ keyHeaders, runtime }: Config['auth']): readonly string[] {
+  const takesTokens = runtime.mode === 'jwt' || runtime.mode === 'both';
+  return takesTokens ? [...keyHeaders, runtime.header] : keyHeaders;
+}
+
 /** Reads the credentials of all calls, by the settings. `isForeignPage` is given if no call needs any. */
 export function credentialReaderFor(
   config: Pick<Config, 'auth' | 'cors' | 'host'>,

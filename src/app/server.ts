@@ -48,7 +48,7 @@ import type { IssuerLogin } from '../transport/session/issuer-login.js';
 import { registerSessionRoutes } from '../transport/session/session-routes.js';
 import { toConnectError } from '../transport/wire/error-status.js';
 import { REQUEST_ID_HEADER, requestIdOf, versionHeaders } from '../transport/wire/reply-headers.js';
-import { credentialReaderFor } from './credential-readers.js';
+import { credentialHeaders, credentialReaderFor } from './credential-readers.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -182,7 +182,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await registerCors(app, {
     cors: config.cors,
     ownHeaders: versionHeaders(config.versionHeaders),
-    credentialHeaders: [...config.auth.keyHeaders, config.auth.runtime.header],
+    credentialHeaders: credentialHeaders(config.auth),
     isForeignPage,
   });
   registerRestErrors(app, { ...options, finder, unserved });

@@ -4,6 +4,7 @@ import type { UpstreamSettings } from '../../config/auth-modes.js';
 import type { TargetName } from '../../contract/call/namespace.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { MAX_TARGET_LENGTH } from '../../contract/input/target.js';
+import { MEDIA_TYPES } from '../wire/media-types.js';
 import { malformed, refusal, unavailable, undecidedStatus } from './upstream-errors.js';
 
 /** What a service is asked about a call. */
@@ -68,8 +69,8 @@ export function createUpstreamClient(
       method: 'POST',
       headers: {
         ...headers,
-        'content-type': 'application/json',
-        accept: 'application/json',
+        'content-type': MEDIA_TYPES.json,
+        accept: MEDIA_TYPES.json,
         ...(token === null ? {} : { [SERVICE_TOKEN_HEADER]: token }),
       },
       body: JSON.stringify(context === null ? { operation } : { operation, context }),
