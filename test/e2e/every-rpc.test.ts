@@ -14,7 +14,7 @@ import {
 } from '../support/protocol-clients.js';
 import { startService, type TestService } from '../support/service.js';
 import { STEPS } from './every-rpc.steps.js';
-import { ADMIN_KEY, evaluation, READER_KEY, type Step } from './every-rpc.support.js';
+import { ADMIN_KEY, evaluation, OPERATOR_KEY, READER_KEY, type Step } from './every-rpc.support.js';
 
 /** The stream that the script itself is played over, after it. */
 const STREAM = 'EvaluationService.EvaluateStream';
@@ -55,6 +55,7 @@ describeOnEachDatabase('every RPC', (freshDatabaseUrl) => {
       SERVICE_API_KEY_ENABLED: 'true',
       SERVICE_API_KEYS: READER_KEY,
       SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
+      SERVICE_OPERATOR_API_KEYS: OPERATOR_KEY,
     });
 
   /** How the script goes over REST over HTTP/1.1: what every other protocol is held against. */
