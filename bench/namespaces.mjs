@@ -15,7 +15,13 @@ import { startPostgresServer } from '../scripts/postgres-server.mjs';
 import { startServiceProcess } from '../scripts/start-service.mjs';
 import { definitionOf } from './support/fleet-fill.mjs';
 import { evaluateEach } from './support/fleet-load.mjs';
-import { agentName, fillTeams, TEMPLATE_AGENT, TEMPLATE_CONTROL, teamName } from './support/namespace-fill.mjs';
+import {
+  agentName,
+  fillTeams,
+  TEMPLATE_AGENT,
+  TEMPLATE_CONTROL,
+  teamName,
+} from './support/namespace-fill.mjs';
 import { median, quantile, report } from './support/report.mjs';
 import { metricOf } from './support/service-metrics.mjs';
 
@@ -116,7 +122,8 @@ async function measure(kind, [one = '', many = '']) {
       for (const [place, side] of sides.entries()) found[place]?.push(await round(side));
     }
     return FIGURES.map(([name, unit], place) => {
-      const of = (/** @type {number} */ side) => (found[side] ?? []).map((figures) => figures[place] ?? Number.NaN);
+      const of = (/** @type {number} */ side) =>
+        (found[side] ?? []).map((figures) => figures[place] ?? Number.NaN);
       const [yardsticks, values] = [of(0), of(1)];
       return {
         name: `${kind} ${name}`,
@@ -136,7 +143,12 @@ const rows = [];
 for (const kind of DATABASES) {
   if (kind === 'sqlite') {
     const folder = mkdtempSync(join(tmpdir(), 'bench-namespaces-'));
-    rows.push(...(await measure(kind, ['one', 'many'].map((name) => `file:${join(folder, `${name}.db`)}`))));
+    rows.push(
+      ...(await measure(
+        kind,
+        ['one', 'many'].map((name) => `file:${join(folder, `${name}.db`)}`),
+      )),
+    );
     rmSync(folder, { recursive: true, force: true });
   } else {
     const [one, many] = [await startPostgresServer(), await startPostgresServer()];
