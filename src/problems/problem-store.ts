@@ -120,7 +120,7 @@ export function createProblemStore({ read }: Pick<BulkDatabase, 'read'>, of: Nam
     async uncontrolledAgents(limit: number): Promise<{ names: string[]; count: number }> {
       const rows = await ask(Prisma.sql`
         SELECT a."name", COUNT(*) OVER () FROM "agents" a
-        WHERE ${isOf('a')} AND NOT ${hasEnabledControl(Prisma.sql`a."id"`)} ORDER BY a."name" LIMIT ${limit}`);
+        WHERE ${isOf('a')} AND NOT ${hasEnabledControl(Prisma.sql`a."id"`, of === 'all' ? null : { namespace: of })} ORDER BY a."name" LIMIT ${limit}`);
       return { names: rows.map(([name]) => nameOfKey(String(name))), count: Number(rows[0]?.[1] ?? 0) };
     },
 
