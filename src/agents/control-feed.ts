@@ -156,7 +156,7 @@ export class ControlFeed {
       // The log does not cover what was before it.
       if (agents === 'any') this.#comparableFrom = Math.max(this.#comparableFrom, revision);
       const everyone = [...this.#agents.values()];
-      const named = agents === 'any' ? everyone : agents.map((key) => this.#agents.get(key as AgentKey));
+      const named = agents === 'any' ? everyone : agents.map((key) => this.#agents.get(key));
       for (const agent of named) this.#demand(agent, revision);
       for (const agent of everyone) if (agent.mayHave(change)) this.#demand(agent, revision);
     }
