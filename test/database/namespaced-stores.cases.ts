@@ -364,7 +364,16 @@ const keys = casesOf(createKeyStore, {
 /** A key; its name stands for its secret, too. */
 export function newKey(name: string) {
   const rights = { role: 'viewer', scopes: null, agents: null };
-  return { name, owner: null, ...rights, hash: name, prefix: name, createdAtMs: 1, createdBy: null, expiresAtMs: null };
+  return {
+    name,
+    owner: null,
+    ...rights,
+    hash: name,
+    prefix: name,
+    createdAtMs: 1,
+    createdBy: null,
+    expiresAtMs: null,
+  };
 }
 
 /** Every store that is made for a namespace, by the name of its factory. */
