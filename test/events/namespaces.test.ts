@@ -58,6 +58,7 @@ function verdict(id: string): RevisedVerdict {
     non_matches: [],
     selected_controls: 1,
     evaluated_controls: 1,
+    skipped_controls: 0,
     revision: 1,
     staleness_seconds: null,
     schema_mismatch: null,
