@@ -13,8 +13,10 @@ import {
 import type { Json } from '../support/wire-shape.js';
 import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
 import { AUDIT_STEPS } from './every-rpc.audit.js';
+import { BINDING_STEPS } from './every-rpc.bindings.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
 import { LABEL_STEPS } from './every-rpc.labels.js';
+import { NAMESPACE_STEPS } from './every-rpc.namespaces.js';
 import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
 import { POLICY_STEPS } from './every-rpc.policies.js';
 import { RESOURCE_STEPS } from './every-rpc.resources.js';
@@ -632,4 +634,6 @@ export const STEPS: readonly Step[] = [
   ...RESOURCE_STEPS,
   ...LABEL_STEPS,
   ...AUDIT_STEPS,
+  ...BINDING_STEPS,
+  ...NAMESPACE_STEPS,
 ];
