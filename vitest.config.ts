@@ -72,8 +72,8 @@ export default defineConfig({
       'test/support/database-templates-global-setup.ts',
       'test/support/packages-global-setup.ts',
     ],
-    // One more than there are cores on a small machine, and no more: many files wait for processes most of the time.
-    maxWorkers: 3,
+    // Twice as many as there are cores on a small machine: many files wait for processes and pages most of the time.
+    maxWorkers: 4,
     sequence: { sequencer: SlowFirst },
     projects: [
       {
