@@ -31,7 +31,6 @@ const CALLER = {
   agents: null,
   header: () => undefined,
   spend: () => {},
-  tellTargetIgnored: () => {},
   itemFailed(error) {
     throw error;
   },

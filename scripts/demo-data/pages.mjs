@@ -32,5 +32,9 @@ export const PAGES = {
   evaluator: '/evaluators/regex',
   audit: '/audit',
   'audit-entry': '/audit?resource=control&entry=5',
+  keys: '/keys',
+  'key-new': '/keys/new',
+  key: '/keys/1',
+  namespaces: '/namespaces',
   playground: '/playground?agent=support-assistant',
 };

@@ -8,7 +8,7 @@ import {
   withDataPrefix,
 } from '../controls/definition-presentation.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import type { DbClient } from '../database/database.js';
+import type { Scoped } from '../database/scoped.js';
 
 /** A control of an agent in printed form, with the names of its evaluators. */
 export interface LinkedControlView {
@@ -22,11 +22,11 @@ export interface LinkedControlView {
 
 /** The controls of an agent, by id descending. Throws CORRUPTED_DATA for the first unreadable one. */
 export async function linkedControls(
-  client: DbClient,
+  scope: Scoped,
   agentId: number,
   registry: EvaluatorRegistry,
 ): Promise<LinkedControlView[]> {
-  const rows = await createAgentControlStore(client).controlsOf(agentId);
+  const rows = await createAgentControlStore(scope).controlsOf(agentId);
   return rows.map((row) => linkedControl(row, registry));
 }
 
@@ -48,11 +48,11 @@ export function printed({ id, name, control }: LinkedControlView): AgentControl 
 
 /** The readable controls of an agent, by id descending. */
 export async function readableControls(
-  client: DbClient,
+  scope: Scoped,
   agentId: number,
   registry: EvaluatorRegistry,
 ): Promise<LinkedControlView[]> {
-  const rows = await createAgentControlStore(client).controlsOf(agentId);
+  const rows = await createAgentControlStore(scope).controlsOf(agentId);
   return rows.flatMap((row) => {
     const read = readControl(row, registry);
     return 'view' in read ? read.view : [];

@@ -4,7 +4,7 @@ import { type ErrorItem, ServiceError } from '../contract/errors/service-error.j
 import { readAgentScopedName } from '../controls/definition/agent-scoped-name.js';
 import type { Leaf } from '../controls/definition/definition.js';
 import type { ReferenceProblem } from '../controls/reference-problems.js';
-import type { DbClient } from '../database/database.js';
+import type { Scoped } from '../database/scoped.js';
 import { agentCorrupted, agentNotFound } from './agent-errors.js';
 import { evaluatorNotRegistered, invalidConfig, tooManyAgents } from './agent-evaluator-errors.js';
 import type { EvaluatorRegistration } from './agent-registration.js';
@@ -19,12 +19,12 @@ const MAX_AGENTS = 16;
 type Found = ReadonlyMap<string, EvaluatorRegistration> | ServiceError;
 
 /**
- * The problems of leaves that name evaluators of agents, from left to right: AGENT_NOT_FOUND, CORRUPTED_DATA,
+ * The problems of leaves that name evaluators of agents of the namespace, from left to right: AGENT_NOT_FOUND, CORRUPTED_DATA,
  * EVALUATOR_NOT_FOUND or INVALID_CONFIG. Throws AUTH_INSUFFICIENT_PRIVILEGES for an agent beyond `limit`, whether it
  * exists or not.
  */
 export async function evaluatorReferenceProblems(
-  client: DbClient,
+  scope: Scoped,
   leaves: Iterable<{ readonly leaf: Leaf; readonly path: string }>,
   limit: AgentLimit | null,
 ): Promise<ReferenceProblem[]> {
@@ -41,7 +41,7 @@ export async function evaluatorReferenceProblems(
       problems.push(withOwnItem(tooManyAgents(field, name, MAX_AGENTS)));
       break;
     }
-    const found = agents.get(scoped.agentName) ?? (await evaluatorsOf(client, scoped.agentName));
+    const found = agents.get(scoped.agentName) ?? (await evaluatorsOf(scope, scoped.agentName));
     agents.set(scoped.agentName, found);
     if (found instanceof ServiceError) {
       const code = found.code.toLowerCase();
@@ -67,8 +67,8 @@ function withOwnItem(error: ServiceError): ReferenceProblem {
 }
 
 /** The name is compared verbatim: agents are stored in lower case. */
-async function evaluatorsOf(client: DbClient, agentName: string): Promise<Found> {
-  const row = await createAgentStore(client).find(agentName);
+async function evaluatorsOf(scope: Scoped, agentName: string): Promise<Found> {
+  const row = await createAgentStore(scope).find(agentName);
   if (row === null) return agentNotFound(agentName);
   const { registration, items } = inspectStoredRegistration(row.data);
   return registration === undefined ? agentCorrupted(agentName, items) : registeredEvaluators(registration);

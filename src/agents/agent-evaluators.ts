@@ -1,11 +1,12 @@
 import { stringifyJson } from '../../packages/exact-json/src/index.js';
-import type { HandlerCall } from '../contract/call/handler.js';
+import type { CallContext, HandlerCall } from '../contract/call/handler.js';
 import { listed, refuseMistakes } from '../contract/warnings/warning.js';
 import { readAgentScopedName } from '../controls/definition/agent-scoped-name.js';
 import { nothingPatched } from '../controls/patch-warnings.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import type { Database, DbClient } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
+import { type Scoped, scopeOf } from '../database/scoped.js';
 import { agentFact, agentState } from './agent-audit.js';
 import { linkedControls } from './agent-controls.js';
 import { agentCorrupted } from './agent-errors.js';
@@ -35,8 +36,8 @@ export function createAgentEvaluators(options: AgentEvaluatorsOptions) {
   const { database, mutate, registry, strict } = options;
   return {
     /** One page of the evaluators of an agent, in order of registration. Empty when unreadable. */
-    async list({ agent_name, cursor, limit }: AgentInputs['listAgentEvaluators']) {
-      const row = await existingAgent(database.client, agent_name);
+    async list(context: CallContext, { agent_name, cursor, limit }: AgentInputs['listAgentEvaluators']) {
+      const row = await existingAgent(scopeOf(context, database.client), agent_name);
       const evaluators = [...evaluatorsOf(row).values()];
       // -1 for an unknown cursor: the page then begins at the first evaluator.
       const start = evaluators.findIndex(({ name }) => name === cursor) + 1;
@@ -54,8 +55,8 @@ export function createAgentEvaluators(options: AgentEvaluatorsOptions) {
     },
 
     /** Throws AGENT_NOT_FOUND or EVALUATOR_NOT_FOUND, the latter also when the registration is unreadable. */
-    async get(agentName: string, evaluatorName: string) {
-      const row = await existingAgent(database.client, agentName);
+    async get(context: CallContext, agentName: string, evaluatorName: string) {
+      const row = await existingAgent(scopeOf(context, database.client), agentName);
       const evaluator = evaluatorsOf(row).get(evaluatorName);
       if (evaluator === undefined) throw evaluatorNotFound(row.name, evaluatorName);
       return printed(evaluator);
@@ -74,8 +75,8 @@ export function createAgentEvaluators(options: AgentEvaluatorsOptions) {
         throw nothingPatched(warnings, 'remove_steps, remove_evaluators and step_schemas', 'Agent');
       }
       if (strict || input.strict) refuseMistakes(warnings, 'Agent');
-      return mutate(context, async ({ client: tx }) => {
-        const row = await demandedAgent(tx, input.agent_name, input.if_version);
+      return mutate(context, async (scope) => {
+        const row = await demandedAgent(scope, input.agent_name, input.if_version);
         const stored = readStoredRegistration(row.data);
         if (stored === undefined) throw agentCorrupted(row.name);
         const unwantedSteps = new Set(input.remove_steps.map(stepKey));
@@ -83,15 +84,15 @@ export function createAgentEvaluators(options: AgentEvaluatorsOptions) {
         const steps = split(stored.steps, (step) => unwantedSteps.has(stepKey(step)));
         const evaluators = split(stored.evaluators, ({ name }) => unwantedNames.has(name));
         const names = [...new Set(evaluators.removed.map(({ name }) => name))];
-        if (unwantedNames.size > 0) await demandUnused(tx, row, new Set(names));
+        if (unwantedNames.size > 0) await demandUnused(scope, row, new Set(names));
         const removes = steps.removed.length > 0 || names.length > 0;
         const registration = { agent: stored.agent, steps: steps.kept, evaluators: evaluators.kept };
         const data = removes ? stringifyJson(registration) : row.data;
-        const store = createAgentStore(tx);
+        const store = createAgentStore(scope);
         const version = removes ? await store.update(row.id, { data }) : row.version;
         // The labels stay, and are those of the new version.
         const effects = removes
-          ? await settleLabels(tx, { id: row.id, version }, stored.agent.agent_metadata, false)
+          ? await settleLabels(scope, { id: row.id, version }, stored.agent.agent_metadata, false)
           : NO_EFFECTS;
         const stepSchemas = word === undefined ? row.stepSchemas : settingOf(word);
         const isSet = stepSchemas !== row.stepSchemas;
@@ -106,15 +107,15 @@ export function createAgentEvaluators(options: AgentEvaluatorsOptions) {
         const after = { ...agentState({ data, version, stepSchemas }), ...effectsInAudit(effects) };
         const audit = agentFact('agent.update', row.name, agentState(row), after);
         const change =
-          isSet || changesPolicies(effects) ? { agents: [row.name] } : changeOfRegistration(row, data);
+          isSet || changesPolicies(effects) ? { agents: [row.key] } : changeOfRegistration(row, data);
         return { value, change, audit };
       });
     },
   };
 
   /** Throws EVALUATOR_IN_USE when enabled controls of the agent name one of its evaluators. */
-  async function demandUnused(tx: DbClient, row: AgentRow, names: ReadonlySet<string>): Promise<void> {
-    const controls = await linkedControls(tx, row.id, registry);
+  async function demandUnused(scope: Scoped, row: AgentRow, names: ReadonlySet<string>): Promise<void> {
+    const controls = await linkedControls(scope, row.id, registry);
     const uses = controls
       .filter(({ control }) => control.enabled)
       .flatMap(({ name: controlName, evaluatorNames }) =>

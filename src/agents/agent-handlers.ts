@@ -12,17 +12,19 @@ export function agentHandlers(
   watchControls: WatchControls,
 ): HandlersOf<typeof AgentServiceDesc> {
   return {
-    listAgents: handler(agentSchemas.listAgents, (input) => agents.list(input)),
-    listAgentLabels: handler(agentSchemas.listAgentLabels, () => agents.listLabels()),
+    listAgents: handler(agentSchemas.listAgents, (input, context) => agents.list(context, input)),
+    listAgentLabels: handler(agentSchemas.listAgentLabels, (_input, context) => agents.listLabels(context)),
     initAgent: handler(agentSchemas.initAgent, (input, context) => agents.init(context, input)),
-    getAgent: handler(agentSchemas.getAgent, (input) => agents.get(input.agent_name)),
+    getAgent: handler(agentSchemas.getAgent, (input, context) => agents.get(context, input.agent_name)),
     updateAgent: handler(agentSchemas.updateAgent, (input, context) => evaluators.remove(context, input)),
     deleteAgent: handler(agentSchemas.deleteAgent, (input, context) =>
       agents.remove(context, input.agent_name, input.if_version),
     ),
-    listAgentEvaluators: handler(agentSchemas.listAgentEvaluators, (input) => evaluators.list(input)),
-    getAgentEvaluator: handler(agentSchemas.getAgentEvaluator, (input) =>
-      evaluators.get(input.agent_name, input.evaluator_name),
+    listAgentEvaluators: handler(agentSchemas.listAgentEvaluators, (input, context) =>
+      evaluators.list(context, input),
+    ),
+    getAgentEvaluator: handler(agentSchemas.getAgentEvaluator, (input, context) =>
+      evaluators.get(context, input.agent_name, input.evaluator_name),
     ),
     listAgentControls: sharedHandler(agentSchemas.listAgentControls, (input, context) =>
       agents.listControls(context, input),

@@ -1,8 +1,8 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { effectivePairs, hasEnabledControl } from '../controls/effective-controls.js';
-import type { DbClient } from '../database/database.js';
 import type { PageQuery } from '../database/page.js';
 import { isRowId } from '../database/row-id.js';
+import { inNamespace, plainName, type Scoped } from '../database/scoped.js';
 import { FALSE, isStorable, nameContains } from '../database/text.js';
 import { afterTimed, timedOrder } from '../database/timed-order.js';
 import type { WantedLabel } from './agent-labels.js';
@@ -30,7 +30,8 @@ export interface AgentFilters {
   readonly reverse: boolean;
 }
 
-const NAME = Prisma.sql`a."name"`;
+/** Keys of agents, which within a namespace are in the order of their names. */
+const KEY = Prisma.sql`a."name"`;
 const CREATED = Prisma.sql`a."created_at_ms"`;
 const TIMES = {
   last_evaluated: Prisma.sql`t."last_evaluated_s"`,
@@ -39,33 +40,37 @@ const TIMES = {
 
 /** The last agent already listed. */
 interface CursorRow {
-  readonly name: string;
+  readonly key: string;
   readonly createdAtMs: bigint;
   /** What the list is sorted by, if it is a time of activity. */
   readonly timeS: bigint | null;
 }
 
 /** The query of a page of agents. A cursor that names no agent begins at the first page. */
-export async function agentPageQuery(client: DbClient, filters: AgentFilters): Promise<PageQuery> {
-  const last = await findCursor(client, filters);
+export async function agentPageQuery(scope: Scoped, filters: AgentFilters): Promise<PageQuery> {
+  const last = await findCursor(scope, filters);
   return {
     from:
       filters.orderBy === 'last_evaluated' || filters.orderBy === 'last_denied'
         ? Prisma.sql`"agents" a LEFT JOIN "agent_activity" t ON t."agent_name" = a."name"`
         : Prisma.sql`"agents" a`,
     id: Prisma.sql`a."id"`,
-    filters: conditions(filters),
+    filters: conditions(scope, filters),
     after: last === null ? null : after(filters, last),
     orderBy: order(filters),
     limit: filters.limit,
   };
 }
 
-function conditions({ nameContains: part, ...filters }: AgentFilters): Prisma.Sql[] {
+function conditions(scope: Scoped, { nameContains: part, ...filters }: AgentFilters): Prisma.Sql[] {
   const { hasActiveControls, labels, controlId, policyId } = filters;
-  const found = [nameContains(NAME, part ?? ''), ...labels.map(hasLabel)];
+  const found = [
+    inNamespace('a', scope),
+    nameContains(plainName(KEY, scope), part ?? ''),
+    ...labels.map(hasLabel),
+  ];
   if (hasActiveControls !== null) {
-    const has = hasEnabledControl(Prisma.sql`a."id"`);
+    const has = hasEnabledControl(Prisma.sql`a."id"`, scope);
     found.push(hasActiveControls ? has : Prisma.sql`NOT ${has}`);
   }
   if (controlId !== null) {
@@ -85,34 +90,36 @@ function hasLabel({ name, value }: WantedLabel): Prisma.Sql {
 }
 
 function order({ orderBy, reverse }: AgentFilters): Prisma.Sql {
-  if (orderBy === 'name') return reverse ? Prisma.sql`${NAME} DESC` : NAME;
+  if (orderBy === 'name') return reverse ? Prisma.sql`${KEY} DESC` : KEY;
   // Agents with equal times by name: by the same direction as the time, so that one index has the order.
   if (orderBy === 'newest') {
-    return reverse ? Prisma.sql`${CREATED}, ${NAME}` : Prisma.sql`${CREATED} DESC, ${NAME} DESC`;
+    return reverse ? Prisma.sql`${CREATED}, ${KEY}` : Prisma.sql`${CREATED} DESC, ${KEY} DESC`;
   }
-  return Prisma.sql`${timedOrder(TIMES[orderBy], reverse)}, ${NAME}`;
+  return Prisma.sql`${timedOrder(TIMES[orderBy], reverse)}, ${KEY}`;
 }
 
 function after({ orderBy, reverse }: AgentFilters, last: CursorRow): Prisma.Sql {
-  const { name, createdAtMs, timeS } = last;
-  if (orderBy === 'name') return reverse ? Prisma.sql`${NAME} < ${name}` : Prisma.sql`${NAME} > ${name}`;
+  const { key, createdAtMs, timeS } = last;
+  if (orderBy === 'name') return reverse ? Prisma.sql`${KEY} < ${key}` : Prisma.sql`${KEY} > ${key}`;
   if (orderBy === 'newest') {
     return reverse
-      ? Prisma.sql`(${CREATED}, ${NAME}) > (${createdAtMs}, ${name})`
-      : Prisma.sql`(${CREATED}, ${NAME}) < (${createdAtMs}, ${name})`;
+      ? Prisma.sql`(${CREATED}, ${KEY}) > (${createdAtMs}, ${key})`
+      : Prisma.sql`(${CREATED}, ${KEY}) < (${createdAtMs}, ${key})`;
   }
-  return afterTimed(TIMES[orderBy], timeS, Prisma.sql`${NAME} > ${name}`, reverse);
+  return afterTimed(TIMES[orderBy], timeS, Prisma.sql`${KEY} > ${key}`, reverse);
 }
 
 async function findCursor(
-  client: DbClient,
+  { client, namespace }: Scoped,
   { cursor: name, orderBy }: AgentFilters,
 ): Promise<CursorRow | null> {
   if (name === null || !isStorable(name)) return null;
-  const row = await client.agent.findUnique({ where: { name }, select: { name: true, createdAtMs: true } });
+  const key = namespace.agentKey(name);
+  const where = { name: key, namespace: namespace.name };
+  const row = await client.agent.findUnique({ where, select: { createdAtMs: true } });
   if (row === null) return null;
-  if (orderBy === 'newest' || orderBy === 'name') return { ...row, timeS: null };
-  const activity = await client.agentActivity.findUnique({ where: { agentName: name } });
+  if (orderBy === 'newest' || orderBy === 'name') return { key, ...row, timeS: null };
+  const activity = await client.agentActivity.findUnique({ where: { agentName: key } });
   const timeS = orderBy === 'last_evaluated' ? activity?.lastEvaluatedS : activity?.lastDeniedS;
-  return { ...row, timeS: timeS ?? null };
+  return { key, ...row, timeS: timeS ?? null };
 }

@@ -1,6 +1,6 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
+import { inNamespace, type Scoped } from '../database/scoped.js';
 
 interface AgentId {
   readonly id: number;
@@ -14,22 +14,32 @@ function idsOf(agents: readonly AgentId[]): Prisma.Sql {
 const MAKE_DIRECT = Prisma.sql`
   ON CONFLICT ("agent_id", "policy_id") DO UPDATE SET "direct" = ${true} WHERE "agent_policies"."direct" = ${false}`;
 
-/** Policies of agents. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
-export function createAgentPolicyStore(client: DbClient) {
+/** Policies of agents of a namespace. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
+export function createAgentPolicyStore(scope: Scoped) {
+  const { client, namespace } = scope;
+  const of = { namespace: namespace.name };
+  const addAll = (agents: readonly AgentId[], policyId: number): Promise<number> =>
+    withServiceErrors(
+      () => client.$executeRaw`
+        INSERT INTO "agent_policies" ("agent_id", "policy_id")
+        SELECT a."id", p."id" FROM "agents" a, "policies" p
+        WHERE a."id" IN (${idsOf(agents)}) AND ${inNamespace('a', scope)}
+          AND p."id" = ${policyId} AND ${inNamespace('p', scope)}
+        ${MAKE_DIRECT}`,
+    );
   return {
-    /** False when the policy was already given to the agent, otherwise than by labels. Both must exist. */
-    add: (agentId: number, policyId: number): Promise<boolean> =>
-      withServiceErrors(async () => {
-        const added = await client.$executeRaw`
-          INSERT INTO "agent_policies" ("agent_id", "policy_id") VALUES (${agentId}, ${policyId})
-          ${MAKE_DIRECT}`;
-        return added > 0;
-      }),
+    /**
+     * False when the policy was already given to the agent, otherwise than by labels, or one of them does not exist in
+     * the namespace.
+     */
+    add: async (agentId: number, policyId: number): Promise<boolean> =>
+      (await addAll([{ id: agentId }], policyId)) > 0,
 
     /** False when the agent did not have the policy. */
     remove: (agentId: number, policyId: number): Promise<boolean> =>
       withServiceErrors(async () => {
-        const { count } = await client.agentPolicy.deleteMany({ where: { agentId, policyId } });
+        const where = { agentId, policyId, agent: of };
+        const { count } = await client.agentPolicy.deleteMany({ where });
         return count > 0;
       }),
 
@@ -41,25 +51,20 @@ export function createAgentPolicyStore(client: DbClient) {
     ): Promise<Set<number>> =>
       withServiceErrors(async () => {
         const direct = given === 'directly' ? { direct: true } : {};
-        const where = { policyId, agentId: { in: agents.map(({ id }) => id) }, ...direct };
+        const where = { policyId, agentId: { in: agents.map(({ id }) => id) }, agent: of, ...direct };
         const rows = await client.agentPolicy.findMany({ where, select: { agentId: true } });
         return new Set(rows.map(({ agentId }) => agentId));
       }),
 
     /** Gives the policy to agents, and returns the number of those that it was not given to before, or only by labels. */
-    addAll: (agents: readonly AgentId[], policyId: number): Promise<number> =>
-      withServiceErrors(
-        () => client.$executeRaw`
-          INSERT INTO "agent_policies" ("agent_id", "policy_id")
-          SELECT "id", CAST(${policyId} AS INTEGER) FROM "agents" WHERE "id" IN (${idsOf(agents)})
-          ${MAKE_DIRECT}`,
-      ),
+    addAll,
 
     /** Removes the policy from agents, and returns the number of those that had it. */
     removeFrom: (agents: readonly AgentId[], policyId: number): Promise<number> =>
       withServiceErrors(
         () => client.$executeRaw`
-          DELETE FROM "agent_policies" WHERE "policy_id" = ${policyId} AND "agent_id" IN (${idsOf(agents)})`,
+          DELETE FROM "agent_policies" WHERE "policy_id" = ${policyId} AND "agent_id" IN (
+            SELECT a."id" FROM "agents" a WHERE a."id" IN (${idsOf(agents)}) AND ${inNamespace('a', scope)})`,
       ),
 
     /**
@@ -69,7 +74,7 @@ export function createAgentPolicyStore(client: DbClient) {
     removeAll: (agentId: number, keep?: number): Promise<number> =>
       withServiceErrors(async () => {
         const others = keep === undefined ? {} : { policyId: { not: keep } };
-        const removable = { agentId, byLabels: false, policy: { everyAgent: false }, ...others };
+        const removable = { agentId, byLabels: false, agent: of, policy: { everyAgent: false }, ...others };
         const { count } = await client.agentPolicy.deleteMany({ where: removable });
         return count;
       }),
@@ -80,7 +85,7 @@ export function createAgentPolicyStore(client: DbClient) {
         const found = new Map<number, number[]>();
         if (agentIds.length === 0) return found;
         const rows = await client.agentPolicy.findMany({
-          where: { agentId: { in: [...agentIds] } },
+          where: { agentId: { in: [...agentIds] }, agent: of },
           orderBy: { policyId: 'asc' },
         });
         for (const { agentId, policyId } of rows) {
@@ -94,7 +99,7 @@ export function createAgentPolicyStore(client: DbClient) {
     /** Number of agents with a policy whose clients never requested controls. */
     agentsThatNeverAsked: (policyId: number): Promise<number> =>
       withServiceErrors(() =>
-        client.agent.count({ where: { policies: { some: { policyId } }, controlsAskedAtMs: null } }),
+        client.agent.count({ where: { policies: { some: { policyId } }, controlsAskedAtMs: null, ...of } }),
       ),
   };
 }

@@ -2,7 +2,7 @@ import { stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import { readAgentName } from '../contract/input/names.js';
-import { demandWholeTarget, namesTarget, TARGET_WARNING, type Target } from '../contract/input/target.js';
+import { demandWholeTarget } from '../contract/input/target.js';
 import { listed, type Warning } from '../contract/warnings/warning.js';
 import { createAgentControlStore } from '../controls/agent-control-store.js';
 import { existing as existingControl } from '../controls/control-service.js';
@@ -11,9 +11,10 @@ import { demandControlOfOwnAgents } from '../controls/shared-with-caller.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { StepSchemaMode } from '../core/step-schemas.js';
 import type { Change } from '../database/change-log.js';
-import type { Database, DbClient } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import { isoOfSeconds } from '../database/iso-time.js';
 import type { Mutator } from '../database/mutator.js';
+import { type Scoped, scopeOf } from '../database/scoped.js';
 import { agentFact, agentState, controlLink } from './agent-audit.js';
 import { linkedControls, printed, readableControls } from './agent-controls.js';
 import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-errors.js';
@@ -65,10 +66,11 @@ export function createAgentService(options: AgentServiceOptions) {
   const { database, mutate, registry, now, asked, feed, stepSchemas } = options;
   return {
     /** One page of agents. */
-    async list(input: AgentInputs['listAgents']) {
+    async list(context: CallContext, input: AgentInputs['listAgents']) {
+      const scope = scopeOf(context, database.client);
       const cursor =
         input.cursor === undefined || input.cursor === '' ? null : readAgentName(input.cursor, 'cursor');
-      const store = createAgentStore(database.client);
+      const store = createAgentStore(scope);
       const page = await store.list({
         cursor,
         limit: input.limit,
@@ -82,7 +84,7 @@ export function createAgentService(options: AgentServiceOptions) {
       });
       const ids = page.rows.map((row) => row.id);
       const active = await store.activeControlCounts(ids);
-      const policies = await createAgentPolicyStore(database.client).policyIdsOf(ids);
+      const policies = await createAgentPolicyStore(scope).policyIdsOf(ids);
       const names = page.rows.map((row) => row.name);
       const uses = await store.lastUses(names);
       const activity = await store.activity(names);
@@ -101,10 +103,10 @@ export function createAgentService(options: AgentServiceOptions) {
       };
     },
 
-    /** The labels of all agents, by name, each with the values that most agents have. */
-    async listLabels() {
+    /** The labels of all agents of the namespace, by name, each with the values that most agents have. */
+    async listLabels({ principal }: CallContext) {
       const values = new Map<string, { value: string; agent_count: number }[]>();
-      const counted = await countedLabels(database.bulk, MAX_COUNTED_LABELS);
+      const counted = await countedLabels(database.bulk, principal.namespace, MAX_COUNTED_LABELS);
       counted.sort(
         (a, b) => compareTexts(a.name, b.name) || b.agents - a.agents || compareTexts(a.value, b.value),
       );
@@ -117,10 +119,11 @@ export function createAgentService(options: AgentServiceOptions) {
     },
 
     /** Throws AGENT_NOT_FOUND, or CORRUPTED_DATA when the registration is unreadable. */
-    async get(agentName: string): Promise<StoredAgent> {
-      const row = await existingAgent(database.client, agentName);
+    async get(context: CallContext, agentName: string): Promise<StoredAgent> {
+      const scope = scopeOf(context, database.client);
+      const row = await existingAgent(scope, agentName);
       const registration = readStoredRegistration(row.data) ?? fail(agentCorrupted(row.name));
-      const linked = await createAgentControlStore(database.client).linkedIds(row.id);
+      const linked = await createAgentControlStore(scope).linkedIds(row.id);
       return {
         ...registration,
         version: row.version,
@@ -128,10 +131,10 @@ export function createAgentService(options: AgentServiceOptions) {
         step_schemas: row.stepSchemas ?? 'default',
         effective_step_schemas: stepSchemas.modeOf(row.stepSchemas),
         mismatched_steps: stepSchemas
-          .mismatchedSteps(row.name)
+          .mismatchedSteps(row.key)
           .map(({ lastAtMs, ...step }) => ({ ...step, last_at: naiveIso(lastAtMs) })),
         labels: Object.fromEntries(labelsOf(registration.agent.agent_metadata)),
-        ...printedActivity((await createAgentStore(database.client).activity([row.name])).get(row.name)),
+        ...printedActivity((await createAgentStore(scope).activity([row.name])).get(row.name)),
       };
     },
 
@@ -141,69 +144,63 @@ export function createAgentService(options: AgentServiceOptions) {
       const { omit_controls: omitsControls, if_version: ifVersion, ...incoming } = others;
       checkRegistration(incoming, registry);
       const { agent_name: agentName } = incoming.agent;
+      const agentKey = context.principal.namespace.agentKey(agentName);
       const mayTake = mayTakePolicies(context.principal);
-      const { id, created, merge, version, effects } = await mutate<Registered>(
-        context,
-        async ({ client: tx }) => {
-          const store = createAgentStore(tx);
-          const row = await store.find(agentName);
-          demandVersion(ifVersion, { kind: 'Agent', name: agentName, version: row?.version ?? 0 });
-          if (row === null) {
-            const data = stringifyJson(incoming);
-            const inserted = await store.insert({ name: agentName, data, createdAtMs: now() });
-            const effects = await settleLabels(tx, inserted, incoming.agent.agent_metadata, mayTake);
-            const { id, version } = inserted;
-            const value = { id, created: true, merge: null, version, effects };
-            const after = { ...agentState(inserted), ...effectsInAudit(effects) };
-            const audit = agentFact('agent.create', agentName, null, after);
-            return { value, change: { agents: [agentName] }, audit };
-          }
-          const merged = await mergeInto(tx, row, incoming, mode, force);
-          const write = merged.changed || force;
-          const data = stringifyJson(merged.registration);
-          const stored = write ? await store.update(row.id, { data }) : row.version;
-          const { agent_metadata: metadata } = merged.registration.agent;
-          const effects = write
-            ? await settleLabels(tx, { id: row.id, version: stored }, metadata, mayTake)
-            : NO_EFFECTS;
-          const value = { id: row.id, created: false, merge: merged, version: stored, effects };
-          if (!write) return { value, change: null };
-          const state = agentState({ data, version: stored, stepSchemas: row.stepSchemas });
-          const after = { ...state, ...effectsInAudit(effects) };
-          const audit = agentFact('agent.update', agentName, agentState(row), after);
-          const change = changesPolicies(effects) ? { agents: [agentName] } : changeOfRegistration(row, data);
-          return { value, change, audit };
-        },
-      );
-      if (created) asked.forget(agentName);
+      const { id, created, merge, version, effects } = await mutate<Registered>(context, async (scope) => {
+        const store = createAgentStore(scope);
+        const row = await store.find(agentName);
+        demandVersion(ifVersion, { kind: 'Agent', name: agentName, version: row?.version ?? 0 });
+        if (row === null) {
+          const data = stringifyJson(incoming);
+          const inserted = await store.insert({ name: agentName, data, createdAtMs: now() });
+          const effects = await settleLabels(scope, inserted, incoming.agent.agent_metadata, mayTake);
+          const { id, version } = inserted;
+          const value = { id, created: true, merge: null, version, effects };
+          const after = { ...agentState(inserted), ...effectsInAudit(effects) };
+          const audit = agentFact('agent.create', agentName, null, after);
+          return { value, change: { agents: [agentKey] }, audit };
+        }
+        const merged = await mergeInto(scope, row, incoming, mode, force);
+        const write = merged.changed || force;
+        const data = stringifyJson(merged.registration);
+        const stored = write ? await store.update(row.id, { data }) : row.version;
+        const { agent_metadata: metadata } = merged.registration.agent;
+        const effects = write
+          ? await settleLabels(scope, { id: row.id, version: stored }, metadata, mayTake)
+          : NO_EFFECTS;
+        const value = { id: row.id, created: false, merge: merged, version: stored, effects };
+        if (!write) return { value, change: null };
+        const state = agentState({ data, version: stored, stepSchemas: row.stepSchemas });
+        const after = { ...state, ...effectsInAudit(effects) };
+        const audit = agentFact('agent.update', agentName, agentState(row), after);
+        const change = changesPolicies(effects) ? { agents: [agentKey] } : changeOfRegistration(row, data);
+        return { value, change, audit };
+      });
+      if (created) asked.forget(agentKey);
       return {
         created,
         // A new agent has those of the policies for every agent.
-        controls: omitsControls ? [] : await activeControls(database.client, id),
+        controls: omitsControls ? [] : await activeControls(scopeOf(context, database.client), id),
         overwrite_applied: mode === 'overwrite' && merge?.changed === true,
         overwrite_changes: merge?.changes ?? noChanges(),
-        warnings: listed(
-          context.ignoredParts(),
-          ignoredTarget(context, { target_type, target_id }),
-          effectWarnings(effects),
-        ),
+        warnings: listed(context.ignoredParts(), effectWarnings(effects)),
         version,
       };
     },
 
     /** Deletes an agent with its links. Throws AGENT_NOT_FOUND or VERSION_MISMATCH. */
     async remove(context: CallContext, agentName: string, ifVersion: IfVersion) {
-      const { agent, links } = await mutate(context, async ({ client: tx }) => {
-        const row = await demandedAgent(tx, agentName, ifVersion);
+      const { agent, links } = await mutate(context, async (scope) => {
+        const row = await demandedAgent(scope, agentName, ifVersion);
         const links = {
-          control_ids: await createAgentControlStore(tx).linkedIds(row.id),
-          policy_ids: (await createAgentPolicyStore(tx).policyIdsOf([row.id])).get(row.id) ?? [],
+          control_ids: await createAgentControlStore(scope).linkedIds(row.id),
+          policy_ids: (await createAgentPolicyStore(scope).policyIdsOf([row.id])).get(row.id) ?? [],
         };
-        const removed = await createAgentStore(tx).remove(row);
+        const removed = await createAgentStore(scope).remove(row);
         const audit = agentFact('agent.delete', row.name, { ...agentState(row), ...links }, null);
-        return { value: { agent: row, links: removed }, change: { agents: [row.name] }, audit };
+        return { value: { agent: row, links: removed }, change: { agents: [row.key] }, audit };
       });
-      asked.forget(agent.name);
+      asked.forget(agent.key);
       return {
         success: true,
         removed_controls_count: links.controls,
@@ -217,17 +214,18 @@ export function createAgentService(options: AgentServiceOptions) {
      */
     async listControls(context: CallContext, input: AgentInputs['listAgentControls']) {
       demandWholeTarget(input);
-      ignoredTarget(context, input);
       const agentName = readAgentName(input.agent_name, 'agent_name');
-      const { revision, hasAgent } = await createAgentControlStore(database.client).revisionFor(agentName);
+      const scope = scopeOf(context, database.client);
+      const { revision, hasAgent } = await createAgentControlStore(scope).revisionFor(agentName);
       if (!hasAgent) throw agentNotFound(agentName);
-      const agent = await feed.at(agentName, revision);
+      const agentKey = scope.namespace.agentKey(agentName);
+      const agent = await feed.at(agentKey, revision);
       const reply =
         agent === null
-          ? listedPage(await controlsFromDatabase(agentName), input)
+          ? listedPage(await controlsFromDatabase(scope, agentName), input)
           : agent.reply(pageKey(input), () => listedPage(agent.listed(), input));
       // Used by clients that evaluate controls themselves; user interfaces list all of them.
-      if (input.enabled_state === 'enabled') asked.note(agentName);
+      if (input.enabled_state === 'enabled') asked.note(agentKey);
       return reply;
     },
 
@@ -236,31 +234,31 @@ export function createAgentService(options: AgentServiceOptions) {
      * POLICY_CONTROL_INCOMPATIBLE.
      */
     async addControl(context: CallContext, agentName: string, controlId: number, ifVersion: IfVersion) {
-      const linked = await mutate(context, async ({ client: tx }) => {
-        await demandControlOfOwnAgents(tx, context.principal.agents, controlId);
-        const agent = await demandedAgent(tx, agentName, ifVersion);
-        const control = await existingControl(tx, controlId);
+      const linked = await mutate(context, async (scope) => {
+        await demandControlOfOwnAgents(scope, context.principal.agents, controlId);
+        const agent = await demandedAgent(scope, agentName, ifVersion);
+        const control = await existingControl(scope, controlId);
         // An existing link is checked again, so repeating the call shows whether the agent can still run it.
         const registration = readStoredRegistration(agent.data);
         const problems = compatibilityProblems(registration, agent.name, readCandidates([control], registry));
         if (problems.length > 0) throw policyControlIncompatible(problems);
-        const added = await createAgentControlStore(tx).add(agent.id, control.id);
+        const added = await createAgentControlStore(scope).add(agent.id, control.id);
         const value = { agent, control };
         if (!added) return { value, change: null };
         const audit = agentFact('agent.add_control', agent.name, null, controlLink(control));
-        return { value, change: { agents: [agent.name] }, audit };
+        return { value, change: { agents: [agent.key] }, audit };
       });
       return { success: true, warnings: agentLinkWarnings(linked.agent, [linked.control], registry) };
     },
 
     /** Removes a direct link; policies may keep the control. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */
     async removeControl(context: CallContext, agentName: string, controlId: number) {
-      return mutate(context, async ({ client: tx }) => {
-        await demandControlOfOwnAgents(tx, context.principal.agents, controlId);
-        const agent = await existingAgent(tx, agentName);
-        const control = await existingControl(tx, controlId);
-        const removed = await createAgentControlStore(tx).remove(agent.id, control.id);
-        const stillActive = await createPolicyControlStore(tx).bringsTo(agent.id, control.id);
+      return mutate(context, async (scope) => {
+        await demandControlOfOwnAgents(scope, context.principal.agents, controlId);
+        const agent = await existingAgent(scope, agentName);
+        const control = await existingControl(scope, controlId);
+        const removed = await createAgentControlStore(scope).remove(agent.id, control.id);
+        const stillActive = await createPolicyControlStore(scope).bringsTo(agent.id, control.id);
         const value = {
           success: true,
           removed_direct_association: removed,
@@ -268,13 +266,13 @@ export function createAgentService(options: AgentServiceOptions) {
         };
         if (!removed) return { value, change: null };
         const audit = agentFact('agent.remove_control', agent.name, controlLink(control), null);
-        return { value, change: { agents: [agent.name] }, audit };
+        return { value, change: { agents: [agent.key] }, audit };
       });
     },
   };
 
   async function mergeInto(
-    tx: DbClient,
+    scope: Scoped,
     row: AgentRow,
     incoming: AgentRegistration,
     mode: 'strict' | 'overwrite',
@@ -284,42 +282,35 @@ export function createAgentService(options: AgentServiceOptions) {
     if (stored === undefined) {
       if (!force) throw agentCorrupted(row.name, [CORRUPTED_AGENT_ITEM]);
       const empty: AgentRegistration = { agent: incoming.agent, steps: [], evaluators: [] };
-      return merged(empty, incoming, mode, tx, row.id);
+      return merged(empty, incoming, mode, scope, row.id);
     }
-    return merged(stored, incoming, mode, tx, row.id);
+    return merged(stored, incoming, mode, scope, row.id);
   }
 
   async function merged(
     stored: AgentRegistration,
     incoming: AgentRegistration,
     mode: 'strict' | 'overwrite',
-    tx: DbClient,
+    scope: Scoped,
     agentId: number,
   ): Promise<Merge> {
     if (mode === 'strict') return mergeStrict(stored, incoming);
     // An unreadable one is reported once the registration is stored, as in strict mode.
-    const linked = await readableControls(tx, agentId, registry);
+    const linked = await readableControls(scope, agentId, registry);
     const active = linked.filter(({ control }) => control.enabled);
     return mergeOverwrite(stored, incoming, active);
   }
 
-  async function controlsFromDatabase(agentName: string): Promise<ListedControl[]> {
-    const row = await existingAgent(database.client, agentName);
-    const linked = await linkedControls(database.client, row.id, registry);
+  async function controlsFromDatabase(scope: Scoped, agentName: string): Promise<ListedControl[]> {
+    const row = await existingAgent(scope, agentName);
+    const linked = await linkedControls(scope, row.id, registry);
     return linked.map((control) => ({ view: printed(control), rendered: control.rendered }));
   }
 
-  async function activeControls(client: DbClient, agentId: number) {
-    const linked = await linkedControls(client, agentId, registry);
+  async function activeControls(scope: Scoped, agentId: number) {
+    const linked = await linkedControls(scope, agentId, registry);
     return linked.filter(({ control }) => control.enabled).map(printed);
   }
-}
-
-/** Warns the caller that its target, if any, has no effect; the same as the warnings of a reply. */
-function ignoredTarget(context: CallContext, target: Target): Warning[] {
-  const warnings = namesTarget(target) ? [TARGET_WARNING] : [];
-  context.warn(warnings);
-  return warnings;
 }
 
 interface StoredAgent extends AgentRegistration {
@@ -342,15 +333,15 @@ interface Registered {
   readonly effects: LabelEffects;
 }
 
-/** The row of an agent by its name in a path. Throws a VALIDATION_ERROR or AGENT_NOT_FOUND. */
-export async function existingAgent(client: DbClient, name: string): Promise<AgentRow> {
+/** The row of an agent of the namespace by its name in a path. Throws a VALIDATION_ERROR or AGENT_NOT_FOUND. */
+export async function existingAgent(scope: Scoped, name: string): Promise<AgentRow> {
   const agentName = readAgentName(name, 'agent_name');
-  return (await createAgentStore(client).find(agentName)) ?? fail(agentNotFound(agentName));
+  return (await createAgentStore(scope).find(agentName)) ?? fail(agentNotFound(agentName));
 }
 
 /** The same in the transaction of a change. Throws VERSION_MISMATCH as well. */
-export async function demandedAgent(tx: DbClient, name: string, ifVersion: IfVersion): Promise<AgentRow> {
-  const row = await existingAgent(tx, name);
+export async function demandedAgent(scope: Scoped, name: string, ifVersion: IfVersion): Promise<AgentRow> {
+  const row = await existingAgent(scope, name);
   demandVersion(ifVersion, { kind: 'Agent', name: row.name, version: row.version });
   return row;
 }
@@ -380,8 +371,8 @@ function printedActivity(activity: AgentActivity | undefined) {
 }
 
 /** A registration changes verdicts by the schemas of its steps only; any change has a revision. */
-export function changeOfRegistration({ name, data }: AgentRow, next: string): Change {
-  return stepSchemasText(data) === stepSchemasText(next) ? {} : { agents: [name] };
+export function changeOfRegistration({ key, data }: AgentRow, next: string): Change {
+  return stepSchemasText(data) === stepSchemasText(next) ? {} : { agents: [key] };
 }
 
 /** ISO 8601 in UTC without a zone suffix, microseconds unless the fraction is zero: expected by clients. */

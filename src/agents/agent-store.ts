@@ -1,9 +1,10 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { type AgentKey, nameOfKey } from '../contract/call/namespace.js';
 import { effectivePairs } from '../controls/effective-controls.js';
 import type { StepSchemaMode } from '../core/step-schemas.js';
-import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
+import { inNamespace, type Scoped } from '../database/scoped.js';
 import { assertStorable, isStorable } from '../database/text.js';
 import { type AgentFilters, agentPageQuery } from './agent-page.js';
 import { storedMode } from './registered-schemas.js';
@@ -14,6 +15,8 @@ export type { AgentFilters } from './agent-page.js';
 export interface AgentRow {
   readonly id: number;
   readonly name: string;
+  /** Identifies it among the agents of all namespaces. */
+  readonly key: AgentKey;
   /** JSON text of the registration. */
   readonly data: string;
   /** Milliseconds since the epoch. */
@@ -26,10 +29,14 @@ export interface AgentRow {
   readonly stepSchemas: StepSchemaMode | null;
 }
 
+/** An agent to be stored. */
+export type NewAgent = Pick<AgentRow, 'name' | 'data' | 'createdAtMs'>;
+
 /** A stored agent without its registration. */
 export interface KnownAgent {
   readonly id: number;
   readonly name: string;
+  readonly key: AgentKey;
   /** Null when no client has requested its controls. */
   readonly controlsAskedAtMs: bigint | null;
 }
@@ -46,31 +53,39 @@ export interface AgentActivity {
   readonly lastDeniedS: number | null;
 }
 
-/** Stored agents. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
-export function createAgentStore(client: DbClient) {
+/**
+ * Stored agents of a namespace, by their plain names. Writing needs the client of a mutation. Every method rejects with a
+ * `ServiceError` only.
+ */
+export function createAgentStore(scope: Scoped) {
+  const { client, namespace } = scope;
+  const of = { namespace: namespace.name };
+  const keysOf = (names: readonly string[]) => names.map((name) => namespace.agentKey(name));
   return {
     find: (name: string): Promise<AgentRow | null> =>
       withServiceErrors(async () => {
         if (!isStorable(name)) return null;
-        const row = await client.agent.findUnique({ where: { name } });
+        const row = await client.agent.findUnique({ where: { name: namespace.agentKey(name), ...of } });
         return row === null ? null : toRow(row);
       }),
 
     /** Those of up to 1,000 names that exist, without their registrations. */
     findAll: (names: readonly string[]): Promise<KnownAgent[]> =>
-      withServiceErrors(() =>
-        client.agent.findMany({
-          where: { name: { in: names.filter(isStorable) } },
+      withServiceErrors(async () => {
+        const rows = await client.agent.findMany({
+          where: { name: { in: keysOf(names.filter(isStorable)) }, ...of },
           select: { id: true, name: true, controlsAskedAtMs: true },
-        }),
-      ),
+        });
+        return rows.map((row) => ({ ...row, name: nameOfKey(row.name), key: row.name as AgentKey }));
+      }),
 
     /** The name must be free. */
-    insert: (agent: Pick<AgentRow, 'name' | 'data' | 'createdAtMs'>): Promise<AgentRow> =>
+    insert: (agent: NewAgent): Promise<AgentRow> =>
       withServiceErrors(async () => {
         assertStorable(agent.name);
         assertStorable(agent.data);
-        const data = { name: agent.name, data: agent.data, createdAtMs: BigInt(agent.createdAtMs) };
+        const name = namespace.agentKey(agent.name);
+        const data = { name, data: agent.data, createdAtMs: BigInt(agent.createdAtMs), ...of };
         return toRow(await client.agent.create({ data }));
       }),
 
@@ -79,24 +94,27 @@ export function createAgentStore(client: DbClient) {
       withServiceErrors(async () => {
         assertStorable(data);
         const written = { data, version: { increment: 1 } };
-        const row = await client.agent.update({ where: { id }, data: written, select: { version: true } });
+        const where = { id, ...of };
+        const row = await client.agent.update({ where, data: written, select: { version: true } });
         return Number(row.version);
       }),
 
     /** Sets how its steps are compared with their registered schemas. */
     setStepSchemas: (id: number, stepSchemas: StepSchemaMode | null): Promise<void> =>
       withServiceErrors(async () => {
-        await client.agent.update({ where: { id }, data: { stepSchemas }, select: { id: true } });
+        await client.agent.update({ where: { id, ...of }, data: { stepSchemas }, select: { id: true } });
       }),
 
     /** Removes an agent with its links and policies, and when it was used and evaluated. Returns the numbers of those. */
     remove: ({ id, name }: Pick<AgentRow, 'id' | 'name'>): Promise<RemovedLinks> =>
       withServiceErrors(async () => {
-        const controls = await client.agentControl.deleteMany({ where: { agentId: id } });
-        const policies = await client.agentPolicy.deleteMany({ where: { agentId: id } });
-        await client.agent.delete({ where: { id }, select: { id: true } });
-        await client.agentUse.deleteMany({ where: { agentName: name } });
-        await client.agentActivity.deleteMany({ where: { agentName: name } });
+        const links = { where: { agentId: id, agent: of } };
+        const controls = await client.agentControl.deleteMany(links);
+        const policies = await client.agentPolicy.deleteMany(links);
+        await client.agent.delete({ where: { id, ...of }, select: { id: true } });
+        const agentName = namespace.agentKey(name);
+        await client.agentUse.deleteMany({ where: { agentName } });
+        await client.agentActivity.deleteMany({ where: { agentName } });
         return { controls: controls.count, policies: policies.count };
       }),
 
@@ -108,7 +126,8 @@ export function createAgentStore(client: DbClient) {
       withServiceErrors(async () => {
         const rows = await client.$queryRaw<BoundedRow[]>(Prisma.sql`
           SELECT "id", CASE WHEN LENGTH("data") <= ${maxLength} THEN "data" END AS "data"
-          FROM "agents" WHERE ${id === null ? Prisma.sql`1 = 1` : Prisma.sql`"id" < ${id}`}
+          FROM "agents" a WHERE ${inNamespace('a', scope)}
+            AND ${id === null ? Prisma.sql`1 = 1` : Prisma.sql`"id" < ${id}`}
           ORDER BY "id" DESC LIMIT ${limit}`);
         return rows.map((row) => ({ id: Number(row.id), data: row.data }));
       }),
@@ -116,9 +135,9 @@ export function createAgentStore(client: DbClient) {
     /** One page in the order of the filters. */
     list: (filters: AgentFilters): Promise<Page<AgentRow>> =>
       withServiceErrors(async () => {
-        const query = await agentPageQuery(client, filters);
+        const query = await agentPageQuery(scope, filters);
         return findPage(client, query, async (ids) => {
-          const rows = await client.agent.findMany({ where: { id: { in: ids } } });
+          const rows = await client.agent.findMany({ where: { id: { in: ids }, ...of } });
           return rows.map(toRow);
         });
       }),
@@ -126,10 +145,10 @@ export function createAgentStore(client: DbClient) {
     /** When agents were last active; an agent that never was is absent. */
     activity: (names: readonly string[]): Promise<Map<string, AgentActivity>> =>
       withServiceErrors(async () => {
-        const rows = await client.agentActivity.findMany({ where: { agentName: { in: [...names] } } });
+        const rows = await client.agentActivity.findMany({ where: { agentName: { in: keysOf(names) } } });
         return new Map(
           rows.map(({ agentName, lastEvaluatedS, lastDeniedS }) => [
-            agentName,
+            nameOfKey(agentName),
             {
               lastEvaluatedS: Number(lastEvaluatedS),
               lastDeniedS: lastDeniedS === null ? null : Number(lastDeniedS),
@@ -141,8 +160,8 @@ export function createAgentStore(client: DbClient) {
     /** When agents were used last, in milliseconds since the epoch; an agent without a known use is absent. */
     lastUses: (names: readonly string[]): Promise<Map<string, number>> =>
       withServiceErrors(async () => {
-        const rows = await client.agentUse.findMany({ where: { agentName: { in: [...names] } } });
-        return new Map(rows.map(({ agentName, usedAtMs }) => [agentName, Number(usedAtMs)]));
+        const rows = await client.agentUse.findMany({ where: { agentName: { in: keysOf(names) } } });
+        return new Map(rows.map(({ agentName, usedAtMs }) => [nameOfKey(agentName), Number(usedAtMs)]));
       }),
 
     /** Number of enabled controls of each agent, by links and policies; an agent without any is absent. */
@@ -152,7 +171,7 @@ export function createAgentStore(client: DbClient) {
         const rows = await client.$queryRaw<{ id: number; count: bigint }[]>(Prisma.sql`
           SELECT e."agent_id" AS "id", COUNT(*) AS "count"
           FROM (${effectivePairs({ agentIds })}) e JOIN "controls" c ON c."id" = e."control_id"
-          WHERE c."enabled" = ${true}
+          WHERE c."enabled" = ${true} AND ${inNamespace('c', scope)}
           GROUP BY e."agent_id"`);
         return new Map(rows.map(({ id, count }) => [Number(id), Number(count)]));
       }),
@@ -176,7 +195,7 @@ interface StoredRow {
 
 function toRow({
   id,
-  name,
+  name: key,
   data,
   createdAtMs,
   controlsAskedAtMs,
@@ -185,7 +204,8 @@ function toRow({
 }: StoredRow): AgentRow {
   return {
     id,
-    name,
+    name: nameOfKey(key),
+    key: key as AgentKey,
     data,
     createdAtMs: Number(createdAtMs),
     controlsAskedAtMs: controlsAskedAtMs === null ? null : Number(controlsAskedAtMs),

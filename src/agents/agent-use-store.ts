@@ -1,4 +1,5 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { AgentKey } from '../contract/call/namespace.js';
 import type { Database } from '../database/database.js';
 
 /** Rows written by one transaction, which blocks other writers of a SQLite file for some milliseconds. */
@@ -7,18 +8,18 @@ const MAX_WRITTEN_AT_ONCE = 500;
 /** When agents were used last. No verdict depends on it. */
 export interface AgentUseStore {
   /** Records that agents were used at a time, in milliseconds since 1970. */
-  record(agentNames: readonly string[], usedAtMs: number): Promise<void>;
-  /** Names of agents that exist, those used last first. */
-  lastUsed(limit: number): Promise<string[]>;
+  record(agents: readonly AgentKey[], usedAtMs: number): Promise<void>;
+  /** Agents that exist, those used last first. */
+  lastUsed(limit: number): Promise<AgentKey[]>;
   /** Forgets uses before a time, in milliseconds since 1970. */
   forgetBefore(timeMs: number): Promise<void>;
 }
 
 export function createAgentUseStore(bulk: Database['bulk']): AgentUseStore {
   return {
-    async record(agentNames, usedAtMs) {
+    async record(agents, usedAtMs) {
       // In one order in all processes: PostgreSQL locks rows as they are written.
-      const names = [...agentNames].sort();
+      const names = [...agents].sort();
       for (let from = 0; from < names.length; from += MAX_WRITTEN_AT_ONCE) {
         const rows = names
           .slice(from, from + MAX_WRITTEN_AT_ONCE)
@@ -37,7 +38,7 @@ export function createAgentUseStore(bulk: Database['bulk']): AgentUseStore {
           SELECT u."agent_name" FROM "agent_uses" u JOIN "agents" a ON a."name" = u."agent_name"
           ORDER BY u."used_at_ms" DESC, u."agent_name" LIMIT ${limit}`,
       );
-      return rows.map(([name]) => String(name));
+      return rows.map(([key]) => String(key) as AgentKey);
     },
     async forgetBefore(timeMs) {
       await bulk.transaction((tx) =>

@@ -1,5 +1,6 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { BoundedMap } from '../contract/bounded-map.js';
+import type { AgentKey } from '../contract/call/namespace.js';
 import type { Database } from '../database/database.js';
 
 /** Agents cached as noted; beyond it notes are repeated. */
@@ -10,9 +11,9 @@ const REMEMBERED_MS = 3_600_000;
 /** Notes agents whose clients request their controls, as clients that evaluate controls themselves do. */
 export interface AskedForControls {
   /** Notes a request of an agent's client. Returns immediately; a note that fails is repeated next time. */
-  note(agentName: string): void;
+  note(agent: AgentKey): void;
   /** The agent was deleted: the next one with its name is noted again. */
-  forget(agentName: string): void;
+  forget(agent: AgentKey): void;
 }
 
 export interface AskedForControlsOptions {
@@ -23,20 +24,20 @@ export interface AskedForControlsOptions {
 
 /** No verdict depends on the notes, so they are not mutations. The first note of an agent is kept. */
 export function createAskedForControls({ database, now }: AskedForControlsOptions): AskedForControls {
-  const notedAtMs = new BoundedMap<string, number>({ entries: MAX_REMEMBERED });
+  const notedAtMs = new BoundedMap<AgentKey, number>({ entries: MAX_REMEMBERED });
   return {
-    note(agentName) {
+    note(agent) {
       const nowMs = now();
-      const before = notedAtMs.get(agentName);
+      const before = notedAtMs.get(agent);
       if (before !== undefined && Math.abs(nowMs - before) < REMEMBERED_MS) return;
-      notedAtMs.set(agentName, nowMs);
+      notedAtMs.set(agent, nowMs);
       const update = Prisma.sql`
         UPDATE "agents" SET "controls_asked_at_ms" = ${nowMs}
-        WHERE "name" = ${agentName} AND "controls_asked_at_ms" IS NULL`;
-      database.bulk.transaction((tx) => tx.run(update)).catch(() => notedAtMs.delete(agentName));
+        WHERE "name" = ${agent} AND "controls_asked_at_ms" IS NULL`;
+      database.bulk.transaction((tx) => tx.run(update)).catch(() => notedAtMs.delete(agent));
     },
-    forget(agentName) {
-      notedAtMs.delete(agentName);
+    forget(agent) {
+      notedAtMs.delete(agent);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { type AgentKey, nameOfKey } from '../contract/call/namespace.js';
 import { createWakeTurns } from '../contract/call/wake-turns.js';
 import { draining } from '../contract/errors/draining.js';
 import { type AgentState, createAgentControlStore } from '../controls/agent-control-store.js';
@@ -7,6 +8,7 @@ import type { RecordedChange } from '../database/change-log.js';
 import type { DbClient } from '../database/database.js';
 import { unavailable } from '../database/errors.js';
 import { loadedInTime } from '../database/in-time.js';
+import { scopeOfKey } from '../database/scoped.js';
 import { linkedControl } from './agent-controls.js';
 import { agentNotFound } from './agent-errors.js';
 import { unchangedSince } from './control-history.js';
@@ -39,7 +41,7 @@ const MAX_LOAD_ATTEMPTS = 100;
  */
 export class ControlFeed {
   readonly #options: ControlFeedOptions;
-  readonly #agents = new Map<string, WatchedAgent>();
+  readonly #agents = new Map<AgentKey, WatchedAgent>();
   /** Agents with a change that is not loaded. */
   readonly #behind = new Set<WatchedAgent>();
   readonly #catchUp = createCatchUp({
@@ -77,13 +79,13 @@ export class ControlFeed {
    * called at the end of the watch. Rejects with AGENT_NOT_FOUND, CORRUPTED_DATA or SERVICE_UNAVAILABLE.
    */
   async join(
-    agentName: string,
+    key: AgentKey,
     fromRevision: number,
   ): Promise<{ readonly agent: WatchedAgent; readonly isCurrent: boolean }> {
     const { maxWatchers = MAX_WATCHERS } = this.#options;
     if (this.#closed) throw shuttingDown();
     if (this.#watchers >= maxWatchers) throw unavailable('Too many streams tell of controls.');
-    const agent = this.#use(agentName);
+    const agent = this.#use(key);
     this.#watchers += 1;
     try {
       await this.#loadUpTo(agent, fromRevision);
@@ -103,9 +105,9 @@ export class ControlFeed {
    * The agent with its controls of a revision, which the database has just told; null if they cannot be told from here.
    * It must be read at once. Rejects like `join`.
    */
-  async at(agentName: string, revision: number): Promise<WatchedAgent | null> {
+  async at(key: AgentKey, revision: number): Promise<WatchedAgent | null> {
     if (this.#closed) return null;
-    const agent = this.#use(agentName);
+    const agent = this.#use(key);
     try {
       await this.#loadUpTo(agent, revision);
       if (agent.failure !== null) throw agent.failure;
@@ -121,9 +123,9 @@ export class ControlFeed {
     this.#release(agent);
   }
 
-  #use(agentName: string): WatchedAgent {
-    const agent = this.#agents.get(agentName) ?? new WatchedAgent(agentName, this.#options.followed);
-    this.#agents.set(agentName, agent);
+  #use(key: AgentKey): WatchedAgent {
+    const agent = this.#agents.get(key) ?? new WatchedAgent(key, this.#options.followed);
+    this.#agents.set(key, agent);
     this.#kept.delete(agent);
     agent.users += 1;
     return agent;
@@ -154,7 +156,7 @@ export class ControlFeed {
       // The log does not cover what was before it.
       if (agents === 'any') this.#comparableFrom = Math.max(this.#comparableFrom, revision);
       const everyone = [...this.#agents.values()];
-      const named = agents === 'any' ? everyone : agents.map((name) => this.#agents.get(name));
+      const named = agents === 'any' ? everyone : agents.map((key) => this.#agents.get(key as AgentKey));
       for (const agent of named) this.#demand(agent, revision);
       for (const agent of everyone) if (agent.mayHave(change)) this.#demand(agent, revision);
     }
@@ -201,11 +203,11 @@ export class ControlFeed {
 
   async #loadUntilCurrent(agent: WatchedAgent): Promise<void> {
     const { client, now } = this.#options;
-    const store = createAgentControlStore(client);
+    const store = createAgentControlStore(scopeOfKey(agent.key, client));
     for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS && agent.failure === null; attempt += 1) {
       const generation = this.#generation;
       const startedAtMs = now();
-      const state = await loadedInTime(store.stateOf(agent.name));
+      const state = await loadedInTime(store.stateOf(nameOfKey(agent.key)));
       if (generation !== this.#generation) continue;
       this.#take(agent, state, startedAtMs);
       if (agent.isBehind) continue;
@@ -218,7 +220,7 @@ export class ControlFeed {
   #take(agent: WatchedAgent, state: AgentState, atMs: number): void {
     const { controls } = state;
     try {
-      if (controls === null) throw agentNotFound(agent.name);
+      if (controls === null) throw agentNotFound(nameOfKey(agent.key));
       const present = (row: (typeof controls)[number]) => linkedControl(row, this.#options.registry);
       if (agent.take(state, atMs, controls, present)) this.#wake(agent);
     } catch (error) {
@@ -236,7 +238,7 @@ export class ControlFeed {
   #forget(agent: WatchedAgent): void {
     this.#behind.delete(agent);
     this.#kept.delete(agent);
-    if (this.#agents.get(agent.name) === agent) this.#agents.delete(agent.name);
+    if (this.#agents.get(agent.key) === agent) this.#agents.delete(agent.key);
   }
 
   #forgetKept(): void {
@@ -266,13 +268,13 @@ export class ControlFeed {
   }
 
   #search(agent: WatchedAgent): Promise<number> {
-    const { name, readRevision, policyIds } = agent;
+    const { key, readRevision, policyIds } = agent;
     // Policies may change during the search while the controls stay the same.
     const had = {
       has: (controlId: number) => agent.has(controlId),
       hasPolicy: (policyId: number) => policyIds.has(policyId),
     };
-    return loadedInTime(unchangedSince(this.#options.client, name, readRevision, had));
+    return loadedInTime(unchangedSince(this.#options.client, key, readRevision, had));
   }
 
   #wake(agent: WatchedAgent): void {

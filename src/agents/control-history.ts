@@ -1,4 +1,5 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { AgentKey } from '../contract/call/namespace.js';
 import { MAX_READ_REVISIONS } from '../database/change-log.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
@@ -24,15 +25,15 @@ interface Had {
  */
 export async function unchangedSince(
   client: DbClient,
-  agentName: string,
+  agent: AgentKey,
   revision: number,
   had: Had,
 ): Promise<number> {
   return withServiceErrors(async () => {
-    // Names of agents are unchanged in JSON. `replace` is the substring search that both databases have.
+    // Keys of agents are unchanged in JSON. `replace` is the substring search that both databases have.
     const rows = await client.$queryRaw<LogRow[]>(Prisma.sql`
       SELECT "revision", "controls", "policies",
-        CASE WHEN "policies" IS NULL OR replace("agents", ${`"${agentName}"`}, '') <> "agents"
+        CASE WHEN "policies" IS NULL OR replace("agents", ${`"${agent}"`}, '') <> "agents"
           THEN 1 ELSE 0 END AS "concerned"
       FROM "changes" WHERE "revision" <= ${revision} AND "revision" > ${revision - MAX_READ_REVISIONS}
       ORDER BY "revision" DESC`);

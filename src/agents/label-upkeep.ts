@@ -1,12 +1,14 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import { type AgentKey, nameOfKey } from '../contract/call/namespace.js';
 import { originOfService } from '../database/audit-log.js';
-import type { Database, DbClient } from '../database/database.js';
-import { createAgentLabelStore, type UnreadAgent } from './agent-label-store.js';
+import type { Database } from '../database/database.js';
+import { type Scoped, scopeOfKey } from '../database/scoped.js';
+import { anyUnreadAgent, createAgentLabelStore, type UnreadAgent } from './agent-label-store.js';
 import { readStoredRegistration } from './agent-schemas.js';
 import { createAgentStore } from './agent-store.js';
 import { changesPolicies, effectsInAudit, settleLabels } from './settled-labels.js';
 
-/** Agents whose labels are read in one mutation, which blocks all others. */
+/** Agents whose labels are read in one mutation, which blocks all others. They are of one namespace. */
 const BATCH = 50;
 
 export interface LabelUpkeepOptions {
@@ -23,19 +25,20 @@ export function createLabelUpkeep({ database, now }: LabelUpkeepOptions): { catc
   return {
     async catchUp() {
       for (;;) {
-        const waiting = await createAgentLabelStore(database.client).unread(1);
-        if (waiting.length === 0) return;
+        const waiting = await anyUnreadAgent(database.client);
+        if (waiting === undefined) return;
         await database.mutate(async (tx) => {
-          const unread = await createAgentLabelStore(tx).unread(BATCH);
-          const changed: string[] = [];
+          const scope = scopeOfKey(waiting.key, tx);
+          const unread = await createAgentLabelStore(scope).unread(BATCH);
+          const changed: AgentKey[] = [];
           const effects: JsonObject = {};
           for (const agent of unread) {
-            const found = await settle(tx, agent);
+            const found = await settle(scope, agent);
             if (!changesPolicies(found)) continue;
-            changed.push(agent.name);
-            effects[agent.name] = effectsInAudit(found);
+            changed.push(agent.key);
+            effects[nameOfKey(agent.key)] = effectsInAudit(found);
           }
-          const names = unread.map(({ name }) => name);
+          const names = unread.map(({ key }) => nameOfKey(key));
           return {
             value: undefined,
             changed: unread.length > 0,
@@ -56,8 +59,8 @@ export function createLabelUpkeep({ database, now }: LabelUpkeepOptions): { catc
 }
 
 /** One by one: registrations may be large. */
-async function settle(tx: DbClient, { name }: UnreadAgent) {
-  const row = await createAgentStore(tx).find(name);
-  if (row === null) throw new Error(`agent ${name} is not there in the transaction that found it`);
-  return settleLabels(tx, row, readStoredRegistration(row.data)?.agent.agent_metadata, false);
+async function settle(scope: Scoped, { key }: UnreadAgent) {
+  const row = await createAgentStore(scope).find(nameOfKey(key));
+  if (row === null) throw new Error(`agent ${key} is not there in the transaction that found it`);
+  return settleLabels(scope, row, readStoredRegistration(row.data)?.agent.agent_metadata, false);
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RegistrationNotes } from '../controls/control-review.js';
 import { type ControlDefinition, leavesOf } from '../controls/definition/definition.js';
-import type { DbClient } from '../database/database.js';
+import type { Scoped } from '../database/scoped.js';
 import { createAgentStore } from './agent-store.js';
 import { isBuiltInType, stepNotes } from './step-notes.js';
 import { addSteps, emptyCatalogue, type StepCatalogue } from './steps-catalogue.js';
@@ -20,10 +20,10 @@ const PAGE_SIZE = 20;
  * nothing agents register.
  */
 export function createRegistrationNotes(): RegistrationNotes {
-  return async (client, definition) => {
+  return async (scope, definition) => {
     if (!namesSteps(definition)) return [];
     try {
-      const catalogue = await readCatalogue(client);
+      const catalogue = await readCatalogue(scope);
       return [...stepNotes(definition, catalogue)];
     } catch {
       // The change itself reports a problem of the database, if it depends on it.
@@ -43,9 +43,9 @@ function namesSteps({ scope, condition }: ControlDefinition): boolean {
   return false;
 }
 
-/** The steps of the newest agents. */
-async function readCatalogue(client: DbClient): Promise<StepCatalogue> {
-  const store = createAgentStore(client);
+/** The steps of the newest agents of the namespace. */
+async function readCatalogue(scope: Scoped): Promise<StepCatalogue> {
+  const store = createAgentStore(scope);
   const catalogue = emptyCatalogue('any agent');
   let before: number | null = null;
   let agents = 0;

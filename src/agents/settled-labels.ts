@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { Principal } from '../contract/call/handler.js';
 import type { Warning } from '../contract/warnings/warning.js';
-import type { DbClient } from '../database/database.js';
+import type { Scoped } from '../database/scoped.js';
 import { createAgentLabelStore, type NamedPolicy } from './agent-label-store.js';
 import { labelsOf } from './agent-labels.js';
 
@@ -26,12 +26,12 @@ interface StoredVersion {
  * could free it of policies otherwise.
  */
 export async function settleLabels(
-  tx: DbClient,
+  scope: Scoped,
   { id, version }: StoredVersion,
   metadata: JsonObject | null | undefined,
   mayTake: boolean,
 ): Promise<LabelEffects> {
-  const store = createAgentLabelStore(tx);
+  const store = createAgentLabelStore(scope);
   await store.write(id, version, labelsOf(metadata));
   const { missing, stale } = await store.policiesByLabels(id);
   await store.give(id, missing);

@@ -1,3 +1,4 @@
+import type { AgentKey } from '../contract/call/namespace.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import type { StepSchemaMode } from '../core/step-schemas.js';
 
@@ -24,7 +25,7 @@ export interface StepSchemaReports {
   /** The setting in effect for an agent with this one of its own. */
   modeOf(own: StepSchemaMode | null): StepSchemaMode;
   /** The latest first. */
-  mismatchedSteps(agentName: string): readonly MismatchedStep[];
+  mismatchedSteps(agent: AgentKey): readonly MismatchedStep[];
 }
 
 /** The setting to store; null for that of the service. */

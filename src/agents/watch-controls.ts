@@ -25,16 +25,17 @@ const MESSAGE_OVERHEAD = 16 * 1024;
 /** Implements WatchControls: sends the controls of an agent, and then their changes. */
 export type WatchControls = (
   input: AgentInputs['watchControls'],
-  context: Pick<CallContext, 'signal'>,
+  context: Pick<CallContext, 'signal' | 'principal'>,
 ) => AsyncGenerator<object>;
 
 /** Creates streams of the controls of agents. The only state of a stream is the position last sent. */
 export function createWatchControls(options: WatchOptions): WatchControls {
   const { feed, asked, now, heartbeatMs = HEARTBEAT_MS } = options;
-  return async function* watch(input, { signal }) {
+  return async function* watch(input, { signal, principal }) {
     const from = input.from_revision;
-    const { agent, isCurrent } = await feed.join(readAgentName(input.agent_name, 'agent_name'), from ?? 0);
-    asked.note(agent.name);
+    const key = principal.namespace.agentKey(readAgentName(input.agent_name, 'agent_name'));
+    const { agent, isCurrent } = await feed.join(key, from ?? 0);
+    asked.note(agent.key);
     const asks = input.max_message_bytes ?? USUAL_MESSAGE_BYTES;
     const maxBytes = Math.min(asks, options.maxMessageBytes) - MESSAGE_OVERHEAD;
     const reader = new PartReader(agent, isCurrent, maxBytes);

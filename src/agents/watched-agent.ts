@@ -1,3 +1,4 @@
+import type { AgentKey } from '../contract/call/namespace.js';
 import type { AgentState, StoredDefinition } from '../controls/agent-control-store.js';
 import type { RecordedChange } from '../database/change-log.js';
 import { SharedValues } from './shared-values.js';
@@ -22,7 +23,7 @@ export type ControlsMessage = ControlNews & { readonly revision: number };
 
 /** A watched agent: its controls, their revision, and the streams waiting for the next state. */
 export class WatchedAgent {
-  readonly name: string;
+  readonly key: AgentKey;
   readonly #followed: () => Followed;
   readonly #controls = new WatchedControls();
   readonly #waiting = new Set<() => void>();
@@ -49,8 +50,8 @@ export class WatchedAgent {
   /** Why every stream of the agent has to end; null while they may continue. */
   failure: Error | null = null;
 
-  constructor(name: string, followed: () => Followed) {
-    this.name = name;
+  constructor(key: AgentKey, followed: () => Followed) {
+    this.key = key;
     this.#followed = followed;
   }
 

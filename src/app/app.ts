@@ -175,11 +175,14 @@ function observe(
 
 async function start(
   { started, database }: Foundations,
-  { watch, lastKnownGood, warmStart }: Programs,
+  { watch, lastKnownGood, warmStart, namespaces }: Programs,
   { observability, eventSinks, problems }: Features,
 ): Promise<void> {
   await watch.start(lastKnownGood.progress);
-  if (!watch.isBlind) lastKnownGood.startedAt(watch.revision);
+  if (!watch.isBlind) {
+    lastKnownGood.startedAt(watch.revision);
+    await namespaces.load();
+  }
   started.wait?.start((hasOtherState) => {
     if (hasOtherState) watch.replaced();
   });

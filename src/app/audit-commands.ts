@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { createAuditStore } from '../audit/audit-store.js';
 import { verifyPart } from '../audit/verify-chain.js';
+import { DEFAULT_NAMESPACE } from '../contract/call/namespace.js';
 import { CHAIN_START, type ChainPlace } from '../database/audit-chain.js';
 import type { AuditOrigin } from '../database/audit-log.js';
 import type { Database } from '../database/database.js';
@@ -13,7 +14,7 @@ const PLACE = /^([0-9]{1,15}):([0-9a-f]{64})$/;
 /** The origin of a change by a command: the user of the operating system and the host. */
 export function originOfCommand(timeMs: number): AuditOrigin {
   const actor = { kind: 'command', name: userName(), keyFingerprint: null } as const;
-  return { actor, address: hostname(), requestId: null, timeMs };
+  return { actor, address: hostname(), requestId: null, namespace: DEFAULT_NAMESPACE.name, timeMs };
 }
 
 /** A user of a container may have no name. */

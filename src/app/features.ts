@@ -3,6 +3,7 @@ import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
@@ -12,6 +13,7 @@ import { createAgents } from '../agents/agents.js';
 import { createLabelUpkeep } from '../agents/label-upkeep.js';
 import { createRegistrationNotes } from '../agents/registration-notes.js';
 import { type Audit, createAudit } from '../audit/audit.js';
+import { type AgentKey, nameOfKey, namespaceOfKey } from '../contract/call/namespace.js';
 import { createControls } from '../controls/controls.js';
 import { createFacetUpkeep } from '../controls/facet-upkeep.js';
 import { MAX_EVALUATIONS } from '../decisions/evaluate-request.js';
@@ -25,6 +27,7 @@ import { createServiceEventStore } from '../events/create-event-store.js';
 import { createObservability, type Observability } from '../events/observability.js';
 import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.js';
 import { createExplain } from '../explain/explain.js';
+import { createNamespaces } from '../namespaces/namespaces.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { createPolicies } from '../policies/policies.js';
 import { createProblems, type Problems } from '../problems/problems.js';
@@ -113,6 +116,14 @@ export async function createFeatures(
   });
   const audit = createAudit({ config: config.audit, database, log, failures, now });
   const labels = createLabelUpkeep({ database, now });
+  const namespaces = createNamespaces({
+    database,
+    mutate,
+    registry,
+    known: programs.namespaces,
+    failures,
+    now,
+  });
   let keptEvaluations = 0;
   const uncontrolled = UNCONTROLLED[config.agentsWithoutControls];
   const mismatches = createMismatchCounts(now);
@@ -127,14 +138,14 @@ export async function createFeatures(
     onKeptVerdict: () => {
       keptEvaluations += 1;
     },
-    onUncontrolled(agentName) {
-      failures.told('warn', 'agents without controls', uncontrolled, { agent: agentName });
+    onUncontrolled(agent) {
+      failures.told('warn', 'agents without controls', uncontrolled, agentFacts(agent));
     },
-    onMismatch({ agentName, step, stage }, mismatch, mode) {
+    onMismatch({ step, stage }, mismatch, mode, agent) {
       metrics.mismatched(stage, mode);
-      mismatches.note(agentName, step, mismatch);
-      const facts = { agent: agentName, step: step.name, path: mismatch.path, problem: mismatch.problem };
-      failures.told('warn', `step schemas ${agentName}`, MISMATCHED[mode], facts);
+      mismatches.note(agent, step, mismatch);
+      const facts = { ...agentFacts(agent), step: step.name, path: mismatch.path, problem: mismatch.problem };
+      failures.told('warn', `step schemas ${agent}`, MISMATCHED[mode], facts);
     },
     newDecisionId: createRandomIds(),
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
@@ -187,6 +198,7 @@ export async function createFeatures(
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),
       feature(AuditService, audit.handlers),
+      feature(NamespaceService, namespaces.handlers),
       feature(ServerService, { ...serverInfo, ...problems.handlers }),
       // The other RPCs are evaluations, which the transport serves without handlers.
       feature(EvaluationServiceDesc, explain),
@@ -198,12 +210,18 @@ export async function createFeatures(
     audit,
     problems,
     listUpkeep: createListUpkeep({
-      works: [labels.catchUp, createFacetUpkeep({ database, registry }).catchUp],
+      works: [labels.catchUp, createFacetUpkeep({ database, registry }).catchUp, namespaces.finishRemovals],
       revision: () => watch.progress.revision,
       failures,
     }),
     keptEvaluations: () => keptEvaluations,
   };
+}
+
+/** An agent in log lines; its namespace is named unless it is `default`. */
+function agentFacts(agent: AgentKey): object {
+  const name = nameOfKey(agent);
+  return agent === name ? { agent } : { agent: name, namespace: namespaceOfKey(agent) };
 }
 
 function serverState(

@@ -13,6 +13,8 @@ import { Snapshot } from '../decisions/snapshot.js';
 import { createStepSchemaLibrary, type StepSchemaLibrary } from '../decisions/step-schema-library.js';
 import { createWarmStart, type WarmStart } from '../decisions/warm-start.js';
 import { createLastKnownGood, type LastKnownGood } from '../last-known-good/last-known-good.js';
+import { NamespaceRegistry } from '../namespaces/namespace-registry.js';
+import { createNamespaceStore } from '../namespaces/namespace-store.js';
 import type { Foundations } from './foundations.js';
 
 /** The compiled controls of agents, kept in sync with the database. */
@@ -29,6 +31,8 @@ export interface Programs {
   readonly watch: RevisionWatch;
   readonly lastKnownGood: LastKnownGood;
   readonly warmStart: WarmStart;
+  /** The namespaces that exist: callers of others are refused. */
+  readonly namespaces: NamespaceRegistry;
   /** Runs changes; they take effect in this process immediately. */
   readonly mutate: Mutator;
   /** Calls back whenever the database becomes unavailable or available. */
@@ -73,10 +77,14 @@ export function createPrograms(foundations: Foundations): Programs {
     followed: () => snapshot.progress,
     now: monotonic,
   });
+  const namespaces = new NamespaceRegistry({
+    read: createNamespaceStore(database.client).all,
+    onFailure: (error) => failures.failed('namespaces', 'the namespaces cannot be read now', error),
+  });
   let hasAnswered = false;
   const watch = new RevisionWatch({
     snapshot,
-    followers: [feed, lastKnownGood.follower],
+    followers: [namespaces, feed, lastKnownGood.follower],
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
@@ -105,6 +113,7 @@ export function createPrograms(foundations: Foundations): Programs {
     feed,
     watch,
     lastKnownGood,
+    namespaces,
     warmStart: createWarmStart({
       agents: config.limits.preloadAgents,
       snapshot,

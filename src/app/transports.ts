@@ -112,6 +112,7 @@ export async function createTransports(
 ): Promise<Transports> {
   const { config, log, failures, metrics, shared, policies, telemetry, monotonic } = foundations;
   const { requestTimeoutMs, bodyBytes } = config.limits;
+  const { namespaces } = programs;
   const { traceFacts } = telemetry;
   const errors = { failures, traceFacts, now: () => new Date(foundations.now()) };
   const load = createLoadShedder(config.limits.shedDelayMs);
@@ -143,6 +144,7 @@ export async function createTransports(
     sessionSecret,
     keyRing,
     tokens: issuer?.tokens,
+    namespaces,
   });
   const entrance = createEntrance({
     admission,
@@ -187,7 +189,7 @@ export async function createTransports(
     admission,
     entrance,
     policies,
-    withdrawals: createWithdrawals(keyRing, due, endedSessions),
+    withdrawals: createWithdrawals(keyRing, due, endedSessions, namespaces),
     metrics,
     log,
     logsCalls: log.isLevelEnabled('debug'),

@@ -1,9 +1,12 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { Namespace } from '../contract/call/namespace.js';
 import { FALSE, isStorable, nameContains } from '../database/text.js';
 import type { AuditInputs } from './audit-schemas.js';
 
 /** The entries to select; an absent member selects all. */
 export interface AuditFilter {
+  /** Name of a namespace; absent for the service itself, which reads all entries. */
+  readonly namespace?: string | undefined;
   /** Milliseconds since 1970, both inclusive. */
   readonly startMs?: number | undefined;
   readonly endMs?: number | undefined;
@@ -28,9 +31,10 @@ export interface AuditFilter {
 
 const ACTOR = ['"actor_kind"', '"actor_name"', '"key_fingerprint"'];
 
-/** The filter of a request. An empty text selects all. */
-export function filterOf(input: AuditInputs['exportAuditEntries']): AuditFilter {
+/** The filter of a request of a namespace. An empty text selects all. */
+export function filterOf(input: AuditInputs['exportAuditEntries'], { name }: Namespace): AuditFilter {
   return {
+    namespace: name,
     startMs: input.start_time,
     endMs: input.end_time,
     actor: input.actor || undefined,
@@ -50,6 +54,7 @@ export function filterOf(input: AuditInputs['exportAuditEntries']): AuditFilter 
 export function conditionsOf(filter: AuditFilter): Prisma.Sql[] {
   const { actor } = filter;
   return [
+    ...equal('"namespace"', filter.namespace),
     ...compared('"time_ms" >=', filter.startMs),
     ...compared('"time_ms" <=', filter.endMs),
     ...(actor === undefined ? [] : [anyOf(ACTOR, actor)]),

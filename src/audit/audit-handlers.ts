@@ -9,12 +9,14 @@ export function auditHandlers(service: AuditService): HandlersOf<typeof AuditSer
   return {
     listAuditEntries: handler(schemas.listAuditEntries, (input, context) => {
       refuseUnknownFilters(context.ignoredParts());
-      return service.list(input);
+      return service.list(input, context.principal.namespace);
     }),
     exportAuditEntries: streamHandler(schemas.exportAuditEntries, (input, context) => {
       refuseUnknownFilters(context.ignoredParts());
-      return service.export(input);
+      return service.export(input, context.principal.namespace);
     }),
-    verifyAudit: handler(schemas.verifyAudit, (input) => service.verify(input)),
+    verifyAudit: handler(schemas.verifyAudit, (input, { principal }) =>
+      service.verify(input, principal.namespace),
+    ),
   };
 }

@@ -1,3 +1,4 @@
+import type { Namespace } from '../contract/call/namespace.js';
 import type { ServiceError } from '../contract/errors/service-error.js';
 import { invalidRequest } from '../contract/input/parse-input.js';
 import type { AuditEntry } from '../database/audit-chain.js';
@@ -17,9 +18,9 @@ export function createAuditService(store: AuditStore, maxExports = MAX_EXPORTS) 
   let exports = 0;
   return {
     /** One page of entries, newest first. */
-    async list(input: AuditInputs['listAuditEntries']) {
+    async list(input: AuditInputs['listAuditEntries'], namespace: Namespace) {
       const { cursor, limit, ...filters } = input;
-      const { entries, hasMore, total } = await store.page(filterOf(filters), cursor, limit);
+      const { entries, hasMore, total } = await store.page(filterOf(filters, namespace), cursor, limit);
       const last = entries.at(-1);
       return {
         entries: entries.map(shownEntry),
@@ -33,11 +34,11 @@ export function createAuditService(store: AuditStore, maxExports = MAX_EXPORTS) 
     },
 
     /** All entries that match, oldest first. The next part is read once the previous one is sent. */
-    async *export(input: AuditInputs['exportAuditEntries']): AsyncGenerator<object> {
+    async *export(input: AuditInputs['exportAuditEntries'], namespace: Namespace): AsyncGenerator<object> {
       if (exports >= maxExports) throw unavailable('Too many exports of the audit log are under way.');
       exports += 1;
       try {
-        for await (const entries of store.walk(filterOf(input))) {
+        for await (const entries of store.walk(filterOf(input, namespace))) {
           for (const entry of entries) yield { entry: shownEntry(entry) };
         }
       } finally {
@@ -45,18 +46,22 @@ export function createAuditService(store: AuditStore, maxExports = MAX_EXPORTS) 
       }
     },
 
-    async verify({ after_position: after }: AuditInputs['verifyAudit']) {
+    /**
+     * Verifies the chain, which is one for all namespaces: an entry of another namespace that was changed breaks it as
+     * well. How many entries and revisions others have is told to `default` only.
+     */
+    async verify({ after_position: after }: AuditInputs['verifyAudit'], namespace: Namespace) {
       const { head } = await store.chain();
       if (after !== undefined && after > head.position) throw beyondEnd(after, head.position);
-      const part = await verifyPart(store, after);
+      const part = await verifyPart(store, after, namespace.isDefault ? {} : { counted: namespace.name });
       return {
         intact: part.problem === null,
-        verified: part.verified,
+        verified: part.counted,
         problem: part.problem,
         anchor: part.anchor,
         head: part.head,
         next_after_position: part.hasMore ? part.last.position : null,
-        unrecorded_revisions: part.unrecordedRevisions,
+        unrecorded_revisions: namespace.isDefault ? part.unrecordedRevisions : 0,
       };
     },
   };

@@ -158,6 +158,7 @@ const COLUMNS = Prisma.raw(
       'request_id',
     ],
     ...['action', 'resource', 'resource_id', 'resource_name', 'before', 'after', 'previous_hash', 'hash'],
+    'namespace',
   ]
     .map((name) => `"${name}"`)
     .join(', '),
@@ -183,6 +184,7 @@ function readEntry(row: BulkRow): AuditEntry {
     after: textOrNull(row[13]),
     previousHash: String(row[14]),
     hash: String(row[15]),
+    namespace: String(row[16]),
   };
 }
 

@@ -13,6 +13,8 @@ const MAX_VERIFIED = 10_000;
 /** A verified part of the chain. */
 export interface VerifiedPart extends Pick<ChainState, 'anchor' | 'head'> {
   readonly verified: number;
+  /** Those of the verified entries that were to be counted. */
+  readonly counted: number;
   readonly problem: ChainProblem | null;
   /** Revisions without an entry: changes by processes of an earlier release. */
   readonly unrecordedRevisions: number;
@@ -25,6 +27,8 @@ export interface VerifiedPart extends Pick<ChainState, 'anchor' | 'head'> {
 export interface VerifyOptions {
   /** Called with each verified entry. */
   readonly onVerified?: (place: ChainPlace) => void;
+  /** Name of the namespace whose entries are counted in `counted`; absent for all. */
+  readonly counted?: string;
   /** Most entries. */
   readonly max?: number;
 }
@@ -47,6 +51,7 @@ export async function verifyPart(
     : await startAt(store, afterPosition);
   let { place: last, problem } = start;
   let verified = 0;
+  let counted = 0;
   let unrecorded = 0;
   let revision = isBeginning ? null : await store.revisionAt(last.position);
   const filter = { afterPosition: last.position, beforePosition: head.position + 1 };
@@ -62,6 +67,7 @@ export async function verifyPart(
           revision = entry.revision;
         }
         verified += 1;
+        if (options.counted === undefined || entry.namespace === options.counted) counted += 1;
         last = { position: entry.position, hash: entry.hash };
         onVerified?.(last);
       }
@@ -76,7 +82,7 @@ export async function verifyPart(
   if (problem !== null && (await store.chain()).anchor.position > last.position) {
     return verifyPart(store, undefined, options);
   }
-  return { anchor, head, verified, problem, unrecordedRevisions: unrecorded, last, hasMore };
+  return { anchor, head, verified, counted, problem, unrecordedRevisions: unrecorded, last, hasMore };
 }
 
 /** Entries up to the anchor are deleted together with moving it. */

@@ -1,6 +1,7 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { DbClient } from '../database/database.js';
+import { nameOfKey } from '../contract/call/namespace.js';
 import { withServiceErrors } from '../database/errors.js';
+import { inNamespace, type Scoped } from '../database/scoped.js';
 import type { ControlRow } from './control-store.js';
 import { effectivePairs } from './effective-controls.js';
 
@@ -24,16 +25,21 @@ export interface ControlUsage {
 }
 
 /**
- * Links of controls to agents, and the controls of agents by links and policies. Writing needs the client of
- * a mutation. Rejects with a `ServiceError` only.
+ * Links of controls to agents, and the controls of agents by links and policies, in a namespace. Writing needs the client
+ * of a mutation. Rejects with a `ServiceError` only.
  */
-export function createAgentControlStore(client: DbClient) {
+export function createAgentControlStore(scope: Scoped) {
+  const { client, namespace } = scope;
+  const of = { namespace: namespace.name };
   return {
-    /** False when the link already existed. Both ends must exist. */
+    /** False when the link already existed, or one of its ends does not exist in the namespace. */
     add: (agentId: number, controlId: number): Promise<boolean> =>
       withServiceErrors(async () => {
         const added = await client.$executeRaw`
-          INSERT INTO "agent_controls" ("agent_id", "control_id") VALUES (${agentId}, ${controlId})
+          INSERT INTO "agent_controls" ("agent_id", "control_id")
+          SELECT a."id", c."id" FROM "agents" a, "controls" c
+          WHERE a."id" = ${agentId} AND ${inNamespace('a', scope)}
+            AND c."id" = ${controlId} AND ${inNamespace('c', scope)}
           ON CONFLICT DO NOTHING`;
         return added > 0;
       }),
@@ -41,7 +47,8 @@ export function createAgentControlStore(client: DbClient) {
     /** False when there was no link. */
     remove: (agentId: number, controlId: number): Promise<boolean> =>
       withServiceErrors(async () => {
-        const { count } = await client.agentControl.deleteMany({ where: { agentId, controlId } });
+        const where = { agentId, controlId, agent: of };
+        const { count } = await client.agentControl.deleteMany({ where });
         return count > 0;
       }),
 
@@ -49,7 +56,7 @@ export function createAgentControlStore(client: DbClient) {
     linkedIds: (agentId: number): Promise<number[]> =>
       withServiceErrors(async () => {
         const rows = await client.agentControl.findMany({
-          where: { agentId },
+          where: { agentId, agent: of },
           select: { controlId: true },
           orderBy: { controlId: 'asc' },
         });
@@ -63,6 +70,7 @@ export function createAgentControlStore(client: DbClient) {
         const rows = await client.$queryRaw<StoredDefinition[]>(Prisma.sql`
           SELECT c."id", c."name", c."data"
           FROM (${effectivePairs({ agentIds: [agentId] })}) e JOIN "controls" c ON c."id" = e."control_id"
+          WHERE ${inNamespace('c', scope)}
           ORDER BY c."id" DESC`);
         return rows.map(({ id, name, data }) => ({ id: Number(id), name, data }));
       }),
@@ -72,7 +80,9 @@ export function createAgentControlStore(client: DbClient) {
       withServiceErrors(async () => {
         const [row] = await client.$queryRaw<Pick<StateRow, 'revision' | 'agentId'>[]>(Prisma.sql`
           SELECT s."revision", a."id" AS "agentId"
-          FROM "service_state" s LEFT JOIN "agents" a ON a."name" = ${agentName} WHERE s."id" = 1`);
+          FROM "service_state" s
+          LEFT JOIN "agents" a ON a."name" = ${namespace.agentKey(agentName)} AND ${inNamespace('a', scope)}
+          WHERE s."id" = 1`);
         if (row === undefined) throw new Error('the row of the revision is missing');
         return { revision: Number(row.revision), hasAgent: row.agentId !== null };
       }),
@@ -80,18 +90,19 @@ export function createAgentControlStore(client: DbClient) {
     /** The effective controls and the policies of an agent, and the revision of this state. */
     stateOf: (agentName: string): Promise<AgentState> =>
       withServiceErrors(async () => {
+        const key = namespace.agentKey(agentName);
         // One statement, so that revision, agent and controls are consistent.
         const rows = await client.$queryRaw<StateRow[]>(Prisma.sql`
           SELECT s."revision", a."id" AS "agentId", c."id" AS "id", c."name", c."data",
             CAST(NULL AS INTEGER) AS "policyId"
           FROM "service_state" s
-          LEFT JOIN "agents" a ON a."name" = ${agentName}
-          LEFT JOIN (${effectivePairs({ agentName })}) e ON e."agent_id" = a."id"
+          LEFT JOIN "agents" a ON a."name" = ${key} AND ${inNamespace('a', scope)}
+          LEFT JOIN (${effectivePairs({ agentKey: key })}) e ON e."agent_id" = a."id"
           LEFT JOIN "controls" c ON c."id" = e."control_id"
           WHERE s."id" = 1
           UNION ALL
           SELECT s."revision", a."id", NULL, NULL, NULL, g."policy_id"
-          FROM "service_state" s JOIN "agents" a ON a."name" = ${agentName}
+          FROM "service_state" s JOIN "agents" a ON a."name" = ${key} AND ${inNamespace('a', scope)}
           JOIN "agent_policies" g ON g."agent_id" = a."id"
           WHERE s."id" = 1
           ORDER BY "id" DESC, "policyId"`);
@@ -110,9 +121,9 @@ export function createAgentControlStore(client: DbClient) {
     /** The names of the agents that a control is linked to, ascending. */
     agentsOf: (controlId: number): Promise<string[]> =>
       withServiceErrors(async () => {
-        const where = { controls: { some: { controlId } } };
+        const where = { controls: { some: { controlId } }, ...of };
         const rows = await client.agent.findMany({ where, select: { name: true }, orderBy: { name: 'asc' } });
-        return rows.map(({ name }) => name);
+        return rows.map(({ name }) => nameOfKey(name));
       }),
 
     /** The users of each control, by a link or a policy; an unused one is absent. */
@@ -120,11 +131,15 @@ export function createAgentControlStore(client: DbClient) {
       withServiceErrors(async () => {
         if (controlIds.length === 0) return new Map();
         const rows = await client.$queryRaw<UsageRow[]>(Prisma.sql`
-          SELECT e."control_id" AS "id", MIN(a."name") AS "agentName", COUNT(*) AS "count"
+          SELECT e."control_id" AS "id", MIN(a."name") AS "agentKey", COUNT(*) AS "count"
           FROM (${effectivePairs({ controlIds })}) e JOIN "agents" a ON a."id" = e."agent_id"
+          WHERE ${inNamespace('a', scope)}
           GROUP BY e."control_id"`);
         return new Map(
-          rows.map(({ id, agentName, count }) => [Number(id), { agentName, count: Number(count) }]),
+          rows.map(({ id, agentKey, count }) => [
+            Number(id),
+            { agentName: nameOfKey(agentKey), count: Number(count) },
+          ]),
         );
       }),
   };
@@ -141,6 +156,6 @@ interface StateRow {
 
 interface UsageRow {
   readonly id: number;
-  readonly agentName: string;
+  readonly agentKey: string;
   readonly count: bigint;
 }

@@ -1,10 +1,19 @@
-import type { DbClient } from '../database/database.js';
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { BoundedMap } from '../contract/bounded-map.js';
+import { inNamespace, type Scoped } from '../database/scoped.js';
 
 /** Numbers of agents by control; a control without any is absent. */
 export type AgentCounts = ReadonlyMap<number, number>;
 
-/** The counts of each database at a revision: they change with it only. */
-const known = new WeakMap<object, { readonly revision: bigint; readonly counts: AgentCounts }>();
+interface KnownCounts {
+  readonly revision: bigint;
+  readonly counts: AgentCounts;
+}
+
+/** Namespaces whose counts are kept, of each database. */
+const MAX_NAMESPACES = 100;
+/** The counts of each database at a revision, by namespace: they change with it only. */
+const known = new WeakMap<object, BoundedMap<string, KnownCounts>>();
 
 interface Pair {
   readonly owner: number;
@@ -12,25 +21,32 @@ interface Pair {
 }
 
 /**
- * The number of agents of every control, linked or in their policies, each agent once. In sets of bits: a database would
+ * The number of agents of every control of a namespace, linked or in their policies, each agent once. In sets of bits: a database would
  * list all pairs of agents and controls first, which are millions where policies are large.
  */
-export async function agentCounts(client: DbClient): Promise<AgentCounts> {
+export async function agentCounts(scope: Scoped): Promise<AgentCounts> {
+  const { client, namespace } = scope;
+  const ofDatabase = known.get(client) ?? new BoundedMap({ entries: MAX_NAMESPACES });
+  known.set(client, ofDatabase);
   const { revision } = await client.serviceState.findUniqueOrThrow({ where: { id: 1 } });
-  const found = known.get(client);
+  const found = ofDatabase.get(namespace.name);
   if (found?.revision === revision) return found.counts;
-  const counts = await counted(client);
-  known.set(client, { revision, counts });
+  const counts = await counted(scope);
+  ofDatabase.set(namespace.name, { revision, counts });
   return counts;
 }
 
-async function counted(client: DbClient): Promise<AgentCounts> {
-  const ofPolicies = await client.$queryRaw<Pair[]>`
-    SELECT "policy_id" AS "owner", "agent_id" AS "member" FROM "agent_policies"`;
-  const direct = await client.$queryRaw<Pair[]>`
-    SELECT "control_id" AS "owner", "agent_id" AS "member" FROM "agent_controls"`;
-  const inPolicies = await client.$queryRaw<Pair[]>`
-    SELECT "control_id" AS "owner", "policy_id" AS "member" FROM "policy_controls"`;
+async function counted(scope: Scoped): Promise<AgentCounts> {
+  const { client } = scope;
+  const ofPolicies = await client.$queryRaw<Pair[]>(Prisma.sql`
+    SELECT g."policy_id" AS "owner", g."agent_id" AS "member"
+    FROM "agent_policies" g JOIN "policies" p ON p."id" = g."policy_id" WHERE ${inNamespace('p', scope)}`);
+  const direct = await client.$queryRaw<Pair[]>(Prisma.sql`
+    SELECT l."control_id" AS "owner", l."agent_id" AS "member"
+    FROM "agent_controls" l JOIN "controls" c ON c."id" = l."control_id" WHERE ${inNamespace('c', scope)}`);
+  const inPolicies = await client.$queryRaw<Pair[]>(Prisma.sql`
+    SELECT o."control_id" AS "owner", o."policy_id" AS "member"
+    FROM "policy_controls" o JOIN "policies" p ON p."id" = o."policy_id" WHERE ${inNamespace('p', scope)}`);
   const bits = new Map<number, number>();
   for (const { member } of [...ofPolicies, ...direct]) if (!bits.has(member)) bits.set(member, bits.size);
   const words = Math.ceil(bits.size / 32);

@@ -1,15 +1,16 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { DbClient } from '../database/database.js';
+import { inNamespace, type Scoped } from '../database/scoped.js';
 import { FALSE, hashText, isStorable, nameContains } from '../database/text.js';
 
 import type { ControlFacet, ControlFilters } from './control-filters.js';
 import { effectivePairs } from './effective-controls.js';
 import { patternsOf } from './step-name-patterns.js';
 
-/** The conditions of a filter on controls `c`. */
-export async function controlConditions(client: DbClient, filters: ControlFilters): Promise<Prisma.Sql[]> {
+/** The conditions of a filter on controls `c` of a namespace. */
+export async function controlConditions(scope: Scoped, filters: ControlFilters): Promise<Prisma.Sql[]> {
   const { enabled, templateBacked, stepType, stage, execution, tag, decisions, stepName } = filters;
   const found: Prisma.Sql[] = [
+    inNamespace('c', scope),
     Prisma.sql`c."deleted_at_ms" IS NULL`,
     nameContains(Prisma.sql`c."name"`, filters.nameContains ?? ''),
   ];
@@ -24,11 +25,11 @@ export async function controlConditions(client: DbClient, filters: ControlFilter
   }
   if (tag !== null) found.push(hasFacet('tag', tag));
   if (decisions.length > 0) found.push(hasFacet('decision', ...decisions));
-  if (stepName !== null) found.push(includesStepName(stepName, await patternsOf(client, stepName)));
+  if (stepName !== null) found.push(includesStepName(stepName, await patternsOf(scope, stepName)));
   if (filters.hasAgents !== null)
     found.push(filters.hasAgents ? HAS_AGENTS : Prisma.sql`NOT (${HAS_AGENTS})`);
   if (filters.agentName !== null) {
-    const pairs = effectivePairs({ agentName: filters.agentName });
+    const pairs = effectivePairs({ agentKey: scope.namespace.agentKey(filters.agentName) });
     found.push(Prisma.sql`c."id" IN (SELECT e."control_id" FROM (${pairs}) e)`);
   }
   const looksInside = [stepType, stage, execution, tag, stepName].some((filter) => filter !== null);

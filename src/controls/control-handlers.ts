@@ -33,7 +33,7 @@ export function controlHandlers(
       furtherProblems,
     ),
     listControls: handler(schemas.listControls, (input, context) =>
-      controls.list({
+      controls.list(context, {
         cursor: input.cursor ?? null,
         limit: input.limit,
         nameContains: input.name || null,
@@ -57,7 +57,7 @@ export function controlHandlers(
       ({ data, strict }, context) => controls.validate(context, data, strict),
       furtherProblems,
     ),
-    getControl: handler(schemas.getControl, (input) => controls.get(input.control_id)),
+    getControl: handler(schemas.getControl, (input, context) => controls.get(context, input.control_id)),
     updateControl: handler(schemas.updateControl, (input, context) => {
       const { control_id: id, name, enabled, strict, if_version: ifVersion } = input;
       return controls.update(context, id, withoutUndefined({ name, enabled }), { strict, ifVersion });
@@ -65,22 +65,24 @@ export function controlHandlers(
     deleteControl: handler(schemas.deleteControl, (input, context) =>
       controls.remove(context, input.control_id, input.force, input.if_version),
     ),
-    listControlAgents: handler(schemas.listControlAgents, (input) =>
-      users.agents(input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
+    listControlAgents: handler(schemas.listControlAgents, (input, context) =>
+      users.agents(context, input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
     ),
-    listControlPolicies: handler(schemas.listControlPolicies, (input) =>
-      users.policies(input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
+    listControlPolicies: handler(schemas.listControlPolicies, (input, context) =>
+      users.policies(context, input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
     ),
-    listControlVersions: handler(schemas.listControlVersions, (input) =>
-      versions.list(input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
+    listControlVersions: handler(schemas.listControlVersions, (input, context) =>
+      versions.list(context, input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
     ),
-    getControlVersion: handler(schemas.getControlVersion, (input) =>
-      versions.get(input.control_id, input.version_num),
+    getControlVersion: handler(schemas.getControlVersion, (input, context) =>
+      versions.get(context, input.control_id, input.version_num),
     ),
     restoreControlVersion: handler(schemas.restoreControlVersion, (input, context) =>
       versions.restore(context, input.control_id, input.version_num, input.if_version),
     ),
-    getControlData: handler(schemas.getControlData, (input) => controls.getData(input.control_id)),
+    getControlData: handler(schemas.getControlData, (input, context) =>
+      controls.getData(context, input.control_id),
+    ),
     setControlData: handler(
       schemas.setControlData,
       ({ control_id: id, data, strict, if_version: ifVersion }, context) =>

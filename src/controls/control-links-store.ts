@@ -1,14 +1,18 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { type AgentKey, type TargetKey, targetOfKey } from '../contract/call/namespace.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
+import { isStorable } from '../database/text.js';
 import type { StoredDefinition } from './agent-control-store.js';
 import { type ControlLinks, linksKey } from './control-links.js';
 
-/** The links of some agents at one revision. */
+/** The links of some agents, and the bindings of some targets, at one revision. */
 export interface LinksState {
   readonly revision: number;
-  /** By name; an unknown agent is absent. */
-  readonly links: ReadonlyMap<string, StoredLinks>;
+  /** An unknown agent is absent. */
+  readonly links: ReadonlyMap<AgentKey, StoredLinks>;
+  /** The ids of the controls of the enabled bindings of each target, ascending; one without any is absent. */
+  readonly bound: ReadonlyMap<TargetKey, readonly number[]>;
 }
 
 /** What is stored of an agent that its verdicts depend on. */
@@ -34,21 +38,23 @@ export interface ControlsState {
  */
 export function createControlLinksStore(client: DbClient) {
   return {
-    /** At most some hundreds of names: each is an argument of the statement. */
-    linksOf: (agentNames: readonly string[]): Promise<LinksState> =>
+    /** At most some hundreds of agents and targets: each has arguments of the statement. */
+    linksOf: (agents: readonly AgentKey[], targets: readonly TargetKey[] = []): Promise<LinksState> =>
       withServiceErrors(async () => {
         const rows = await client.$queryRaw<LinkRow[]>(Prisma.sql`
-          WITH "wanted" AS (SELECT "id", "name", "data", "step_schemas" FROM "agents" WHERE "name" IN (${Prisma.join([...agentNames])}))
+          WITH "wanted" AS (SELECT "id", "name", "data", "step_schemas" FROM "agents" WHERE "name" IN (${Prisma.join([...agents])}))
           SELECT "revision", CAST(NULL AS INTEGER) AS "agentId", CAST(NULL AS TEXT) AS "name",
             CAST(NULL AS INTEGER) AS "policyId", CAST(NULL AS INTEGER) AS "controlId",
-            CAST(NULL AS TEXT) AS "data", CAST(NULL AS TEXT) AS "stepSchemas"
+            CAST(NULL AS TEXT) AS "data", CAST(NULL AS TEXT) AS "stepSchemas",
+            CAST(NULL AS INTEGER) AS "target"
           FROM "service_state" WHERE "id" = 1
-          UNION ALL SELECT NULL, "id", "name", NULL, NULL, "data", "step_schemas" FROM "wanted"
-          UNION ALL SELECT NULL, g."agent_id", NULL, g."policy_id", NULL, NULL, NULL
+          UNION ALL SELECT NULL, "id", "name", NULL, NULL, "data", "step_schemas", NULL FROM "wanted"
+          UNION ALL SELECT NULL, g."agent_id", NULL, g."policy_id", NULL, NULL, NULL, NULL
             FROM "wanted" w JOIN "agent_policies" g ON g."agent_id" = w."id"
-          UNION ALL SELECT NULL, l."agent_id", NULL, NULL, l."control_id", NULL, NULL
-            FROM "wanted" w JOIN "agent_controls" l ON l."agent_id" = w."id"`);
-        return { revision: revisionOf(rows), links: linksByName(rows) };
+          UNION ALL SELECT NULL, l."agent_id", NULL, NULL, l."control_id", NULL, NULL, NULL
+            FROM "wanted" w JOIN "agent_controls" l ON l."agent_id" = w."id"
+          ${ofTargets(targets)}`);
+        return { revision: revisionOf(rows), links: linksByKey(rows), bound: boundTo(targets, rows) };
       }),
 
     controlsOf: (links: readonly ControlLinks[]): Promise<ControlsState> =>
@@ -67,6 +73,32 @@ export function createControlLinksStore(client: DbClient) {
 }
 
 export type ControlLinksStore = ReturnType<typeof createControlLinksStore>;
+
+/** The enabled bindings of targets, each with the position of its target. */
+function ofTargets(targets: readonly TargetKey[]): Prisma.Sql {
+  const wanted = targets.flatMap((key, at) => {
+    const { namespace, type, id } = targetOfKey(key);
+    // Nothing can be bound to a target that cannot be stored.
+    return isStorable(type) && isStorable(id)
+      ? Prisma.sql`(${Prisma.raw(String(at))}, ${namespace}, ${type}, ${id})`
+      : [];
+  });
+  if (wanted.length === 0) return Prisma.empty;
+  return Prisma.sql`
+    UNION ALL SELECT NULL, NULL, NULL, NULL, b."control_id", NULL, NULL, t."column1"
+      FROM (VALUES ${Prisma.join(wanted)}) t JOIN "control_bindings" b ON b."namespace" = t."column2"
+        AND b."target_type" = t."column3" AND b."target_id" = t."column4" AND b."enabled" = ${true}`;
+}
+
+function boundTo(targets: readonly TargetKey[], rows: readonly LinkRow[]): Map<TargetKey, readonly number[]> {
+  const bound = new Map<TargetKey, number[]>();
+  for (const { target, controlId } of rows) {
+    const key = target === null ? undefined : targets[Number(target)];
+    if (key !== undefined && controlId !== null) listIn(bound, key).push(Number(controlId));
+  }
+  for (const ids of bound.values()) ids.sort(ascending);
+  return bound;
+}
 
 /** The members of policies, and the definitions of all these controls, each once. */
 function ofPolicies(policyIds: readonly number[]): Prisma.Sql {
@@ -90,7 +122,7 @@ function listOf(ids: readonly number[]): Prisma.Sql {
   return Prisma.raw(ids.join());
 }
 
-function linksByName(rows: readonly LinkRow[]): Map<string, StoredLinks> {
+function linksByKey(rows: readonly LinkRow[]): Map<AgentKey, StoredLinks> {
   const agents = new Map<number, LinkRow & { policyIds: number[]; controlIds: number[] }>();
   for (const row of rows) {
     if (row.agentId !== null && row.name !== null)
@@ -102,15 +134,15 @@ function linksByName(rows: readonly LinkRow[]): Map<string, StoredLinks> {
     if (controlId !== null) agent?.controlIds.push(Number(controlId));
   }
   const known = new Map<string, ControlLinks>();
-  const byName = new Map<string, StoredLinks>();
+  const byKey = new Map<AgentKey, StoredLinks>();
   for (const { name, data, stepSchemas, policyIds, controlIds } of agents.values()) {
     const links = { policyIds: policyIds.sort(ascending), controlIds: controlIds.sort(ascending) };
     const key = linksKey(links);
     const shared = known.get(key) ?? links;
     known.set(key, shared);
-    byName.set(name ?? '', { links: shared, registration: data ?? '', stepSchemas });
+    byKey.set((name ?? '') as AgentKey, { links: shared, registration: data ?? '', stepSchemas });
   }
-  return byName;
+  return byKey;
 }
 
 function controlsByLinks(
@@ -132,7 +164,7 @@ function controlsByLinks(
   );
 }
 
-function listIn(lists: Map<number, number[]>, key: number): number[] {
+function listIn<Key>(lists: Map<Key, number[]>, key: Key): number[] {
   const known = lists.get(key);
   if (known !== undefined) return known;
   const list: number[] = [];
@@ -160,6 +192,8 @@ interface LinkRow {
   readonly controlId: number | null;
   readonly data: string | null;
   readonly stepSchemas: string | null;
+  /** Position of the target that a control is bound to. */
+  readonly target: number | null;
 }
 
 interface ControlRow {

@@ -1,7 +1,7 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { DbClient } from '../database/database.js';
 import { findPage, loadInOrder, type Page, type PageQuery } from '../database/page.js';
 import { isRowId } from '../database/row-id.js';
+import type { Scoped } from '../database/scoped.js';
 import { allOf, FALSE } from '../database/text.js';
 import { afterTimed, timedOrder } from '../database/timed-order.js';
 import { agentCounts } from './agent-counts.js';
@@ -14,45 +14,43 @@ const ID = Prisma.sql`c."id"`;
 
 const LAST_DENIED = Prisma.sql`t."last_denied_s"`;
 const UPDATED = Prisma.sql`c."updated_at_ms"`;
-/** The name of a control that is not deleted, which has an index. */
+/** The key of the name of a control that is not deleted, which has an index and within a namespace the order of names. */
 const NAME = Prisma.sql`c."live_name"`;
 
 /** One page of controls, whose rows `load` reads. */
 export async function controlPage<Row extends { readonly id: number }>(
-  client: DbClient,
+  scope: Scoped,
   filters: ControlFilters,
   load: (ids: number[]) => Promise<Row[]>,
 ): Promise<Page<Row>> {
-  if (filters.orderBy === 'agents') return pageByAgents(client, filters, load);
-  const query = { id: ID, filters: await controlConditions(client, filters), limit: filters.limit };
-  return findPage(client, { ...query, ...(await sorted(client, filters)) }, load);
+  if (filters.orderBy === 'agents') return pageByAgents(scope, filters, load);
+  const query = { id: ID, filters: await controlConditions(scope, filters), limit: filters.limit };
+  return findPage(scope.client, { ...query, ...(await sorted(scope, filters)) }, load);
 }
 
 /** The order of a page. Controls that are equal in it are newest first; an unknown cursor begins at the first page. */
 async function sorted(
-  client: DbClient,
+  { client, namespace }: Scoped,
   { orderBy, reverse, cursor }: ControlFilters,
 ): Promise<Pick<PageQuery, 'from' | 'orderBy' | 'after'>> {
   const from = Prisma.sql`"controls" c`;
   if (orderBy === 'newest') {
     return { from, orderBy: reverse ? ID : Prisma.sql`${ID} DESC`, after: afterId(cursor, reverse) };
   }
+  // Also of a control that was deleted meanwhile.
+  const where = { id: cursor ?? 0, namespace: namespace.name };
+  const last = cursor !== null && isRowId(cursor) ? await client.control.findUnique({ where }) : null;
   const isAfter = Prisma.sql`${ID} < ${cursor}`;
   if (orderBy === 'last_denied') {
     const found =
-      cursor !== null && isRowId(cursor)
-        ? await client.controlActivity.findUnique({ where: { controlId: cursor } })
-        : undefined;
-    const last = found === undefined ? undefined : (found?.lastDeniedS ?? null);
+      last === null ? undefined : await client.controlActivity.findUnique({ where: { controlId: last.id } });
+    const deniedS = found === undefined ? undefined : (found?.lastDeniedS ?? null);
     return {
       from: Prisma.sql`${from} LEFT JOIN "control_activity" t ON t."control_id" = ${ID}`,
       orderBy: Prisma.sql`${timedOrder(LAST_DENIED, reverse)}, ${ID} DESC`,
-      after: last === undefined ? null : afterTimed(LAST_DENIED, last, isAfter, reverse),
+      after: deniedS === undefined ? null : afterTimed(LAST_DENIED, deniedS, isAfter, reverse),
     };
   }
-  // Also of a control that was deleted meanwhile.
-  const last =
-    cursor !== null && isRowId(cursor) ? await client.control.findUnique({ where: { id: cursor } }) : null;
   const direction = Prisma.raw(reverse ? 'ASC' : 'DESC');
   if (orderBy === 'updated') {
     const beyond = Prisma.raw(reverse ? '>' : '<');
@@ -70,20 +68,20 @@ async function sorted(
   return {
     from,
     orderBy: reverse ? Prisma.sql`${NAME} DESC` : NAME,
-    after: last === null ? null : Prisma.sql`${NAME} ${beyond} ${last.name}`,
+    after: last === null ? null : Prisma.sql`${NAME} ${beyond} ${namespace.keyOf(last.name)}`,
   };
 }
 
 /** The same in the order of the numbers of agents, which no statement has in a bearable time. */
 async function pageByAgents<Row extends { readonly id: number }>(
-  client: DbClient,
+  scope: Scoped,
   filters: ControlFilters,
   load: (ids: number[]) => Promise<Row[]>,
 ): Promise<Page<Row>> {
   const { cursor, limit, reverse } = filters;
-  const counts = await agentCounts(client);
-  const where = allOf(await controlConditions(client, filters));
-  const found = await client.$queryRaw<
+  const counts = await agentCounts(scope);
+  const where = allOf(await controlConditions(scope, filters));
+  const found = await scope.client.$queryRaw<
     { id: number }[]
   >`SELECT ${ID} AS "id" FROM "controls" c WHERE ${where}`;
   const of = (id: number): number => counts.get(id) ?? 0;

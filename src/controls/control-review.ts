@@ -3,13 +3,14 @@ import { ServiceError } from '../contract/errors/service-error.js';
 import { listed, mistakeItems, refuseMistakes, type Warning } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { DbClient } from '../database/database.js';
+import { type Scoped, scopeOf } from '../database/scoped.js';
 import type { ControlProposal } from './control-proposal.js';
 import { type ControlDefinition, isDraft, type StoredControl } from './definition/definition.js';
 import { definitionWarnings } from './definition-warnings/definition-warnings.js';
 import { withItems } from './reference-problems.js';
 
 /** References in a definition that are missing in the registrations of agents. Never rejects. */
-export type RegistrationNotes = (client: DbClient, definition: ControlDefinition) => Promise<Warning[]>;
+export type RegistrationNotes = (scope: Scoped, definition: ControlDefinition) => Promise<Warning[]>;
 
 export interface ReviewOptions {
   readonly registry: EvaluatorRegistry;
@@ -30,12 +31,14 @@ export interface Review {
 /** Reviews data to be stored, before a transaction begins. */
 export function createReviewer({ registry, registrationNotes, strict }: ReviewOptions) {
   const warningsOf = async (
-    { principal: { agents } }: CallContext,
+    context: CallContext,
     client: DbClient,
     control: StoredControl,
   ): Promise<Warning[]> => {
+    const { agents } = context.principal;
     // Notes quote what other agents have registered.
-    const notes = isDraft(control) || agents !== null ? [] : await registrationNotes(client, control);
+    const notes =
+      isDraft(control) || agents !== null ? [] : await registrationNotes(scopeOf(context, client), control);
     return listed(definitionWarnings(control, registry), notes);
   };
   return {

@@ -5,9 +5,10 @@ import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { namedAgents } from '../database/audit-log.js';
-import type { Database, DbClient } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import { isRowId } from '../database/row-id.js';
+import { type Scoped, scopeOf } from '../database/scoped.js';
 import { createAgentControlStore } from './agent-control-store.js';
 import { controlFact, controlState } from './control-audit.js';
 import type { ControlData } from './control-data.js';
@@ -70,14 +71,14 @@ export function createControlService(options: ControlServiceOptions) {
   /** The control to store in place of a row, after all checks. */
   const accepted = async (
     context: CallContext,
-    client: DbClient,
+    scope: Scoped,
     { proposal, review }: Reviewed,
     row: ControlRow | null,
   ) => {
     const control = proposal.storedInPlaceOf(row);
     const { agents } = context.principal;
     try {
-      if (!isDraft(control)) await checkReferences(referenceProblems, client, control, agents);
+      if (!isDraft(control)) await checkReferences(referenceProblems, scope, control, agents);
     } catch (error) {
       throw error instanceof ServiceError ? review.completed(error) : error;
     }
@@ -93,13 +94,13 @@ export function createControlService(options: ControlServiceOptions) {
     async create(context: HandlerCall, name: string, data: ControlData, strict: boolean) {
       const proposal = proposeControl(data, registry);
       const review = await reviewer.review(context, database.client, proposal, strict);
-      const created = await mutate(context, async ({ client: tx }) => {
-        const store = createControlStore(tx);
+      const created = await mutate(context, async (scope) => {
+        const store = createControlStore(scope);
         if ((await store.findByName(name)) !== null) throw controlNameConflict(name);
-        const control = await accepted(context, tx, { proposal, review }, null);
+        const control = await accepted(context, scope, { proposal, review }, null);
         const row = await store.insert({ name, createdAtMs: now(), ...columns(control) });
         const change = { eventType: 'created', note: 'Created', before: null, after: row } as const;
-        const version = await recordVersion(tx, context, change);
+        const version = await recordVersion(scope, context, change);
         const audit = controlFact('control.create', row, null, controlState(row, version));
         // A new control has no links, so no program is invalidated.
         return { value: { control_id: row.id, version }, change: {}, audit };
@@ -115,13 +116,13 @@ export function createControlService(options: ControlServiceOptions) {
     ): Promise<{ success: true; warnings: Warning[] }> {
       const proposal = proposeControl(data, registry);
       const review = await reviewer.review(context, database.client, proposal, strict);
-      await accepted(context, database.client, { proposal, review }, null);
+      await accepted(context, scopeOf(context, database.client), { proposal, review }, null);
       return { success: true, warnings: review.warnings };
     },
 
     /** Throws CONTROL_NOT_FOUND. An unreadable definition is null. */
-    async get(controlId: number) {
-      const { row, version } = await controlWithVersion(database.client, controlId);
+    async get(context: CallContext, controlId: number) {
+      const { row, version } = await controlWithVersion(scopeOf(context, database.client), controlId);
       const stored = readStoredDefinition(row.data, registry);
       const data = stored.ok ? stored.definition : null;
       const action = data !== null && 'action' in data ? data.action : null;
@@ -129,8 +130,11 @@ export function createControlService(options: ControlServiceOptions) {
     },
 
     /** Throws CONTROL_NOT_FOUND, or CORRUPTED_DATA when the definition is unreadable. */
-    async getData(controlId: number): Promise<{ data: PresentedControl; version: number }> {
-      const { row, version } = await controlWithVersion(database.client, controlId);
+    async getData(
+      context: CallContext,
+      controlId: number,
+    ): Promise<{ data: PresentedControl; version: number }> {
+      const { row, version } = await controlWithVersion(scopeOf(context, database.client), controlId);
       const stored = readStoredDefinition(row.data, registry);
       if (stored.ok) return { data: stored.definition, version };
       const detail = `The stored definition of control ${row.id} cannot be read.`;
@@ -139,12 +143,13 @@ export function createControlService(options: ControlServiceOptions) {
     },
 
     /** One page of controls. */
-    async list(filters: ControlFilters) {
-      const store = createControlStore(database.client);
+    async list(context: CallContext, filters: ControlFilters) {
+      const scope = scopeOf(context, database.client);
+      const store = createControlStore(scope);
       const page = await store.list(filters);
       const ids = page.rows.map((row) => row.id);
       const activity = await store.activity(ids);
-      const usage = await createAgentControlStore(database.client).usage(ids);
+      const usage = await createAgentControlStore(scope).usage(ids);
       const last = page.rows.at(-1);
       return {
         controls: page.rows.map((row) =>
@@ -171,13 +176,13 @@ export function createControlService(options: ControlServiceOptions) {
     ) {
       const proposal = proposeControl(data, registry);
       const review = await reviewer.review(context, database.client, proposal, strict);
-      const version = await mutate(context, async ({ client: tx }) => {
-        const { row, version: before } = await demandedControl(tx, controlId, ifVersion);
-        const changed = await accepted(context, tx, { proposal, review }, row);
+      const version = await mutate(context, async (scope) => {
+        const { row, version: before } = await demandedControl(scope, controlId, ifVersion);
+        const changed = await accepted(context, scope, { proposal, review }, row);
         const written = columns(changed);
-        await createControlStore(tx).update(controlId, written);
+        await createControlStore(scope).update(controlId, written);
         const after = { ...row, ...written };
-        const value = await recordVersion(tx, context, {
+        const value = await recordVersion(scope, context, {
           eventType: 'updated',
           note: 'Definition replaced',
           before: row,
@@ -203,10 +208,10 @@ export function createControlService(options: ControlServiceOptions) {
     ) {
       const warnings = patchWarnings(context.ignoredParts(), controlId, change);
       reviewer.demandEffect(warnings, strict);
-      return mutate(context, async ({ client: tx }) => {
-        const { row, version: before } = await demandedControl(tx, controlId, ifVersion);
+      return mutate(context, async (scope) => {
+        const { row, version: before } = await demandedControl(scope, controlId, ifVersion);
         const renamed = change.name !== undefined && change.name !== row.name;
-        if (renamed && (await createControlStore(tx).findByName(change.name ?? '')) !== null) {
+        if (renamed && (await createControlStore(scope).findByName(change.name ?? '')) !== null) {
           throw controlNameConflict(change.name ?? '');
         }
         const stored = readStoredDefinition(row.data, registry);
@@ -232,10 +237,15 @@ export function createControlService(options: ControlServiceOptions) {
           ...(renamed ? { name: change.name ?? '' } : {}),
           ...(switched ? { data: withEnabled(row.data, !row.enabled), enabled: !row.enabled } : {}),
         };
-        await createControlStore(tx).update(controlId, written);
+        await createControlStore(scope).update(controlId, written);
         const note = changeNote(renamed, switched ? !row.enabled : null);
         const after = { ...row, ...written };
-        const version = await recordVersion(tx, context, { eventType: 'updated', note, before: row, after });
+        const version = await recordVersion(scope, context, {
+          eventType: 'updated',
+          note,
+          before: row,
+          after,
+        });
         const states = [controlState(row, before), controlState(after, version)] as const;
         const audit = controlFact('control.update', after, ...states);
         // The name is part of every verdict, so a new one must reach the snapshot too.
@@ -245,16 +255,16 @@ export function createControlService(options: ControlServiceOptions) {
 
     /** Throws CONTROL_NOT_FOUND, or CONTROL_IN_USE if it is linked or in a policy and `force` is not set. */
     async remove(context: CallContext, controlId: number, force: boolean, ifVersion: IfVersion) {
-      return mutate(context, async ({ client: tx }) => {
-        const { row, version } = await demandedControl(tx, controlId, ifVersion);
-        const agentNames = await createAgentControlStore(tx).agentsOf(controlId);
-        const policyIds = await createPolicyControlStore(tx).policyIdsOf(controlId);
+      return mutate(context, async (scope) => {
+        const { row, version } = await demandedControl(scope, controlId, ifVersion);
+        const agentNames = await createAgentControlStore(scope).agentsOf(controlId);
+        const policyIds = await createPolicyControlStore(scope).policyIdsOf(controlId);
         const inUse = agentNames.length > 0 || policyIds.length > 0;
         if (inUse && !force) throw controlInUse(row.name, policyIds, agentNames);
         const after = { ...row, updatedAtMs: now() };
-        await createPolicyControlStore(tx).touch(policyIds, after.updatedAtMs);
-        await createControlStore(tx).remove(controlId, after.updatedAtMs);
-        await recordVersion(tx, context, { eventType: 'deleted', note: 'Deleted', before: row, after });
+        await createPolicyControlStore(scope).touch(policyIds, after.updatedAtMs);
+        await createControlStore(scope).remove(controlId, after.updatedAtMs);
+        await recordVersion(scope, context, { eventType: 'deleted', note: 'Deleted', before: row, after });
         const value = {
           success: true,
           dissociated_from: policyIds,
@@ -273,31 +283,31 @@ export function createControlService(options: ControlServiceOptions) {
   };
 }
 
-/** The row of a control. Throws CONTROL_NOT_FOUND. */
-export async function existing(client: DbClient, controlId: number): Promise<ControlRow> {
-  const row = isRowId(controlId) ? await createControlStore(client).find(controlId) : null;
+/** The row of a control of the namespace. Throws CONTROL_NOT_FOUND. */
+export async function existing(scope: Scoped, controlId: number): Promise<ControlRow> {
+  const row = isRowId(controlId) ? await createControlStore(scope).find(controlId) : null;
   if (row === null) throw controlNotFound(controlId);
   return row;
 }
 
 /** The row of a control and its version. Throws CONTROL_NOT_FOUND. */
 export async function controlWithVersion(
-  client: DbClient,
+  scope: Scoped,
   controlId: number,
 ): Promise<{ row: ControlRow; version: number }> {
   // The version first: if a change comes in between it is too low, which an update notices, and never too high.
-  const store = createControlVersionStore(client);
+  const store = createControlVersionStore(scope);
   const version = isRowId(controlId) ? await store.lastNumber(controlId) : 0;
-  return { row: await existing(client, controlId), version };
+  return { row: await existing(scope, controlId), version };
 }
 
 /** The same in a transaction. Throws CONTROL_NOT_FOUND, or VERSION_MISMATCH. */
 export async function demandedControl(
-  tx: DbClient,
+  scope: Scoped,
   controlId: number,
   ifVersion: IfVersion,
 ): Promise<{ row: ControlRow; version: number }> {
-  const found = await controlWithVersion(tx, controlId);
+  const found = await controlWithVersion(scope, controlId);
   demandVersion(ifVersion, { kind: 'Control', name: String(controlId), version: found.version });
   return found;
 }

@@ -2,6 +2,7 @@ import type { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import type { Page } from '../database/page.js';
+import type { Scoped } from '../database/scoped.js';
 import { assertStorable, hashText, isStorable } from '../database/text.js';
 import type { ControlFacet, ControlFilters } from './control-filters.js';
 import { controlPage } from './control-page.js';
@@ -58,22 +59,24 @@ const MIN_ID = -(2 ** 31);
 const MAX_ID = 2 ** 31 - 1;
 
 /**
- * Stored controls. Deleted ones remain stored for their history, but no method finds them. Writing needs the
+ * Stored controls of a namespace. Deleted ones remain stored for their history, but no method finds them. Writing needs the
  * client of a mutation. Every method rejects with a `ServiceError` only.
  */
-export function createControlStore(client: DbClient) {
+export function createControlStore(scope: Scoped) {
+  const { client, namespace } = scope;
+  const of = { namespace: namespace.name };
   return {
     find: (id: number): Promise<ControlRow | null> =>
       withServiceErrors(async () => {
         if (!Number.isInteger(id) || id < MIN_ID || id > MAX_ID) return null;
-        const row = await client.control.findUnique({ where: { id, deletedAtMs: null } });
+        const row = await client.control.findUnique({ where: { id, deletedAtMs: null, ...of } });
         return row === null ? null : toControlRow(row);
       }),
 
     findByName: (name: string): Promise<ControlRow | null> =>
       withServiceErrors(async () => {
         if (!isStorable(name)) return null;
-        const row = await client.control.findUnique({ where: { liveName: name } });
+        const row = await client.control.findUnique({ where: { liveName: namespace.keyOf(name), ...of } });
         return row === null ? null : toControlRow(row);
       }),
 
@@ -84,7 +87,8 @@ export function createControlStore(client: DbClient) {
         const row = await client.control.create({
           data: {
             name: storable(name),
-            liveName: name,
+            liveName: namespace.keyOf(name),
+            ...of,
             data: storable(data),
             ...indexColumns(control),
             createdAtMs: BigInt(createdAtMs),
@@ -100,9 +104,9 @@ export function createControlStore(client: DbClient) {
       withServiceErrors(async () => {
         const { name, data, updatedAtMs } = change;
         await client.control.update({
-          where: { id, deletedAtMs: null },
+          where: { id, deletedAtMs: null, ...of },
           data: {
-            ...(name === undefined ? {} : { name: storable(name), liveName: name }),
+            ...(name === undefined ? {} : { name: storable(name), liveName: namespace.keyOf(name) }),
             ...(data === undefined ? {} : { data: storable(data) }),
             ...indexColumns(change),
             updatedAtMs: BigInt(updatedAtMs),
@@ -120,10 +124,10 @@ export function createControlStore(client: DbClient) {
     remove: (id: number, deletedAtMs: number): Promise<boolean> =>
       withServiceErrors(async () => {
         const { count } = await client.control.updateMany({
-          where: { id, deletedAtMs: null },
+          where: { id, deletedAtMs: null, ...of },
           data: { deletedAtMs: BigInt(deletedAtMs), liveName: null },
         });
-        const ofControl = { where: { controlId: id } };
+        const ofControl = { where: { controlId: id, control: of } };
         await client.controlFacet.deleteMany(ofControl);
         await client.agentControl.deleteMany(ofControl);
         await client.policyControl.deleteMany(ofControl);
@@ -135,9 +139,11 @@ export function createControlStore(client: DbClient) {
      */
     list: (filters: ControlFilters): Promise<Page<ListedControlRow>> =>
       withServiceErrors(() =>
-        controlPage(client, filters, async (ids) => {
-          const ends = await createControlVersionStore(client).ends(ids);
-          const rows = await client.control.findMany({ where: { id: { in: ids }, deletedAtMs: null } });
+        controlPage(scope, filters, async (ids) => {
+          const ends = await createControlVersionStore(scope).ends(ids);
+          const rows = await client.control.findMany({
+            where: { id: { in: ids }, deletedAtMs: null, ...of },
+          });
           return rows.map((row) => ({ ...toControlRow(row), ...(ends.get(row.id) ?? NO_VERSION) }));
         }),
       ),
@@ -145,7 +151,12 @@ export function createControlStore(client: DbClient) {
     /** When controls last did something, in seconds since the epoch; a control that never did is absent. */
     activity: (ids: readonly number[]): Promise<Map<number, ControlActivity>> =>
       withServiceErrors(async () => {
-        const rows = await client.controlActivity.findMany({ where: { controlId: { in: [...ids] } } });
+        const controls = await client.control.findMany({
+          where: { id: { in: [...ids] }, ...of },
+          select: { id: true },
+        });
+        const own = controls.map(({ id }) => id);
+        const rows = await client.controlActivity.findMany({ where: { controlId: { in: own } } });
         return new Map(
           rows.map(({ controlId, lastMatchedS, lastDeniedS, lastFailedS }) => [
             controlId,
@@ -197,6 +208,8 @@ type StoredControl = Prisma.ControlGetPayload<Record<never, never>>;
 
 /** A row of a control that is not deleted, with times as numbers. */
 export function toControlRow(stored: StoredControl): ControlRow {
-  const { createdAtMs, updatedAtMs, liveName: _liveName, deletedAtMs: _deletedAtMs, ...row } = stored;
+  const { createdAtMs, updatedAtMs, ...others } = stored;
+  const { liveName: _liveName, deletedAtMs: _deletedAtMs, namespace: _namespace, ...named } = others;
+  const { clonedFromId: _clonedFromId, ...row } = named;
   return { ...row, createdAtMs: Number(createdAtMs), updatedAtMs: Number(updatedAtMs) };
 }

@@ -1,7 +1,8 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { DbClient } from '../database/database.js';
+import { nameOfKey } from '../contract/call/namespace.js';
 import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
+import { inNamespace, type Scoped } from '../database/scoped.js';
 import { FALSE, isStorable } from '../database/text.js';
 import { effectivePairs } from './effective-controls.js';
 
@@ -21,8 +22,10 @@ export interface ControlPolicyRow {
   readonly name: string;
 }
 
-/** Reads what has a control. Ids have 32 bits. Rejects with a `ServiceError` only. */
-export function createControlUsersStore(client: DbClient) {
+/** Reads what has a control of a namespace. Ids have 32 bits. Rejects with a `ServiceError` only. */
+export function createControlUsersStore(scope: Scoped) {
+  const { client, namespace } = scope;
+  const of = { namespace: namespace.name };
   return {
     /** One page, by name; only names after the cursor. */
     agents: (
@@ -34,14 +37,14 @@ export function createControlUsersStore(client: DbClient) {
         const query = {
           from: Prisma.sql`(${pairs}) e JOIN "agents" a ON a."id" = e."agent_id"`,
           id: Prisma.sql`a."id"`,
-          filters: [],
-          after: afterName(cursor),
+          filters: [inNamespace('a', scope)],
+          after: afterName(cursor, scope),
           orderBy: Prisma.sql`a."name"`,
           limit,
         };
         return findPage(client, query, async (ids) => {
           const rows = await client.agent.findMany({
-            where: { id: { in: ids } },
+            where: { id: { in: ids }, ...of },
             select: {
               id: true,
               name: true,
@@ -55,7 +58,7 @@ export function createControlUsersStore(client: DbClient) {
           });
           return rows.map(({ id, name, controls, policies }) => ({
             id,
-            name,
+            name: nameOfKey(name),
             direct: controls.length > 0,
             policyIds: policies.map(({ policyId }) => policyId),
           }));
@@ -69,22 +72,24 @@ export function createControlUsersStore(client: DbClient) {
     ): Promise<Page<ControlPolicyRow>> =>
       withServiceErrors(() => {
         const query = {
-          from: Prisma.sql`"policy_controls" p`,
+          from: Prisma.sql`"policy_controls" p JOIN "policies" o ON o."id" = p."policy_id"`,
           id: Prisma.sql`p."policy_id"`,
-          filters: [Prisma.sql`p."control_id" = ${controlId}`],
+          filters: [Prisma.sql`p."control_id" = ${controlId}`, inNamespace('o', scope)],
           after: cursor === null ? null : Prisma.sql`p."policy_id" > ${cursor}`,
           orderBy: Prisma.sql`p."policy_id"`,
           limit,
         };
-        return findPage(client, query, (ids) =>
-          client.policy.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } }),
-        );
+        return findPage(client, query, async (ids) => {
+          const where = { id: { in: ids }, ...of };
+          const rows = await client.policy.findMany({ where, select: { id: true, name: true } });
+          return rows.map(({ id, name }) => ({ id, name: nameOfKey(name) }));
+        });
       }),
   };
 }
 
-/** Rows of agents `a` with a name after the cursor; null for all. */
-export function afterName(cursor: string | null): Prisma.Sql | null {
+/** Rows of agents `a` of the namespace with a name after the cursor; null for all. */
+export function afterName(cursor: string | null, { namespace }: Scoped): Prisma.Sql | null {
   if (cursor === null) return null;
-  return isStorable(cursor) ? Prisma.sql`a."name" > ${cursor}` : FALSE;
+  return isStorable(cursor) ? Prisma.sql`a."name" > ${namespace.agentKey(cursor)}` : FALSE;
 }

@@ -1,4 +1,6 @@
+import type { CallContext } from '../contract/call/handler.js';
 import type { Database } from '../database/database.js';
+import { scopeOf } from '../database/scoped.js';
 import { existing } from './control-service.js';
 import { createControlUsersStore } from './control-users-store.js';
 
@@ -9,9 +11,14 @@ export function createControlUsers({ database }: { readonly database: Pick<Datab
   const { client } = database;
   return {
     /** One page of the agents, linked or by a policy. */
-    async agents(controlId: number, page: { readonly cursor: string | null; readonly limit: number }) {
-      await existing(client, controlId);
-      const { rows, total, hasMore } = await createControlUsersStore(client).agents(controlId, page);
+    async agents(
+      context: CallContext,
+      controlId: number,
+      page: { readonly cursor: string | null; readonly limit: number },
+    ) {
+      const scope = scopeOf(context, client);
+      await existing(scope, controlId);
+      const { rows, total, hasMore } = await createControlUsersStore(scope).agents(controlId, page);
       return {
         agents: rows.map(({ name, direct, policyIds }) => ({
           agent_name: name,
@@ -28,9 +35,14 @@ export function createControlUsers({ database }: { readonly database: Pick<Datab
     },
 
     /** One page of the policies. */
-    async policies(controlId: number, page: { readonly cursor: number | null; readonly limit: number }) {
-      await existing(client, controlId);
-      const { rows, total, hasMore } = await createControlUsersStore(client).policies(controlId, page);
+    async policies(
+      context: CallContext,
+      controlId: number,
+      page: { readonly cursor: number | null; readonly limit: number },
+    ) {
+      const scope = scopeOf(context, client);
+      await existing(scope, controlId);
+      const { rows, total, hasMore } = await createControlUsersStore(scope).policies(controlId, page);
       const last = rows.at(-1);
       return {
         policies: rows,

@@ -1,8 +1,8 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
-import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
+import { inNamespace, type Scoped } from '../database/scoped.js';
 import { assertStorable } from '../database/text.js';
 
 /** Cause of a version. */
@@ -64,23 +64,27 @@ const WITHOUT_CONTENT = {
 } as const;
 
 /**
- * Versions of controls, which are added and never changed. Ids and numbers must have 32 bits. Writing needs the
+ * Versions of controls of a namespace, deleted ones included, which are added and never changed. Ids and numbers must have 32 bits. Writing needs the
  * client of a mutation. Every method rejects with a `ServiceError` only.
  */
-export function createControlVersionStore(client: DbClient) {
+export function createControlVersionStore(scope: Scoped) {
+  const { client, namespace } = scope;
+  const of = { namespace: namespace.name };
   const lastNumber = async (controlId: number): Promise<number> => {
     const { _max } = await client.controlVersion.aggregate({
-      where: { controlId },
+      where: { controlId, control: of },
       _max: { versionNum: true },
     });
     return _max.versionNum ?? 0;
   };
 
   return {
-    /** Adds a version and returns its number. Mutations run one after another, so the numbers have no gaps. */
+    /** Adds a version of a control, which must exist, and returns its number. Mutations run one after another, so the numbers have no gaps. */
     append: ({ changedMembers, createdAtMs, ...version }: NewControlVersion): Promise<number> =>
       withServiceErrors(async () => {
         assertStorable(version.data);
+        const where = { id: version.controlId, ...of };
+        await client.control.findUniqueOrThrow({ where, select: { id: true } });
         const versionNum = (await lastNumber(version.controlId)) + 1;
         const data = {
           ...version,
@@ -105,6 +109,7 @@ export function createControlVersionStore(client: DbClient) {
             SELECT "control_id" AS "id", MAX("version_num") AS "version" FROM "control_versions"
             WHERE "control_id" IN (${Prisma.join([...controlIds])}) GROUP BY "control_id") n
           JOIN "control_versions" l ON l."control_id" = n."id" AND l."version_num" = n."version"
+          JOIN "controls" c ON c."id" = n."id" AND ${inNamespace('c', scope)}
           LEFT JOIN "control_versions" f
             ON f."control_id" = n."id" AND f."version_num" = 1 AND f."event_type" = 'created'`);
         return new Map(
@@ -115,7 +120,7 @@ export function createControlVersionStore(client: DbClient) {
     find: (controlId: number, versionNum: number): Promise<ControlVersionContent | null> =>
       withServiceErrors(async () => {
         const row = await client.controlVersion.findUnique({
-          where: { controlId_versionNum: { controlId, versionNum } },
+          where: { controlId_versionNum: { controlId, versionNum }, control: of },
         });
         return row === null ? null : { ...toRow(row), name: row.name, data: row.data };
       }),
@@ -124,15 +129,15 @@ export function createControlVersionStore(client: DbClient) {
     list: (controlId: number, { cursor, limit }: VersionPage): Promise<Page<ControlVersionRow>> =>
       withServiceErrors(() => {
         const query = {
-          from: Prisma.sql`"control_versions"`,
+          from: Prisma.sql`"control_versions" v JOIN "controls" c ON c."id" = v."control_id"`,
           id: Prisma.sql`"version_num"`,
-          filters: [Prisma.sql`"control_id" = ${controlId}`],
+          filters: [Prisma.sql`v."control_id" = ${controlId}`, inNamespace('c', scope)],
           after: cursor === null ? null : Prisma.sql`"version_num" < ${cursor}`,
           orderBy: Prisma.sql`"version_num" DESC`,
           limit,
         };
         return findPage(client, query, async (numbers) => {
-          const where = { controlId, versionNum: { in: numbers } };
+          const where = { controlId, control: of, versionNum: { in: numbers } };
           return (await client.controlVersion.findMany({ where, select: WITHOUT_CONTENT })).map(toRow);
         });
       }),

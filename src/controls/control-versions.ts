@@ -1,7 +1,7 @@
 import type { CallContext } from '../contract/call/handler.js';
 import type { IfVersion } from '../contract/input/if-version.js';
-import type { DbClient } from '../database/database.js';
 import { isRowId } from '../database/row-id.js';
+import { type Scoped, scopeOf } from '../database/scoped.js';
 import { controlFact, controlState } from './control-audit.js';
 import {
   controlNameConflict,
@@ -34,9 +34,10 @@ export function createControlVersions(options: ControlServiceOptions) {
 
   return {
     /** One page of versions, newest first. Throws CONTROL_NOT_FOUND for a control that never existed. */
-    async list(controlId: number, page: VersionPage) {
+    async list(context: CallContext, controlId: number, page: VersionPage) {
       if (!isRowId(controlId)) throw controlNotFound(controlId);
-      const { rows, total, hasMore } = await createControlVersionStore(database.client).list(controlId, page);
+      const store = createControlVersionStore(scopeOf(context, database.client));
+      const { rows, total, hasMore } = await store.list(controlId, page);
       if (total === 0) throw controlNotFound(controlId);
       const last = rows.at(-1);
       return {
@@ -51,8 +52,8 @@ export function createControlVersions(options: ControlServiceOptions) {
     },
 
     /** Throws CONTROL_NOT_FOUND or CONTROL_VERSION_NOT_FOUND. An unreadable definition is null. */
-    async get(controlId: number, versionNum: number) {
-      const version = await existingVersion(database.client, controlId, versionNum);
+    async get(context: CallContext, controlId: number, versionNum: number) {
+      const version = await existingVersion(scopeOf(context, database.client), controlId, versionNum);
       const stored = readStoredDefinition(version.data, registry);
       return {
         ...printedVersion(version),
@@ -72,27 +73,33 @@ export function createControlVersions(options: ControlServiceOptions) {
      * CONTROL_VERSION_NOT_FOUND, CORRUPTED_DATA, CONTROL_NAME_CONFLICT, or errors of references.
      */
     async restore(context: CallContext, controlId: number, versionNum: number, ifVersion: IfVersion) {
-      await existing(database.client, controlId);
+      const found = scopeOf(context, database.client);
+      await existing(found, controlId);
       // A version never changes, so it is read and checked before the transaction, which blocks all others.
-      const version = await existingVersion(database.client, controlId, versionNum);
+      const version = await existingVersion(found, controlId, versionNum);
       const read = readStoredDefinition(version.data, registry);
       if (!read.ok) throw controlVersionCorrupted(controlId, versionNum, withDataPrefix(read.items));
       const control = read.stored;
-      const newNumber = await mutate(context, async ({ client: tx }) => {
-        const { row, version: before } = await demandedControl(tx, controlId, ifVersion);
-        const store = createControlStore(tx);
+      const newNumber = await mutate(context, async (scope) => {
+        const { row, version: before } = await demandedControl(scope, controlId, ifVersion);
+        const store = createControlStore(scope);
         const renamed = version.name !== row.name;
         if (renamed && (await store.findByName(version.name)) !== null) {
           throw controlNameConflict(version.name);
         }
         if (!isDraft(control))
-          await checkReferences(referenceProblems, tx, control, context.principal.agents);
+          await checkReferences(referenceProblems, scope, control, context.principal.agents);
         const { name, data } = version;
         const restored = { name, data, ...definitionIndex(control), updatedAtMs: now() };
         await store.update(controlId, restored);
         const after = { ...row, ...restored };
         const note = `Restored from version ${versionNum}`;
-        const number = await recordVersion(tx, context, { eventType: 'updated', note, before: row, after });
+        const number = await recordVersion(scope, context, {
+          eventType: 'updated',
+          note,
+          before: row,
+          after,
+        });
         const states = [controlState(row, before), controlState(after, number)] as const;
         const audit = controlFact('control.restore_version', after, ...states);
         return { value: number, change: { controls: [controlId] }, audit };
@@ -105,12 +112,12 @@ export function createControlVersions(options: ControlServiceOptions) {
 
 /** Throws CONTROL_NOT_FOUND for a control that never existed, or CONTROL_VERSION_NOT_FOUND. */
 async function existingVersion(
-  client: DbClient,
+  scope: Scoped,
   controlId: number,
   versionNum: number,
 ): Promise<ControlVersionContent> {
   if (!isRowId(controlId)) throw controlNotFound(controlId);
-  const store = createControlVersionStore(client);
+  const store = createControlVersionStore(scope);
   const isNumber = versionNum >= 1 && versionNum <= MAX_VERSION_NUM;
   const version = isNumber ? await store.find(controlId, versionNum) : null;
   if (version !== null) return version;

@@ -1,10 +1,13 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { AgentKey } from '../contract/call/namespace.js';
+import { inNamespace, type Scoped } from '../database/scoped.js';
+import { TRUE } from '../database/text.js';
 
-/** Pairs to query: those of some agents or controls, never without any id, or of one agent by its name. */
+/** Pairs to query: those of some agents or controls, never without any id, or of one agent by its key. */
 export type PairsOf =
   | { readonly agentIds: readonly number[] }
   | { readonly controlIds: readonly number[] }
-  | { readonly agentName: string };
+  | { readonly agentKey: AgentKey };
 
 /**
  * A query for the effective pairs of `agent_id` and `control_id`, each pair once, whether the control is
@@ -24,10 +27,10 @@ export function effectivePairs(of: PairsOf): Prisma.Sql {
 }
 
 /**
- * A condition that an agent has an enabled control, by the same rule. The policies with one are found once for all
+ * A condition that an agent, of the namespace unless it is null, has an enabled control, by the same rule. The policies with one are found once for all
  * agents, because a policy may have many disabled controls and many agents.
  */
-export function hasEnabledControl(agentId: Prisma.Sql): Prisma.Sql {
+export function hasEnabledControl(agentId: Prisma.Sql, scope: Pick<Scoped, 'namespace'> | null): Prisma.Sql {
   return Prisma.sql`(
     EXISTS (
       SELECT 1 FROM "agent_controls" l JOIN "controls" c ON c."id" = l."control_id"
@@ -35,15 +38,15 @@ export function hasEnabledControl(agentId: Prisma.Sql): Prisma.Sql {
     OR EXISTS (
       SELECT 1 FROM "agent_policies" g WHERE g."agent_id" = ${agentId} AND g."policy_id" IN (
         SELECT p."policy_id" FROM "policy_controls" p JOIN "controls" c ON c."id" = p."control_id"
-        WHERE c."enabled" = ${true})))`;
+        WHERE c."enabled" = ${true} AND ${scope === null ? TRUE : inNamespace('c', scope)})))`;
 }
 
 function ofAgents(
   column: Prisma.Sql,
-  of: { readonly agentIds: readonly number[] } | { readonly agentName: string },
+  of: { readonly agentIds: readonly number[] } | { readonly agentKey: AgentKey },
 ): Prisma.Sql {
   if ('agentIds' in of) return oneOf(column, of.agentIds);
-  return Prisma.sql`${column} = (SELECT "id" FROM "agents" WHERE "name" = ${of.agentName})`;
+  return Prisma.sql`${column} = (SELECT "id" FROM "agents" WHERE "name" = ${of.agentKey})`;
 }
 
 function oneOf(column: Prisma.Sql, ids: readonly number[]): Prisma.Sql {

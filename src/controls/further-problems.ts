@@ -5,6 +5,7 @@ import { boolean } from '../contract/input/fields.js';
 import { listed, mistakeItems } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { DbClient } from '../database/database.js';
+import { scopeOf } from '../database/scoped.js';
 import { readableLeaves } from './definition/readable-leaves.js';
 import { isGiven } from './definition-schema.js';
 import { readableWarnings } from './definition-warnings/readable-warnings.js';
@@ -26,13 +27,15 @@ export interface FurtherProblemsOptions {
 export function createFurtherProblems(options: FurtherProblemsOptions): FurtherProblems {
   const { client, registry, referenceProblems, strict } = options;
 
-  async function references(data: JsonObject, { principal }: HandlerCall): Promise<ErrorItem[]> {
+  async function references(data: JsonObject, context: HandlerCall): Promise<ErrorItem[]> {
     const { selector = null, evaluator = null } = data;
     const [condition, path] = isGiven(data, 'condition')
       ? [data.condition, 'data.condition']
       : [{ selector, evaluator }, 'data'];
     try {
-      const problems = await referenceProblems(client, readableLeaves(condition, path), principal.agents);
+      const { agents } = context.principal;
+      const leaves = readableLeaves(condition, path);
+      const problems = await referenceProblems(scopeOf(context, client), leaves, agents);
       return problems.map(({ item }) => item);
     } catch (error) {
       // The request is refused in any case; a fault of the database must not hide why.

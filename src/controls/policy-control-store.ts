@@ -1,15 +1,20 @@
-import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
+import { inNamespace, type Scoped } from '../database/scoped.js';
 import type { StoredDefinition } from './agent-control-store.js';
 
-/** Controls of policies. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
-export function createPolicyControlStore(client: DbClient) {
+/** Controls of policies of a namespace. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
+export function createPolicyControlStore(scope: Scoped) {
+  const { client, namespace } = scope;
+  const of = { namespace: namespace.name };
   return {
-    /** False when the policy already had the control. Both must exist. */
+    /** False when the policy already had the control, or one of them does not exist in the namespace. */
     add: (policyId: number, controlId: number): Promise<boolean> =>
       withServiceErrors(async () => {
         const added = await client.$executeRaw`
-          INSERT INTO "policy_controls" ("policy_id", "control_id") VALUES (${policyId}, ${controlId})
+          INSERT INTO "policy_controls" ("policy_id", "control_id")
+          SELECT p."id", c."id" FROM "policies" p, "controls" c
+          WHERE p."id" = ${policyId} AND ${inNamespace('p', scope)}
+            AND c."id" = ${controlId} AND ${inNamespace('c', scope)}
           ON CONFLICT DO NOTHING`;
         return added > 0;
       }),
@@ -17,7 +22,8 @@ export function createPolicyControlStore(client: DbClient) {
     /** False when the policy did not have the control. */
     remove: (policyId: number, controlId: number): Promise<boolean> =>
       withServiceErrors(async () => {
-        const { count } = await client.policyControl.deleteMany({ where: { policyId, controlId } });
+        const where = { policyId, controlId, policy: of };
+        const { count } = await client.policyControl.deleteMany({ where });
         return count > 0;
       }),
 
@@ -25,7 +31,7 @@ export function createPolicyControlStore(client: DbClient) {
     touch: (policyIds: readonly number[], updatedAtMs: number): Promise<void> =>
       withServiceErrors(async () => {
         await client.policy.updateMany({
-          where: { id: { in: [...policyIds] } },
+          where: { id: { in: [...policyIds] }, ...of },
           data: { version: { increment: 1 }, updatedAtMs: BigInt(updatedAtMs) },
         });
       }),
@@ -34,7 +40,7 @@ export function createPolicyControlStore(client: DbClient) {
     controlIdsOf: (policyId: number): Promise<number[]> =>
       withServiceErrors(async () => {
         const rows = await client.policyControl.findMany({
-          where: { policyId },
+          where: { policyId, policy: of },
           select: { controlId: true },
           orderBy: { controlId: 'asc' },
         });
@@ -45,7 +51,7 @@ export function createPolicyControlStore(client: DbClient) {
     controlsOf: (policyId: number): Promise<StoredDefinition[]> =>
       withServiceErrors(() =>
         client.control.findMany({
-          where: { policies: { some: { policyId } } },
+          where: { policies: { some: { policyId } }, ...of },
           select: { id: true, name: true, data: true },
           orderBy: { id: 'asc' },
         }),
@@ -55,7 +61,7 @@ export function createPolicyControlStore(client: DbClient) {
     policyIdsOf: (controlId: number): Promise<number[]> =>
       withServiceErrors(async () => {
         const rows = await client.policyControl.findMany({
-          where: { controlId },
+          where: { controlId, policy: of },
           select: { policyId: true },
           orderBy: { policyId: 'asc' },
         });
@@ -65,7 +71,7 @@ export function createPolicyControlStore(client: DbClient) {
     /** Whether a policy of the agent has the control. */
     bringsTo: (agentId: number, controlId: number): Promise<boolean> =>
       withServiceErrors(async () => {
-        const where = { controlId, policy: { agents: { some: { agentId } } } };
+        const where = { controlId, policy: { agents: { some: { agentId } }, ...of } };
         return (await client.policyControl.findFirst({ where, select: { policyId: true } })) !== null;
       }),
   };

@@ -1,7 +1,7 @@
 import type { AgentLimit } from '../contract/call/agent-limit.js';
 import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
-import type { DbClient } from '../database/database.js';
+import type { Scoped } from '../database/scoped.js';
 import { type ControlDefinition, leavesOf, type PlacedLeaf } from './definition/definition.js';
 
 /** A reference of a definition to the registration of an agent that is missing or does not match. */
@@ -17,7 +17,7 @@ export interface ReferenceProblem {
  * the limit of the caller.
  */
 export type ReferenceProblems = (
-  client: DbClient,
+  scope: Scoped,
   leaves: Iterable<PlacedLeaf>,
   limit: AgentLimit | null,
 ) => Promise<ReferenceProblem[]>;
@@ -25,11 +25,11 @@ export type ReferenceProblems = (
 /** Throws the error of the first problem of a definition, with the items of all. */
 export async function checkReferences(
   problemsOf: ReferenceProblems,
-  client: DbClient,
+  scope: Scoped,
   { condition }: ControlDefinition,
   limit: AgentLimit | null,
 ): Promise<void> {
-  const [first, ...others] = await problemsOf(client, leavesOf(condition, 'data.condition'), limit);
+  const [first, ...others] = await problemsOf(scope, leavesOf(condition, 'data.condition'), limit);
   if (first === undefined) return;
   throw others.length === 0
     ? first.error

@@ -1,8 +1,9 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type AgentLimit, beyondAgents } from '../contract/call/agent-limit.js';
-import type { DbClient } from '../database/database.js';
+import { nameOfKey } from '../contract/call/namespace.js';
 import { withServiceErrors } from '../database/errors.js';
 import { isRowId } from '../database/row-id.js';
+import { inNamespace, type Scoped } from '../database/scoped.js';
 import { effectivePairs } from './effective-controls.js';
 
 /**
@@ -10,27 +11,28 @@ import { effectivePairs } from './effective-controls.js';
  * definitions of all others by linking them. It may remove only such ones, too: a removal would otherwise tell that a
  * control of others exists. Fails in the same way for a control that does not exist.
  */
-export function demandControlOfOwnAgents(tx: DbClient, limit: AgentLimit | null, id: number): Promise<void> {
-  return demandOwn(tx, limit, id, effectivePairs({ controlIds: [id] }));
+export function demandControlOfOwnAgents(scope: Scoped, limit: AgentLimit | null, id: number): Promise<void> {
+  return demandOwn(scope, limit, id, effectivePairs({ controlIds: [id] }));
 }
 
 /** The same for a policy. */
-export function demandPolicyOfOwnAgents(tx: DbClient, limit: AgentLimit | null, id: number): Promise<void> {
+export function demandPolicyOfOwnAgents(scope: Scoped, limit: AgentLimit | null, id: number): Promise<void> {
   const owners = Prisma.sql`SELECT "agent_id" FROM "agent_policies" WHERE "policy_id" = ${id}`;
-  return demandOwn(tx, limit, id, owners);
+  return demandOwn(scope, limit, id, owners);
 }
 
 /** `owners` selects the `agent_id` of every agent that has it. */
 async function demandOwn(
-  tx: DbClient,
+  scope: Scoped,
   limit: AgentLimit | null,
   id: number,
   owners: Prisma.Sql,
 ): Promise<void> {
   if (limit === null) return;
-  const query = Prisma.sql`SELECT a."name" FROM (${owners}) o JOIN "agents" a ON a."id" = o."agent_id"`;
+  const query = Prisma.sql`
+    SELECT a."name" FROM (${owners}) o JOIN "agents" a ON a."id" = o."agent_id" WHERE ${inNamespace('a', scope)}`;
   const rows = isRowId(id)
-    ? await withServiceErrors(() => tx.$queryRaw<{ readonly name: string }[]>(query))
+    ? await withServiceErrors(() => scope.client.$queryRaw<{ readonly name: string }[]>(query))
     : [];
-  if (!rows.some(({ name }) => limit.allows(name))) throw beyondAgents();
+  if (!rows.some(({ name }) => limit.allows(nameOfKey(name)))) throw beyondAgents();
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { compilePattern, type LinearPattern } from '../../packages/linear-text/src/index.js';
 import { BoundedMap } from '../contract/bounded-map.js';
-import type { DbClient } from '../database/database.js';
+import { inNamespace, type Scoped } from '../database/scoped.js';
 
 /** Compiled patterns that are kept. */
 const MAX_COMPILED = 1_000;
@@ -15,10 +15,10 @@ const compiled = new BoundedMap<string, LinearPattern | null>({ entries: MAX_COM
  * The stored patterns of step names that match a name. One that cannot be searched counts as a match: an evaluation
  * cannot tell either that the control does not apply.
  */
-export async function patternsOf(client: DbClient, stepName: string): Promise<string[]> {
-  const rows = await client.$queryRaw<{ pattern: string }[]>`
-    SELECT DISTINCT "step_name_pattern" AS "pattern" FROM "controls"
-    WHERE "deleted_at_ms" IS NULL AND "step_name_pattern" IS NOT NULL`;
+export async function patternsOf(scope: Scoped, stepName: string): Promise<string[]> {
+  const rows = await scope.client.$queryRaw<{ pattern: string }[]>`
+    SELECT DISTINCT "step_name_pattern" AS "pattern" FROM "controls" c
+    WHERE ${inNamespace('c', scope)} AND "deleted_at_ms" IS NULL AND "step_name_pattern" IS NOT NULL`;
   const found: string[] = [];
   for (const [index, { pattern }] of rows.entries()) {
     if (matches(pattern, stepName)) found.push(pattern);

@@ -6,7 +6,7 @@ import {
   parseStoredJson,
 } from '../../packages/exact-json/src/index.js';
 import type { CallContext } from '../contract/call/handler.js';
-import type { DbClient } from '../database/database.js';
+import type { Scoped } from '../database/scoped.js';
 import type { ControlRow } from './control-store.js';
 import { createControlVersionStore, type VersionEvent } from './control-version-store.js';
 
@@ -41,11 +41,11 @@ const MEMBERS = [
  * mutation of a control calls it exactly once.
  */
 export function recordVersion(
-  tx: DbClient,
+  scope: Scoped,
   { principal }: CallContext,
   { eventType, note, before, after }: RecordedVersion,
 ): Promise<number> {
-  return createControlVersionStore(tx).append({
+  return createControlVersionStore(scope).append({
     controlId: after.id,
     eventType,
     note,

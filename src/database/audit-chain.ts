@@ -1,5 +1,6 @@
 /** The chain of hashes over the entries of the audit log. docs/audit.md describes it for other programs. */
 import { createHash } from 'node:crypto';
+import { DEFAULT_NAMESPACE } from '../contract/call/namespace.js';
 
 /** Who made a change. */
 export interface AuditActor {
@@ -28,6 +29,8 @@ export interface AuditContent {
   /** JSON texts as stored. */
   readonly before: string | null;
   readonly after: string | null;
+  /** Name of the namespace whose admins may read it. */
+  readonly namespace: string;
 }
 
 /** A stored entry. */
@@ -47,7 +50,8 @@ export const CHAIN_START: ChainPlace = { position: 0, hash: '0'.repeat(64) };
 
 /**
  * The text of which an entry has the hash: the hash of the entry before, and a JSON array without blanks, in which
- * only what JSON demands is escaped.
+ * only what JSON demands is escaped. The namespace is its last member, unless it is `default`: then it is left out, so
+ * that entries from before there were namespaces have the same text.
  */
 export function canonicalText(previousHash: string, entry: AuditContent): string {
   const { actor } = entry;
@@ -66,6 +70,7 @@ export function canonicalText(previousHash: string, entry: AuditContent): string
     entry.resourceName,
     entry.before,
     entry.after,
+    ...(entry.namespace === DEFAULT_NAMESPACE.name ? [] : [entry.namespace]),
   ];
   return `${previousHash}\n${JSON.stringify(members)}`;
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type JsonValue, parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext, Principal } from '../contract/call/handler.js';
+import { DEFAULT_NAMESPACE, nameOfKey } from '../contract/call/namespace.js';
 import { maskMembers } from '../contract/secrets/mask-members.js';
 import { type AuditActor, type AuditContent, type ChainPlace, entryHash } from './audit-chain.js';
 import type { DbClient } from './client.js';
@@ -20,8 +21,8 @@ export const MAX_NAMED_AGENTS = 1_000;
 export interface AuditFact {
   /** A stable word: the resource, a dot and what was done, such as `control.create`. */
   readonly action: string;
-  readonly resource: 'agent' | 'control' | 'policy' | 'database';
-  /** Name of an agent, id of a control or policy. */
+  readonly resource: 'agent' | 'control' | 'control_binding' | 'policy' | 'key' | 'namespace' | 'database';
+  /** Name of an agent or a namespace, id of anything else. */
   readonly id: string | null;
   /** Name of a control or policy after the change. */
   readonly name?: string;
@@ -35,6 +36,8 @@ export interface AuditOrigin {
   readonly actor: AuditActor;
   readonly address: string | null;
   readonly requestId: string | null;
+  /** Name of the namespace of the caller; `default` for the service and its commands. */
+  readonly namespace: string;
   /** Milliseconds since 1970. */
   readonly timeMs: number;
 }
@@ -54,13 +57,13 @@ export function originOfCall(
   { principal, address, requestId }: Pick<CallContext, 'principal' | 'address' | 'requestId'>,
   timeMs: number,
 ): AuditOrigin {
-  return { actor: actorOf(principal), address, requestId, timeMs };
+  return { actor: actorOf(principal), address, requestId, namespace: principal.namespace.name, timeMs };
 }
 
 /** The origin of a change that the service makes by itself. */
 export function originOfService(timeMs: number): AuditOrigin {
   const actor = { kind: 'service', name: null, keyFingerprint: null } as const;
-  return { actor, address: null, requestId: null, timeMs };
+  return { actor, address: null, requestId: null, namespace: DEFAULT_NAMESPACE.name, timeMs };
 }
 
 /** A stored JSON text as a state. A text that cannot be parsed is replaced by its size: it cannot be masked. */
@@ -72,9 +75,9 @@ export function storedState(text: string): JsonValue {
   }
 }
 
-/** The names that an entry lists of these. */
+/** The names that an entry lists of these agents, which are given by their names or keys. */
 export function namedAgents(names: readonly string[]): { agents: string[]; agent_count: number } {
-  return { agents: names.slice(0, MAX_NAMED_AGENTS), agent_count: names.length };
+  return { agents: names.slice(0, MAX_NAMED_AGENTS).map(nameOfKey), agent_count: names.length };
 }
 
 /** Adds the entry of a change that made `revision`, in its transaction, at the end of the chain. */
@@ -92,7 +95,8 @@ export async function appendEntry(
     ...origin,
     action,
     resource,
-    resourceId: record.id,
+    // As the namespace of the entry knows it.
+    resourceId: resource === 'agent' && record.id !== null ? nameOfKey(record.id) : record.id,
     resourceName: record.name ?? null,
     before: stateText(record.before),
     after: stateText(record.after),
@@ -102,10 +106,10 @@ export async function appendEntry(
   const row = Prisma.sql`
     INSERT INTO "audit_entries" ("position", "revision", "time_ms", "actor_kind", "actor_name", "key_fingerprint",
       "address", "request_id", "action", "resource", "resource_id", "resource_name", "previous_hash", "hash",
-      "before", "after")
+      "namespace", "before", "after")
     VALUES (${BigInt(content.position)}, ${revision === null ? null : BigInt(revision)}, ${BigInt(content.timeMs)}, ${actor.kind}, ${actor.name},
       ${actor.keyFingerprint}, ${content.address}, ${content.requestId}, ${action}, ${resource},
-      ${content.resourceId}, ${content.resourceName}, ${end.hash}, ${hash}, ${content.before}, ${content.after})`;
+      ${content.resourceId}, ${content.resourceName}, ${end.hash}, ${hash}, ${content.namespace}, ${content.before}, ${content.after})`;
   const head = Prisma.sql`
     UPDATE "service_state" SET "audit_position" = ${BigInt(content.position)}, "audit_hash" = ${hash} WHERE "id" = 1`;
   if (kind === 'postgresql') {

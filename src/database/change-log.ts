@@ -5,14 +5,14 @@
  */
 
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { TargetKey } from '../contract/call/namespace.js';
+import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { DbClient } from './client.js';
 import type { DatabaseLocation } from './database-url.js';
 
 /** The changes of a mutation that may affect a verdict. */
 export interface Change {
   /** Agents whose registration, links or policies changed. */
-  readonly agents?: readonly string[];
+  readonly agents?: readonly AgentKey[];
   /** Controls that were changed or deleted. Affects all programs that contain them. */
   readonly controls?: readonly number[];
   /** Policies whose controls changed. Affects all agents that have them. */
@@ -27,7 +27,7 @@ export interface Change {
 export interface RecordedChange {
   readonly revision: number;
   /** `any` when too many agents are affected to be listed. */
-  readonly agents: readonly string[] | 'any';
+  readonly agents: readonly AgentKey[] | 'any';
   readonly controls: readonly number[];
   readonly policies: readonly number[];
   readonly targets: readonly TargetKey[];
@@ -130,7 +130,7 @@ function changeOf(row: readonly unknown[]): RecordedChange | undefined {
   if (typeof policies !== 'string') return anyChange(Number(revision));
   return {
     revision: Number(revision),
-    agents: typeof agents === 'string' ? (JSON.parse(agents) as string[]) : [],
+    agents: typeof agents === 'string' ? (JSON.parse(agents) as AgentKey[]) : [],
     controls: JSON.parse(controls) as number[],
     policies: JSON.parse(policies) as number[],
     targets: typeof targets === 'string' ? (JSON.parse(targets) as TargetKey[]) : [],

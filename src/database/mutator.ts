@@ -1,7 +1,9 @@
 import type { CallContext } from '../contract/call/handler.js';
+import type { Namespace } from '../contract/call/namespace.js';
+import { unknownNamespace } from '../contract/errors/unknown-namespace.js';
 import { type AuditFact, originOfCall } from './audit-log.js';
 import { type Change, type RecordedChange, recordedChange } from './change-log.js';
-import type { Database, Mutation } from './database.js';
+import type { Database, DbClient, Mutation } from './database.js';
 import type { Scoped } from './scoped.js';
 
 /** Result of the work inside a mutation: what it changed and its entry of the audit log, or null if nothing. */
@@ -31,7 +33,9 @@ export function createMutator({ database, now, onCommit }: MutatorOptions): Muta
   return async <T>(caller: MutationCaller, work: MutationWork<T>) => {
     const { value: done, revision } = await database.mutate(
       async (tx): Promise<Mutation<MutationOutcome<T>>> => {
-        const value = await work({ client: tx, namespace: caller.principal.namespace });
+        const { namespace } = caller.principal;
+        await demandNamespace(tx, namespace);
+        const value = await work({ client: tx, namespace });
         if (value.change === null) return { value, changed: false };
         const audit = { ...value.audit, origin: originOfCall(caller, now()) };
         return { value, changed: true, change: value.change, audit };
@@ -41,4 +45,14 @@ export function createMutator({ database, now, onCommit }: MutatorOptions): Muta
     caller.reportRevision(revision);
     return done.value;
   };
+}
+
+/**
+ * Nothing is added to a namespace that was deleted: its callers may not be refused yet, because their process learns of
+ * it up to a second later.
+ */
+async function demandNamespace(tx: DbClient, { name, isDefault }: Namespace): Promise<void> {
+  if (isDefault) return;
+  const row = await tx.namespace.findUnique({ where: { name, deletedAtMs: null }, select: { name: true } });
+  if (row === null) throw unknownNamespace(name);
 }

@@ -49,6 +49,7 @@ export const UNCHECKED_TABLES: readonly string[] = [
   'evaluation_counts',
   'event_control_names',
   'event_log',
+  'event_namespaces',
   'event_rollups',
   'event_segments',
   'event_sinks',

@@ -1,14 +1,19 @@
+import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { StepComparison } from '../core/step-schemas.js';
 import type { ControlSet } from './control-sets.js';
 import type { LoadedProgram, Progress } from './loaded-program.js';
 import type { MemoryLedger } from './memory-ledger.js';
+import { PairEntries } from './pair-entries.js';
 
-/** Memory of an agent besides its name, in bytes. */
+/** Memory of an agent besides its key, in bytes; and what more one has that works on a target, besides the keys of it. */
 const AGENT_BYTES = 300;
+const PAIR_BYTES = 500;
 
-/** An agent in memory. */
+/** An agent in memory, or one that works on a target. */
 export interface AgentEntry {
-  readonly name: string;
+  readonly key: AgentKey;
+  /** Null for the agent without a target. */
+  readonly target: TargetKey | null;
   /** The controls it has; null until it is loaded. */
   readonly set: ControlSet | null;
   /** Decides instead of the program of the set, while the two are of different revisions. */
@@ -65,6 +70,7 @@ function decidingProgram({ own, set, outdated }: AgentEntry): LoadedProgram | nu
 }
 
 export interface AgentEntriesOptions {
+  /** Most agents, and most pairs of an agent and a target. */
   readonly maxAgents: number;
   readonly maxBytes: number;
   readonly memory: MemoryLedger;
@@ -75,7 +81,8 @@ export interface AgentEntriesOptions {
 /** The agents in memory, and their programs. */
 export class AgentEntries {
   readonly #options: AgentEntriesOptions;
-  readonly #entries = new Map<string, Writable<AgentEntry>>();
+  readonly #entries = new Map<AgentKey, AgentEntry>();
+  readonly #pairs = new PairEntries<AgentEntry>();
   /** Entries whose links are older than the stored ones. */
   readonly behind = new Set<AgentEntry>();
   /** Entries with something of the last known good file, besides what their sets have of it. */
@@ -92,20 +99,39 @@ export class AgentEntries {
     this.#options = options;
   }
 
+  /** Number of agents. */
   get size(): number {
     return this.#entries.size;
   }
 
-  get(agentName: string): AgentEntry | undefined {
-    return this.#entries.get(agentName);
+  /** Number of pairs of an agent and a target. */
+  get pairs(): number {
+    return this.#pairs.entries.size;
+  }
+
+  get(agent: AgentKey, target: TargetKey | null = null): AgentEntry | undefined {
+    return target === null ? this.#entries.get(agent) : this.#pairs.get(agent, target);
   }
 
   has(entry: AgentEntry): boolean {
-    return this.#entries.get(entry.name) === entry;
+    return this.get(entry.key, entry.target) === entry;
   }
 
-  all(): IterableIterator<AgentEntry> {
-    return this.#entries.values();
+  *all(): Generator<AgentEntry> {
+    yield* this.#entries.values();
+    yield* this.#pairs.entries.values();
+  }
+
+  /** The entries of an agent: without a target, and with each. */
+  *ofAgent(agent: AgentKey): Generator<AgentEntry> {
+    const entry = this.#entries.get(agent);
+    if (entry !== undefined) yield entry;
+    yield* this.#pairs.ofAgent(agent);
+  }
+
+  /** The entries of all agents that work on a target. */
+  ofTarget(target: TargetKey): Iterable<AgentEntry> {
+    return this.#pairs.ofTarget(target);
   }
 
   /** Entries with a program of their own. */
@@ -119,25 +145,25 @@ export class AgentEntries {
     return this.#entries.size + added > maxAgents || memory.bytes > maxBytes;
   }
 
-  /** Agents used since the call before the last one of `takeUsed`, and then the others. */
+  /** Entries used since the call before the last one of `takeUsed`, and then the others. */
   *usedFirst(): Generator<AgentEntry> {
     const recent = this.#recentFrom;
-    for (const entry of this.#entries.values()) if (entry.lastUse >= recent) yield entry;
-    for (const entry of this.#entries.values()) if (entry.lastUse < recent) yield entry;
+    for (const entry of this.all()) if (entry.lastUse >= recent) yield entry;
+    for (const entry of this.all()) if (entry.lastUse < recent) yield entry;
   }
 
-  /** Names of agents that were used since the last call and not taken in the same hour before. */
-  takeUsed(hour: number): string[] {
-    const names: string[] = [];
-    for (const entry of this.#entries.values()) {
+  /** Agents that were used since the last call, with a target or without, and not taken in the same hour before. */
+  takeUsed(hour: number): AgentKey[] {
+    const used = new Set<AgentKey>();
+    for (const entry of this.all()) {
       if (entry.lastUse < this.#takenAt || entry.takenHour === hour) continue;
       entry.takenHour = hour;
-      names.push(entry.name);
+      used.add(entry.key);
     }
     this.#tick += 1;
     this.#recentFrom = this.#takenAt;
     this.#takenAt = this.#tick;
-    return names;
+    return [...used];
   }
 
   /** Counts up; distinguishes uses before and after an event. */
@@ -145,11 +171,12 @@ export class AgentEntries {
     return this.#tick;
   }
 
-  /** Adds an agent, for which others are evicted if necessary. */
-  add(name: string): AgentEntry {
-    this.makeRoom(1);
-    const entry = {
-      name,
+  /** Adds an agent, or one that works on a target, for which others are evicted if necessary. */
+  add(key: AgentKey, target: TargetKey | null = null): AgentEntry {
+    this.makeRoom(target === null ? 1 : 0, target === null ? 0 : 1);
+    const entry: AgentEntry = {
+      key,
+      target,
       set: null,
       own: null,
       comparison: null,
@@ -163,7 +190,8 @@ export class AgentEntries {
       passedAt: 0,
       takenHour: 0,
     };
-    this.#entries.set(name, entry);
+    if (target === null) this.#entries.set(key, entry);
+    else this.#pairs.add(entry, target);
     this.#options.memory.addBytes(bytesOf(entry));
     return entry;
   }
@@ -212,7 +240,8 @@ export class AgentEntries {
 
   forget(entry: AgentEntry): void {
     if (!this.has(entry)) return;
-    this.#entries.delete(entry.name);
+    if (entry.target === null) this.#entries.delete(entry.key);
+    else this.#pairs.delete(entry, entry.target);
     this.behind.delete(entry);
     this.kept.delete(entry);
     this.#setOwn(entry, null);
@@ -239,27 +268,37 @@ export class AgentEntries {
   }
 
   /**
-   * Makes room for `added` more agents. Second chance: the first agent not used since an eviction passed over it
-   * is evicted.
+   * Makes room for more agents, and for more pairs of an agent and a target. Pairs go first: targets are chosen by callers,
+   * and must not displace agents. Second chance: the first entry not used since an eviction passed over it is evicted.
    */
-  makeRoom(added: number): void {
-    if (!this.isFull(added)) return;
+  makeRoom(agents: number, pairs = 0): void {
+    const { maxAgents, maxBytes, memory } = this.#options;
+    const isFullOf = (entries: ReadonlyMap<unknown, AgentEntry>, added: number) => (): boolean =>
+      entries.size > 0 && (entries.size + added > maxAgents || memory.bytes > maxBytes);
+    this.#evict(this.#pairs.entries, isFullOf(this.#pairs.entries, pairs));
+    this.#evict(this.#entries, isFullOf(this.#entries, agents));
+  }
+
+  #evict<Key>(entries: Map<Key, AgentEntry>, isFull: () => boolean): void {
+    if (!isFull()) return;
     const passedAt = this.#tick;
     this.#tick += 1;
-    for (const [name, entry] of this.#entries) {
-      if (!this.isFull(added)) return;
+    for (const [key, entry] of entries) {
+      if (!isFull()) return;
       if (entry.loading !== null) continue;
       if (entry.lastUse <= entry.passedAt) {
         this.forget(entry);
         continue;
       }
       entry.passedAt = passedAt;
-      this.#entries.delete(name);
-      this.#entries.set(name, entry);
+      entries.delete(key);
+      entries.set(key, entry);
     }
   }
 }
 
-function bytesOf({ name }: AgentEntry): number {
-  return AGENT_BYTES + 2 * name.length;
+function bytesOf({ key, target }: AgentEntry): number {
+  const bytes = AGENT_BYTES + 2 * key.length;
+  // The key of the target, and the key of the pair.
+  return target === null ? bytes : bytes + PAIR_BYTES + 2 * (2 * target.length + key.length);
 }

@@ -1,4 +1,5 @@
 import { agentNotFound } from '../agents/agent-errors.js';
+import { nameOfKey } from '../contract/call/namespace.js';
 import type { StepComparison } from '../core/step-schemas.js';
 import { unavailable } from '../database/errors.js';
 import type { AgentEntries, AgentEntry } from './agent-entries.js';
@@ -7,6 +8,7 @@ import type { ControlSet, ControlSets } from './control-sets.js';
 import type { LoadedProgram, Progress } from './loaded-program.js';
 import type { ReadLinks, StateReader } from './state-reader.js';
 import type { StepSchemaLibrary } from './step-schema-library.js';
+import type { UnboundTargets } from './unbound-targets.js';
 import type { UnknownAgents } from './unknown-agents.js';
 
 /** Attempts to read a revision known to exist, which fail if each meets a change, or after a restore. */
@@ -19,6 +21,7 @@ export interface AgentLoaderOptions {
   readonly agents: AgentEntries;
   readonly sets: ControlSets;
   readonly unknown: UnknownAgents;
+  readonly unbound: UnboundTargets;
   readonly stepSchemas: StepSchemaLibrary;
   /** The state of the database known to this process. */
   readonly progress: () => Progress;
@@ -35,8 +38,9 @@ export class AgentLoader {
     this.#readLinks = createBatches({
       load: (entries: readonly AgentEntry[]) =>
         options.reader.linksOf(
-          entries.map(({ name, needed, readRevision }) => ({
-            name,
+          entries.map(({ key, target, needed, readRevision }) => ({
+            agent: key,
+            target,
             // Never an older state than the last one that decided.
             needed: Math.max(needed, readRevision),
           })),
@@ -50,7 +54,10 @@ export class AgentLoader {
     return this.#loadedOnce;
   }
 
-  /** Loads an agent; joins a load that is running. Fails with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE. */
+  /**
+   * Loads an agent; joins a load that is running. One whose target turns out to have no bindings is forgotten: the agent
+   * without a target decides instead. Fails with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE.
+   */
   load(entry: AgentEntry): Promise<void> {
     return entry.loading ?? this.#options.agents.load(entry, this.#loadUntilCurrent(entry));
   }
@@ -66,8 +73,12 @@ export class AgentLoader {
         if (read.revision < entry.needed) continue;
         if (read.links === null) {
           agents.forget(entry);
-          unknown.add(entry.name);
-          throw agentNotFound(entry.name);
+          unknown.add(entry.key);
+          throw agentNotFound(nameOfKey(entry.key));
+        }
+        if (this.#isUnbound(entry, read)) {
+          agents.forget(entry);
+          return;
         }
         const comparison = await stepSchemas.comparisonOf(read.steps);
         const before = held;
@@ -85,6 +96,14 @@ export class AgentLoader {
     } finally {
       if (held !== null) sets.release(held);
     }
+  }
+
+  /** Whether the target of an agent has no bindings, as of what is known here; remembers it. */
+  #isUnbound({ target }: AgentEntry, { isBound, revision, keptAtMs }: ReadLinks): boolean {
+    const { unbound, progress } = this.#options;
+    if (target === null || isBound || keptAtMs !== undefined || revision > progress().revision) return false;
+    unbound.add(target);
+    return true;
   }
 
   /** Gives an agent the set of its links, which is held for it. False if a change came in between. */

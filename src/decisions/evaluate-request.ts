@@ -11,6 +11,7 @@ import {
   type JsonValue,
   parseJson,
 } from '../../packages/exact-json/src/index.js';
+import type { TargetName } from '../contract/call/namespace.js';
 import {
   anyJson,
   field,
@@ -28,7 +29,7 @@ import {
 import { agentName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
 import { parseInput } from '../contract/input/parse-input.js';
-import { checkTarget, MAX_TARGET_LENGTH, namesTarget, targetMembers } from '../contract/input/target.js';
+import { checkTarget, MAX_TARGET_LENGTH, targetMembers, targetNamed } from '../contract/input/target.js';
 import { pathText } from '../contract/warnings/request-warnings.js';
 import { STAGES, type Stage, type Step } from '../core/types.js';
 import { type EvaluationOptions, optionMembers, optionsOf, wellFormedOptions } from './evaluation-options.js';
@@ -42,8 +43,8 @@ export interface EvaluateRequest {
   readonly step: Step;
   /** Use the controls of this revision or a later one; 0 for the current ones. */
   readonly minRevision: number;
-  /** Whether a target is also named, which has no effect. */
-  readonly namesTarget: boolean;
+  /** What the agent works on: its enabled bindings add their controls. Null for nothing. */
+  readonly target: TargetName | null;
   /** Null without options, the usual case. */
   readonly options: EvaluationOptions | null;
   /** Set when the data of the step are in another thread; `step` has its type and name only. */
@@ -86,13 +87,21 @@ export function wellFormedRequest(
   if (typeof agentName !== 'string' || !NORMAL_AGENT_NAME.test(agentName)) return undefined;
   if (stage !== 'pre' && stage !== 'post') return undefined;
   if (!isRevision(minRevision)) return undefined;
-  const hasTarget = targetType !== undefined || targetId !== undefined;
-  if (hasTarget && !(isTargetPart(targetType) && isTargetPart(targetId))) return undefined;
+  const target = wellFormedTarget(targetType, targetId);
+  if (target === undefined) return undefined;
   const read = readStep(step);
-  return read && { agentName, stage, step: read, minRevision, namesTarget: hasTarget, options };
+  return read && { agentName, stage, step: read, minRevision, target, options };
 }
 
-function isTargetPart(value: JsonValue | undefined): boolean {
+function wellFormedTarget(
+  type: JsonValue | undefined,
+  id: JsonValue | undefined,
+): TargetName | null | undefined {
+  if (type === undefined && id === undefined) return null;
+  return isTargetPart(type) && isTargetPart(id) ? { type, id } : undefined;
+}
+
+function isTargetPart(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && value.length > 0 && value.length <= MAX_TARGET_LENGTH;
 }
 
@@ -185,7 +194,7 @@ export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
       stage,
       step,
       minRevision: min_revision,
-      namesTarget: namesTarget(others),
+      target: targetNamed(others),
       options: optionsOf(others),
     };
   });

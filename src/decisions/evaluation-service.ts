@@ -1,4 +1,6 @@
 import { demandAgent } from '../contract/call/agent-limit.js';
+import type { AgentKey } from '../contract/call/namespace.js';
+import { demandTarget } from '../contract/call/target-limit.js';
 import type { SchemaMismatch, StepComparison } from '../core/step-schemas.js';
 import type { ControlResult, Detail, Stage, Step, Verdict } from '../core/types.js';
 import { type ComparedStep, comparedStep, compareStep, withComparison } from './compared-step.js';
@@ -44,7 +46,7 @@ export interface EvaluationService {
   /**
    * Returns a promise only when the agent has to be loaded, a required revision is not known yet, or an
    * evaluator is asynchronous. Rejects, or throws, with AUTH_INSUFFICIENT_PRIVILEGES for an agent that is not one of
-   * the caller's, with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE, with
+   * the caller's, or a target that is not the one of its token, with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE, with
    * DEADLINE_EXCEEDED after the timeout of the request, and with the reason of the caller's signal when that is
    * aborted while the evaluation waits.
    */
@@ -64,12 +66,13 @@ export interface EvaluationServiceOptions {
   /** Called for every verdict by controls of the last known good file. */
   readonly onKeptVerdict?: () => void;
   /** Called for every verdict about an agent without enabled controls. */
-  readonly onUncontrolled?: (agentName: string) => void;
+  readonly onUncontrolled?: (agent: AgentKey) => void;
   /** Called for every step that differs from its registered schemas. */
   readonly onMismatch?: (
     request: EvaluationRequest,
     mismatch: SchemaMismatch,
     mode: StepComparison['mode'],
+    agent: AgentKey,
   ) => void;
   /** Called for every verdict. */
   readonly onVerdict: (label: VerdictLabel, stage: Stage, protocol: string) => void;
@@ -84,7 +87,7 @@ export interface EvaluationServiceOptions {
 export interface VerdictCounter {
   /** `differs`: the step is denied because it differs from its registered schemas, whatever the controls say. */
   count(
-    agentName: string,
+    agent: AgentKey,
     outcome: VerdictOutcome,
     verdict: Pick<Verdict, 'matches' | 'errors'>,
     differs: boolean,
@@ -109,8 +112,13 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     return Math.max(0, Math.ceil((options.now() - loaded.currentAtMs(programs.progress)) / 1000));
   };
 
-  function tell(compared: ComparedStep, { mode }: StepComparison, request: EvaluateRequest): ComparedStep {
-    if (compared.mismatch !== null) options.onMismatch?.(request, compared.mismatch, mode);
+  function tell(
+    compared: ComparedStep,
+    { mode }: StepComparison,
+    request: EvaluateRequest,
+    agent: AgentKey,
+  ): ComparedStep {
+    if (compared.mismatch !== null) options.onMismatch?.(request, compared.mismatch, mode, agent);
     return compared;
   }
 
@@ -119,11 +127,12 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     held: HeldStep,
     { program, comparison }: LoadedProgram,
     request: EvaluateRequest,
+    agent: AgentKey,
     detail: Detail,
     caller: EvaluationCaller,
   ): Promise<{ readonly verdict: Verdict; readonly compared: ComparedStep | null }> {
     const { verdict, mismatch } = await held.evaluate(program, comparison, request.stage, detail, caller);
-    const compared = comparison && tell(comparedStep(comparison, mismatch), comparison, request);
+    const compared = comparison && tell(comparedStep(comparison, mismatch), comparison, request, agent);
     return { verdict, compared };
   }
 
@@ -132,13 +141,14 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     made: RevisedVerdict,
     compared: ComparedStep | null,
     request: EvaluateRequest,
+    agent: AgentKey,
     caller: EvaluationCaller,
     isWhole: boolean,
   ): RevisedVerdict {
     recorder?.record(request, made, caller);
     // It is incomplete if nothing awaited it any more before its evaluators had answered.
     caller.signal.throwIfAborted();
-    counter?.count(request.agentName, made.outcome, made, compared?.denies === true);
+    counter?.count(agent, made.outcome, made, compared?.denies === true);
     onVerdict(labelOf(made, compared), request.stage, caller.protocol);
     return isWhole ? made : withoutDetail(made);
   }
@@ -146,6 +156,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
   function judge(
     loaded: LoadedProgram,
     request: EvaluateRequest,
+    agent: AgentKey,
     detail: Detail,
     caller: EvaluationCaller,
   ): RevisedVerdict | Promise<RevisedVerdict> {
@@ -155,16 +166,16 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     const staleness = loaded.isKept ? stalenessOf(loaded) : null;
     const needed = recorder?.nonMatches === true ? 'full' : detail;
     const { step, stage } = request;
-    if (loaded.program.isEmpty) options.onUncontrolled?.(request.agentName);
+    if (loaded.program.isEmpty) options.onUncontrolled?.(agent);
     if (request.held !== undefined) {
-      return judgeHeld(request.held, loaded, request, needed, caller).then(({ verdict, compared }) => {
+      return judgeHeld(request.held, loaded, request, agent, needed, caller).then(({ verdict, compared }) => {
         const made = concluded(verdict, compared, request, revision, staleness, newDecisionId());
-        return awaited(made, compared, request, caller, needed === detail);
+        return awaited(made, compared, request, agent, caller, needed === detail);
       });
     }
     const { comparison } = loaded;
     const compared =
-      comparison === null ? null : tell(compareStep(comparison, step, stage), comparison, request);
+      comparison === null ? null : tell(compareStep(comparison, step, stage), comparison, request, agent);
     const verdict = loaded.program.evaluate(
       step,
       stage,
@@ -175,13 +186,13 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     if (!(verdict instanceof Promise)) {
       const made = concluded(verdict, compared, request, revision, staleness, newDecisionId());
       recorder?.record(request, made, caller);
-      counter?.count(request.agentName, made.outcome, made, compared?.denies === true);
+      counter?.count(agent, made.outcome, made, compared?.denies === true);
       onVerdict(labelOf(made, compared), stage, caller.protocol);
       return needed === detail ? made : withoutDetail(made);
     }
     return verdict.then((settled) => {
       const made = concluded(settled, compared, request, revision, staleness, newDecisionId());
-      return awaited(made, compared, request, caller, needed === detail);
+      return awaited(made, compared, request, agent, caller, needed === detail);
     });
   }
 
@@ -190,14 +201,18 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     detail: Detail,
     caller: EvaluationCaller,
   ): RevisedVerdict | Promise<RevisedVerdict> {
-    const loaded = programs.programOf(request.agentName, request.minRevision, caller);
-    if (!(loaded instanceof Promise)) return judge(loaded, request, detail, caller);
-    return loaded.then((late) => judge(late, request, detail, caller));
+    const { namespace } = caller;
+    const agent = namespace.agentKey(request.agentName);
+    const target = request.target === null ? null : namespace.targetKey(request.target);
+    const loaded = programs.programOf(agent, target, request.minRevision, caller);
+    if (!(loaded instanceof Promise)) return judge(loaded, request, agent, detail, caller);
+    return loaded.then((late) => judge(late, request, agent, detail, caller));
   }
 
   return {
     evaluate(request, detail, caller) {
       demandAgent(caller.agents, request.agentName);
+      demandTarget(caller.target, request.target);
       const timeoutMs = request.options?.timeoutMs;
       if (timeoutMs === undefined) return decide(request, detail, caller);
       const timed = new TimedCaller(caller, timeoutMs);

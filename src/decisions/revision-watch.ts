@@ -1,3 +1,4 @@
+import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import { anyChange, type RecordedChange } from '../database/change-log.js';
 import type { ChangeSource } from '../database/change-source.js';
 import { withServiceErrors } from '../database/errors.js';
@@ -174,19 +175,20 @@ export class RevisionWatch {
   }
 
   /**
-   * Returns the program of an agent, at a revision that a caller requires or later. Rejects like
+   * Returns the program of an agent that works on a target, null for none, at a revision that a caller requires or later. Rejects like
    * `Snapshot.programOf`, and with SERVICE_UNAVAILABLE when that revision does not become known in time. When
    * the caller aborts before that, rejects with the reason of its signal.
    */
   programOf(
-    agentName: string,
+    agent: AgentKey,
+    target: TargetKey | null,
     minRevision: number,
     caller?: RevisionCaller,
   ): LoadedProgram | Promise<LoadedProgram> {
     const { snapshot } = this.#options;
-    if (minRevision <= this.revision) return snapshot.programOf(agentName, minRevision);
+    if (minRevision <= this.revision) return snapshot.programOf(agent, target, minRevision);
     return this.#gate.reach(minRevision, caller?.signal).then(() => {
-      const found = snapshot.programOf(agentName, minRevision);
+      const found = snapshot.programOf(agent, target, minRevision);
       // As of now: changes between this moment and the evaluation do not apply to it.
       return found instanceof Promise ? found : found.until(snapshot.progress);
     });

@@ -1,4 +1,5 @@
 import { agentNotFound } from '../agents/agent-errors.js';
+import { type AgentKey, nameOfKey, type TargetKey } from '../contract/call/namespace.js';
 import { createCatchUp } from '../database/catch-up.js';
 import { anyChange, type RecordedChange } from '../database/change-log.js';
 import { isStorable } from '../database/text.js';
@@ -10,13 +11,14 @@ import { MemoryLedger } from './memory-ledger.js';
 import type { ProgramBuilder } from './program-builder.js';
 import type { StateReader } from './state-reader.js';
 import type { StepSchemaLibrary } from './step-schema-library.js';
+import { UnboundTargets } from './unbound-targets.js';
 import { UnknownAgents } from './unknown-agents.js';
 
 export interface SnapshotOptions {
   readonly reader: StateReader;
   readonly builder: Omit<ProgramBuilder, 'definitionsOf'>;
   readonly stepSchemas: StepSchemaLibrary;
-  /** Agents kept in memory; those not used recently are evicted. */
+  /** Agents kept in memory, and pairs of an agent and a target; those not used recently are evicted. */
   readonly maxAgents: number;
   /** Estimated memory limit of the agents and their programs, in bytes. */
   readonly maxBytes: number;
@@ -38,6 +40,7 @@ export class Snapshot {
   readonly #agents: AgentEntries;
   readonly #sets: ControlSets;
   readonly #unknown: UnknownAgents;
+  readonly #unbound = new UnboundTargets();
   readonly #loader: AgentLoader;
   readonly #loadBehind: () => void;
   #progress: Progress = { revision: 0, currentAtMs: Number.NEGATIVE_INFINITY };
@@ -61,6 +64,7 @@ export class Snapshot {
       agents: this.#agents,
       sets: this.#sets,
       unknown: this.#unknown,
+      unbound: this.#unbound,
       stepSchemas,
       progress,
     });
@@ -73,18 +77,22 @@ export class Snapshot {
   }
 
   /**
-   * The program of an agent; a promise only when it has to be loaded. At least of `minRevision`, once
+   * The program of an agent that works on a target, null for none; a promise only when it has to be loaded. At least of `minRevision`, once
    * `revision` has reached that. Fails with AGENT_NOT_FOUND, or with SERVICE_UNAVAILABLE when the database
    * cannot be reached; throws known failures synchronously.
    */
-  programOf(agentName: string, minRevision = 0): LoadedProgram | Promise<LoadedProgram> {
-    const entry = this.#agents.get(agentName) ?? this.#add(agentName);
+  programOf(
+    agent: AgentKey,
+    target: TargetKey | null = null,
+    minRevision = 0,
+  ): LoadedProgram | Promise<LoadedProgram> {
+    const entry = this.#entryOf(agent, target);
     entry.lastUse = this.#agents.tick;
     const loaded = deciding(entry);
     if (loaded !== null) {
       if (minRevision === 0 || loaded.revision(this.#progress) >= minRevision) return loaded;
     }
-    return this.#awaited(agentName, minRevision);
+    return this.#awaited(agent, target, minRevision);
   }
 
   /** The state of the database known to this process. */
@@ -129,6 +137,7 @@ export class Snapshot {
   /** The database was replaced by an earlier revision: it was restored. All known state is invalid. */
   startOver(revision: number): void {
     this.#unknown.clear();
+    this.#unbound.clear();
     for (const entry of this.#agents.all()) this.#agents.forget(entry);
     // Also those that are held by running loads.
     this.#sets.clear();
@@ -150,14 +159,16 @@ export class Snapshot {
    * Loads agents that are not in memory, in batches, until one does not fit or `isOver`. Returns their number.
    * Rejects when all agents of a batch fail to load.
    */
-  async preload(agentNames: readonly string[], isOver: () => boolean): Promise<number> {
+  async preload(agents: readonly AgentKey[], isOver: () => boolean): Promise<number> {
     let loaded = 0;
-    for (let from = 0; from < agentNames.length; from += MAX_READ_AT_ONCE) {
-      const names = agentNames
+    for (let from = 0; from < agents.length; from += MAX_READ_AT_ONCE) {
+      const some = agents
         .slice(from, from + MAX_READ_AT_ONCE)
-        .filter((name) => this.#agents.get(name) === undefined);
-      if (isOver() || this.#agents.isFull(names.length)) break;
-      const results = await Promise.allSettled(names.map(async (name) => this.#loader.load(this.#add(name))));
+        .filter((agent) => this.#agents.get(agent) === undefined);
+      if (isOver() || this.#agents.isFull(some.length)) break;
+      const results = await Promise.allSettled(
+        some.map(async (agent) => this.#loader.load(this.#add(agent, null))),
+      );
       const failed = results.filter((result) => result.status === 'rejected');
       loaded += results.length - failed.length;
       // Single agents may have been deleted.
@@ -166,8 +177,8 @@ export class Snapshot {
     return loaded;
   }
 
-  /** Names of agents that were used since the last call and not taken in the same hour since 1970 before. */
-  takeUsed(hour: number): string[] {
+  /** Agents that were used since the last call and not taken in the same hour since 1970 before. */
+  takeUsed(hour: number): AgentKey[] {
     return this.#agents.takeUsed(hour);
   }
 
@@ -179,6 +190,11 @@ export class Snapshot {
   /** Number of agents in memory. */
   get size(): number {
     return this.#agents.size;
+  }
+
+  /** Number of pairs of an agent and a target in memory. */
+  get pairs(): number {
+    return this.#agents.pairs;
   }
 
   /** Number of distinct sets of controls in memory. */
@@ -196,16 +212,20 @@ export class Snapshot {
   }
 
   #invalidate(change: RecordedChange, here: boolean): void {
-    const { revision, agents } = change;
+    const { revision, agents, targets } = change;
     if (agents === 'any') {
       this.#unknown.clear();
+      this.#unbound.clear();
       // Loaded in this order.
       for (const entry of this.#agents.usedFirst()) this.#demandLinks(entry, revision, here);
     } else {
-      for (const agentName of agents) {
-        this.#unknown.delete(agentName);
-        const entry = this.#agents.get(agentName);
-        if (entry !== undefined) this.#demandLinks(entry, revision, here);
+      for (const agent of agents) {
+        this.#unknown.delete(agent);
+        for (const entry of this.#agents.ofAgent(agent)) this.#demandLinks(entry, revision, here);
+      }
+      for (const target of targets) {
+        this.#unbound.delete(target);
+        for (const entry of this.#agents.ofTarget(target)) this.#demandLinks(entry, revision, here);
       }
       this.#invalidateUnsettled(change, here);
     }
@@ -243,14 +263,20 @@ export class Snapshot {
     if (own.readRevision <= this.#progress.revision) this.#agents.rejoin(entry);
   }
 
-  #add(agentName: string): AgentEntry {
-    if (!isStorable(agentName) || this.#unknown.has(agentName)) throw agentNotFound(agentName);
-    return this.#agents.add(agentName);
+  /** A target without bindings adds nothing: the agent without a target decides. */
+  #entryOf(agent: AgentKey, target: TargetKey | null): AgentEntry {
+    const bound = target === null || this.#unbound.has(target) ? null : target;
+    return this.#agents.get(agent, bound) ?? this.#add(agent, bound);
   }
 
-  async #awaited(agentName: string, minRevision: number): Promise<LoadedProgram> {
+  #add(agent: AgentKey, target: TargetKey | null): AgentEntry {
+    if (!isStorable(agent) || this.#unknown.has(agent)) throw agentNotFound(nameOfKey(agent));
+    return this.#agents.add(agent, target);
+  }
+
+  async #awaited(agent: AgentKey, target: TargetKey | null, minRevision: number): Promise<LoadedProgram> {
     for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS; attempt += 1) {
-      const entry = this.#agents.get(agentName) ?? this.#add(agentName);
+      const entry = this.#entryOf(agent, target);
       entry.lastUse = this.#agents.tick;
       const loaded = deciding(entry);
       // As of now: changes between this moment and the evaluation do not apply to it.

@@ -1,3 +1,4 @@
+import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import type { ControlLinks } from '../controls/control-links.js';
 import type { StepSchemaMode } from '../core/step-schemas.js';
@@ -12,9 +13,11 @@ interface ReadPart {
   readonly keptAtMs?: number;
 }
 
-/** The links of an agent; null when it does not exist. */
+/** The links of an agent, with the controls that are bound to its target; null when it does not exist. */
 export interface ReadLinks extends ReadPart {
   readonly links: ControlLinks | null;
+  /** Whether the target has enabled bindings; false without a target. */
+  readonly isBound: boolean;
   /** What the steps of the agent are compared with. */
   readonly steps: ReadSteps;
 }
@@ -36,7 +39,9 @@ export interface ReadControls extends ReadPart {
 
 /** An agent whose links are read. */
 export interface WantedLinks {
-  readonly name: string;
+  readonly agent: AgentKey;
+  /** What it works on; null for nothing. */
+  readonly target: TargetKey | null;
   /** The result is at this revision at least, unless the database reports an earlier one as the latest. */
   readonly needed: number;
 }

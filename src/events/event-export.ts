@@ -1,5 +1,5 @@
 import { unavailable } from '../database/errors.js';
-import type { ObservabilityInputs } from './event-schemas.js';
+import type { Scoped } from './observability-service.js';
 import { shownEvent } from './store/event.js';
 import type { EventSearch } from './store/event-search.js';
 
@@ -7,7 +7,7 @@ import type { EventSearch } from './store/event-search.js';
 const MAX_EXPORTS = 100;
 
 /** Implements ExportEvents. */
-export type ExportEvents = (input: ObservabilityInputs['exportEvents']) => AsyncGenerator<object>;
+export type ExportEvents = (input: Scoped<'exportEvents'>) => AsyncGenerator<object>;
 
 /** Creates streams of all events that match a filter. The next part is read once the previous one is sent. */
 export function createExportEvents(

@@ -143,7 +143,7 @@ export class EventFeed {
     try {
       for (let more = true; more && live === this.#live; ) {
         const atMs = now();
-        const part = await tail.after('statistics', live.position, {});
+        const part = await tail.after('statistics', live.position, { namespace: 'all' });
         live.take(part, atMs);
         more = part.upTo < part.head;
       }

@@ -1,8 +1,9 @@
+import { DEFAULT_NAMESPACE, namespaceOfKey } from '../contract/call/namespace.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { asServiceError, isRefusedData, unavailable } from '../database/errors.js';
 import { type RepeatLog, reasonOf } from '../process/repeat-log.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
-import { shownEvent } from './store/event.js';
+import { type ControlEvent, shownEvent } from './store/event.js';
 import type { EncodedEvent, EventStore } from './store/event-store.js';
 
 /** Most queued events: a few seconds of work. More would only wait until their senders timed out. */
@@ -140,7 +141,14 @@ export function createIngest(options: IngestOptions): Ingest {
     }
     await enqueue(events, onQueued);
     if (!logEvents) return;
-    for (const { event } of events) log.info({ event: shownEvent(event) }, 'an event was ingested');
+    for (const { event } of events)
+      log.info(
+        {
+          ...(isOfDefault(event) ? {} : { namespace: namespaceOfKey(event.agent_name) }),
+          event: shownEvent(event),
+        },
+        'an event was ingested',
+      );
   };
 }
 
@@ -153,6 +161,8 @@ function storageFailure(failure: ServiceError): ServiceError {
   if (failure.code !== 'DATABASE_ERROR' || isRefusedData(failure)) return failure;
   return unavailable('The events cannot be stored at present.', failure);
 }
+
+const isOfDefault = (event: ControlEvent) => DEFAULT_NAMESPACE.contains(event.agent_name);
 
 /** One call contains either events of clients or of the service itself. */
 function isOfClient([first]: readonly EncodedEvent[]): boolean {

@@ -236,7 +236,7 @@ const filters = (id: z.ZodType<string>, name: z.ZodType<string>) =>
     min_revision: nullable(integer(REVISION)),
     max_revision: nullable(integer(REVISION)),
     has_error: nullable(boolean()),
-  }) satisfies { readonly [Name in keyof EventFilter]-?: z.ZodType<EventFilter[Name]> };
+  }) satisfies { readonly [Name in Exclude<keyof EventFilter, 'namespace'>]-?: z.ZodType<EventFilter[Name]> };
 
 /** Read by the JSON routes: see the option `on_request` of the members of an event. */
 const include_step = nullable(boolean());

@@ -3,8 +3,8 @@ import { createPause, HEARTBEAT_MS } from '../contract/call/news-pause.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { createMutex } from '../database/mutex.js';
 import type { EventFeed } from './event-feed.js';
-import type { ObservabilityInputs } from './event-schemas.js';
 import { eventMessage, type LiveEvents } from './live-events.js';
+import type { Scoped } from './observability-service.js';
 import { type EventFilter, eventTest, filterKey } from './store/event-filter.js';
 import type { EventTail } from './store/event-tail.js';
 import { lower } from './store/position-order.js';
@@ -22,7 +22,7 @@ export interface WatchEventsOptions {
 
 /** Implements WatchEvents. */
 export type WatchEvents = (
-  input: ObservabilityInputs['watchEvents'],
+  input: Scoped<'watchEvents'>,
   context: Pick<CallContext, 'signal'>,
 ) => AsyncGenerator<object>;
 

@@ -18,7 +18,7 @@ import type { WatchEvents } from './event-watch.js';
 import type { IngestStream } from './ingest-stream.js';
 import type { ObservabilityService } from './observability-service.js';
 import type { PublishStream } from './publish-stream.js';
-import { type EventMessage, encodedEvents, type ReadEvents } from './read-events.js';
+import { type EventMessage, encodedEvents, keyedEvents, type ReadEvents } from './read-events.js';
 import type { ReportedControls } from './reported-controls.js';
 import { refuseUnknownFilters } from './store/event-filter.js';
 import type { EventCodec } from './store/event-store.js';
@@ -64,8 +64,16 @@ export function observabilityHandlers(
   { encode, now, readers, reported }: EventReading,
 ): Handlers {
   const schemas = createEventSchemas(now);
-  const reading = (context: CallContext) => (message: EventMessage) =>
-    reported(encodedEvents(message, encode), context.principal);
+  const reading = (context: CallContext) => async (message: EventMessage) => {
+    const { principal } = context;
+    const own = await reported(encodedEvents(message, encode), principal);
+    return keyedEvents(own, principal.namespace, encode);
+  };
+  /** The filter of a request, for the events of its caller's namespace alone. */
+  const scoped = <Input extends object>(input: Input, { principal: { namespace } }: CallContext) => ({
+    ...input,
+    namespace,
+  });
   return {
     createEvents: bulkHandler(
       schemas.createEvents,
@@ -84,23 +92,31 @@ export function observabilityHandlers(
         streams.publish(each(messages, reading(context)), context),
       readers?.('publishEvents'),
     ),
-    flushEvents: handler(schemas.flushEvents, async () => ({ stored: await service.flush() })),
+    flushEvents: handler(schemas.flushEvents, async (_, { principal: { namespace } }) => ({
+      stored: await service.flush(namespace),
+    })),
     queryEvents: handler(schemas.queryEvents, (input, context) => {
       refuseUnknownFilters(context.ignoredParts());
-      return service.query(input);
+      return service.query(scoped(input, context));
     }),
     exportEvents: streamHandler(schemas.exportEvents, (input, context) => {
       refuseUnknownFilters(context.ignoredParts());
-      return streams.export(input);
+      return streams.export(scoped(input, context));
     }),
     watchEvents: streamHandler(schemas.watchEvents, (input, context) => {
       refuseUnknownFilters(context.ignoredParts());
-      return streams.watch(input, context);
+      return streams.watch(scoped(input, context), context);
     }),
-    getStats: handler(schemas.getStats, (input) => service.stats(input)),
-    getControlStats: handler(schemas.getControlStats, (input) => service.controlStats(input)),
-    getStatsOverview: handler(schemas.getStatsOverview, (input) => service.overview(input)),
-    getEvaluationStats: handler(schemas.getEvaluationStats, (input) => service.evaluationStats(input)),
+    getStats: handler(schemas.getStats, (input, context) => service.stats(scoped(input, context))),
+    getControlStats: handler(schemas.getControlStats, (input, context) =>
+      service.controlStats(scoped(input, context)),
+    ),
+    getStatsOverview: handler(schemas.getStatsOverview, (input, context) =>
+      service.overview(scoped(input, context)),
+    ),
+    getEvaluationStats: handler(schemas.getEvaluationStats, (input, context) =>
+      service.evaluationStats(scoped(input, context)),
+    ),
     getObservabilityStatus: handler(schemas.getObservabilityStatus, () => status(true)),
   };
 }

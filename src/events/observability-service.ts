@@ -1,3 +1,4 @@
+import { type Namespace, nameOfKey } from '../contract/call/namespace.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { readAgentName } from '../contract/input/names.js';
 import { controlNotFound } from '../controls/control-errors.js';
@@ -18,6 +19,11 @@ import { rangeOf, windowOf } from './store/time-range.js';
 /** Most controls in a reply about an agent. Their names are chosen by clients, so the number is unbounded. */
 const MAX_LISTED_CONTROLS = 10_000;
 
+/** An input, and the namespace of its caller, whose events alone it concerns. */
+export type Scoped<Rpc extends keyof ObservabilityInputs> = ObservabilityInputs[Rpc] & {
+  readonly namespace: Namespace;
+};
+
 /** Stores, finds and counts events. */
 export interface ObservabilityService {
   /**
@@ -27,13 +33,16 @@ export interface ObservabilityService {
    * are stored.
    */
   create(events: ReadEvents): Promise<object>;
-  /** Stores what this process has recorded and counted itself, and returns the number of events. */
-  flush(): Promise<number>;
-  query(input: ObservabilityInputs['queryEvents']): Promise<object>;
-  stats(input: ObservabilityInputs['getStats']): Promise<object>;
-  controlStats(input: ObservabilityInputs['getControlStats']): Promise<object>;
-  overview(input: ObservabilityInputs['getStatsOverview']): Promise<object>;
-  evaluationStats(input: ObservabilityInputs['getEvaluationStats']): Promise<object>;
+  /**
+   * Stores what this process has recorded and counted itself, and returns the number of events that are those of a
+   * namespace.
+   */
+  flush(namespace: Namespace): Promise<number>;
+  query(input: Scoped<'queryEvents'>): Promise<object>;
+  stats(input: Scoped<'getStats'>): Promise<object>;
+  controlStats(input: Scoped<'getControlStats'>): Promise<object>;
+  overview(input: Scoped<'getStatsOverview'>): Promise<object>;
+  evaluationStats(input: Scoped<'getEvaluationStats'>): Promise<object>;
 }
 
 export interface ObservabilityOptions {
@@ -69,12 +78,13 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
     }
   }
 
-  async function count(input: ObservabilityInputs['getStats'], controlId: number | null) {
+  async function count(input: Scoped<'getStats'>, controlId: number | null) {
     const agentName = readAgentName(input.agent_name, 'agent_name');
-    const { include_timeseries: byBucket } = input;
+    const { namespace, include_timeseries: byBucket } = input;
     const range = rangeOf(input);
     const window = windowOf(range, now());
     const found = await statistics.count({
+      namespace,
       agentName,
       controlId,
       window,
@@ -98,14 +108,14 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       const status = enqueued === received ? 'queued' : enqueued > 0 ? 'partial' : 'failed';
       return { received, enqueued, dropped: received - enqueued, status };
     },
-    async flush() {
-      const [events, counted] = await Promise.allSettled([recorder?.flush(), counts.flush()]);
+    async flush(namespace) {
+      const [events, counted] = await Promise.allSettled([recorder?.flush(namespace), counts.flush()]);
       if (events.status === 'rejected') throw events.reason;
       if (counted.status === 'rejected') throw counted.reason;
       return events.value ?? 0;
     },
     async query(input) {
-      if (input.include_buffered) await recorder?.flush();
+      if (input.include_buffered) await recorder?.flush(input.namespace);
       const { limit, offset, cursor: after } = input;
       const { total, total_kind } = await totalOf(search, input, input.total);
       const { events, next } = await search.page(input, { limit, offset, after });
@@ -133,12 +143,13 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       const name = controls[0]?.controlName ?? `control-${id}`;
       return { ...head, control_id: id, control_name: name, stats: totals };
     },
-    evaluationStats: (input) => counts.stats({ ...input, range: rangeOf(input) }),
+    evaluationStats: (input) => counts.stats({ ...input, range: rangeOf(input) }, input.namespace),
     async overview(input) {
       const { include_timeseries: byBucket, limit, control_id: controlId } = input;
       const range = rangeOf(input);
       const window = windowOf(range, now());
       const found = await statistics.count({
+        namespace: input.namespace,
         agentName: null,
         controlId: controlId ?? null,
         window,
@@ -152,7 +163,10 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
         time_range: range.name,
         totals: totals(found, byBucket ? window : null),
         agents: found.agents.map(agentStats),
-        controls: found.controls.map((one) => ({ agent_name: one.agentName, stats: controlStats(one) })),
+        controls: found.controls.map((one) => ({
+          agent_name: nameOfKey(one.agentName),
+          stats: controlStats(one),
+        })),
         top_controls: found.topControls.map(controlStats),
       };
     },

@@ -1,6 +1,8 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
+import type { Namespace } from '../contract/call/namespace.js';
 import type { ControlEvent } from './store/event.js';
 import { isStorableEvent } from './store/event-columns.js';
+import { isOwnKey, keyedEvent } from './store/event-keys.js';
 import type { EncodedEvent, EventCodec } from './store/event-store.js';
 
 /** Events of one message, checked, in the form in which the store takes them. */
@@ -23,6 +25,17 @@ export function readEvents(events: readonly ControlEvent[], encode: EventCodec['
 /** The events of a message in the form in which the store takes them. */
 export function encodedEvents(message: EventMessage, encode: EventCodec['encode']): ReadEvents {
   return 'encoded' in message ? message : readEvents(message.events, encode);
+}
+
+/** The same events as they are stored: with the keys of their agents and ids in a namespace. They were checked as sent. */
+export function keyedEvents(
+  read: ReadEvents,
+  namespace: Namespace,
+  encode: EventCodec['encode'],
+): ReadEvents {
+  const { encoded, areStorable } = read;
+  if (!areStorable || encoded.every(({ id }) => isOwnKey(namespace, id))) return read;
+  return { ...read, encoded: encoded.map(({ event }) => encode(keyedEvent(event, namespace))) };
 }
 
 /** Events encoded per turn, a fraction of a millisecond: evaluations must not wait for more. */

@@ -1,4 +1,5 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
+import type { Namespace } from '../contract/call/namespace.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { leafOfResult } from '../core/decided-result.js';
 import type { SchemaMismatch } from '../core/step-schemas.js';
@@ -16,6 +17,7 @@ import {
   MAX_STEP_NAME_LENGTH,
   MAX_STEP_TEXT_LENGTH,
 } from './store/event.js';
+import { executionKey } from './store/event-keys.js';
 import { utcTimeOfMs } from './store/event-time.js';
 import { type TraceIds, traceIdsOf } from './trace-ids.js';
 
@@ -36,10 +38,10 @@ export interface Recorder extends VerdictRecorder {
   /** Buffers the results of a verdict; they are written later. */
   record(request: EvaluationRequest, verdict: RevisedVerdict, caller: EvaluationCaller): void;
   /**
-   * Writes all events that are buffered now, and returns the number of events that were written meanwhile. Rejects with
-   * SERVICE_UNAVAILABLE when some of them have to wait for the database.
+   * Writes all events that are buffered now, and returns the number of events of a namespace that were written meanwhile.
+   * Rejects with SERVICE_UNAVAILABLE when some of them have to wait for the database.
    */
-  flush(): Promise<number>;
+  flush(namespace: Namespace): Promise<number>;
   /** Starts to write what is buffered, unless the last attempt failed: then only the interval triggers the next one. */
   flushSoon(): void;
   /** Starts writing at every interval. */
@@ -63,6 +65,7 @@ export interface RecorderOptions {
 
 /** The data of a check kept until it is written; small, because there may be many. */
 interface Note {
+  readonly namespace: Namespace;
   readonly item: Pick<ControlResult, 'control_execution_id' | 'control_id' | 'control_name' | 'action'>;
   readonly matched: boolean;
   readonly confidence: number;
@@ -74,6 +77,8 @@ interface Note {
   readonly atMs: number;
 }
 
+/** Of an agent: a name of 255 characters behind one of 63. */
+const MAX_KEY_LENGTH = 319;
 const NONE: readonly ControlResult[] = [];
 const DOES_NOT_KEEP_UP = new Error('the database does not keep up');
 
@@ -88,7 +93,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
   let away = false;
   let flushing: Promise<void> | undefined;
   let next: Promise<void> | undefined;
-  let written = 0;
+  /** What is written while a caller of a namespace waits for it. */
+  const tallies = new Set<{ readonly namespace: Namespace; written: number }>();
   let timer: NodeJS.Timeout | undefined;
   let started = false;
   meter.buffered = () => buffer.length;
@@ -122,7 +128,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
   async function writePortion(portion: readonly Note[]): Promise<void> {
     try {
       await ingest(portion.map(eventOf));
-      written += portion.length;
+      for (const tally of tallies) {
+        tally.written += portion.filter(({ request }) => tally.namespace.contains(request.agent_name)).length;
+      }
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') throw error;
       // It would fail repeatedly, and block all later ones.
@@ -184,20 +192,28 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   return {
     nonMatches: options.nonMatches,
-    async flush() {
-      const before = written;
-      await flushLatest();
+    async flush(namespace) {
+      const tally = { namespace, written: 0 };
+      tallies.add(tally);
+      try {
+        await flushLatest();
+      } finally {
+        tallies.delete(tally);
+      }
       if (away && buffer.length > 0) throw unavailable('Recorded events cannot be stored at present.');
-      return written - before;
+      return tally.written;
     },
     record(request, verdict, caller) {
       const { matches, errors } = verdict;
       const nonMatches = options.nonMatches ? verdict.non_matches : NONE;
       if (matches.length + errors.length + nonMatches.length === 0) return;
       const { type, name } = request.step;
+      const { namespace } = caller;
+      const agentKey = namespace.agentKey(request.agentName);
       const shared = {
+        namespace,
         request: {
-          agent_name: texts(request.agentName, MAX_STEP_TEXT_LENGTH) ?? request.agentName,
+          agent_name: texts(agentKey, MAX_KEY_LENGTH) ?? agentKey,
           check_stage: request.stage,
           applies_to: type === 'tool' ? 'tool_call' : 'llm_call',
           step_type: texts(type, MAX_STEP_TEXT_LENGTH),
@@ -237,7 +253,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 }
 
-function noteOf(item: ControlResult, shared: Pick<Note, 'request' | 'mismatch' | 'trace' | 'atMs'>): Note {
+function noteOf(
+  item: ControlResult,
+  shared: Pick<Note, 'namespace' | 'request' | 'mismatch' | 'trace' | 'atMs'>,
+): Note {
   const { control_execution_id, control_id, control_name, action, result } = item;
   return {
     // Not the item itself: its traces may be large.
@@ -251,6 +270,7 @@ function noteOf(item: ControlResult, shared: Pick<Note, 'request' | 'mismatch' |
 }
 
 function eventOf({
+  namespace,
   item,
   matched,
   confidence,
@@ -263,6 +283,7 @@ function eventOf({
 }: Note): ControlEvent {
   return {
     ...item,
+    control_execution_id: executionKey(namespace, item.control_execution_id),
     ...request,
     origin: trace.madeUp ? 'untraced_service' : 'service',
     trace_id: trace.traceId,

@@ -1,5 +1,6 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { Principal } from '../contract/call/handler.js';
+import { type Namespace, nameOfKey } from '../contract/call/namespace.js';
 import { effectivePairs } from '../controls/effective-controls.js';
 import type { Database } from '../database/database.js';
 import type { RepeatLog } from '../process/repeat-log.js';
@@ -14,7 +15,7 @@ import type { EventCodec } from './store/event-store.js';
  */
 export type ReportedControls = (
   message: ReadEvents,
-  principal: Pick<Principal, 'agents'>,
+  principal: Pick<Principal, 'agents' | 'namespace'>,
 ) => Promise<ReadEvents>;
 
 export interface ReportedControlsOptions {
@@ -27,10 +28,14 @@ export function createReportedControls(options: ReportedControlsOptions): Report
   const { bulk, encode, failures } = options;
 
   /** Names of the controls that exist, or existed, by id; and which of them are deleted. */
-  async function known(ids: readonly number[]): Promise<Map<number, { name: string; isDeleted: boolean }>> {
+  async function known(
+    { name: namespace }: Namespace,
+    ids: readonly number[],
+  ): Promise<Map<number, { name: string; isDeleted: boolean }>> {
     const rows = await bulk.read(
       'search',
-      Prisma.sql`SELECT "id", "name", "live_name" FROM "controls" WHERE "id" IN (${Prisma.join([...ids])})`,
+      Prisma.sql`SELECT "id", "name", "live_name" FROM "controls"
+        WHERE "id" IN (${Prisma.join([...ids])}) AND "namespace" = ${namespace}`,
     );
     return new Map(
       rows.map(([id, name, liveName]) => [Number(id), { name: String(name), isDeleted: liveName === null }]),
@@ -38,22 +43,23 @@ export function createReportedControls(options: ReportedControlsOptions): Report
   }
 
   /** The controls that apply to agents, as `AGENT CONTROL`. */
-  async function appliedTo(names: readonly string[]): Promise<Set<string>> {
+  async function appliedTo(namespace: Namespace, names: readonly string[]): Promise<Set<string>> {
+    const keys = names.map((name) => namespace.agentKey(name));
     const agents = await bulk.read(
       'search',
-      Prisma.sql`SELECT "id", "name" FROM "agents" WHERE "name" IN (${Prisma.join([...names])})`,
+      Prisma.sql`SELECT "id", "name" FROM "agents" WHERE "name" IN (${Prisma.join(keys)})`,
     );
-    const nameOf = new Map(agents.map(([id, name]) => [Number(id), String(name)]));
+    const nameOf = new Map(agents.map(([id, name]) => [Number(id), nameOfKey(String(name))]));
     if (nameOf.size === 0) return new Set();
     const pairs = await bulk.read('search', effectivePairs({ agentIds: [...nameOf.keys()] }));
     return new Set(pairs.map(([agentId, controlId]) => `${nameOf.get(Number(agentId))} ${controlId}`));
   }
 
-  return async (message, { agents }) => {
+  return async (message, { agents, namespace }) => {
     if (agents === null || !message.areStorable) return message;
     const events = message.encoded.map(({ event }) => event);
-    const controls = await known([...new Set(events.map((event) => event.control_id))]);
-    const applied = await appliedTo([...new Set(events.map((event) => event.agent_name))]);
+    const controls = await known(namespace, [...new Set(events.map((event) => event.control_id))]);
+    const applied = await appliedTo(namespace, [...new Set(events.map((event) => event.agent_name))]);
     const kept = events.flatMap((event) => {
       const control = controls.get(event.control_id);
       const isOwn = applied.has(`${event.agent_name} ${event.control_id}`);

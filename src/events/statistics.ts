@@ -1,3 +1,4 @@
+import { nameOfKey } from '../contract/call/namespace.js';
 import { addCounts } from './store/count.js';
 import type { NamedSums, Statistics, Sums } from './store/event-statistics.js';
 import { SUMS, sumsOf } from './store/rollup-sums.js';
@@ -57,7 +58,7 @@ export function controlStats(sums: NamedSums): object {
 
 /** An agent in a reply. */
 export function agentStats({ agentName, ...sums }: Statistics['agents'][number]): object {
-  return { agent_name: agentName, ...counts(sums) };
+  return { agent_name: nameOfKey(agentName), ...counts(sums) };
 }
 
 /** Every count, and once more for the members that are exact over RPCs. */

@@ -13,7 +13,7 @@ export function explainHandler(service: ExplainService, registry: EvaluatorRegis
     // Without authentication every caller has all permissions.
     const { revision, verdict, ...explanation } = await service.explain(
       input,
-      { mayKnowAll: context.principal.level !== 'key', limit: context.principal.agents },
+      { mayKnowAll: context.principal.level !== 'key', context },
       ignored,
     );
     return { verdict: presentVerdict(verdict, revision), ...explanation };

@@ -2,6 +2,7 @@ import { stringifyJson } from '../../packages/exact-json/src/index.js';
 import { agentNotFound } from '../agents/agent-errors.js';
 import { type AgentRow, createAgentStore } from '../agents/agent-store.js';
 import type { AgentLimit } from '../contract/call/agent-limit.js';
+import type { CallContext } from '../contract/call/handler.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
@@ -10,6 +11,7 @@ import { proposeControl } from '../controls/control-proposal.js';
 import { isDraft } from '../controls/definition/definition.js';
 import { checkReferences, type ReferenceProblems } from '../controls/reference-problems.js';
 import type { DbClient } from '../database/database.js';
+import { type Scoped, scopeOf } from '../database/scoped.js';
 import { revisionNotReached } from '../decisions/revision-gate.js';
 import { stepSha256 } from '../decisions/step-hash.js';
 import type { ExplainInput } from './explain-schema.js';
@@ -47,19 +49,20 @@ const TRIAL = { id: 0, name: 'data' } as const;
 export function createExplainService(options: ExplainServiceOptions) {
   const { client, registry, referenceProblems } = options;
 
-  const demandAgent = async (agentName: string) => {
-    const agent = await createAgentStore(client).find(agentName);
+  const demandAgent = async (scope: Scoped, agentName: string) => {
+    const agent = await createAgentStore(scope).find(agentName);
     if (agent === null) throw agentNotFound(agentName);
     return agent;
   };
   const controlsOf = async (
+    scope: Scoped,
     agentName: string,
     controlIds: readonly number[],
     minRevision: number,
   ): Promise<TriedRows> => {
-    const agent = await demandAgent(agentName);
+    const agent = await demandAgent(scope, agentName);
     const neverAsked = agent.controlsAskedAtMs === null;
-    const { controls: rows, revision } = await createAgentControlStore(client).stateOf(agentName);
+    const { controls: rows, revision } = await createAgentControlStore(scope).stateOf(agentName);
     if (rows === null) throw agentNotFound(agentName);
     // The database has every change that was reported, so waiting for a later revision is useless.
     if (revision < minRevision) throw revisionNotReached(minRevision, revision);
@@ -69,31 +72,42 @@ export function createExplainService(options: ExplainServiceOptions) {
     for (const missing of wanted) throw notControlOfAgent(missing, agentName);
     return { rows: found, neverAsked, agent, revision };
   };
-  const trialOf = async (data: ControlData, limit: AgentLimit | null): Promise<StoredDefinition> => {
+  const trialOf = async (
+    scope: Scoped,
+    data: ControlData,
+    limit: AgentLimit | null,
+  ): Promise<StoredDefinition> => {
     const control = proposeControl(data, registry).storedInPlaceOf(null);
-    if (!isDraft(control)) await checkReferences(referenceProblems, client, control, limit);
+    if (!isDraft(control)) await checkReferences(referenceProblems, scope, control, limit);
     return { ...TRIAL, data: stringifyJson(control) };
   };
-  const rowsOf = async (input: ExplainInput, limit: AgentLimit | null): Promise<TriedRows> => {
+  const rowsOf = async (scope: Scoped, input: ExplainInput, limit: AgentLimit | null): Promise<TriedRows> => {
     const { agent_name, control_ids = [], data, min_revision = 0 } = input;
-    if (data === undefined) return controlsOf(agent_name ?? '', control_ids, min_revision);
-    const agent = agent_name === undefined ? null : await demandAgent(agent_name);
-    return { rows: [await trialOf(data, limit)], neverAsked: false, agent, revision: 0 };
+    if (data === undefined) return controlsOf(scope, agent_name ?? '', control_ids, min_revision);
+    const agent = agent_name === undefined ? null : await demandAgent(scope, agent_name);
+    return { rows: [await trialOf(scope, data, limit)], neverAsked: false, agent, revision: 0 };
   };
 
   return {
     /**
-     * `mayKnowAll`: whether the caller may try data, and receives actual causes of failures. `limit`: the agents to
-     * whose evaluators data may refer. `ignored`: parts of the request without effect. Throws AGENT_NOT_FOUND, CONTROL_NOT_FOUND, AUTH_INSUFFICIENT_PRIVILEGES,
+     * `mayKnowAll`: whether the caller may try data, and receives actual causes of failures. Data may refer to evaluators
+     * of the agents that the caller is not limited from. `ignored`: parts of the request without effect. Throws AGENT_NOT_FOUND, CONTROL_NOT_FOUND, AUTH_INSUFFICIENT_PRIVILEGES,
      * errors of the data as on creation, or SERVICE_UNAVAILABLE.
      */
     async explain(
       input: ExplainInput,
-      { mayKnowAll, limit }: { readonly mayKnowAll: boolean; readonly limit: AgentLimit | null },
+      {
+        mayKnowAll,
+        context,
+      }: { readonly mayKnowAll: boolean; readonly context: Pick<CallContext, 'principal'> },
       ignored: readonly Warning[],
     ): Promise<TracedExplanation> {
       if (input.data !== undefined && !mayKnowAll) throw trialIsForAdmins();
-      const { rows, revision, ...tried } = await rowsOf(input, limit);
+      const { rows, revision, ...tried } = await rowsOf(
+        scopeOf(context, client),
+        input,
+        context.principal.agents,
+      );
       const step = input.step ?? input.step_json;
       // The schema demands one of them.
       if (step === undefined) throw new Error('an explanation needs a step');

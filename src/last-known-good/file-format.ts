@@ -2,10 +2,11 @@
  * The last known good state as text: a header line, a line for each control, policy and agent in this order,
  * and a line with the checksum of everything before it. Each line is JSON, so that the file can be read and
  * written in small parts. Agents refer to their policies and controls by id, so each control is in the file
- * only once.
+ * only once, with the targets that it is bound to.
  */
 
 import { storedMode } from '../agents/registered-schemas.js';
+import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import type { StepSchemaMode } from '../core/step-schemas.js';
 
@@ -25,6 +26,13 @@ export interface StateHeader {
   readonly controls: number;
   readonly policies: number;
   readonly agents: number;
+  /** Number of enabled bindings. Undefined in files of earlier versions, which say nothing about bindings. */
+  readonly bindings: number | undefined;
+}
+
+export interface ControlRecord extends StoredDefinition {
+  /** The targets of its enabled bindings. */
+  readonly targets: readonly TargetKey[];
 }
 
 export interface PolicyRecord {
@@ -33,8 +41,7 @@ export interface PolicyRecord {
 }
 
 export interface AgentRecord {
-  /** Normalised. */
-  readonly name: string;
+  readonly key: AgentKey;
   /** Controls that are linked directly. */
   readonly controlIds: readonly number[];
   readonly policyIds: readonly number[];
@@ -44,7 +51,7 @@ export interface AgentRecord {
 
 /**
  * The schemas that the steps of an agent are compared with, and its setting for that. Agents often have the same ones:
- * then all but the first refer to the first one by its name.
+ * then all but the first refer to the first one by its key.
  */
 export interface StepsRecord {
   readonly mode: StepSchemaMode | null;
@@ -54,7 +61,7 @@ export interface StepsRecord {
 
 /** The content of one line. */
 export type StateRecord =
-  | { readonly kind: 'control'; readonly control: StoredDefinition }
+  | { readonly kind: 'control'; readonly control: ControlRecord }
   | { readonly kind: 'policy'; readonly policy: PolicyRecord }
   | { readonly kind: 'agent'; readonly agent: AgentRecord };
 
@@ -62,7 +69,7 @@ export type StateRecord =
 export class DamagedFileError extends Error {}
 
 export function headerLine(header: StateHeader): string {
-  const { instanceId, revision, timeMs, controls, policies, agents } = header;
+  const { instanceId, revision, timeMs, controls, policies, agents, bindings } = header;
   const facts = {
     format: FORMAT,
     version: VERSION,
@@ -72,12 +79,15 @@ export function headerLine(header: StateHeader): string {
     controls,
     policies,
     agents,
+    bindings,
   };
   return `${JSON.stringify(facts)}\n`;
 }
 
-export function controlLine({ id, name, data }: StoredDefinition): string {
-  return `${JSON.stringify(['control', id, name, data])}\n`;
+/** Earlier versions do not read what is behind the definition. */
+export function controlLine({ id, name, data, targets }: ControlRecord): string {
+  const behind = targets.length === 0 ? [] : [targets];
+  return `${JSON.stringify(['control', id, name, data, ...behind])}\n`;
 }
 
 export function policyLine({ id, controlIds }: PolicyRecord): string {
@@ -85,9 +95,9 @@ export function policyLine({ id, controlIds }: PolicyRecord): string {
 }
 
 /** Earlier versions do not read what is behind the policies. */
-export function agentLine({ name, controlIds, policyIds, steps }: AgentRecord): string {
+export function agentLine({ key, controlIds, policyIds, steps }: AgentRecord): string {
   const behind = steps === undefined ? [] : [steps.mode, steps.schemas];
-  return `${JSON.stringify(['agent', name, controlIds, policyIds, ...behind])}\n`;
+  return `${JSON.stringify(['agent', key, controlIds, policyIds, ...behind])}\n`;
 }
 
 /** The last line; `sha256` is the hash of all bytes before it, in hexadecimal. */
@@ -102,27 +112,30 @@ export function readHeader(line: string): StateHeader {
   if (facts.version !== VERSION) {
     throw new DamagedFileError(`it has format version ${String(facts.version)}, this is ${VERSION}`);
   }
-  const { instance_id: instanceId, revision, time, controls, policies, agents } = facts;
+  const { instance_id: instanceId, revision, time, controls, policies, agents, bindings } = facts;
   const timeMs = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   if (typeof instanceId !== 'string' || instanceId === '' || Number.isNaN(timeMs)) throw badLine(1);
   if (!isCount(revision) || !isCount(controls) || !isCount(policies) || !isCount(agents)) throw badLine(1);
-  return { instanceId, revision, timeMs, controls, policies, agents };
+  if (bindings !== undefined && !isCount(bindings)) throw badLine(1);
+  return { instanceId, revision, timeMs, controls, policies, agents, bindings };
 }
 
 /** Throws a DamagedFileError if the line is invalid; `number` is that of the line, from 1. */
 export function readRecord(line: string, number: number): StateRecord {
   const parts: unknown = parsed(line, `line ${number}`);
   if (!Array.isArray(parts)) throw badLine(number);
-  const [kind, first, second, third, mode, schemas] = parts as unknown[];
+  const [kind, first, second, third, fourth, fifth] = parts as unknown[];
   if (kind === 'control' && isId(first) && typeof second === 'string' && typeof third === 'string') {
-    return { kind, control: { id: first, name: second, data: third } };
+    const targets = fourth === undefined ? [] : fourth;
+    if (!isTexts(targets)) throw badLine(number);
+    return { kind, control: { id: first, name: second, data: third, targets: targets as TargetKey[] } };
   }
   if (kind === 'policy' && isId(first) && isIds(second)) {
     return { kind, policy: { id: first, controlIds: second } };
   }
   if (kind === 'agent' && typeof first === 'string' && isIds(second) && isIds(third)) {
-    const steps = parts.length === 4 ? undefined : stepsRecord(mode, schemas, number);
-    return { kind, agent: { name: first, controlIds: second, policyIds: third, steps } };
+    const steps = parts.length === 4 ? undefined : stepsRecord(fourth, fifth, number);
+    return { kind, agent: { key: first as AgentKey, controlIds: second, policyIds: third, steps } };
   }
   throw badLine(number);
 }
@@ -161,6 +174,10 @@ function isCount(value: unknown): value is number {
 
 function isId(value: unknown): value is number {
   return isCount(value);
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 function isIds(value: unknown): value is number[] {

@@ -1,3 +1,4 @@
+import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { ControlLinks } from '../controls/control-links.js';
 import type { ReadControls, ReadLinks } from '../decisions/state-reader.js';
 import type { StateHeader } from './file-format.js';
@@ -44,14 +45,14 @@ export class KeptAgents {
   }
 
   /**
-   * The links of an agent, at revision `needed` or later, and not older than its known changes. Null if the file has
+   * The links of an agent that works on a target, null for none, at revision `needed` or later, and not older than its known changes. Null if the file has
    * none such, which does not mean that the agent does not exist.
    */
-  linksOf(agentName: string, needed: number): Promise<ReadLinks | null> {
+  linksOf(agent: AgentKey, target: TargetKey | null, needed: number): Promise<ReadLinks | null> {
     return this.#found((state) => {
       const { revision } = state.header;
-      const kept = state.linksOf(agentName);
-      const isValid = revision >= Math.max(needed, this.#options.changes.neededForLinks(agentName));
+      const kept = state.linksOf(agent, target);
+      const isValid = revision >= Math.max(needed, this.#options.changes.neededForLinks(agent, target));
       return kept !== null && isValid ? { revision, ...kept, keptAtMs: this.#keptAtMs(state) } : null;
     });
   }

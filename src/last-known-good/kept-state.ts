@@ -1,11 +1,13 @@
+import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
-import { type ControlLinks, linksKey } from '../controls/control-links.js';
+import { type ControlLinks, linksKey, withControls } from '../controls/control-links.js';
 import type { ReadSteps } from '../decisions/state-reader.js';
 import { DamagedFileError, type StateHeader, type StateRecord, type StepsRecord } from './file-format.js';
 
-/** The links of an agent, and what its steps are compared with. */
+/** The links of an agent with the controls that are bound to its target, and what its steps are compared with. */
 export interface KeptLinks {
   readonly links: ControlLinks;
+  readonly isBound: boolean;
   readonly steps: ReadSteps;
 }
 
@@ -14,7 +16,9 @@ export class KeptState {
   readonly header: StateHeader;
   readonly #controls = new Map<number, StoredDefinition>();
   readonly #policies = new Map<number, readonly number[]>();
-  readonly #agents = new Map<string, KeptLinks>();
+  readonly #agents = new Map<AgentKey, Omit<KeptLinks, 'isBound'>>();
+  readonly #bound = new Map<TargetKey, number[]>();
+  #bindings = 0;
   readonly #links = new Map<string, ControlLinks>();
 
   constructor(header: StateHeader) {
@@ -24,34 +28,45 @@ export class KeptState {
   /** Throws a DamagedFileError if the record refers to something missing, or is a duplicate. */
   add(record: StateRecord): void {
     if (record.kind === 'control') {
-      addOnce(this.#controls, record.control.id, record.control, 'control');
+      const { id, name, data, targets } = record.control;
+      addOnce(this.#controls, id, { id, name, data }, 'control');
+      for (const target of targets) this.#bind(target, id);
     } else if (record.kind === 'policy') {
       this.#demand(record.policy.controlIds, this.#controls, 'control');
       addOnce(this.#policies, record.policy.id, record.policy.controlIds, 'policy');
     } else {
-      const { name, controlIds, policyIds } = record.agent;
+      const { key, controlIds, policyIds } = record.agent;
       this.#demand(controlIds, this.#controls, 'control');
       this.#demand(policyIds, this.#policies, 'policy');
       const links = this.#shared({ controlIds, policyIds });
-      addOnce(this.#agents, name, { links, steps: this.#stepsOf(record.agent.steps) }, 'agent');
+      addOnce(this.#agents, key, { links, steps: this.#stepsOf(record.agent.steps) }, 'agent');
     }
   }
 
   /** Must be called after all records are added. Throws a DamagedFileError if something is missing. */
   complete(): void {
-    const { controls, policies, agents } = this.header;
+    const { controls, policies, agents, bindings = 0 } = this.header;
     if (
       controls !== this.#controls.size ||
       policies !== this.#policies.size ||
-      agents !== this.#agents.size
+      agents !== this.#agents.size ||
+      bindings !== this.#bindings
     ) {
       throw new DamagedFileError('it does not hold as much as its first line says');
     }
   }
 
-  /** The links of an agent, one object for all agents with the same links; null if there is no such agent. */
-  linksOf(agentName: string): KeptLinks | null {
-    return this.#agents.get(agentName) ?? null;
+  /**
+   * The links of an agent that works on a target, null for none; without one, one object for all agents with the same
+   * links. Null if there is no such agent, or if the file says nothing about bindings.
+   */
+  linksOf(agent: AgentKey, target: TargetKey | null): KeptLinks | null {
+    const found = this.#agents.get(agent);
+    if (found === undefined) return null;
+    if (target !== null && this.header.bindings === undefined) return null;
+    const bound = target === null ? undefined : this.#bound.get(target);
+    if (bound === undefined) return { ...found, isBound: false };
+    return { ...found, links: withControls(found.links, bound), isBound: true };
   }
 
   /** The controls of links, newest id first; null if the state lacks one of the controls or policies. */
@@ -71,6 +86,13 @@ export class KeptState {
     return controls;
   }
 
+  #bind(target: TargetKey, controlId: number): void {
+    const known = this.#bound.get(target);
+    if (known === undefined) this.#bound.set(target, [controlId]);
+    else known.push(controlId);
+    this.#bindings += 1;
+  }
+
   #shared(links: ControlLinks): ControlLinks {
     const key = linksKey(links);
     const known = this.#links.get(key);
@@ -83,7 +105,7 @@ export class KeptState {
     if (record === undefined) return 'unknown';
     const { mode, schemas } = record;
     if (schemas === null || typeof schemas === 'string') return { mode, schemas };
-    const other = this.#agents.get(schemas.as)?.steps;
+    const other = this.#agents.get(schemas.as as AgentKey)?.steps;
     if (other === undefined || other === 'unknown' || !('schemas' in other)) {
       throw new DamagedFileError(`it names the steps of agent ${schemas.as}, which it does not hold`);
     }

@@ -1,14 +1,16 @@
+import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { ControlLinks } from '../controls/control-links.js';
 import type { RecordedChange } from '../database/change-log.js';
 
-/** Most agents, controls and policies tracked; beyond that, everything counts as changed. */
+/** Most agents, controls, policies and targets tracked; beyond that, everything counts as changed. */
 const MAX_REMEMBERED = 100_000;
 
 /** What has changed, or was used. */
 interface Changed {
-  readonly agents?: readonly string[];
+  readonly agents?: readonly AgentKey[];
   readonly controls?: readonly number[];
   readonly policies?: readonly number[] | undefined;
+  readonly targets?: readonly TargetKey[];
 }
 
 /**
@@ -18,9 +20,10 @@ interface Changed {
 export class KnownChanges {
   /** Changes up to this revision may affect everything. */
   #all = Number.POSITIVE_INFINITY;
-  readonly #agents = new Map<string, number>();
+  readonly #agents = new Map<AgentKey, number>();
   readonly #controls = new Map<number, number>();
   readonly #policies = new Map<number, number>();
+  readonly #targets = new Map<TargetKey, number>();
 
   /** Changes are tracked after this revision. Earlier ones are unknown. */
   startedAt(revision: number): void {
@@ -29,9 +32,9 @@ export class KnownChanges {
 
   /** Called with committed changes. */
   changed(changes: readonly RecordedChange[]): void {
-    for (const { revision, agents, controls, policies } of changes) {
+    for (const { revision, agents, controls, policies, targets } of changes) {
       if (agents === 'any') this.#allUpTo(revision);
-      this.used({ agents: agents === 'any' ? [] : agents, controls, policies }, revision);
+      this.used({ agents: agents === 'any' ? [] : agents, controls, policies, targets }, revision);
     }
   }
 
@@ -42,16 +45,18 @@ export class KnownChanges {
   }
 
   /** These were read from the database at this revision; an older state must not replace them. */
-  used({ agents = [], controls = [], policies = [] }: Changed, revision: number): void {
-    for (const name of agents) raise(this.#agents, name, revision);
+  used({ agents = [], controls = [], policies = [], targets = [] }: Changed, revision: number): void {
+    for (const agent of agents) raise(this.#agents, agent, revision);
     for (const id of controls) raise(this.#controls, id, revision);
     for (const id of policies) raise(this.#policies, id, revision);
+    for (const target of targets) raise(this.#targets, target, revision);
     this.#makeRoom(revision);
   }
 
-  /** The minimum revision of a state whose links of an agent are valid. */
-  neededForLinks(agentName: string): number {
-    return Math.max(this.#all, this.#agents.get(agentName) ?? 0);
+  /** The minimum revision of a state whose links of an agent, and bindings of a target, are valid. */
+  neededForLinks(agent: AgentKey, target: TargetKey | null): number {
+    const ofTarget = target === null ? 0 : (this.#targets.get(target) ?? 0);
+    return Math.max(this.#all, this.#agents.get(agent) ?? 0, ofTarget);
   }
 
   /** The minimum revision of a state whose controls are valid for links that have these. */
@@ -63,7 +68,7 @@ export class KnownChanges {
   }
 
   #makeRoom(revision: number): void {
-    if (this.#agents.size + this.#controls.size + this.#policies.size <= MAX_REMEMBERED) return;
+    if (this.#tracked().reduce((sum, { size }) => sum + size, 0) <= MAX_REMEMBERED) return;
     let latest = Math.max(revision, this.#all);
     for (const tracked of this.#tracked()) {
       for (const one of tracked.values()) latest = Math.max(latest, one);
@@ -85,7 +90,7 @@ export class KnownChanges {
   }
 
   #tracked(): Map<unknown, number>[] {
-    return [this.#agents, this.#controls, this.#policies];
+    return [this.#agents, this.#controls, this.#policies, this.#targets];
   }
 }
 

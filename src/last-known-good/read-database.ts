@@ -1,4 +1,5 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { type AgentKey, namespaceNamed } from '../contract/call/namespace.js';
 import type { BulkReader } from '../database/bulk.js';
 import { agentLine, controlLine, policyLine, type StateHeader } from './file-format.js';
 import type { StateWriter } from './state-file.js';
@@ -24,13 +25,16 @@ export async function writeDatabaseState(
   const steps = createStepsRecords(read, known);
   await writer.header(await headerOf(read, timeMs));
   const lines = new LineBuffer(writer);
+  const targetsOf = groups(read, bindings, targetOfRow);
   for await (const rows of pages(read, controls, CONTROLS_AT_ONCE)) {
-    for (const [id, name, data] of rows) {
-      lines.add(controlLine({ id: Number(id), name: String(name), data: String(data) }));
+    for (const [key, name, data] of rows) {
+      const id = Number(key);
+      const targets = await targetsOf(id);
+      lines.add(controlLine({ id, name: String(name), data: String(data), targets }));
     }
     await lines.drain();
   }
-  const controlsOfPolicy = groups(read, pairsOf('policy_controls', 'policy_id', 'control_id'));
+  const controlsOfPolicy = groups(read, pairsOf('policy_controls', 'policy_id', 'control_id'), memberOf);
   for await (const rows of pages(read, policies)) {
     for (const [key] of rows) {
       const id = Number(key);
@@ -38,15 +42,15 @@ export async function writeDatabaseState(
     }
     await lines.drain();
   }
-  const controlsOfAgent = groups(read, pairsOf('agent_controls', 'agent_id', 'control_id'));
-  const policiesOfAgent = groups(read, pairsOf('agent_policies', 'agent_id', 'policy_id'));
+  const controlsOfAgent = groups(read, pairsOf('agent_controls', 'agent_id', 'control_id'), memberOf);
+  const policiesOfAgent = groups(read, pairsOf('agent_policies', 'agent_id', 'policy_id'), memberOf);
   for await (const rows of pages(read, agents)) {
     const stepsOf = await steps.ofPage(rows);
     for (const row of rows) {
       const id = Number(row[0]);
       const controlIds = await controlsOfAgent(id);
       const policyIds = await policiesOfAgent(id);
-      lines.add(agentLine({ name: String(row[1]), controlIds, policyIds, steps: stepsOf(row) }));
+      lines.add(agentLine({ key: String(row[1]) as AgentKey, controlIds, policyIds, steps: stepsOf(row) }));
     }
     await lines.drain();
   }
@@ -58,10 +62,11 @@ async function headerOf(read: BulkReader, timeMs: number): Promise<StateHeader> 
   const [row] = await read(Prisma.sql`
     SELECT s."revision", s."instance_id",
       (SELECT COUNT(*) FROM "controls" WHERE "deleted_at_ms" IS NULL),
-      (SELECT COUNT(*) FROM "policies"), (SELECT COUNT(*) FROM "agents")
+      (SELECT COUNT(*) FROM "policies"), (SELECT COUNT(*) FROM "agents"),
+      (SELECT COUNT(*) FROM "control_bindings" WHERE "enabled" = ${true})
     FROM "service_state" s WHERE s."id" = 1`);
   if (row === undefined) throw new Error('the row of the revision is missing');
-  const [revision, instanceId, controlCount, policyCount, agentCount] = row;
+  const [revision, instanceId, controlCount, policyCount, agentCount, bindingCount] = row;
   return {
     revision: Number(revision),
     instanceId: String(instanceId),
@@ -69,6 +74,7 @@ async function headerOf(read: BulkReader, timeMs: number): Promise<StateHeader> 
     controls: Number(controlCount),
     policies: Number(policyCount),
     agents: Number(agentCount),
+    bindings: Number(bindingCount),
   };
 }
 
@@ -101,6 +107,16 @@ const agents: PageQuery = (last, limit) => Prisma.sql`
 const policies: PageQuery = (last, limit) => Prisma.sql`
   SELECT "id" FROM "policies" WHERE "id" > ${idAfter(last)} ORDER BY "id" LIMIT ${limit}`;
 
+/** Enabled bindings by control, in order. */
+const bindings: PageQuery = (last, limit) => Prisma.sql`
+  SELECT "control_id", "id", "namespace", "target_type", "target_id" FROM "control_bindings"
+  WHERE ("control_id", "id") > (${idAfter(last)}, ${Number(last?.[1] ?? 0)}) AND "enabled" = ${true}
+  ORDER BY "control_id", "id" LIMIT ${limit}`;
+
+function targetOfRow([, , namespace, type, id]: Rows[number]) {
+  return namespaceNamed(String(namespace)).targetKey({ type: String(type), id: String(id) });
+}
+
 /** Pairs of ids, in order. */
 function pairsOf(table: string, owner: string, member: string): PageQuery {
   const [from, one, other] = [table, owner, member].map((name) => Prisma.raw(`"${name}"`));
@@ -114,8 +130,14 @@ function idAfter(last: Rows[number] | undefined): number {
   return Number(last?.[0] ?? 0);
 }
 
+const memberOf = (pair: Rows[number]): number => Number(pair[1]);
+
 /** Returns the members of each owner; must be called with ascending ids. */
-function groups(read: BulkReader, query: PageQuery): (owner: number) => Promise<number[]> {
+function groups<Member>(
+  read: BulkReader,
+  query: PageQuery,
+  toMember: (row: Rows[number]) => Member,
+): (owner: number) => Promise<Member[]> {
   const parts = pages(read, query);
   let rows: Rows = [];
   let at = 0;
@@ -131,12 +153,12 @@ function groups(read: BulkReader, query: PageQuery): (owner: number) => Promise<
     return rows[at];
   }
   return async (owner) => {
-    const members: number[] = [];
+    const members: Member[] = [];
     for (;;) {
       const pair = rows[at] ?? (await next());
       if (pair === undefined || Number(pair[0]) > owner) return members;
       at += 1;
-      if (Number(pair[0]) === owner) members.push(Number(pair[1]));
+      if (Number(pair[0]) === owner) members.push(toMember(pair));
     }
   };
 }

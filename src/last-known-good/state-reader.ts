@@ -1,5 +1,6 @@
 import { storedMode } from '../agents/registered-schemas.js';
 import { ServiceError } from '../contract/errors/service-error.js';
+import { withControls } from '../controls/control-links.js';
 import type { ControlLinksStore } from '../controls/control-links-store.js';
 import { unavailable } from '../database/errors.js';
 import { loadedInTime } from '../database/in-time.js';
@@ -64,12 +65,15 @@ export function createStateReader(options: StateReaderOptions): StateReader {
     linksOf: (agents) =>
       readEach(
         agents,
-        ({ name, needed }) => kept.linksOf(name, needed),
+        ({ agent, target, needed }) => kept.linksOf(agent, target, needed),
         (some) =>
           database.linksOf(some).map(async (result, index) => {
             const read = await result;
-            const name = some[index]?.name ?? '';
-            if (read.revision > followed()) changes.used({ agents: [name] }, read.revision);
+            const wanted = some[index];
+            if (wanted !== undefined && read.revision > followed()) {
+              const targets = wanted.target === null ? [] : [wanted.target];
+              changes.used({ agents: [wanted.agent], targets }, read.revision);
+            }
             return read;
           }),
       ),
@@ -105,13 +109,17 @@ export function createDatabaseReader(stored: ControlLinksStore): StateReader {
   return {
     linksOf(agents: readonly WantedLinks[]): readonly Promise<ReadLinks>[] {
       if (agents.length === 0) return [];
-      const reading = loadedInTime(stored.linksOf(agents.map(({ name }) => name)));
-      return agents.map(async ({ name }) => {
-        const { revision, links } = await reading;
-        const found = links.get(name);
-        if (found === undefined) return { revision, links: null, steps: NO_STEPS };
+      const keys = new Set(agents.map(({ agent }) => agent));
+      const targets = new Set(agents.flatMap(({ target }) => target ?? []));
+      const reading = loadedInTime(stored.linksOf([...keys], [...targets]));
+      return agents.map(async ({ agent, target }) => {
+        const { revision, links, bound } = await reading;
+        const found = links.get(agent);
+        if (found === undefined) return { revision, links: null, isBound: false, steps: NO_STEPS };
         const steps = { mode: storedMode(found.stepSchemas), registration: found.registration };
-        return { revision, links: found.links, steps };
+        const ids = target === null ? undefined : bound.get(target);
+        if (ids === undefined) return { revision, links: found.links, isBound: false, steps };
+        return { revision, links: withControls(found.links, ids), isBound: true, steps };
       });
     },
     controlsOf(sets: readonly WantedControls[]): readonly Promise<ReadControls>[] {

@@ -14,8 +14,9 @@ import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import { demandPolicyOfOwnAgents } from '../controls/shared-with-caller.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import type { Database, DbClient } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
+import { type Scoped, scopeOf } from '../database/scoped.js';
 import { policyLink } from './policy-audit.js';
 import { agentWithoutPolicy, policyOfEveryAgent } from './policy-errors.js';
 import { demandOthers } from './policy-labels.js';
@@ -34,40 +35,41 @@ export type AgentPolicies = ReturnType<typeof createAgentPolicies>;
 export function createAgentPolicies({ database, mutate, registry }: AgentPoliciesOptions) {
   return {
     /** The policies of an agent, and their ids, ascending. */
-    async list(agentName: string) {
-      const agent = await existingAgent(database.client, agentName);
-      const policies = await createPolicyStore(database.client).ofAgent(agent.id);
+    async list(context: CallContext, agentName: string) {
+      const scope = scopeOf(context, database.client);
+      const agent = await existingAgent(scope, agentName);
+      const policies = await createPolicyStore(scope).ofAgent(agent.id);
       return { policy_ids: policies.map(({ id }) => id), policies: policies.map(printedPolicy) };
     },
 
     /** Throws POLICY_NOT_FOUND, or POLICY_CONTROL_INCOMPATIBLE; an assigned policy is checked again. */
     async add(context: CallContext, agentName: string, policyId: number) {
-      const given = await mutate(context, async ({ client: tx }) => {
-        await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
-        const agent = await existingAgent(tx, agentName);
-        const policy = await existingPolicy(tx, policyId);
-        const controls = await compatibleControls(tx, agent, policy);
-        const added = await createAgentPolicyStore(tx).add(agent.id, policy.id);
+      const given = await mutate(context, async (scope) => {
+        await demandPolicyOfOwnAgents(scope, context.principal.agents, policyId);
+        const agent = await existingAgent(scope, agentName);
+        const policy = await existingPolicy(scope, policyId);
+        const controls = await compatibleControls(scope, agent, policy);
+        const added = await createAgentPolicyStore(scope).add(agent.id, policy.id);
         const value = { agent, controls };
         if (!added) return { value, change: null };
         const audit = agentFact('agent.add_policy', agent.name, null, policyLink(policy));
-        return { value, change: { agents: [agent.name] }, audit };
+        return { value, change: { agents: [agent.key] }, audit };
       });
       return { success: true, warnings: agentLinkWarnings(given.agent, given.controls, registry) };
     },
 
     /** Throws POLICY_NOT_FOUND, or POLICY_IN_USE if the policy is for every agent, or for those with labels of this one. */
     async remove(context: CallContext, agentName: string, policyId: number) {
-      await mutate(context, async ({ client: tx }) => {
-        await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
-        const agent = await existingAgent(tx, agentName);
-        const policy = await existingPolicy(tx, policyId);
+      await mutate(context, async (scope) => {
+        await demandPolicyOfOwnAgents(scope, context.principal.agents, policyId);
+        const agent = await existingAgent(scope, agentName);
+        const policy = await existingPolicy(scope, policyId);
         if (policy.everyAgent) throw policyOfEveryAgent(policy.name);
-        await demandOthers(tx, policy, [agent]);
-        const removed = await createAgentPolicyStore(tx).remove(agent.id, policy.id);
+        await demandOthers(scope, policy, [agent]);
+        const removed = await createAgentPolicyStore(scope).remove(agent.id, policy.id);
         if (!removed) return { value: undefined, change: null };
         const audit = agentFact('agent.remove_policy', agent.name, policyLink(policy), null);
-        return { value: undefined, change: { agents: [agent.name] }, audit };
+        return { value: undefined, change: { agents: [agent.key] }, audit };
       });
       return { success: true };
     },
@@ -85,9 +87,10 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
     },
 
     /** The lowest id of the policies of an agent. Throws POLICY_NOT_FOUND when it has none. */
-    async lowest(agentName: string) {
-      const agent = await existingAgent(database.client, agentName);
-      const [lowest] = await policyIds(database.client, agent);
+    async lowest(context: CallContext, agentName: string) {
+      const scope = scopeOf(context, database.client);
+      const agent = await existingAgent(scope, agentName);
+      const [lowest] = await policyIds(scope, agent);
       if (lowest === undefined) throw agentWithoutPolicy(agent.name);
       return { policy_id: lowest };
     },
@@ -97,20 +100,20 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
      * POLICY_CONTROL_INCOMPATIBLE.
      */
     async replaceBy(context: CallContext, agentName: string, policyId: number) {
-      const given = await mutate(context, async ({ client: tx }) => {
-        await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
-        const agent = await existingAgent(tx, agentName);
-        const policy = await existingPolicy(tx, policyId);
-        const controls = await compatibleControls(tx, agent, policy);
-        const before = await policyIds(tx, agent);
-        const store = createAgentPolicyStore(tx);
+      const given = await mutate(context, async (scope) => {
+        await demandPolicyOfOwnAgents(scope, context.principal.agents, policyId);
+        const agent = await existingAgent(scope, agentName);
+        const policy = await existingPolicy(scope, policyId);
+        const controls = await compatibleControls(scope, agent, policy);
+        const before = await policyIds(scope, agent);
+        const store = createAgentPolicyStore(scope);
         const removed = await store.removeAll(agent.id, policy.id);
         const added = await store.add(agent.id, policy.id);
         const value = { agent, controls, lowest: before[0] ?? null };
         if (removed === 0 && !added) return { value, change: null };
-        const after = { policy_ids: await policyIds(tx, agent) };
+        const after = { policy_ids: await policyIds(scope, agent) };
         const audit = agentFact('agent.set_policy', agent.name, { policy_ids: before }, after);
-        return { value, change: { agents: [agent.name] }, audit };
+        return { value, change: { agents: [agent.key] }, audit };
       });
       const warnings = agentLinkWarnings(given.agent, given.controls, registry);
       return { success: true, old_policy_id: given.lowest, warnings };
@@ -118,16 +121,16 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
   };
 
   function removeAllOf(context: CallContext, agentName: string, { atLeastOne = false } = {}): Promise<void> {
-    return mutate(context, async ({ client: tx }) => {
-      const agent = await existingAgent(tx, agentName);
-      const before = await policyIds(tx, agent);
+    return mutate(context, async (scope) => {
+      const agent = await existingAgent(scope, agentName);
+      const before = await policyIds(scope, agent);
       if (atLeastOne && before.length === 0) throw agentWithoutPolicy(agent.name);
       if (before.length === 0) return { value: undefined, change: null };
-      const removed = await createAgentPolicyStore(tx).removeAll(agent.id);
+      const removed = await createAgentPolicyStore(scope).removeAll(agent.id);
       if (removed === 0) return { value: undefined, change: null };
-      const after = { policy_ids: await policyIds(tx, agent) };
+      const after = { policy_ids: await policyIds(scope, agent) };
       const audit = agentFact('agent.remove_policies', agent.name, { policy_ids: before }, after);
-      return { value: undefined, change: { agents: [agent.name] }, audit };
+      return { value: undefined, change: { agents: [agent.key] }, audit };
     });
   }
 
@@ -136,11 +139,11 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
    * them.
    */
   async function compatibleControls(
-    tx: DbClient,
+    scope: Scoped,
     agent: AgentRow,
     policy: PolicyRow,
   ): Promise<StoredDefinition[]> {
-    const controls = await createPolicyControlStore(tx).controlsOf(policy.id);
+    const controls = await createPolicyControlStore(scope).controlsOf(policy.id);
     const registration = readStoredRegistration(agent.data);
     const problems = compatibilityProblems(registration, agent.name, readCandidates(controls, registry));
     if (problems.length > 0) throw policyControlIncompatible(problems);
@@ -148,7 +151,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
   }
 }
 
-async function policyIds(client: DbClient, agent: AgentRow): Promise<number[]> {
-  const found = await createAgentPolicyStore(client).policyIdsOf([agent.id]);
+async function policyIds(scope: Scoped, agent: AgentRow): Promise<number[]> {
+  const found = await createAgentPolicyStore(scope).policyIdsOf([agent.id]);
   return found.get(agent.id) ?? [];
 }

@@ -7,6 +7,7 @@ import {
   policyControlIncompatible,
   readCandidates,
 } from '../agents/control-compatibility.js';
+import { keysOf } from '../agents/named-agent.js';
 import type { CallContext } from '../contract/call/handler.js';
 import { callerError, type ErrorItem, type ServiceError } from '../contract/errors/service-error.js';
 import type { IfVersion } from '../contract/input/if-version.js';
@@ -17,8 +18,8 @@ import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import { demandPolicyOfOwnAgents } from '../controls/shared-with-caller.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { namedAgents } from '../database/audit-log.js';
-import type { DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
+import type { Scoped } from '../database/scoped.js';
 import { policyFact } from './policy-audit.js';
 import { policyOfEveryAgent } from './policy-errors.js';
 import { demandOthers } from './policy-labels.js';
@@ -43,13 +44,13 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
   return {
     /** Throws VERSION_MISMATCH, or POLICY_CONTROL_INCOMPATIBLE with every reason why an agent cannot run a control. */
     async add(context: CallContext, policyId: number, agentNames: readonly string[], ifVersion: IfVersion) {
-      const given = await mutate(context, async ({ client: tx }) => {
-        await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
-        const policy = await demandedPolicy(tx, policyId, ifVersion);
-        const agents = await existingAgents(tx, agentNames);
-        const controls = await createPolicyControlStore(tx).controlsOf(policy.id);
-        await demandCompatible(tx, agentNames, controls);
-        const links = createAgentPolicyStore(tx);
+      const given = await mutate(context, async (scope) => {
+        await demandPolicyOfOwnAgents(scope, context.principal.agents, policyId);
+        const policy = await demandedPolicy(scope, policyId, ifVersion);
+        const agents = await existingAgents(scope, agentNames);
+        const controls = await createPolicyControlStore(scope).controlsOf(policy.id);
+        await demandCompatible(scope, agentNames, controls);
+        const links = createAgentPolicyStore(scope);
         const owners = await links.owners(agents, policy.id, 'directly');
         const others = agents.filter(({ id }) => !owners.has(id)).map(({ name }) => name);
         const added = await links.addAll(agents, policy.id);
@@ -66,13 +67,13 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
 
     /** Throws POLICY_IN_USE if the policy is for every agent, or for those with labels of one of these. */
     async remove(context: CallContext, policyId: number, agentNames: readonly string[]) {
-      const removed = await mutate(context, async ({ client: tx }) => {
-        await demandPolicyOfOwnAgents(tx, context.principal.agents, policyId);
-        const policy = await existingPolicy(tx, policyId);
+      const removed = await mutate(context, async (scope) => {
+        await demandPolicyOfOwnAgents(scope, context.principal.agents, policyId);
+        const policy = await existingPolicy(scope, policyId);
         if (policy.everyAgent) throw policyOfEveryAgent(policy.name);
-        const agents = await existingAgents(tx, agentNames);
-        await demandOthers(tx, policy, agents);
-        const links = createAgentPolicyStore(tx);
+        const agents = await existingAgents(scope, agentNames);
+        await demandOthers(scope, policy, agents);
+        const links = createAgentPolicyStore(scope);
         const found = await links.owners(agents, policy.id, 'anyhow');
         const owners = agents.filter(({ id }) => found.has(id)).map(({ name }) => name);
         const count = await links.removeFrom(agents, policy.id);
@@ -86,7 +87,7 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
 
   /** Only controls that name evaluators of an agent, or cannot be read, depend on the registrations of agents. */
   async function demandCompatible(
-    tx: DbClient,
+    scope: Scoped,
     agentNames: readonly string[],
     controls: readonly StoredDefinition[],
   ): Promise<void> {
@@ -96,7 +97,7 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
     // One by one: registrations may be large.
     for (const [index, name] of agentNames.entries()) {
       if (agentNames.indexOf(name) < index) continue;
-      const data = (await createAgentStore(tx).find(name))?.data ?? '';
+      const data = (await createAgentStore(scope).find(name))?.data ?? '';
       const problems = compatibilityProblems(readStoredRegistration(data), name, candidates);
       for (const { message } of problems.slice(0, MAX_ITEMS_PER_AGENT)) {
         items.push({ resource: 'Agent', field: `agent_names[${index}]`, code: 'incompatible', message });
@@ -108,11 +109,11 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
 }
 
 function changeOf(agents: readonly KnownAgent[]) {
-  return { agents: agents.map(({ name }) => name) };
+  return { agents: keysOf(agents) };
 }
 
-async function existingAgents(tx: DbClient, agentNames: readonly string[]): Promise<KnownAgent[]> {
-  const rows = await createAgentStore(tx).findAll(agentNames);
+async function existingAgents(scope: Scoped, agentNames: readonly string[]): Promise<KnownAgent[]> {
+  const rows = await createAgentStore(scope).findAll(agentNames);
   const known = new Set(rows.map(({ name }) => name));
   const missing = [...agentNames.entries()].filter(([, name]) => !known.has(name));
   if (missing.length > 0) throw agentsNotFound(missing);

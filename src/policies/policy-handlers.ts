@@ -13,10 +13,10 @@ export function policyHandlers(
 ): HandlersOf<typeof PolicyServiceDesc> {
   return {
     createPolicy: handler(schemas.createPolicy, ({ name }, context) => policies.create(context, name)),
-    listPolicies: handler(schemas.listPolicies, ({ cursor, limit, name }) =>
-      policies.list({ cursor: cursor ?? null, limit, nameContains: name || null }),
+    listPolicies: handler(schemas.listPolicies, ({ cursor, limit, name }, context) =>
+      policies.list(context, { cursor: cursor ?? null, limit, nameContains: name || null }),
     ),
-    getPolicy: handler(schemas.getPolicy, (input) => policies.get(input.policy_id)),
+    getPolicy: handler(schemas.getPolicy, (input, context) => policies.get(context, input.policy_id)),
     updatePolicy: handler(schemas.updatePolicy, (input, context) =>
       policies.update(
         context,
@@ -28,11 +28,11 @@ export function policyHandlers(
     deletePolicy: handler(schemas.deletePolicy, (input, context) =>
       policies.remove(context, input.policy_id, input.force, input.if_version),
     ),
-    listPolicyAgents: handler(schemas.listPolicyAgents, ({ policy_id: policyId, cursor, limit }) =>
-      policies.listAgents(policyId, { cursor: cursor ?? null, limit }),
+    listPolicyAgents: handler(schemas.listPolicyAgents, ({ policy_id: policyId, cursor, limit }, context) =>
+      policies.listAgents(context, policyId, { cursor: cursor ?? null, limit }),
     ),
-    listPolicyControls: handler(schemas.listPolicyControls, (input) =>
-      policies.listControls(input.policy_id),
+    listPolicyControls: handler(schemas.listPolicyControls, (input, context) =>
+      policies.listControls(context, input.policy_id),
     ),
     addPolicyControl: handler(schemas.addPolicyControl, (input, context) =>
       policies.addControl(context, input.policy_id, input.control_id, input.if_version),
@@ -46,7 +46,9 @@ export function policyHandlers(
     removePolicyAgents: handler(schemas.removePolicyAgents, (input, context) =>
       policyAgents.remove(context, input.policy_id, input.agent_names),
     ),
-    listAgentPolicies: handler(schemas.listAgentPolicies, (input) => agentPolicies.list(input.agent_name)),
+    listAgentPolicies: handler(schemas.listAgentPolicies, (input, context) =>
+      agentPolicies.list(context, input.agent_name),
+    ),
     addAgentPolicy: handler(schemas.addAgentPolicy, (input, context) =>
       agentPolicies.add(context, input.agent_name, input.policy_id),
     ),
@@ -56,7 +58,9 @@ export function policyHandlers(
     removeAllAgentPolicies: handler(schemas.removeAllAgentPolicies, (input, context) =>
       agentPolicies.removeAll(context, input.agent_name),
     ),
-    getAgentPolicy: handler(schemas.getAgentPolicy, (input) => agentPolicies.lowest(input.agent_name)),
+    getAgentPolicy: handler(schemas.getAgentPolicy, (input, context) =>
+      agentPolicies.lowest(context, input.agent_name),
+    ),
     setAgentPolicy: handler(schemas.setAgentPolicy, (input, context) =>
       agentPolicies.replaceBy(context, input.agent_name, input.policy_id),
     ),

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DemandedLabel, labelText } from '../agents/agent-labels.js';
+import { keysOf, namesOf } from '../agents/named-agent.js';
 import { compareTexts } from '../agents/steps-catalogue.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { namedAgents } from '../database/audit-log.js';
-import type { DbClient } from '../database/database.js';
+import type { Scoped } from '../database/scoped.js';
 import { demandForAnyAgent } from './any-agent.js';
 import { policyOfLabels } from './policy-errors.js';
 import { createPolicyLabelStore } from './policy-label-store.js';
@@ -17,16 +18,16 @@ import type { PolicyRow } from './policy-store.js';
  * POLICY_CONTROL_INCOMPATIBLE.
  */
 export async function setLabels(
-  tx: DbClient,
+  scope: Scoped,
   policy: PolicyRow,
   wanted: readonly DemandedLabel[],
   registry: EvaluatorRegistry,
 ) {
   const labels = [...wanted].sort((a, b) => compareTexts(a.name, b.name));
   if (labels.length > 0) {
-    demandForAnyAgent(await createPolicyControlStore(tx).controlsOf(policy.id), registry);
+    demandForAnyAgent(await createPolicyControlStore(scope).controlsOf(policy.id), registry);
   }
-  const store = createPolicyLabelStore(tx);
+  const store = createPolicyLabelStore(scope);
   await store.write(policy.id, labels);
   const { missing, stale } = await store.agentsByLabels(policy.id);
   await store.give(policy.id);
@@ -36,19 +37,23 @@ export async function setLabels(
   if (isSame && missing.length === 0 && stale.length === 0) return null;
   return {
     before: { agent_labels: before },
-    after: { agent_labels: after, given_to: namedAgents(missing), taken_from: namedAgents(stale) },
-    agents: [...missing, ...stale],
+    after: {
+      agent_labels: after,
+      given_to: namedAgents(namesOf(missing)),
+      taken_from: namedAgents(namesOf(stale)),
+    },
+    agents: keysOf([...missing, ...stale]),
   };
 }
 
 /** Throws POLICY_IN_USE if some of the agents have the labels that give them the policy. */
 export async function demandOthers(
-  tx: DbClient,
+  scope: Scoped,
   policy: PolicyRow,
   agents: readonly { readonly id: number; readonly name: string }[],
 ): Promise<void> {
   if (policy.labels.length === 0) return;
-  const matching = await createPolicyLabelStore(tx).matching(policy.id, agents);
+  const matching = await createPolicyLabelStore(scope).matching(policy.id, agents);
   const names = agents.filter(({ id }) => matching.has(id)).map(({ name }) => name);
   if (names.length === 0) return;
   const labels = policy.labels.map(labelText).join(' and ');

@@ -1,6 +1,7 @@
 import { controlLink } from '../agents/agent-audit.js';
 import { type DemandedLabel, labelText } from '../agents/agent-labels.js';
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
+import { keysOf, namesOf } from '../agents/named-agent.js';
 import type { CallContext } from '../contract/call/handler.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
@@ -11,8 +12,9 @@ import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { namedAgents } from '../database/audit-log.js';
 import { MAX_LISTED_AGENTS } from '../database/change-log.js';
-import type { Database, DbClient } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
+import { type Scoped, scopeOf } from '../database/scoped.js';
 import { demandForAnyAgent } from './any-agent.js';
 import { policyFact } from './policy-audit.js';
 import { policyInUse, policyNameConflict, policyNotFound } from './policy-errors.js';
@@ -45,8 +47,8 @@ export function createPolicyService(options: PolicyServiceOptions) {
   return {
     /** Throws POLICY_NAME_CONFLICT. */
     async create(context: CallContext, name: string) {
-      return mutate(context, async ({ client: tx }) => {
-        const store = createPolicyStore(tx);
+      return mutate(context, async (scope) => {
+        const store = createPolicyStore(scope);
         if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
         const row = await store.insert({ name, createdAtMs: now() });
         const audit = policyFact('policy.create', row, null, { version: row.version, name });
@@ -56,8 +58,9 @@ export function createPolicyService(options: PolicyServiceOptions) {
     },
 
     /** One page of policies, newest id first. */
-    async list(filters: PolicyFilters) {
-      const { rows, total, hasMore } = await createPolicyStore(database.client).list(filters);
+    async list(context: CallContext, filters: PolicyFilters) {
+      const store = createPolicyStore(scopeOf(context, database.client));
+      const { rows, total, hasMore } = await store.list(filters);
       const last = rows.at(-1);
       return {
         policies: rows.map(printedPolicy),
@@ -71,20 +74,20 @@ export function createPolicyService(options: PolicyServiceOptions) {
     },
 
     /** Throws POLICY_NOT_FOUND. */
-    get: (policyId: number) => replyOf(database.client, policyId),
+    get: (context: CallContext, policyId: number) => replyOf(scopeOf(context, database.client), policyId),
 
     /** Throws POLICY_NOT_FOUND, VERSION_MISMATCH, POLICY_NAME_CONFLICT or POLICY_CONTROL_INCOMPATIBLE. */
     async update(context: CallContext, policyId: number, wanted: PolicyUpdate, ifVersion: IfVersion) {
       if (wanted.labels !== undefined) await catchUpLabels();
-      return mutate(context, async ({ client: tx }) => {
-        const policy = await demandedPolicy(tx, policyId, ifVersion);
+      return mutate(context, async (scope) => {
+        const policy = await demandedPolicy(scope, policyId, ifVersion);
         const { name = policy.name, everyAgent = policy.everyAgent } = wanted;
         const [isRenamed, isMarked] = [name !== policy.name, everyAgent !== policy.everyAgent];
-        const store = createPolicyStore(tx);
+        const store = createPolicyStore(scope);
         const labels =
-          wanted.labels === undefined ? null : await setLabels(tx, policy, wanted.labels, registry);
+          wanted.labels === undefined ? null : await setLabels(scope, policy, wanted.labels, registry);
         if (!isRenamed && !isMarked && labels === null) {
-          return { value: await replyOf(tx, policy.id), change: null };
+          return { value: await replyOf(scope, policy.id), change: null };
         }
         if (isRenamed) {
           if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
@@ -92,11 +95,11 @@ export function createPolicyService(options: PolicyServiceOptions) {
         }
         if (isMarked) {
           if (everyAgent) {
-            demandForAnyAgent(await createPolicyControlStore(tx).controlsOf(policy.id), registry);
+            demandForAnyAgent(await createPolicyControlStore(scope).controlsOf(policy.id), registry);
           }
           await store.setEveryAgent(policy.id, everyAgent);
         }
-        const value = await replyOf(tx, policy.id);
+        const value = await replyOf(scope, policy.id);
         const { version, name: oldName, everyAgent: old } = policy;
         const before = {
           version,
@@ -120,13 +123,14 @@ export function createPolicyService(options: PolicyServiceOptions) {
 
     /** Throws POLICY_NOT_FOUND, VERSION_MISMATCH, or POLICY_IN_USE if agents have it and `force` is not set. */
     async remove(context: CallContext, policyId: number, force: boolean, ifVersion: IfVersion) {
-      return mutate(context, async ({ client: tx }) => {
-        const policy = await demandedPolicy(tx, policyId, ifVersion);
-        const store = createPolicyStore(tx);
+      return mutate(context, async (scope) => {
+        const policy = await demandedPolicy(scope, policyId, ifVersion);
+        const store = createPolicyStore(scope);
         // One more than a change lists tells that there are too many.
-        const { names, count } = await store.agentNames(policy.id, MAX_LISTED_AGENTS + 1);
+        const { first, count } = await store.firstAgents(policy.id, MAX_LISTED_AGENTS + 1);
+        const names = namesOf(first);
         if (count > 0 && !force) throw policyInUse(policy.name, names.slice(0, MAX_ERROR_ITEMS), count);
-        const controlIds = await createPolicyControlStore(tx).controlIdsOf(policy.id);
+        const controlIds = await createPolicyControlStore(scope).controlIdsOf(policy.id);
         await store.remove(policy.id);
         const value = {
           success: true,
@@ -135,14 +139,23 @@ export function createPolicyService(options: PolicyServiceOptions) {
         };
         const { version, name } = policy;
         const before = { version, name, control_ids: controlIds, ...namedAgents(names), agent_count: count };
-        return { value, change: { agents: names }, audit: policyFact('policy.delete', policy, before, null) };
+        return {
+          value,
+          change: { agents: keysOf(first) },
+          audit: policyFact('policy.delete', policy, before, null),
+        };
       });
     },
 
     /** One page of the agents with a policy, by name. Throws POLICY_NOT_FOUND. */
-    async listAgents(policyId: number, page: { readonly cursor: string | null; readonly limit: number }) {
-      const policy = await existingPolicy(database.client, policyId);
-      const { rows, total, hasMore } = await createPolicyStore(database.client).agents(policy.id, page);
+    async listAgents(
+      context: CallContext,
+      policyId: number,
+      page: { readonly cursor: string | null; readonly limit: number },
+    ) {
+      const scope = scopeOf(context, database.client);
+      const policy = await existingPolicy(scope, policyId);
+      const { rows, total, hasMore } = await createPolicyStore(scope).agents(policy.id, page);
       return {
         agents: rows.map(({ name, byLabels }) => ({ agent_name: name, by_labels: byLabels })),
         pagination: {
@@ -155,9 +168,10 @@ export function createPolicyService(options: PolicyServiceOptions) {
     },
 
     /** The ids of the controls of a policy, ascending. Throws POLICY_NOT_FOUND. */
-    async listControls(policyId: number) {
-      const policy = await existingPolicy(database.client, policyId);
-      return { control_ids: await createPolicyControlStore(database.client).controlIdsOf(policy.id) };
+    async listControls(context: CallContext, policyId: number) {
+      const scope = scopeOf(context, database.client);
+      const policy = await existingPolicy(scope, policyId);
+      return { control_ids: await createPolicyControlStore(scope).controlIdsOf(policy.id) };
     },
 
     /**
@@ -167,14 +181,14 @@ export function createPolicyService(options: PolicyServiceOptions) {
      * use, and a control that an agent cannot run fails closed in evaluation.
      */
     async addControl(context: CallContext, policyId: number, controlId: number, ifVersion: IfVersion) {
-      const put = await mutate(context, async ({ client: tx }) => {
-        const policy = await demandedPolicy(tx, policyId, ifVersion);
-        const control = await existingControl(tx, controlId);
+      const put = await mutate(context, async (scope) => {
+        const policy = await demandedPolicy(scope, policyId, ifVersion);
+        const control = await existingControl(scope, controlId);
         if (policy.everyAgent || policy.labels.length > 0) demandForAnyAgent([control], registry);
-        const added = await createPolicyControlStore(tx).add(policy.id, control.id);
-        const silent = await createAgentPolicyStore(tx).agentsThatNeverAsked(policy.id);
+        const added = await createPolicyControlStore(scope).add(policy.id, control.id);
+        const silent = await createAgentPolicyStore(scope).agentsThatNeverAsked(policy.id);
         if (!added) return { value: { control, silent, version: policy.version }, change: null };
-        const version = await nextVersion(tx, policy);
+        const version = await nextVersion(scope, policy);
         const audit = policyFact('policy.add_control', policy, null, controlLink(control));
         return { value: { control, silent, version }, change: { policies: [policy.id] }, audit };
       });
@@ -184,20 +198,20 @@ export function createPolicyService(options: PolicyServiceOptions) {
 
     /** Removes a control from a policy. Throws POLICY_NOT_FOUND, VERSION_MISMATCH or CONTROL_NOT_FOUND. */
     async removeControl(context: CallContext, policyId: number, controlId: number, ifVersion: IfVersion) {
-      return mutate(context, async ({ client: tx }) => {
-        const policy = await demandedPolicy(tx, policyId, ifVersion);
-        const control = await existingControl(tx, controlId);
-        const removed = await createPolicyControlStore(tx).remove(policy.id, control.id);
+      return mutate(context, async (scope) => {
+        const policy = await demandedPolicy(scope, policyId, ifVersion);
+        const control = await existingControl(scope, controlId);
+        const removed = await createPolicyControlStore(scope).remove(policy.id, control.id);
         if (!removed) return { value: { success: true, version: policy.version }, change: null };
-        const version = await nextVersion(tx, policy);
+        const version = await nextVersion(scope, policy);
         const audit = policyFact('policy.remove_control', policy, controlLink(control), null);
         return { value: { success: true, version }, change: { policies: [policy.id] }, audit };
       });
     },
   };
 
-  async function nextVersion(tx: DbClient, policy: PolicyRow): Promise<number> {
-    await createPolicyControlStore(tx).touch([policy.id], now());
+  async function nextVersion(scope: Scoped, policy: PolicyRow): Promise<number> {
+    await createPolicyControlStore(scope).touch([policy.id], now());
     return policy.version + 1;
   }
 }
@@ -227,8 +241,8 @@ export function printedPolicy({
   };
 }
 
-async function replyOf(client: DbClient, policyId: number) {
-  const policy = await createPolicyStore(client).findWhole(policyId);
+async function replyOf(scope: Scoped, policyId: number) {
+  const policy = await createPolicyStore(scope).findWhole(policyId);
   if (policy === null) throw policyNotFound(policyId);
   return { policy: printedPolicy(policy), version: policy.version };
 }
@@ -241,20 +255,20 @@ export function clientsOf(agents: number): string | null {
     : `each client of ${agents} agents with the policy`;
 }
 
-/** The row of a policy. Throws POLICY_NOT_FOUND. */
-export async function existingPolicy(client: DbClient, policyId: number): Promise<PolicyRow> {
-  const row = await createPolicyStore(client).find(policyId);
+/** The row of a policy of the namespace. Throws POLICY_NOT_FOUND. */
+export async function existingPolicy(scope: Scoped, policyId: number): Promise<PolicyRow> {
+  const row = await createPolicyStore(scope).find(policyId);
   if (row === null) throw policyNotFound(policyId);
   return row;
 }
 
 /** The same in the transaction of a change. Throws POLICY_NOT_FOUND, or VERSION_MISMATCH. */
 export async function demandedPolicy(
-  tx: DbClient,
+  scope: Scoped,
   policyId: number,
   ifVersion: IfVersion,
 ): Promise<PolicyRow> {
-  const policy = await existingPolicy(tx, policyId);
+  const policy = await existingPolicy(scope, policyId);
   demandVersion(ifVersion, { kind: 'Policy', name: String(policy.id), version: policy.version });
   return policy;
 }

@@ -1,10 +1,12 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { DemandedLabel } from '../agents/agent-labels.js';
+import { type NamedAgent, namedByKey } from '../agents/named-agent.js';
+import { nameOfKey } from '../contract/call/namespace.js';
 import { afterName } from '../controls/control-users-store.js';
-import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
 import { isRowId } from '../database/row-id.js';
+import { inNamespace, plainName, type Scoped } from '../database/scoped.js';
 import { assertStorable, isStorable, nameContains } from '../database/text.js';
 
 /** A stored policy. */
@@ -61,14 +63,19 @@ const WHOLE = {
   _count: { select: { agents: true } },
 } as const satisfies Prisma.PolicySelect;
 
-/** Stored policies. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
-export function createPolicyStore(client: DbClient) {
+/**
+ * Stored policies of a namespace, by their plain names. Writing needs the client of a mutation. Every method rejects with
+ * a `ServiceError` only.
+ */
+export function createPolicyStore(scope: Scoped) {
+  const { client, namespace } = scope;
+  const of = { namespace: namespace.name };
   return {
     /** Null also for a number that cannot be the id of a policy. */
     find: (id: number): Promise<PolicyRow | null> =>
       withServiceErrors(async () => {
         if (!isRowId(id)) return null;
-        const row = await client.policy.findUnique({ where: { id }, select: SHOWN });
+        const row = await client.policy.findUnique({ where: { id, ...of }, select: SHOWN });
         return row === null ? null : toRow(row);
       }),
 
@@ -76,14 +83,15 @@ export function createPolicyStore(client: DbClient) {
     findWhole: (id: number): Promise<WholePolicy | null> =>
       withServiceErrors(async () => {
         if (!isRowId(id)) return null;
-        const row = await client.policy.findUnique({ where: { id }, select: WHOLE });
+        const row = await client.policy.findUnique({ where: { id, ...of }, select: WHOLE });
         return row === null ? null : toWhole(row);
       }),
 
     findByName: (name: string): Promise<PolicyRow | null> =>
       withServiceErrors(async () => {
         if (!isStorable(name)) return null;
-        const row = await client.policy.findUnique({ where: { name }, select: SHOWN });
+        const where = { name: namespace.keyOf(name), ...of };
+        const row = await client.policy.findUnique({ where, select: SHOWN });
         return row === null ? null : toRow(row);
       }),
 
@@ -93,13 +101,16 @@ export function createPolicyStore(client: DbClient) {
         const query = {
           from: Prisma.sql`"policies" p`,
           id: Prisma.sql`p."id"`,
-          filters: [nameContains(Prisma.sql`p."name"`, part ?? '')],
+          filters: [
+            inNamespace('p', scope),
+            nameContains(plainName(Prisma.sql`p."name"`, scope), part ?? ''),
+          ],
           after: cursor === null ? null : Prisma.sql`p."id" < ${cursor}`,
           orderBy: Prisma.sql`p."id" DESC`,
           limit,
         };
         return findPage(client, query, async (ids) => {
-          const rows = await client.policy.findMany({ where: { id: { in: ids } }, select: WHOLE });
+          const rows = await client.policy.findMany({ where: { id: { in: ids }, ...of }, select: WHOLE });
           return rows.map(toWhole);
         });
       }),
@@ -108,7 +119,7 @@ export function createPolicyStore(client: DbClient) {
     ofAgent: (agentId: number): Promise<WholePolicy[]> =>
       withServiceErrors(async () => {
         const rows = await client.policy.findMany({
-          where: { agents: { some: { agentId } } },
+          where: { agents: { some: { agentId } }, ...of },
           select: WHOLE,
           orderBy: { id: 'asc' },
         });
@@ -124,29 +135,29 @@ export function createPolicyStore(client: DbClient) {
         const query = {
           from: Prisma.sql`"agent_policies" g JOIN "agents" a ON a."id" = g."agent_id"`,
           id: Prisma.sql`a."id"`,
-          filters: [Prisma.sql`g."policy_id" = ${policyId}`],
-          after: afterName(cursor),
+          filters: [inNamespace('a', scope), Prisma.sql`g."policy_id" = ${policyId}`],
+          after: afterName(cursor, scope),
           orderBy: Prisma.sql`a."name"`,
           limit,
         };
         return findPage(client, query, async (ids) => {
           const rows = await client.agentPolicy.findMany({
-            where: { policyId, agentId: { in: ids } },
+            where: { policyId, agentId: { in: ids }, agent: of },
             select: { byLabels: true, agent: { select: { id: true, name: true } } },
           });
-          return rows.map(({ byLabels, agent }) => ({ ...agent, byLabels }));
+          return rows.map(({ byLabels, agent: { id, name } }) => ({ id, name: nameOfKey(name), byLabels }));
         });
       }),
 
-    /** The names of the first agents with a policy, ascending, and the number of all. */
-    agentNames: (policyId: number, limit: number): Promise<{ names: string[]; count: number }> =>
+    /** The first agents with a policy, by name, and the number of all. */
+    firstAgents: (policyId: number, limit: number): Promise<{ first: NamedAgent[]; count: number }> =>
       withServiceErrors(async () => {
-        const where = { policies: { some: { policyId } } };
+        const where = { policies: { some: { policyId } }, ...of };
         const orderBy = { name: 'asc' } as const;
         const rows = await client.agent.findMany({ where, select: { name: true }, orderBy, take: limit });
         return {
-          names: rows.map(({ name }) => name),
-          count: await client.agentPolicy.count({ where: { policyId } }),
+          first: rows.map(({ name }) => namedByKey(name)),
+          count: await client.agentPolicy.count({ where: { policyId, policy: of } }),
         };
       }),
 
@@ -154,7 +165,7 @@ export function createPolicyStore(client: DbClient) {
     insert: ({ name, createdAtMs }: { name: string; createdAtMs: number }): Promise<PolicyRow> =>
       withServiceErrors(async () => {
         assertStorable(name);
-        const data = { name, createdAtMs: BigInt(createdAtMs) };
+        const data = { name: namespace.keyOf(name), createdAtMs: BigInt(createdAtMs), ...of };
         return toRow(await client.policy.create({ data, select: SHOWN }));
       }),
 
@@ -162,27 +173,29 @@ export function createPolicyStore(client: DbClient) {
     rename: (id: number, { name, updatedAtMs }: { name: string; updatedAtMs: number }): Promise<void> =>
       withServiceErrors(async () => {
         assertStorable(name);
-        const data = { name, version: { increment: 1 }, updatedAtMs: BigInt(updatedAtMs) };
-        await client.policy.update({ where: { id }, data, select: { id: true } });
+        const times = { version: { increment: 1 }, updatedAtMs: BigInt(updatedAtMs) };
+        const data = { name: namespace.keyOf(name), ...times };
+        await client.policy.update({ where: { id, ...of }, data, select: { id: true } });
       }),
 
-    /** Marks a policy for every agent, and gives it to all; or ends this, and leaves it to those that have it. */
+    /** Marks a policy for every agent of the namespace, and gives it to all; or ends this, and leaves it to those that have it. */
     setEveryAgent: (id: number, everyAgent: boolean): Promise<void> =>
       withServiceErrors(async () => {
-        await client.policy.update({ where: { id }, data: { everyAgent }, select: { id: true } });
+        await client.policy.update({ where: { id, ...of }, data: { everyAgent }, select: { id: true } });
         if (!everyAgent) return;
         await client.$executeRaw`
           INSERT INTO "agent_policies" ("agent_id", "policy_id")
-          SELECT "id", CAST(${id} AS INTEGER) FROM "agents" WHERE true
+          SELECT a."id", CAST(${id} AS INTEGER) FROM "agents" a WHERE ${inNamespace('a', scope)}
           ON CONFLICT ("agent_id", "policy_id") DO UPDATE SET "direct" = ${true}`;
       }),
 
     /** Removes a policy from all agents, and then the policy itself, which must exist. */
     remove: (id: number): Promise<void> =>
       withServiceErrors(async () => {
-        await client.agentPolicy.deleteMany({ where: { policyId: id } });
-        await client.policyControl.deleteMany({ where: { policyId: id } });
-        await client.policy.delete({ where: { id }, select: { id: true } });
+        const links = { where: { policyId: id, policy: of } };
+        await client.agentPolicy.deleteMany(links);
+        await client.policyControl.deleteMany(links);
+        await client.policy.delete({ where: { id, ...of }, select: { id: true } });
       }),
   };
 }
@@ -194,7 +207,7 @@ function toRow({
   everyAgent,
   labels,
 }: Prisma.PolicyGetPayload<{ select: typeof SHOWN }>): PolicyRow {
-  return { id, name, version: Number(version), everyAgent, labels };
+  return { id, name: nameOfKey(name), version: Number(version), everyAgent, labels };
 }
 
 function toWhole(row: Prisma.PolicyGetPayload<{ select: typeof WHOLE }>): WholePolicy {

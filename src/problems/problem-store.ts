@@ -99,7 +99,7 @@ export function createProblemStore({ read }: Pick<BulkDatabase, 'read'>) {
     async uncontrolledAgents(limit: number): Promise<{ names: string[]; count: number }> {
       const rows = await ask(Prisma.sql`
         SELECT a."name", COUNT(*) OVER () FROM "agents" a
-        WHERE NOT ${hasEnabledControl(Prisma.sql`a."id"`)} ORDER BY a."name" LIMIT ${limit}`);
+        WHERE NOT ${hasEnabledControl(Prisma.sql`a."id"`, null)} ORDER BY a."name" LIMIT ${limit}`);
       return { names: rows.map(([name]) => String(name)), count: Number(rows[0]?.[1] ?? 0) };
     },
 

@@ -30,7 +30,7 @@ export function createEvaluationTracer(options: EvaluationTracerOptions): Evalua
       const parent = parentOfEvaluation(request, caller);
       const isSampled = parent === undefined ? random() < ratio : parent.traceFlags === TraceFlags.SAMPLED;
       if (!isSampled) return undefined;
-      const attributes = requestAttributes(request, caller.protocol);
+      const attributes = requestAttributes(request, caller);
       const context = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
       const span = tracer.startSpan(SPAN_NAMES.span, { kind: SpanKind.SERVER, attributes }, context);
       return {

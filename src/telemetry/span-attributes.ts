@@ -1,6 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import { SPAN_NAMES } from '../contract/telemetry/attribute-names.js';
 import type { EvaluateRequest } from '../decisions/evaluate-request.js';
+import type { EvaluationCaller } from '../decisions/evaluation-caller.js';
 import type { RevisedVerdict } from '../decisions/evaluation-service.js';
 
 /** Longest text of an attribute, in UTF-16 code units: names of steps come from callers. */
@@ -14,11 +15,15 @@ const namesOf = (controls: RevisedVerdict['matches']): string[] =>
   controls.slice(0, MAX_NAMES).map(({ control_name: name }) => shortened(name));
 
 /** What is known of an evaluation before it is decided. The contents of the step are never part of a span. */
-export function requestAttributes(request: EvaluateRequest, protocol: string): Attributes {
+export function requestAttributes(
+  request: EvaluateRequest,
+  { protocol, namespace }: Pick<EvaluationCaller, 'protocol' | 'namespace'>,
+): Attributes {
   const { agentName, stage, step, options } = request;
   return {
     [SPAN_NAMES.operation]: 'run_guardrail',
     [SPAN_NAMES.agent]: agentName,
+    [SPAN_NAMES.namespace]: namespace.name,
     [SPAN_NAMES.target]: stage === 'pre' ? 'input' : 'output',
     [SPAN_NAMES.protocol]: protocol,
     [SPAN_NAMES.stage]: stage,

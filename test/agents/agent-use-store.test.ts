@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AgentUseStore, createAgentUseStore } from '../../src/agents/agent-use-store.js';
+import { DEFAULT_NAMESPACE } from '../../src/contract/call/namespace.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+
+const key = (name: string) => DEFAULT_NAMESPACE.agentKey(name);
 
 const MANY = Array.from({ length: 1_200 }, (_, index) => `agent-${index}`);
 
@@ -21,8 +24,8 @@ describeOnEachDatabase('The store of agent uses', (freshDatabaseUrl) => {
 
   it('lists the agents used last first, each once, and drops the old ones', async () => {
     expect(await uses.lastUsed(10)).toEqual([]);
-    await uses.record(['b', 'a', 'c'], 1_000);
-    await uses.record(['d', 'a'], 2_000);
+    await uses.record(['b', 'a', 'c'].map(key), 1_000);
+    await uses.record(['d', 'a'].map(key), 2_000);
     expect(await uses.lastUsed(10)).toEqual(['a', 'd', 'b', 'c']);
     expect(await uses.lastUsed(1)).toEqual(['a']);
     await uses.forgetBefore(2_000);
@@ -30,12 +33,12 @@ describeOnEachDatabase('The store of agent uses', (freshDatabaseUrl) => {
   });
 
   it('lists no agents that do not exist', async () => {
-    await uses.record(['unknown'], 9_000);
+    await uses.record(['unknown'].map(key), 9_000);
     expect(await uses.lastUsed(2_000)).not.toContain('unknown');
   });
 
   it('records many agents, also when several processes record the same ones', async () => {
-    await Promise.all([uses.record(MANY, 5_000), uses.record([...MANY].reverse(), 5_000)]);
+    await Promise.all([uses.record(MANY.map(key), 5_000), uses.record(MANY.map(key).reverse(), 5_000)]);
     expect(new Set(await uses.lastUsed(1_200))).toEqual(new Set(MANY));
   });
 });

@@ -4,11 +4,14 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ControlFeed } from '../../src/agents/control-feed.js';
 import { createWatchControls, type WatchControls } from '../../src/agents/watch-controls.js';
+import { ANONYMOUS } from '../../src/contract/call/handler.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
+import { keyOf } from '../support/scoped.js';
 import { executeSql } from '../support/sql.js';
 
 const AGENT = 'fed-agent-01';
+const KEY = keyOf(AGENT);
 const DEFINITION = JSON.stringify({
   execution: 'server',
   condition: { selector: { path: 'input' }, evaluator: { name: 'regex', config: { pattern: 'x' } } },
@@ -78,7 +81,10 @@ describe('the feed of controls', () => {
   const watcher = (heartbeatMs = HOUR_MS, now = () => 0): WatchControls =>
     createWatchControls({ feed, asked: { note: () => {} }, now, heartbeatMs, maxMessageBytes: 1_000_000 });
   const open = (watch = watcher(), signal = NEVER, fromRevision?: number) =>
-    watch({ agent_name: AGENT, from_revision: fromRevision, max_message_bytes: undefined }, { signal });
+    watch(
+      { agent_name: AGENT, from_revision: fromRevision, max_message_bytes: undefined },
+      { signal, principal: ANONYMOUS },
+    );
   const next = async (stream: AsyncGenerator<object>) => (await stream.next()).value as Message;
 
   /** Commits a control that is linked to the agent, without telling the feed. */
@@ -93,7 +99,7 @@ describe('the feed of controls', () => {
     );
   }
   function tell(revision: number): void {
-    feed.changed([{ revision, agents: [AGENT], controls: [], policies: [], targets: [], access: false }]);
+    feed.changed([{ revision, agents: [KEY], controls: [], policies: [], targets: [], access: false }]);
     followed.revision = revision;
   }
 
@@ -109,23 +115,23 @@ describe('the feed of controls', () => {
 
   it('lists from the loaded controls those of exactly the revision that the database is at', async () => {
     await link(1, 2);
-    const agent = await feed.at(AGENT, 2);
+    const agent = await feed.at(KEY, 2);
     expect(agent?.listed().map(({ view }) => view.id)).toEqual([1]);
     const reply = agent?.reply('all', () => ({ controls: agent.listed() }));
     const before = loads;
-    expect((await feed.at(AGENT, 2))?.reply('all', () => ({ controls: [] }))).toBe(reply);
+    expect((await feed.at(KEY, 2))?.reply('all', () => ({ controls: [] }))).toBe(reply);
     expect(loads).toBe(before);
     // A change that this process was not told of.
     await link(2, 3);
-    const changed = await feed.at(AGENT, 3);
+    const changed = await feed.at(KEY, 3);
     expect(changed?.listed().map(({ view }) => view.id)).toEqual([2, 1]);
     expect(changed?.reply('all', () => ({ controls: [] }))).not.toBe(reply);
     // A database that was restored to an earlier revision.
-    expect(await feed.at(AGENT, 2)).toBeNull();
-    await expect(feed.at('another-agent-1', 3)).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
+    expect(await feed.at(KEY, 2)).toBeNull();
+    await expect(feed.at(keyOf('another-agent-1'), 3)).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
     expect(feed.watchers).toBe(0);
     feed.close();
-    expect(await feed.at(AGENT, 3)).toBeNull();
+    expect(await feed.at(KEY, 3)).toBeNull();
   });
 
   it('sends a slow reader the newest state in one message', async () => {

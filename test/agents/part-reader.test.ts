@@ -7,6 +7,7 @@ import { controlBytes } from '../../src/agents/control-parts.js';
 import { PartReader } from '../../src/agents/part-reader.js';
 import { WatchedAgent } from '../../src/agents/watched-agent.js';
 import { messageMapper } from '../../src/transport/connect/message-mapper.js';
+import { keyOf } from '../support/scoped.js';
 
 type Stored = { id: number; name: string; data: string };
 interface Message {
@@ -26,7 +27,7 @@ const present = ({ id, name, data }: Stored): AgentControl => ({
 /** An agent whose states are those of a list, and a client of an earlier version, which does not know of parts. */
 function agentAndClient() {
   let revision = 0;
-  const agent = new WatchedAgent('agent', () => ({ revision, currentAtMs: 0 }));
+  const agent = new WatchedAgent(keyOf('agent'), () => ({ revision, currentAtMs: 0 }));
   const reader = new PartReader(agent, false, LIMIT);
   const held = new Map<number, string>();
   const messages: Message[] = [];

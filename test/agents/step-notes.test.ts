@@ -7,6 +7,7 @@ import type { ControlDefinition, Scope } from '../../src/controls/definition/def
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
 
 import { describeOnEachDatabase } from '../support/databases.js';
+import { scoped } from '../support/scoped.js';
 
 const definition = (scope: Scope, path = 'input'): ControlDefinition => ({
   condition: { selector: { path }, evaluator: { name: 'regex', config: { pattern: 'x' } } },
@@ -132,7 +133,7 @@ describeOnEachDatabase('the notes about registrations', (freshDatabaseUrl) => {
     const { client } = database;
     await insert(database, [agent('the-oldest-one', [{ type: 'tool', name: 'oldest' }])]);
     const codes = async (name: string) =>
-      (await notes(client, definition({ step_names: [name] }))).map(({ code }) => code);
+      (await notes(scoped(client), definition({ step_names: [name] }))).map(({ code }) => code);
     expect(await codes('oldest')).toEqual([]);
     expect(await codes('unknown')).toEqual(['unregistered_step_name']);
     // What is not read may be anything.
@@ -150,11 +151,11 @@ describeOnEachDatabase('the notes about registrations', (freshDatabaseUrl) => {
 
   it('report registrations that cannot be read, and read none that nothing is compared with', async () => {
     const broken = { $queryRaw: () => Promise.reject(new Error('gone')) } as unknown as DbClient;
-    expect(await notes(broken, definition({ step_names: ['x'] }))).toMatchObject([
+    expect(await notes(scoped(broken), definition({ step_names: ['x'] }))).toMatchObject([
       { code: 'registrations_not_read', field: 'data' },
     ]);
     for (const path of ['*', 'input', 'context.role', 'name']) {
-      expect(await notes(broken, definition({ step_types: ['tool', 'llm'] }, path))).toEqual([]);
+      expect(await notes(scoped(broken), definition({ step_types: ['tool', 'llm'] }, path))).toEqual([]);
     }
   });
 });

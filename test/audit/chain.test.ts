@@ -12,6 +12,7 @@ import { createMutator } from '../../src/database/mutator.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { openedInSuite } from '../support/opened.js';
+import { scoped } from '../support/scoped.js';
 import { sqlText } from '../support/sql.js';
 import { allEntries, record, storeOf, withoutTriggers } from './audit.support.js';
 
@@ -176,7 +177,7 @@ describeOnEachDatabase('the audit log', (freshDatabaseUrl) => {
     } as const;
     const create = (name: string, fails = false) =>
       mutate(caller, async ({ client: tx }) => {
-        const { id } = await createPolicyStore(tx).insert({ name, createdAtMs: 1 });
+        const { id } = await createPolicyStore(scoped(tx)).insert({ name, createdAtMs: 1 });
         if (fails) throw new Error('after the row was written');
         const audit = {
           action: 'policy.create',
@@ -195,7 +196,7 @@ describeOnEachDatabase('the audit log', (freshDatabaseUrl) => {
     const [first] = (await allEntries(store)) as [AuditEntry];
     await sql(insertion({ ...first, position: 2 }));
     await expect(create('third')).rejects.toMatchObject({ code: 'DATABASE_ERROR' });
-    expect(await createPolicyStore(database.client).findByName('third')).toBeNull();
+    expect(await createPolicyStore(scoped(database.client)).findByName('third')).toBeNull();
     expect(await database.revision()).toBe(1);
   });
 

@@ -1,7 +1,11 @@
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { expect, it } from 'vitest';
-import { Access, AgentScope, scopes } from '../../gen/proto/enforcement/v1/options_pb.js';
-import { optionOf } from '../../src/contract/proto-option.js';
+import { AuthService } from '../../gen/proto/enforcement/v1/auth_service_pb.js';
+import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
+import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
+import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
+import { Access, AgentScope } from '../../gen/proto/enforcement/v1/options_pb.js';
+import { roleNamed } from '../../src/contract/call/scopes.js';
 import { type RpcMethod, rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
 import { SERVICES } from '../support/protocol-clients.js';
 import { DECISIONS_FILE } from '../support/rpc-decisions.js';
@@ -14,13 +18,14 @@ const IDEMPOTENCY = {
 
 /** One line of the file: everything that a person decides about an RPC. */
 function lineOf(method: RpcMethod): string {
-  const { desc, access, agentScope, isEvaluation, successStatus, bindings } = method;
+  const { desc, access, agentScope, scopes, operation, isEvaluation, successStatus, bindings } = method;
   return [
     `${desc.parent.name}.${desc.name}`,
     desc.methodKind,
     `access=${Access[access].toLowerCase()}`,
     `agents=${AgentScope[agentScope].toLowerCase()}`,
-    `scopes=${optionOf(desc, scopes).join(',')}`,
+    `scopes=${scopes.join(',')}`,
+    `operation=${operation}`,
     `idempotency=${IDEMPOTENCY[desc.idempotency]}`,
     ...(isEvaluation ? ['evaluation'] : []),
     ...bindings.map(({ verb, template }) => `${verb} ${template}`),
@@ -39,7 +44,7 @@ it('rpcs.golden.txt has what the options of every RPC say', async () => {
   );
 });
 
-it('no key but that of an admin changes what agents share, and no RPC is without a key', () => {
+it('no key but that of an admin changes what agents share, and only the schema of controls is without a key', () => {
   const open = SERVICES.flatMap(rpcMethods).filter(
     ({ desc, access, agentScope }) =>
       access !== Access.ADMIN &&
@@ -47,6 +52,23 @@ it('no key but that of an admin changes what agents share, and no RPC is without
       desc.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
   );
   expect(open.map(({ name }) => name)).toEqual([]);
-  // What a caller without a key may call is a decision of its own: there is none as yet.
-  expect(SERVICES.flatMap(rpcMethods).filter(({ access }) => access === Access.PUBLIC)).toEqual([]);
+  // What a caller without a key may call is a decision of its own: deployed clients read the schema without one.
+  const withoutKey = SERVICES.flatMap(rpcMethods).filter(({ access }) => access === Access.PUBLIC);
+  expect(withoutKey.map(({ name }) => name)).toEqual(['enforcement.v1.ControlService/GetControlSchema']);
+});
+
+it('the roles regular and admin are the levels of access', () => {
+  const methods = [...SERVICES, AuthService, ControlBindingService, KeyService, NamespaceService].flatMap(
+    rpcMethods,
+  );
+  const allowed = (role: string) =>
+    methods
+      .filter(({ scopeMask }) => ((roleNamed(role)?.scopes ?? 0) & scopeMask) !== 0)
+      .map(({ name }) => name);
+  const ofAccess = (...levels: Access[]) =>
+    methods.filter(({ access }) => levels.includes(access)).map(({ name }) => name);
+  const ofNamespaces = (name: string) => name.startsWith('enforcement.v1.NamespaceService/');
+  expect(allowed('regular')).toEqual(ofAccess(Access.KEY, Access.PUBLIC));
+  expect(allowed('admin')).toEqual(methods.map(({ name }) => name).filter((name) => !ofNamespaces(name)));
+  expect(allowed('operator')).toEqual(methods.map(({ name }) => name));
 });

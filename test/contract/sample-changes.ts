@@ -50,14 +50,14 @@ message CountPoliciesResponse {
     {
       file: 'src/policies/policy-handlers.ts',
       below: '  return {\n',
-      text: '    countPolicies: handler(schemas.countPolicies, ({ name }) => policies.count(name || null)),\n',
+      text: '    countPolicies: handler(schemas.countPolicies, ({ name }, context) => policies.count(context, name || null)),\n',
     },
     {
       file: 'src/policies/policy-service.ts',
       below: '  return {\n',
-      text: `    async count(nameContains: string | null) {
+      text: `    async count(context: CallContext, nameContains: string | null) {
       const filters = { cursor: null, limit: 1, nameContains };
-      return { count: (await createPolicyStore(database.client).list(filters)).total };
+      return { count: (await createPolicyStore(scopeOf(context, database.client)).list(filters)).total };
     },
 
 `,

@@ -10,6 +10,7 @@ import { compileService, type ServiceProcess, spawnService } from '../support/se
 
 export const ADMIN_KEY = 'admin-key-of-the-dashboard-tests';
 export const REGULAR_KEY = 'regular-key-of-the-dashboard-tests';
+export const OPERATOR_KEY = 'operator-key-of-the-dashboard-tests';
 export const AGENT = 'billing-bot-01';
 /** Texts that a page must show as they are. */
 export const HOSTILE = {
@@ -32,13 +33,13 @@ export interface DashboardService {
   enable(controlId: number, enabled: boolean): Promise<void>;
 }
 
-/** Calls over gRPC with the admin key. */
-export function adminTransport(baseUrl: string): Transport {
+/** Calls over gRPC with the admin key, or another one. */
+export function adminTransport(baseUrl: string, key = ADMIN_KEY): Transport {
   return createGrpcTransport({
     baseUrl,
     interceptors: [
       (next) => (request) => {
-        request.header.set('x-api-key', ADMIN_KEY);
+        request.header.set('x-api-key', key);
         return next(request);
       },
     ],
@@ -46,7 +47,10 @@ export function adminTransport(baseUrl: string): Transport {
 }
 
 /** A compiled service with an admin key and a regular one, and without data. */
-export async function spawnKeyedService(databaseUrl: string): Promise<ServiceProcess> {
+export async function spawnKeyedService(
+  databaseUrl: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ServiceProcess> {
   return spawnService(await compileService(), {
     environment: {
       DATABASE_URL: databaseUrl,
@@ -54,12 +58,16 @@ export async function spawnKeyedService(databaseUrl: string): Promise<ServicePro
       SERVICE_API_KEYS: REGULAR_KEY,
       SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
       OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
+      ...environment,
     },
   });
 }
 
-export async function startDashboardService(databaseUrl: string): Promise<DashboardService> {
-  const service = await spawnKeyedService(databaseUrl);
+export async function startDashboardService(
+  databaseUrl: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<DashboardService> {
+  const service = await spawnKeyedService(databaseUrl, environment);
   const url = await service.listening();
   const transport = adminTransport(url);
   const evaluations = createClient(EvaluationService, transport);

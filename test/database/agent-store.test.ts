@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAgentStore } from '../../src/agents/agent-store.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { scoped } from '../support/scoped.js';
 import { newControl, write } from './support.js';
 
 describeOnEachDatabase('The agent store', (freshDatabaseUrl) => {
@@ -33,7 +34,7 @@ describeOnEachDatabase('The agent store', (freshDatabaseUrl) => {
 
   const list = async (filters: { cursor?: string; limit?: number; nameContains?: string } = {}) => {
     const { cursor = null, limit = 20, nameContains = null } = filters;
-    const page = await createAgentStore(database.client).list({
+    const page = await createAgentStore(scoped(database.client)).list({
       cursor,
       limit,
       nameContains,
@@ -55,19 +56,23 @@ describeOnEachDatabase('The agent store', (freshDatabaseUrl) => {
     };
     const inserted = await write(database, ({ agents }) => agents.insert(agent));
     expect(inserted).toMatchObject(agent);
-    expect(await createAgentStore(database.client).find(agent.name)).toEqual(inserted);
+    expect(await createAgentStore(scoped(database.client)).find(agent.name)).toEqual(inserted);
     expect(await write(database, ({ agents }) => agents.update(inserted.id, { data: '[]' }))).toBe(2);
     const changed = { ...inserted, data: '[]', version: 2 };
-    expect(await createAgentStore(database.client).find(agent.name)).toEqual(changed);
+    expect(await createAgentStore(scoped(database.client)).find(agent.name)).toEqual(changed);
     const removed = await write(database, ({ agents }) => agents.remove(inserted));
     expect(removed).toEqual({ controls: 0, policies: 0 });
-    expect(await createAgentStore(database.client).find(agent.name)).toBeNull();
+    expect(await createAgentStore(scoped(database.client)).find(agent.name)).toBeNull();
   });
 
   it('keeps data of several megabytes', async () => {
     const data = JSON.stringify({ text: 'é"\\\n'.repeat(1_000_000) });
     await database.mutate(async (tx) => {
-      const { id } = await createAgentStore(tx).insert({ name: 'large-agent-11', data, createdAtMs: 1 });
+      const { id } = await createAgentStore(scoped(tx)).insert({
+        name: 'large-agent-11',
+        data,
+        createdAtMs: 1,
+      });
       const row = await tx.agent.findUniqueOrThrow({ where: { id } });
       expect(row.data === data).toBe(true);
       return { value: null, changed: false };
@@ -75,7 +80,7 @@ describeOnEachDatabase('The agent store', (freshDatabaseUrl) => {
   });
 
   it('finds no agent of an unknown or impossible name', async () => {
-    const store = createAgentStore(database.client);
+    const store = createAgentStore(scoped(database.client));
     for (const name of ['nobody', '', 'billing-bot-01\0', '\ud800'])
       expect(await store.find(name)).toBeNull();
   });
@@ -147,8 +152,8 @@ describeOnEachDatabase('The agent store', (freshDatabaseUrl) => {
       await links.add(second ?? 0, disabled.id);
       return [first ?? 0, second ?? 0, third ?? 0];
     });
-    const counts = await createAgentStore(database.client).activeControlCounts(ids);
+    const counts = await createAgentStore(scoped(database.client)).activeControlCounts(ids);
     expect(counts).toEqual(new Map([[ids[0], 2]]));
-    expect(await createAgentStore(database.client).activeControlCounts([])).toEqual(new Map());
+    expect(await createAgentStore(scoped(database.client)).activeControlCounts([])).toEqual(new Map());
   });
 });

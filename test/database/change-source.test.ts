@@ -11,6 +11,7 @@ import type { ChangeSource } from '../../src/database/change-source.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 
 import { createTestDatabase, describeOnEachDatabase, type TestDatabase } from '../support/databases.js';
+import { keyOf } from '../support/scoped.js';
 import { executeSql } from '../support/sql.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
@@ -44,7 +45,7 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
   it('reports what each mutation of another process changed, in order', async () => {
     const before = await database.revision();
     expect(await source.read(before)).toEqual({ revision: before, changes: [] });
-    await commit(database, { agents: ['a', 'é"😀'], controls: [7] });
+    await commit(database, { agents: ['a', 'é"😀'].map(keyOf), controls: [7] });
     await commit(database, {});
     await commit(database, { controls: [2 ** 31 - 1] });
     await commit(database, { policies: [3, 4], controls: [5] });
@@ -64,9 +65,9 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     const before = await commit(database, {});
     await commit(database);
     await commit(database, {
-      agents: Array.from({ length: MAX_LISTED_AGENTS + 1 }, (_, at) => `agent-${at}`),
+      agents: Array.from({ length: MAX_LISTED_AGENTS + 1 }, (_, at) => keyOf(`agent-${at}`)),
     });
-    await commit(database, { agents: ['agent'], policies: [1] });
+    await commit(database, { agents: [keyOf('agent')], policies: [1] });
     expect((await source.read(before)).changes).toEqual(
       [1, 2, 3].map((count) => ({ revision: before + count, agents: 'any', controls: [], policies: [] })),
     );
@@ -142,13 +143,13 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     expect(await database.outrun(told, originOfService(1_000))).toBe(told + 1);
     expect(await source.read(before)).toEqual({ revision: told + 1, changes: null });
     expect(await database.outrun(told, originOfService(1_000))).toBe(told + 1);
-    const next = await commit(database, { agents: ['agent'] });
+    const next = await commit(database, { agents: [keyOf('agent')] });
     expect(next).toBe(told + 2);
     expect(await source.read(told)).toEqual({
       revision: next,
       changes: [
         { revision: told + 1, agents: 'any', controls: [], policies: [] },
-        { revision: next, agents: ['agent'], controls: [], policies: [] },
+        { revision: next, agents: [keyOf('agent')], controls: [], policies: [] },
       ],
     });
   });

@@ -7,6 +7,7 @@ import {
 } from '../../src/controls/control-store.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { scoped } from '../support/scoped.js';
 import { newControl, write } from './support.js';
 
 const NO_FILTERS: ControlFilters = {
@@ -46,7 +47,7 @@ const facets = (kind: ControlFacet['kind'], values: readonly string[]) =>
 describeOnEachDatabase('The control store', (freshDatabaseUrl) => {
   let database: Database;
   const statements: string[] = [];
-  const store = () => createControlStore(database.client);
+  const store = () => createControlStore(scoped(database.client));
   const list = async (filters: Partial<ControlFilters> = {}) => {
     const { rows, total, hasMore } = await store().list({ ...NO_FILTERS, ...filters });
     return { names: rows.map(({ name }) => name), total, hasMore };

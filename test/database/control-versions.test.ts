@@ -6,6 +6,7 @@ import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { migrate } from '../../src/database/migrate.js';
 import { readMigrations } from '../../src/database/migration-files.js';
 import { describeOnEachEmptyDatabase } from '../support/databases.js';
+import { scoped } from '../support/scoped.js';
 import { executeSql } from '../support/sql.js';
 import { newControl, write } from './support.js';
 
@@ -27,7 +28,7 @@ describeOnEachEmptyDatabase('Controls stored before there were versions', (fresh
   afterAll(() => database.close());
 
   it('begin their history with what they are', async () => {
-    const store = createControlVersionStore(database.client);
+    const store = createControlVersionStore(scoped(database.client));
     expect(await store.find(1, 1)).toEqual({
       id: 1,
       eventType: 'created',

@@ -5,6 +5,7 @@ import { createFacetUpkeep } from '../../src/controls/facet-upkeep.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { scoped } from '../support/scoped.js';
 import { denyWord } from '../support/seed.js';
 import { newControl, write } from './support.js';
 
@@ -27,7 +28,11 @@ const FILTERS = {
 describeOnEachDatabase('The upkeep of what lists are filtered by', (freshDatabaseUrl) => {
   let database: Database;
   const names = async (decisions: readonly string[], stepName: string | null): Promise<string[]> => {
-    const { rows } = await createControlStore(database.client).list({ ...FILTERS, decisions, stepName });
+    const { rows } = await createControlStore(scoped(database.client)).list({
+      ...FILTERS,
+      decisions,
+      stepName,
+    });
     return rows.map(({ name }) => name);
   };
   beforeAll(async () => {

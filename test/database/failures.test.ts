@@ -11,6 +11,7 @@ import {
   type SqliteConnection,
 } from '../../src/database/sqlite-connection.js';
 import { createTestDatabase, type TestDatabase } from '../support/databases.js';
+import { scoped } from '../support/scoped.js';
 import { newControl, stores, write } from './support.js';
 
 const UNAVAILABLE = { name: 'ServiceError', code: 'SERVICE_UNAVAILABLE', options: { retryAfterSeconds: 1 } };
@@ -101,9 +102,13 @@ describe('SQLite', () => {
   });
 
   it('does not let a write slip past the mutations', async () => {
-    const writing = createAgentStore(database.client).insert({ name: 'past', data: '{}', createdAtMs: 1 });
+    const writing = createAgentStore(scoped(database.client)).insert({
+      name: 'past',
+      data: '{}',
+      createdAtMs: 1,
+    });
     await expect(writing).rejects.toBeInstanceOf(ServiceError);
-    expect(await createAgentStore(database.client).find('past')).toBeNull();
+    expect(await createAgentStore(scoped(database.client)).find('past')).toBeNull();
   });
 
   it('waits for the lock of another process without stopping this one, and not forever', async () => {
@@ -136,7 +141,7 @@ describe('SQLite', () => {
       return { value: null, changed: true };
     });
     await expect(filling).rejects.toMatchObject(UNAVAILABLE);
-    expect(await createAgentStore(database.client).find(name)).toBeNull();
+    expect(await createAgentStore(scoped(database.client)).find(name)).toBeNull();
     const { revision } = await database.mutate(async (tx) => {
       await tx.$queryRawUnsafe('PRAGMA max_page_count = 1000000');
       return { value: null, changed: true };

@@ -7,6 +7,7 @@ import { unavailable } from '../../src/database/errors.js';
 import { createLateDatabase, type LateDatabase } from '../../src/database/late-database.js';
 import { describeOnEachEmptyDatabase } from '../support/databases.js';
 import { openedInTest } from '../support/opened.js';
+import { keyOf, scoped } from '../support/scoped.js';
 import { until } from '../support/until.js';
 
 const REFUSED = { name: 'ServiceError', code: 'SERVICE_UNAVAILABLE', message: 'not mounted yet' };
@@ -27,7 +28,7 @@ describeOnEachEmptyDatabase('a database that comes late', (freshDatabaseUrl, kin
 
   it('refuses everything with the reason until then', async () => {
     const database = late();
-    const agents = createAgentStore(database.client);
+    const agents = createAgentStore(scoped(database.client));
     await expect(agents.find('some-agent-1')).rejects.toMatchObject(REFUSED);
     await expect(database.client.$queryRaw(COUNT)).rejects.toMatchObject(REFUSED);
     await expect(database.client.$executeRaw`SELECT 1`).rejects.toMatchObject(REFUSED);
@@ -47,7 +48,7 @@ describeOnEachEmptyDatabase('a database that comes late', (freshDatabaseUrl, kin
 
   it('serves those who had it before as if it had always been there', async () => {
     const database = late();
-    const agents = createAgentStore(database.client);
+    const agents = createAgentStore(scoped(database.client));
     const source = database.changes();
     const hints: (number | undefined)[] = [];
     const states: string[] = [];
@@ -62,8 +63,8 @@ describeOnEachEmptyDatabase('a database that comes late', (freshDatabaseUrl, kin
     expect(database.storage.transitions.get('OK')).toBe(1);
     expect(database).toMatchObject({ instanceId: real.instanceId, created: true });
     const { revision } = await database.mutate(async (tx) => {
-      await createAgentStore(tx).insert({ name: 'some-agent-1', data: '{}', createdAtMs: 1 });
-      return { value: null, changed: true, change: { agents: ['some-agent-1'] } };
+      await createAgentStore(scoped(tx)).insert({ name: 'some-agent-1', data: '{}', createdAtMs: 1 });
+      return { value: null, changed: true, change: { agents: [keyOf('some-agent-1')] } };
     });
     expect(await agents.find('some-agent-1')).toMatchObject({ name: 'some-agent-1' });
     expect(Number(Object.values((await database.client.$queryRaw<object[]>(COUNT))[0] ?? {})[0])).toBe(1);

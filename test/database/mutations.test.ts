@@ -4,10 +4,11 @@ import { createAgentStore } from '../../src/agents/agent-store.js';
 import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { scoped } from '../support/scoped.js';
 
 const agent = (name: string) => ({ name, data: '{}', createdAtMs: 1_700_000_000_000 });
-const insert = (tx: DbClient, name: string) => createAgentStore(tx).insert(agent(name));
-const find = (client: DbClient, name: string) => createAgentStore(client).find(name);
+const insert = (tx: DbClient, name: string) => createAgentStore(scoped(tx)).insert(agent(name));
+const find = (client: DbClient, name: string) => createAgentStore(scoped(client)).find(name);
 
 describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
   let url: string;
@@ -149,8 +150,8 @@ describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
   it('does not repeat the data of a failed statement in its error', async () => {
     const failing = database.mutate(async (tx) => {
       const secret = { ...agent('secretive'), data: '"hunter2"' };
-      await createAgentStore(tx).insert(secret);
-      await createAgentStore(tx).insert(secret);
+      await createAgentStore(scoped(tx)).insert(secret);
+      await createAgentStore(scoped(tx)).insert(secret);
       return { value: null, changed: true };
     });
     const error = await failing.catch((caught: unknown) => caught);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
 import { createAgentStore } from '../../src/agents/agent-store.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
+import { scoped } from '../support/scoped.js';
 
 const UNAVAILABLE = { name: 'ServiceError', code: 'SERVICE_UNAVAILABLE' };
 
@@ -21,13 +22,13 @@ describe('A PostgreSQL server that goes away and comes back', () => {
   });
 
   it('makes everything unavailable at once, ends an open mutation, and needs no restart', async () => {
-    const store = createAgentStore(database.client);
+    const store = createAgentStore(scoped(database.client));
     // Several idle connections, all of which will break.
     await Promise.all(Array.from({ length: 5 }, () => database.revision()));
     const interrupted = database.mutate(async (tx) => {
-      await createAgentStore(tx).insert({ name: 'interrupted', data: '{}', createdAtMs: 1 });
+      await createAgentStore(scoped(tx)).insert({ name: 'interrupted', data: '{}', createdAtMs: 1 });
       await server.pause();
-      await createAgentStore(tx).find('interrupted');
+      await createAgentStore(scoped(tx)).find('interrupted');
       return { value: null, changed: true };
     });
     await expect(interrupted).rejects.toMatchObject(UNAVAILABLE);

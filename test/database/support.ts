@@ -2,13 +2,14 @@ import { createAgentStore } from '../../src/agents/agent-store.js';
 import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
 import { createControlStore, type NewControl } from '../../src/controls/control-store.js';
 import type { Database, DbClient } from '../../src/database/database.js';
+import { scoped } from '../support/scoped.js';
 
 /** The three stores over one client. */
 export function stores(client: DbClient) {
   return {
-    agents: createAgentStore(client),
-    controls: createControlStore(client),
-    links: createAgentControlStore(client),
+    agents: createAgentStore(scoped(client)),
+    controls: createControlStore(scoped(client)),
+    links: createAgentControlStore(scoped(client)),
   };
 }
 

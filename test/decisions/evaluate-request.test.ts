@@ -27,7 +27,7 @@ describe('a well-formed evaluation request', () => {
       stage: 'pre',
       step: { ...step, output: null, context: null },
       minRevision: 0,
-      namesTarget: false,
+      target: null,
       options: null,
     });
   });

@@ -54,7 +54,7 @@ function request(options: Partial<EvaluationOptions> | null): EvaluateRequest {
     stage: 'pre',
     step: aStep(),
     minRevision: 0,
-    namesTarget: false,
+    target: null,
     options: options && { ...NO_OPTIONS, ...options },
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordedChange } from '../../src/database/change-log.js';
 import { until } from '../support/until.js';
-import { change, fakeSource, fakeStore, snapshotOf, watchOf } from './support.js';
+import { change, fakeSource, fakeStore, key, snapshotOf, watchOf } from './support.js';
 
 /** A process that was started while its database was away, by a file of revision 5 that was saved 30 seconds ago. */
 async function blind(given: Parameters<typeof watchOf>[2] = {}) {
@@ -27,7 +27,7 @@ async function blind(given: Parameters<typeof watchOf>[2] = {}) {
     ...given,
   });
   async function decides(agentName: string) {
-    const found = clock.snapshot.programOf(agentName);
+    const found = clock.snapshot.programOf(key(agentName));
     await store.settle();
     const loaded = await found;
     return {
@@ -76,7 +76,7 @@ describe('a process that is started without its database', () => {
     store.revision = 8;
     await store.settle();
     expect(decidesBy('agent')).toEqual({ controls: [2], revision: 8 });
-    expect((await snapshot.programOf('agent')).isKept).toBe(false);
+    expect((await snapshot.programOf(key('agent'))).isKept).toBe(false);
     await watch.stop();
   });
 
@@ -135,10 +135,10 @@ describe('a process that is started without its database', () => {
   it('lets callers wait for a revision that the file does not have', async () => {
     const { store, watch, back, state } = await blind({ minRevisionWaitMs: 30 });
     store.store('agent', 1);
-    await expect(Promise.resolve(watch.programOf('agent', 6))).rejects.toMatchObject({
+    await expect(Promise.resolve(watch.programOf(key('agent'), null, 6))).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
     });
-    const waiting = watch.programOf('agent', 5);
+    const waiting = watch.programOf(key('agent'), null, 5);
     await store.settle();
     expect((await waiting).readRevision).toBe(5);
     state.revision = 6;
@@ -170,7 +170,7 @@ it('an agent that is loaded from the file during an outage is loaded again after
   store.keep({ revision: 1, atMs: 0 });
   store.store('agent', 1);
   await loaded('agent');
-  const first = await snapshot.programOf('agent');
+  const first = await snapshot.programOf(key('agent'));
   expect(first.isKept).toBe(true);
   // It is certainly right up to the moment when the database answered last.
   expect(now() - first.currentAtMs(snapshot.progress)).toBe(2_000);
@@ -182,7 +182,7 @@ it('an agent that is loaded from the file during an outage is loaded again after
   await until(
     async () => {
       await store.settle();
-      return (await snapshot.programOf('agent')).isKept;
+      return (await snapshot.programOf(key('agent'))).isKept;
     },
     (isKept) => !isKept,
   );

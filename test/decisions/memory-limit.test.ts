@@ -4,6 +4,7 @@ import type { ControlProgram, SizedPart } from '../../src/core/types.js';
 import { MemoryLedger } from '../../src/decisions/memory-ledger.js';
 import { Snapshot } from '../../src/decisions/snapshot.js';
 import { createStepSchemaLibrary } from '../../src/decisions/step-schema-library.js';
+import { key } from './support.js';
 
 function aProgram(sizeBytes: number, sharedParts: readonly SizedPart[] = []): ControlProgram {
   return {
@@ -38,7 +39,7 @@ function aSnapshot(programs: Map<string, ControlProgram>) {
     latest += 1;
     snapshot.changedHere({
       revision: latest,
-      agents: [agentName],
+      agents: [key(agentName)],
       controls: [],
       policies: [],
       targets: [],
@@ -48,11 +49,11 @@ function aSnapshot(programs: Map<string, ControlProgram>) {
   const snapshot = new Snapshot({
     reader: {
       linksOf(agents) {
-        loads.push(...agents.map(({ name }) => name));
-        return agents.map(async ({ name }) => {
-          const program = programs.get(name);
+        loads.push(...agents.map(({ agent }) => agent));
+        return agents.map(async ({ agent }) => {
+          const program = programs.get(agent);
           const links = program === undefined ? null : { policyIds: [], controlIds: [idOf(program)] };
-          return { revision: revision(), links, steps: { mode: null, schemas: null } };
+          return { revision: revision(), links, isBound: false, steps: { mode: null, schemas: null } };
         });
       },
       controlsOf: (sets) =>
@@ -75,17 +76,17 @@ function aSnapshot(programs: Map<string, ControlProgram>) {
 }
 
 const isLoaded = (snapshot: Snapshot, agentName: string) =>
-  !(snapshot.programOf(agentName) instanceof Promise);
+  !(snapshot.programOf(key(agentName)) instanceof Promise);
 
 describe('the memory of loaded agents', () => {
   it('is made free by agents not requested lately, which are loaded again on demand', async () => {
     const names = ['a', 'b', 'c', 'd'];
     const { snapshot, loads } = aSnapshot(new Map(names.map((name) => [name, aProgram(300_000)])));
-    for (const name of names) await snapshot.programOf(name);
+    for (const name of names) await snapshot.programOf(key(name));
     expect(snapshot.size).toBe(3);
     expect(isLoaded(snapshot, 'd')).toBe(true);
     expect(loads).toEqual(names);
-    await snapshot.programOf('a');
+    await snapshot.programOf(key('a'));
     expect(loads).toEqual([...names, 'a']);
   });
 
@@ -93,7 +94,7 @@ describe('the memory of loaded agents', () => {
     const shared = { sizeBytes: 900_000 };
     const names = ['a', 'b', 'c', 'd'];
     const { snapshot } = aSnapshot(new Map(names.map((name) => [name, aProgram(20_000, [shared])])));
-    for (const name of names) await snapshot.programOf(name);
+    for (const name of names) await snapshot.programOf(key(name));
     expect(snapshot.size).toBe(4);
   });
 
@@ -101,7 +102,7 @@ describe('the memory of loaded agents', () => {
     const shared = aProgram(990_000);
     const names = Array.from({ length: 25 }, (_, index) => `agent-${index}`);
     const { snapshot } = aSnapshot(new Map(names.map((name) => [name, shared])));
-    for (const name of names) await snapshot.programOf(name);
+    for (const name of names) await snapshot.programOf(key(name));
     expect(snapshot.size).toBe(25);
     expect(snapshot.sets).toBe(1);
   });
@@ -113,8 +114,8 @@ describe('the memory of loaded agents', () => {
         ['large', aProgram(5_000_000)],
       ]),
     );
-    await snapshot.programOf('small');
-    await snapshot.programOf('large');
+    await snapshot.programOf(key('small'));
+    await snapshot.programOf(key('large'));
     expect(snapshot.size).toBe(1);
     expect(isLoaded(snapshot, 'large')).toBe(true);
     expect(loads).toEqual(['small', 'large']);
@@ -126,11 +127,11 @@ describe('the memory of loaded agents', () => {
       ['b', aProgram(300_000)],
     ]);
     const { snapshot, changed } = aSnapshot(programs);
-    await snapshot.programOf('a');
-    await snapshot.programOf('b');
+    await snapshot.programOf(key('a'));
+    await snapshot.programOf(key('b'));
     programs.set('b', aProgram(900_000));
     changed('b');
-    await snapshot.programOf('b');
+    await snapshot.programOf(key('b'));
     expect(snapshot.size).toBe(1);
     expect(isLoaded(snapshot, 'b')).toBe(true);
   });
@@ -141,11 +142,13 @@ describe('the memory of loaded agents', () => {
       ['b', aProgram(900_000)],
     ]);
     const { snapshot, changed } = aSnapshot(programs);
-    await snapshot.programOf('a');
+    await snapshot.programOf(key('a'));
     programs.delete('a');
     changed('a');
-    await expect(Promise.resolve(snapshot.programOf('a'))).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
-    await snapshot.programOf('b');
+    await expect(Promise.resolve(snapshot.programOf(key('a')))).rejects.toMatchObject({
+      code: 'AGENT_NOT_FOUND',
+    });
+    await snapshot.programOf(key('b'));
     expect(isLoaded(snapshot, 'b')).toBe(true);
     expect(snapshot.size).toBe(1);
   });

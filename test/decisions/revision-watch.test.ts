@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createStalenessLimit } from '../../src/decisions/staleness.js';
 import { until } from '../support/until.js';
-import { change, fakeSource, fakeStore, snapshotOf, watchOf } from './support.js';
+import { change, fakeSource, fakeStore, key, snapshotOf, watchOf } from './support.js';
 
 async function watched(minRevisionWaitMs = 3_600_000) {
   const store = fakeStore();
@@ -225,7 +225,7 @@ describe('a demanded revision', () => {
     store.store('agent', 2);
     commit({});
     commit({ agents: ['agent'] });
-    const demanded = Array.from({ length: 50 }, () => watch.programOf('agent', 2));
+    const demanded = Array.from({ length: 50 }, () => watch.programOf(key('agent'), null, 2));
     await until(
       () => watch.revision,
       (known) => known === 2,
@@ -244,13 +244,13 @@ describe('a demanded revision', () => {
     store.store('agent', 1);
     await loaded('agent');
     watch.committed(change(commit({}), {}));
-    expect(watch.programOf('agent', 1)).not.toBeInstanceOf(Promise);
+    expect(watch.programOf(key('agent'), null, 1)).not.toBeInstanceOf(Promise);
     await watch.stop();
   });
 
   it('that never comes is refused after the wait', async () => {
     const { watch } = await watched(5);
-    await expect(Promise.resolve(watch.programOf('agent', 7))).rejects.toMatchObject({
+    await expect(Promise.resolve(watch.programOf(key('agent'), null, 7))).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       message: expect.stringContaining('7'),
     });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ServiceError } from '../../src/contract/errors/service-error.js';
-import { change, fakeStore, snapshotOf, withoutDeleted } from './support.js';
+import { change, fakeStore, key, snapshotOf, withoutDeleted } from './support.js';
 
 describe('a snapshot', () => {
   it('loads an agent once, however many request it', async () => {
     const store = fakeStore();
     store.store('agent', 1);
     const { snapshot, decidesBy } = snapshotOf(store);
-    const asked = Promise.all([snapshot.programOf('agent'), snapshot.programOf('agent')]);
+    const asked = Promise.all([snapshot.programOf(key('agent')), snapshot.programOf(key('agent'))]);
     await store.settle();
     await asked;
     expect(decidesBy('agent')).toEqual({ controls: [1], revision: 1 });
@@ -30,7 +30,7 @@ describe('a snapshot', () => {
     const store = fakeStore();
     store.store('agent', 1);
     const { snapshot, decidesBy } = snapshotOf(store);
-    const first = snapshot.programOf('agent');
+    const first = snapshot.programOf(key('agent'));
     await store.begun();
     snapshot.changedHere(change(store.store('agent', 2), { agents: ['agent'] }));
     await store.settle();
@@ -44,7 +44,7 @@ describe('a snapshot', () => {
     store.store('agent', 1);
     const { snapshot, loaded, decidesBy } = snapshotOf(store);
     snapshot.refreshAll(1);
-    const first = snapshot.programOf('agent');
+    const first = snapshot.programOf(key('agent'));
     await store.begun();
     await store.step();
     // The links are read, and the controls are being read.
@@ -192,7 +192,9 @@ describe('a snapshot', () => {
     const { snapshot, loaded } = snapshotOf(store);
     await loaded('agent');
     snapshot.changedHere(change(1_000, { agents: ['agent'] }));
-    const asked = Promise.resolve(snapshot.programOf('agent')).catch((error: ServiceError) => error.code);
+    const asked = Promise.resolve(snapshot.programOf(key('agent'))).catch(
+      (error: ServiceError) => error.code,
+    );
     for (let round = 0; round < 200; round += 1) await store.settle();
     expect(await asked).toBe('SERVICE_UNAVAILABLE');
   });
@@ -286,7 +288,7 @@ describe('a snapshot', () => {
     const { snapshot, decidesBy } = snapshotOf(store);
     snapshot.refreshAll(9);
     store.revision = 12;
-    const asked = snapshot.programOf('agent');
+    const asked = snapshot.programOf(key('agent'));
     await store.begun();
     await store.step();
     // The links of revision 12 are read, and its controls are being read.
@@ -368,7 +370,7 @@ describe('a snapshot', () => {
     const store = fakeStore();
     const { snapshot, advance } = snapshotOf(store);
     const ask = async () => {
-      const found = (async () => snapshot.programOf('agent'))().then(
+      const found = (async () => snapshot.programOf(key('agent')))().then(
         () => 'found',
         (error: ServiceError) => error.code,
       );

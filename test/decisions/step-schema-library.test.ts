@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { StepSchemaMode } from '../../src/core/step-schemas.js';
 import type { LoadedProgram } from '../../src/decisions/loaded-program.js';
 import { createStepSchemaLibrary } from '../../src/decisions/step-schema-library.js';
-import { fakeStore, snapshotOf } from './support.js';
+import { fakeStore, key, snapshotOf } from './support.js';
 
 const STEP = { type: 'tool', name: 'send', input: {}, output: null, context: null };
 const SCHEMAS = JSON.stringify([['tool', 'send', { required: ['text'] }, null]]);
@@ -64,13 +64,15 @@ describe('the schemas of registered steps', () => {
     store.steps.set('compared-agent', { mode: 'enforce', schemas: SCHEMAS });
     const { snapshot } = snapshotOf(store);
     snapshot.refreshAll(store.revision);
-    const loading = Promise.all(['compared-agent', 'other-agent-01'].map((name) => snapshot.programOf(name)));
+    const loading = Promise.all(
+      ['compared-agent', 'other-agent-01'].map((name) => snapshot.programOf(key(name))),
+    );
     await store.settle();
     const [compared, other] = (await loading) as [LoadedProgram, LoadedProgram];
     expect([compared.comparison?.mode, other.comparison]).toEqual(['enforce', null]);
     expect(compared.program).toBe(other.program);
     // The object is made once, not for each step.
-    expect(snapshot.programOf('compared-agent')).toBe(snapshot.programOf('compared-agent'));
+    expect(snapshot.programOf(key('compared-agent'))).toBe(snapshot.programOf(key('compared-agent')));
 
     // A change elsewhere applies with its links, and decides by the former schemas until then.
     store.steps.set('compared-agent', { mode: 'off', schemas: SCHEMAS });
@@ -78,17 +80,17 @@ describe('the schemas of registered steps', () => {
     snapshot.follow([
       {
         revision: store.revision,
-        agents: ['compared-agent'],
+        agents: [key('compared-agent')],
         controls: [],
         policies: [],
         targets: [],
         access: false,
       },
     ]);
-    const before = snapshot.programOf('compared-agent') as LoadedProgram;
+    const before = snapshot.programOf(key('compared-agent')) as LoadedProgram;
     expect([before.comparison?.mode, before.revision(snapshot.progress)]).toEqual(['enforce', 2]);
     await store.settle();
-    const after = snapshot.programOf('compared-agent') as LoadedProgram;
+    const after = snapshot.programOf(key('compared-agent')) as LoadedProgram;
     expect([after.comparison, after.revision(snapshot.progress)]).toEqual([null, 3]);
   });
 });

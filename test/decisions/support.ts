@@ -1,4 +1,6 @@
+import { type AgentKey, DEFAULT_NAMESPACE, type TargetKey } from '../../src/contract/call/namespace.js';
 import { ServiceError } from '../../src/contract/errors/service-error.js';
+import { withControls } from '../../src/controls/control-links.js';
 import type { ControlProgram, Verdict } from '../../src/core/types.js';
 import type { News, RecordedChange } from '../../src/database/change-log.js';
 import type { ChangeSource } from '../../src/database/change-source.js';
@@ -9,12 +11,24 @@ import { Snapshot } from '../../src/decisions/snapshot.js';
 import type { ReadControls, ReadLinks, ReadSteps, StateReader } from '../../src/decisions/state-reader.js';
 import { createStepSchemaLibrary } from '../../src/decisions/step-schema-library.js';
 
-/** A change of agents, controls or policies. */
+/** The key of an agent of the namespace `default`. */
+export const key = (agentName: string): AgentKey => DEFAULT_NAMESPACE.agentKey(agentName);
+
+/** The key of a target of the namespace `default`. */
+export const target = (id: string): TargetKey => DEFAULT_NAMESPACE.targetKey({ type: 'project', id });
+
+/** What changed, with agents by their names in `default`. */
+export interface Changed extends Partial<Omit<RecordedChange, 'revision' | 'agents'>> {
+  readonly agents?: readonly string[] | 'any';
+}
+
+/** A change of agents, controls, policies or targets. */
 export function change(
   revision: number,
-  { agents = [], controls = [], policies = [] }: Partial<Omit<RecordedChange, 'revision'>>,
+  { agents = [], controls = [], policies = [], targets = [] }: Changed,
 ): RecordedChange {
-  return { revision, agents, controls, policies, targets: [], access: false };
+  const keys = agents === 'any' ? agents : agents.map(key);
+  return { revision, agents: keys, controls, policies, targets, access: false };
 }
 
 /** A program of some controls that never decides. */
@@ -47,6 +61,7 @@ export function fakeStore() {
   const steps = new Map<string, ReadSteps>();
   const agents = new Map<string, { policyIds: readonly number[]; controlIds: readonly number[] }>();
   const policies = new Map<number, readonly number[]>();
+  const bound = new Map<TargetKey, readonly number[]>();
   const open: { finish: () => void; fail: () => void }[] = [];
   const demanded: number[] = [];
   const asked = { agents: 0, sets: 0, statements: 0, definitions: 0 };
@@ -83,10 +98,15 @@ export function fakeStore() {
       asked.agents += wanted.length;
       return reading(
         wanted,
-        wanted.map(({ name }) => ({
-          links: agents.get(name) ?? null,
-          steps: steps.get(name) ?? { mode: null, schemas: null },
-        })),
+        wanted.map(({ agent, target }) => {
+          const links = agents.get(agent) ?? null;
+          const ids = target === null ? undefined : bound.get(target);
+          return {
+            links: links && withControls(links, ids ?? []),
+            isBound: ids !== undefined,
+            steps: steps.get(agent) ?? { mode: null, schemas: null },
+          };
+        }),
       );
     },
     controlsOf(wanted): readonly Promise<ReadControls>[] {
@@ -129,6 +149,13 @@ export function fakeStore() {
     /** Puts controls into a policy instead of those it had, under a new revision. */
     define(policyId: number, ...controlIds: number[]): number {
       policies.set(policyId, controlIds);
+      revision += 1;
+      return revision;
+    },
+    /** Binds controls to a target instead of those that were, under a new revision. */
+    bind(to: TargetKey, ...controlIds: number[]): number {
+      if (controlIds.length === 0) bound.delete(to);
+      else bound.set(to, controlIds);
       revision += 1;
       return revision;
     },
@@ -206,7 +233,7 @@ export function snapshotOf(
       time += ms;
     },
     async loaded(...agentNames: string[]): Promise<void> {
-      const all = Promise.all(agentNames.map((agentName) => snapshot.programOf(agentName)));
+      const all = Promise.all(agentNames.map((agentName) => snapshot.programOf(key(agentName))));
       await store.settle();
       await all;
     },
@@ -214,8 +241,9 @@ export function snapshotOf(
     decidesBy(
       agentName: string,
       minRevision = 0,
+      target: TargetKey | null = null,
     ): { controls: readonly number[]; revision: number } | 'loading' {
-      const found = snapshot.programOf(agentName, minRevision);
+      const found = snapshot.programOf(key(agentName), target, minRevision);
       if (!(found instanceof Promise)) {
         return { controls: found.program.controlIds, revision: found.revision(snapshot.progress) };
       }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createWarmStart, type WarmStartOptions } from '../../src/decisions/warm-start.js';
 import { until } from '../support/until.js';
-import { change, fakeStore, snapshotOf } from './support.js';
+import { change, fakeStore, key, snapshotOf } from './support.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -20,7 +20,7 @@ function fakeUses(stored: string[] = []) {
     },
     async lastUsed(limit: number) {
       if (isBroken) throw new Error('no database');
-      return stored.slice(0, limit);
+      return stored.slice(0, limit).map(key);
     },
     forgetBefore: async () => {},
   };
@@ -91,7 +91,7 @@ describe('a warm start', () => {
     const { snapshot, loaded } = snapshotOf(store, 550);
     snapshot.refreshAll(store.revision);
     await loaded('agent-599');
-    const loading = snapshot.preload(names, () => false);
+    const loading = snapshot.preload(names.map(key), () => false);
     await store.settle();
     expect(await loading).toBe(500);
     expect(snapshot.size).toBe(501);
@@ -102,7 +102,7 @@ describe('a warm start', () => {
     for (const name of ['a', 'b', 'c']) store.store(name, 1);
     const { snapshot, loaded, decidesBy } = snapshotOf(store);
     snapshot.refreshAll(store.revision);
-    const loading = snapshot.preload(['c'], () => false);
+    const loading = snapshot.preload([key('c')], () => false);
     await store.settle();
     await loading;
     await loaded('a', 'b');

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { describe, expect, it } from 'vitest';
 import { createAgentUseStore } from '../../src/agents/agent-use-store.js';
+import { DEFAULT_NAMESPACE } from '../../src/contract/call/namespace.js';
 import { openDatabase } from '../../src/database/database.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { type RestClient, type RestReply, restClient } from '../support/http.js';
@@ -132,12 +133,15 @@ describeService('a deleted agent', ({ call, seed, service }) => {
     await seed.agent('remaining-agent-05');
     const database = await openDatabase({ url: service.databaseUrl });
     const uses = createAgentUseStore(database.bulk);
-    await uses.record([name, 'remaining-agent-05'], Date.now());
+    await uses.record(
+      [name, 'remaining-agent-05'].map((one) => DEFAULT_NAMESPACE.agentKey(one)),
+      Date.now(),
+    );
     expect(await uses.lastUsed(100)).toContain(name);
     await call('DELETE', `${AGENTS}/${name}`);
     expect(await uses.lastUsed(100)).not.toContain(name);
     // A process that used it last may record that later.
-    await uses.record([name], Date.now());
+    await uses.record([DEFAULT_NAMESPACE.agentKey(name)], Date.now());
     expect(await uses.lastUsed(100)).toEqual(['remaining-agent-05']);
     await database.close();
   });

@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../../src/database/database.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import { compileProgram } from '../core/compile-program.js';
 import { type RestClient, restClient, untilServed } from '../support/http.js';
+import { scoped } from '../support/scoped.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { describeService } from '../support/service-suite.js';
@@ -100,7 +101,7 @@ describeService('agents that share controls', ({ call, seed, service }) => {
 
   /** The verdict of a program that is made from the stored controls of the agent, and of nothing else. */
   async function expected(name: string, text: string): Promise<Verdict> {
-    const { controls: stored } = await createAgentControlStore(database.client).stateOf(name);
+    const { controls: stored } = await createAgentControlStore(scoped(database.client)).stateOf(name);
     const inputs = (stored ?? []).map(({ id, name: of, data }) => ({
       id,
       name: of,

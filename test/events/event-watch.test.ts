@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { DEFAULT_NAMESPACE } from '../../src/contract/call/namespace.js';
 import { parseInput } from '../../src/contract/input/parse-input.js';
 import type { BulkDatabase } from '../../src/database/bulk.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
@@ -66,7 +67,10 @@ describeOnEachDatabase('the streams of events', (freshDatabaseUrl) => {
       feed,
       reads,
       watch: (request: object = {}, signal = new AbortController().signal) =>
-        watch(parseInput(schema, request), { signal }) as AsyncGenerator<Message>,
+        watch(
+          { ...parseInput(schema, request), namespace: DEFAULT_NAMESPACE },
+          { signal },
+        ) as AsyncGenerator<Message>,
       async store(...ids: string[]) {
         await write(...ids);
         feed.committed();

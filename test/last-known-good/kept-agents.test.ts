@@ -6,7 +6,7 @@ import { KnownChanges } from '../../src/last-known-good/known-changes.js';
 import { StateFile } from '../../src/last-known-good/state-file.js';
 import { createStateReader } from '../../src/last-known-good/state-reader.js';
 import { Disk } from './disk.js';
-import { type SampleState, sample, writing } from './support.js';
+import { key, type SampleState, sample, writing } from './support.js';
 
 const AGENT = 'some-agent-1';
 
@@ -41,11 +41,12 @@ function process(startedAt: number) {
   const links = { policyIds: [], controlIds: [] };
   const reader = createStateReader({
     stored: {
-      async linksOf(names) {
+      async linksOf(agents) {
         await database.answer;
         return {
           revision: ask(),
-          links: new Map(names.map((name) => [name, { links, registration: '{}', stepSchemas: null }])),
+          links: new Map(agents.map((agent) => [agent, { links, registration: '{}', stepSchemas: null }])),
+          bound: new Map(),
         };
       },
       async controlsOf(some) {
@@ -60,12 +61,12 @@ function process(startedAt: number) {
   });
   /** The controls of an agent that has one policy. Rejects with the error of either read. */
   async function stateOf(agent: string, needed: number) {
-    const read = await reader.linksOf([{ name: agent, needed }])[0];
+    const read = await reader.linksOf([{ agent: key(agent), target: null, needed }])[0];
     return reader.controlsOf([{ links: read?.links ?? links, needed }])[0];
   }
   /** The same from the file; null when either is not in it. */
   async function keptStateOf(agent: string, needed: number) {
-    const read = await kept.linksOf(agent, needed);
+    const read = await kept.linksOf(key(agent), null, needed);
     return read?.links ? kept.controlsOf(read.links, needed) : null;
   }
   return {
@@ -106,7 +107,7 @@ describe('the last known good state of an agent', () => {
     await save(sample(5));
     expect(await revisionOf()).toBe(5);
     changes.changed([
-      { revision: 6, agents: ['other-agent'], controls: [2], policies: [3], targets: [], access: false },
+      { revision: 6, agents: [key('other-agent')], controls: [2], policies: [3], targets: [], access: false },
     ]);
     expect(await revisionOf()).toBe(5);
     changes.changed([{ revision: 7, agents: [], controls: [1], policies: [], targets: [], access: false }]);
@@ -114,7 +115,7 @@ describe('the last known good state of an agent', () => {
     const linked = process(5);
     await linked.save(sample(5));
     linked.changes.changed([
-      { revision: 6, agents: [AGENT], controls: [], policies: [], targets: [], access: false },
+      { revision: 6, agents: [key(AGENT)], controls: [], policies: [], targets: [], access: false },
     ]);
     expect(await linked.revisionOf()).toBeNull();
   });
@@ -123,7 +124,7 @@ describe('the last known good state of an agent', () => {
     const { save, changes, revisionOf } = process(5);
     await save(sample(5));
     expect(await revisionOf(AGENT, 6)).toBeNull();
-    changes.used({ agents: [AGENT] }, 9);
+    changes.used({ agents: [key(AGENT)] }, 9);
     expect(await revisionOf(AGENT)).toBeNull();
   });
 
@@ -141,7 +142,7 @@ describe('the last known good state of an agent', () => {
     await save(sample(5));
     expect(await revisionOf()).toBe(5);
     changes.changed([
-      { revision: 6, agents: [AGENT], controls: [], policies: [], targets: [], access: false },
+      { revision: 6, agents: [key(AGENT)], controls: [], policies: [], targets: [], access: false },
     ]);
     expect(await revisionOf()).toBeNull();
     await save(sample(6));
@@ -234,8 +235,8 @@ describe('the controls of an agent', () => {
     const hanging = new Promise<void>(() => {});
     database.answer = hanging;
     const [first, other] = reader.linksOf([
-      { name: AGENT, needed: 5 },
-      { name: AGENT, needed: 6 },
+      { agent: key(AGENT), target: null, needed: 5 },
+      { agent: key(AGENT), target: null, needed: 6 },
     ]);
     expect(await first).toMatchObject({ revision: 5 });
     const outcome = await Promise.race([

@@ -1,22 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AgentKey } from '../../src/contract/call/namespace.js';
 import { KnownChanges } from '../../src/last-known-good/known-changes.js';
+import { key, target } from './support.js';
 
-const name: fc.Arbitrary<string> = fc.constantFrom('agent-a', 'agent-b', 'agent-c');
+const NAMES = ['agent-a', 'agent-b', 'agent-c'].map(key);
+const TARGETS = ['one', 'other'].map(target);
+const name: fc.Arbitrary<AgentKey> = fc.constantFrom(...NAMES);
 const id = fc.integer({ min: 1, max: 4 });
 const ids = fc.uniqueArray(id);
+const targets = fc.uniqueArray(fc.constantFrom(...TARGETS));
 const step = fc.oneof(
   fc.record({
     kind: fc.constant('changed' as const),
     agents: fc.oneof({ weight: 8, arbitrary: fc.uniqueArray(name) }, fc.constant('any' as const)),
     controls: ids,
     policies: ids,
+    targets,
   }),
   fc.record({
     kind: fc.constant('used' as const),
     agents: fc.uniqueArray(name),
     controls: ids,
     policies: ids,
+    targets,
     ahead: fc.nat({ max: 3 }),
   }),
 );
@@ -24,7 +31,7 @@ const step = fc.oneof(
 /** The minimum revision for an agent without links. */
 const neededFor = (changes: KnownChanges, agentName: string, controlIds: readonly number[] = []) =>
   Math.max(
-    changes.neededForLinks(agentName),
+    changes.neededForLinks(key(agentName), null),
     changes.neededForControls({ policyIds: [], controlIds }, controlIds),
   );
 
@@ -36,14 +43,13 @@ describe('what is known of changes', () => {
         changes.startedAt(start);
         let revision = start;
         let forControls = start;
-        const forLinks = new Map<string, number>(
-          ['agent-a', 'agent-b', 'agent-c'].map((one) => [one, start]),
-        );
+        const forLinks = new Map<AgentKey, number>(NAMES.map((one) => [one, start]));
+        const forTargets = new Map(TARGETS.map((one) => [one, start]));
         for (const { kind, ...one } of steps) {
           if (kind === 'changed') revision += 1;
           const at = 'ahead' in one ? revision + one.ahead : revision;
           if ('ahead' in one) changes.used(one, at);
-          else changes.changed([{ revision, targets: [], access: false, ...one }]);
+          else changes.changed([{ revision, access: false, ...one }]);
           const isAny = one.agents === 'any';
           const has =
             one.controls.some((each) => controlIds.includes(each)) ||
@@ -52,8 +58,16 @@ describe('what is known of changes', () => {
           for (const [agent, needed] of forLinks) {
             if (isAny || one.agents.includes(agent)) forLinks.set(agent, Math.max(needed, at));
           }
+          for (const [of, needed] of forTargets) {
+            if (isAny || one.targets.includes(of)) forTargets.set(of, Math.max(needed, at));
+          }
         }
-        for (const [agent, needed] of forLinks) expect(changes.neededForLinks(agent)).toBe(needed);
+        for (const [agent, needed] of forLinks) {
+          expect(changes.neededForLinks(agent, null)).toBe(needed);
+          for (const [of, neededFor] of forTargets) {
+            expect(changes.neededForLinks(agent, of)).toBe(Math.max(needed, neededFor));
+          }
+        }
         expect(changes.neededForControls({ policyIds, controlIds: [] }, controlIds)).toBe(forControls);
       }),
     );
@@ -62,7 +76,7 @@ describe('what is known of changes', () => {
   it('lets no state be used before it is known where the process began', () => {
     const changes = new KnownChanges();
     changes.changed([
-      { revision: 3, agents: ['agent-a'], controls: [], policies: [], targets: [], access: false },
+      { revision: 3, agents: [key('agent-a')], controls: [], policies: [], targets: [], access: false },
     ]);
     expect(neededFor(changes, 'agent-a')).toBe(Number.POSITIVE_INFINITY);
     changes.startedAt(7);
@@ -83,7 +97,7 @@ describe('what is known of changes', () => {
       changes.changed([
         {
           revision,
-          agents: [`agent-${revision}`],
+          agents: [key(`agent-${revision}`)],
           controls: [revision],
           policies: [],
           targets: [],

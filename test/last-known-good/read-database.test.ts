@@ -3,14 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
+import { createControlLinksStore } from '../../src/controls/control-links-store.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { nodeFileSystem } from '../../src/last-known-good/file-system.js';
 import { writeDatabaseState } from '../../src/last-known-good/read-database.js';
 import { StateFile } from '../../src/last-known-good/state-file.js';
+import { createDatabaseReader } from '../../src/last-known-good/state-reader.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { scoped } from '../support/scoped.js';
 import { executeSql } from '../support/sql.js';
 import { Random } from '../transport/wire/random.js';
-import { stateOf } from './support.js';
+import { key, stateOf, target } from './support.js';
 
 const CONTROL_COLUMNS = `"id", "name", "live_name", "data", "enabled", "template_backed", "restricts_step_types",
   "restricts_stages", "created_at_ms", "updated_at_ms", "deleted_at_ms"`;
@@ -29,6 +32,10 @@ describeOnEachDatabase('the state of a database', (freshDatabaseUrl, kind) => {
     return () => database.close();
   });
 
+  /** How many enabled bindings the target of this number has. */
+  const expectedBound = (at: number) =>
+    Array.from({ length: 1_299 }, (_, index) => index + 1).filter((i) => i % 130 === at && i % 7 !== 0)
+      .length;
   /** Numbers from 1. */
   const numbers = (count: number) =>
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
@@ -49,6 +56,30 @@ describeOnEachDatabase('the state of a database', (freshDatabaseUrl, kind) => {
     if (found.kind !== 'usable') throw new Error(JSON.stringify(found));
     return { state: found.value, bytes: (await stat(path)).size };
   }
+
+  it('has the enabled bindings, read page by page, and no others', async () => {
+    const yes = kind === 'sqlite' ? '1' : 'TRUE';
+    // Controls 1 to 100 are bound to 13 targets each; every seventh binding is disabled.
+    const bind = `
+      INSERT INTO "control_bindings" ("namespace", "target_type", "target_id", "control_id", "enabled",
+        "created_at_ms", "updated_at_ms") ${numbers(1_300)}
+        SELECT 'default', 'project', 'ü-' || (i % 130), 1 + (i / 13), CASE WHEN i % 7 = 0 THEN ${no} ELSE ${yes} END, 1, 1
+        FROM n WHERE i < 1300;`;
+    await executeSql(url, insertControls(100, `'{}'`) + insertAgents(2) + bind);
+    const { state } = await saved();
+    expect(state.header.bindings).toBe(1_299 - Math.floor(1_299 / 7));
+    const reader = createDatabaseReader(createControlLinksStore(database.client));
+    for (let at = 0; at <= 130; at += 10) {
+      const of = target(`ü-${at}`);
+      const wanted = { agent: key('agent-number-1'), target: of, needed: 0 };
+      const [read] = reader.linksOf([wanted, { ...wanted, target: null }]);
+      const { links, isBound } = (await read) ?? {};
+      expect(state.linksOf(wanted.agent, of)).toMatchObject({ links, isBound });
+      expect(isBound).toBe(at < 130);
+      expect(links?.controlIds.length ?? 0).toBe(at < 130 ? expectedBound(at) : 0);
+    }
+    expect(state.linksOf(key('agent-number-1'), null)?.links.controlIds).toEqual([]);
+  });
 
   it('is that of every agent, read page by page', async () => {
     const random = new Random(1);
@@ -79,8 +110,9 @@ describeOnEachDatabase('the state of a database', (freshDatabaseUrl, kind) => {
       controls: 130,
       policies: 2_100,
       agents: 2_300,
+      bindings: 0,
     });
-    const store = createAgentControlStore(database.client);
+    const store = createAgentControlStore(scoped(database.client));
     for (let agent = 1; agent <= 2_300; agent += agent > 2_280 || agent < 20 ? 1 : 97) {
       const name = `agent-number-${agent}`;
       expect(stateOf(state, name)).toEqual(await store.stateOf(name));
@@ -116,7 +148,7 @@ describeOnEachDatabase('the state of a database', (freshDatabaseUrl, kind) => {
     const { state, bytes } = await saved();
     expect(bytes).toBeLessThan(30_000);
     const schemas = JSON.stringify([['tool', long, { required: ['text'] }, null]]);
-    expect([1, 2, 3, 4].map((id) => state.linksOf(`agent-number-${id}`)?.steps)).toEqual([
+    expect([1, 2, 3, 4].map((id) => state.linksOf(key(`agent-number-${id}`), null)?.steps)).toEqual([
       { mode: null, schemas },
       { mode: 'enforce', schemas },
       { mode: 'off', schemas: null },

@@ -6,7 +6,17 @@ import { describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../src/last-known-good/file-system.js';
 import { StateFile } from '../../src/last-known-good/state-file.js';
 import { Died, Disk } from './disk.js';
-import { anyState, controlIdsOf, headerOf, type SampleState, sample, stateOf, writing } from './support.js';
+import {
+  anyState,
+  controlIdsOf,
+  headerOf,
+  key,
+  type SampleState,
+  sample,
+  stateOf,
+  target,
+  writing,
+} from './support.js';
 
 const PATH = '/data/state';
 
@@ -38,10 +48,29 @@ describe('a state that was saved', () => {
           const { revision, controls } = stateOf(read.value, name);
           expect(revision).toBe(state.revision);
           expect(controls?.map(({ id }) => id) ?? null).toEqual(controlIdsOf(state, name));
-          for (const { id, ...rest } of controls ?? []) expect(rest).toEqual(state.controls[id - 1]);
+          for (const { id, ...rest } of controls ?? []) expect(state.controls[id - 1]).toMatchObject(rest);
+          for (const of of ['no-such-target', ...state.controls.flatMap(({ targets = [] }) => targets)]) {
+            const ids = stateOf(read.value, name, of).controls?.map(({ id }) => id) ?? null;
+            expect(ids).toEqual(controlIdsOf(state, name, of));
+          }
         }
       }),
     );
+  });
+
+  it('of a version that knew no bindings has none of the agents that work on a target', async () => {
+    const disk = new Disk();
+    await new StateFile(PATH, disk, LOCK_LIMIT_MS).save((writer) =>
+      writing(sample(7))({
+        header: (header) => writer.header({ ...header, bindings: undefined }),
+        lines: (text) => writer.lines(text),
+      }),
+    );
+    expect((await disk.read(PATH)).toString()).not.toContain('bindings');
+    const read = await new StateFile(PATH, disk).read();
+    if (read.kind !== 'usable') throw new Error(JSON.stringify(read));
+    expect(stateOf(read.value, 'some-agent-1').controls).toHaveLength(1);
+    expect(read.value.linksOf(key('some-agent-1'), target('some-target'))).toBeNull();
   });
 
   it('leaves nothing but itself', async () => {

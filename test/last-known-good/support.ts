@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { DEFAULT_NAMESPACE } from '../../src/contract/call/namespace.js';
 import type { AgentState } from '../../src/controls/agent-control-store.js';
 import {
   agentLine,
@@ -16,7 +17,12 @@ export interface SampleState {
   readonly revision: number;
   readonly timeMs: number;
   /** Definitions by id from 1. */
-  readonly controls: readonly { readonly name: string; readonly data: string }[];
+  readonly controls: readonly {
+    readonly name: string;
+    readonly data: string;
+    /** Ids of the targets that it is bound to. */
+    readonly targets?: readonly string[];
+  }[];
   /** Positions of the controls of each policy; ids count from 1. */
   readonly policies: readonly (readonly number[])[];
   readonly agents: readonly {
@@ -48,8 +54,15 @@ export function headerOf(state: SampleState): StateHeader {
     controls: controls.length,
     policies: policies.length,
     agents: agents.length,
+    bindings: controls.reduce((sum, { targets = [] }) => sum + targets.length, 0),
   };
 }
+
+/** The key of an agent of the namespace `default`. */
+export const key = (agentName: string) => DEFAULT_NAMESPACE.agentKey(agentName);
+
+/** The key of a target of the namespace `default`. */
+export const target = (id: string) => DEFAULT_NAMESPACE.targetKey({ type: 'project', id });
 
 const ids = (positions: readonly number[]) => positions.map((position) => position + 1);
 
@@ -57,23 +70,31 @@ const ids = (positions: readonly number[]) => positions.map((position) => positi
 export function writing(state: SampleState): (writer: StateWriter) => Promise<void> {
   return async (writer) => {
     await writer.header(headerOf(state));
-    for (const [index, control] of state.controls.entries()) {
-      await writer.lines(controlLine({ id: index + 1, ...control }));
+    for (const [index, { name, data, targets = [] }] of state.controls.entries()) {
+      await writer.lines(controlLine({ id: index + 1, name, data, targets: targets.map(target) }));
     }
     for (const [index, positions] of state.policies.entries()) {
       await writer.lines(policyLine({ id: index + 1, controlIds: ids(positions) }));
     }
     for (const { name, controls, policies, steps } of state.agents) {
-      await writer.lines(agentLine({ name, controlIds: ids(controls), policyIds: ids(policies), steps }));
+      const links = { controlIds: ids(controls), policyIds: ids(policies) };
+      await writer.lines(agentLine({ key: key(name), ...links, steps }));
     }
   };
 }
 
-/** The ids of the controls that an agent of the state has, descending. */
-export function controlIdsOf(state: SampleState, agentName: string): number[] | null {
+/** The ids of the controls that an agent of the state has, descending; with a target, also those bound to it. */
+export function controlIdsOf(state: SampleState, agentName: string, targetId?: string): number[] | null {
   const agent = state.agents.find(({ name }) => name === agentName);
   if (agent === undefined) return null;
-  const positions = [...agent.controls, ...agent.policies.flatMap((policy) => state.policies[policy] ?? [])];
+  const bound = [...state.controls.keys()].filter((at) =>
+    state.controls[at]?.targets?.some((one) => one === targetId),
+  );
+  const positions = [
+    ...bound,
+    ...agent.controls,
+    ...agent.policies.flatMap((policy) => state.policies[policy] ?? []),
+  ];
   return [...new Set(ids(positions))].sort((left, right) => right - left);
 }
 
@@ -84,7 +105,10 @@ const positions = (count: number) =>
 /** Any state, also one without anything. */
 export const anyState: fc.Arbitrary<SampleState> = fc
   .record({
-    controls: fc.array(fc.record({ name: anyText, data: anyText }), { maxLength: 8 }),
+    controls: fc.array(
+      fc.record({ name: anyText, data: anyText, targets: fc.uniqueArray(anyText, { maxLength: 2 }) }),
+      { maxLength: 8 },
+    ),
     policyCount: fc.nat({ max: 4 }),
     names: fc.uniqueArray(anyText, { maxLength: 8 }),
   })
@@ -114,9 +138,10 @@ export const anyState: fc.Arbitrary<SampleState> = fc
     }),
   );
 
-/** The controls of an agent in a state. */
-export function stateOf(state: KeptState, agentName: string): AgentState {
-  const links = state.linksOf(agentName)?.links ?? null;
+/** The controls of an agent in a state, with those that are bound to a target. */
+export function stateOf(state: KeptState, agentName: string, targetId?: string): AgentState {
+  const of = targetId === undefined ? null : target(targetId);
+  const links = state.linksOf(key(agentName), of)?.links ?? null;
   return {
     revision: state.header.revision,
     controls: links === null ? null : state.controlsOf(links),

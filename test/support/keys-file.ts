@@ -8,7 +8,10 @@ export interface KeyEntry {
   readonly key?: string;
   readonly sha256?: string;
   readonly certificate?: string;
-  readonly role: 'admin' | 'regular';
+  /** Name of a role. Either it or scopes. */
+  readonly role?: string;
+  readonly scopes?: readonly string[];
+  readonly namespace?: string;
   readonly expires_at?: string;
   readonly agents?: readonly string[];
 }

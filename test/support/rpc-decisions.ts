@@ -8,6 +8,8 @@ export const DECISIONS_FILE = path.resolve(import.meta.dirname, '../contract/rpc
 export interface RpcDecision {
   readonly access: 'public' | 'key' | 'admin';
   readonly agents: 'free' | 'by_agent' | 'beyond';
+  /** Any one of these, separated by commas. */
+  readonly scopes: string;
 }
 
 function readDecisions(): ReadonlyMap<string, RpcDecision> {

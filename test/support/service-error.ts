@@ -10,3 +10,14 @@ export function errorOf(work: () => unknown): ServiceError {
   }
   throw new Error('nothing was thrown');
 }
+
+/** The code of the error that a promise is rejected with; fails when it is fulfilled. */
+export async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof ServiceError) return error.code;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}

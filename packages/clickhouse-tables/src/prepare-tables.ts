@@ -23,6 +23,11 @@ export interface TablesSchema {
   readonly versionTable: string;
   /** The statements that create the other tables, which change nothing when these exist. */
   statements(engines: TableEngines): readonly string[];
+  /**
+   * Statements after these that add what the same version lacks where an earlier release created it, and which that
+   * release can do without. They change nothing when it exists.
+   */
+  readonly additions?: readonly string[];
 }
 
 /** How tables are created on a server with replicas, or on one without. */
@@ -52,13 +57,18 @@ export async function prepareTables(options: PrepareTablesOptions): Promise<void
       `The tables of the ${name} have version ${version}, which is later than ${schema.version}: they belong to a later release.`,
     );
   }
-  if (version === schema.version) return;
+  if (version === schema.version) return add(options);
   const engines = enginesOf(location.isReplicated);
   for (const statement of schema.statements(engines)) await server.command(statement);
   await server.command(`CREATE TABLE IF NOT EXISTS ${schema.versionTable} (version UInt32)
      ENGINE = ${engines.engine('ReplacingMergeTree')} ORDER BY version`);
+  await add(options);
   // Last, so that a creation that was interrupted is completed by the next start.
   await server.command(`INSERT INTO ${schema.versionTable} VALUES (${schema.version})`);
+}
+
+async function add({ server, schema }: PrepareTablesOptions): Promise<void> {
+  for (const statement of schema.additions ?? []) await server.command(statement);
 }
 
 /** 0 when there are no tables yet. */

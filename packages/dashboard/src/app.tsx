@@ -1,9 +1,13 @@
+import { Code, ConnectError } from '@connectrpc/connect';
 import { lazy, Suspense } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
+import { signOut } from './data/session-requests.js';
 import { ErrorBoundary } from './frame/error-boundary.js';
 import { Frame } from './frame/frame.js';
+import { useMissingScope, useSeesOverview } from './frame/pages.js';
 import { useAgentLimit } from './limited/agent-limit.js';
 import { LimitNotice } from './limited/limit-notice.js';
+import { RefusedCaller } from './session/refusal-text.js';
 import { useSession } from './session/session-context.js';
 import { SignInDialog } from './session/sign-in-dialog.js';
 import { SignInPage } from './session/sign-in-page.js';
@@ -11,6 +15,7 @@ import { SignOutDialog } from './session/sign-out-dialog.js';
 import { RefusalNote } from './ui/refusal-note.js';
 import { Empty, ErrorState, Loading } from './ui/states.js';
 
+const MissingScope = lazy(() => import('./limited/missing-scope.js'));
 const LimitedPages = lazy(() => import('./limited/limited-pages.js'));
 const OverviewPage = lazy(() => import('./overview/overview-page.js'));
 const LivePage = lazy(() => import('./live/live-page.js'));
@@ -31,24 +36,32 @@ const EvaluatorsPage = lazy(() => import('./evaluators/evaluators-page.js'));
 const EvaluatorPage = lazy(() => import('./evaluators/evaluator-page.js'));
 const AuditPage = lazy(() => import('./audit/audit-page.js'));
 const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
+const KeysPage = lazy(() => import('./keys/keys-page.js'));
+const NewKeyPage = lazy(() => import('./keys/new-key-page.js'));
+const KeyPage = lazy(() => import('./keys/key-page.js'));
+const NamespacesPage = lazy(() => import('./namespaces/namespaces-page.js'));
+const LimitedOverview = lazy(() => import('./limited/limited-overview.js'));
 
 /** Shows the page of the address, or the page to sign in first. */
 export function App() {
   const { state, ended, reload } = useSession();
   const [path] = useLocation();
   const limit = useAgentLimit();
+  const missing = useMissingScope(path);
+  const seesAll = useSeesOverview();
   if (state.kind === 'loading') return <Loading what="the session" />;
   if (state.kind === 'failed') {
     return (
       <main className="sign-in">
         <ErrorState error={state.error} onRetry={reload} />
+        {ConnectError.from(state.error).code === Code.PermissionDenied && <OtherKey />}
       </main>
     );
   }
   if (state.kind === 'signed-out') return <SignInPage />;
   const pages = (
     <Switch>
-      <Route path="/" component={OverviewPage} />
+      <Route path="/" component={seesAll ? OverviewPage : ScopedOverview} />
       <Route path="/live" component={LivePage} />
       <Route path="/events" component={EventsPage} />
       <Route path="/traces" component={TracePage} />
@@ -67,6 +80,10 @@ export function App() {
       <Route path="/evaluators/:name" component={EvaluatorPage} />
       <Route path="/audit" component={AuditPage} />
       <Route path="/playground" component={PlaygroundPage} />
+      <Route path="/keys" component={KeysPage} />
+      <Route path="/keys/new" component={NewKeyPage} />
+      <Route path="/keys/:id" component={KeyPage} />
+      <Route path="/namespaces" component={NamespacesPage} />
       <Route>
         <Empty title="Page not found">
           <p>No page of the dashboard has this address.</p>
@@ -75,11 +92,13 @@ export function App() {
     </Switch>
   );
   return (
-    <RefusalNote value={limit === undefined ? null : <LimitNotice limit={limit} />}>
+    <RefusalNote value={limit === undefined ? <RefusedCaller /> : <LimitNotice limit={limit} />}>
       <Frame>
         <ErrorBoundary place={path}>
           <Suspense fallback={<Loading what="the page" />}>
-            {limit === undefined ? (
+            {missing !== undefined ? (
+              <MissingScope scope={missing} />
+            ) : limit === undefined ? (
               pages
             ) : (
               <LimitedPages limit={limit} path={path}>
@@ -92,5 +111,20 @@ export function App() {
       <SignOutDialog />
       {ended !== null && <SignInDialog reason={ended} />}
     </RefusalNote>
+  );
+}
+
+/** Overview of a caller that may not read all of what it shows to others. */
+function ScopedOverview() {
+  return <LimitedOverview limit={undefined} />;
+}
+
+/** Leaves a session that may not even be asked for. */
+function OtherKey() {
+  const { leave } = useSession();
+  return (
+    <button type="button" className="primary" onClick={() => signOut().then(leave, leave)}>
+      Use another key
+    </button>
   );
 }

@@ -62,6 +62,12 @@ export class Namespace {
   }
 }
 
+/** What a key of a target is made of. */
+export function targetOfKey(key: TargetKey): TargetName & { readonly namespace: string } {
+  const [namespace, type, id] = JSON.parse(key) as [string, string, string];
+  return { namespace, type, id };
+}
+
 /** The namespace that always exists. */
 export const DEFAULT_NAMESPACE = new Namespace('default');
 

@@ -119,6 +119,30 @@ export function roleNamed(name: string): Role | undefined {
   return ROLES.find((one) => one.name === name);
 }
 
+/** The roles by name, as the settings of the service have them. */
+export type RoleTable = ReadonlyMap<string, Role>;
+
+/** The role that loses scopes by a setting: the one whose keys deployed clients have. */
+const ADJUSTED_ROLE = 'regular';
+
+/** The roles, with one that may not validate definitions unless regular keys may. */
+export function roleTable(validationAccess: 'key' | 'admin'): RoleTable {
+  const lost = validationAccess === 'admin' ? scopeMask(['controls.validate']) : 0;
+  return new Map(
+    ROLES.map((one) => [one.name, one.name === ADJUSTED_ROLE ? { ...one, scopes: one.scopes & ~lost } : one]),
+  );
+}
+
+/** The roles when no setting changes them. */
+export const DEFAULT_ROLES: RoleTable = roleTable('key');
+
+const ADMIN_SCOPE: ScopeMask = scopeMask(['controls.write']);
+
+/** Whether deployed clients are told that scopes are those of an admin. */
+export function levelOfScopes(scopes: ScopeMask): 'key' | 'admin' {
+  return (scopes & ADMIN_SCOPE) === 0 ? 'key' : 'admin';
+}
+
 /** The scopes of a role that exists. */
 export function scopesOfRole(name: 'regular' | 'admin' | 'operator' | 'agent'): ScopeMask {
   return roleNamed(name)?.scopes ?? 0;

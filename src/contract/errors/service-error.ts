@@ -3,7 +3,15 @@ import type { ErrorCode } from './error-table.js';
 import type { GrpcCode } from './grpc-code.js';
 
 /** Resource of an error item. */
-export type ErrorResource = 'Agent' | 'Step' | 'Evaluator' | 'Control' | 'Policy' | 'Evaluation' | 'Request';
+export type ErrorResource =
+  | 'Agent'
+  | 'Step'
+  | 'Evaluator'
+  | 'Control'
+  | 'Policy'
+  | 'Evaluation'
+  | 'Request'
+  | 'Namespace';
 
 /** One problem of a request. */
 export interface ErrorItem {

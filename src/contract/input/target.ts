@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { TargetName } from '../call/namespace.js';
 import type { ServiceError } from '../errors/service-error.js';
-import type { Warning } from '../warnings/warning.js';
 import { type IssueSink, nullable, report, text } from './fields.js';
 import { invalidRequest } from './parse-input.js';
 
@@ -9,10 +9,7 @@ export const MAX_TARGET_LENGTH = 255;
 
 const part = (): z.ZodType<string | undefined> => nullable(text({ min: 1, max: MAX_TARGET_LENGTH }));
 
-/**
- * Members by which newer clients name the target of an agent. They belong together. This service binds no
- * controls to targets, so they are validated, and a warning states that they have no effect.
- */
+/** Members that name the target of an agent, or of a binding. They belong together. */
 export const targetMembers = { target_type: part(), target_id: part() };
 
 /** Output of `targetMembers`. */
@@ -21,9 +18,9 @@ export interface Target {
   readonly target_id?: string | undefined;
 }
 
-/** Whether a target is named. */
-export function namesTarget({ target_type, target_id }: Target): boolean {
-  return target_type !== undefined && target_id !== undefined;
+/** The target that is named; null without one. */
+export function targetNamed({ target_type: type, target_id: id }: Target): TargetName | null {
+  return type === undefined || id === undefined ? null : { type, id };
 }
 
 /** Reports a target with a missing half, without a single offending member, as deployed clients expect. */
@@ -51,10 +48,3 @@ function missingHalf({ target_type, target_id }: Target): 'target_type' | 'targe
 function halfProblem(missing: string): string {
   return `target_type and target_id belong together, and ${missing} is missing; send both or neither`;
 }
-
-/** The warning for a named target. */
-export const TARGET_WARNING: Warning = {
-  code: 'no_effect',
-  field: 'target_type',
-  message: 'target_type and target_id have no effect: this service binds no controls to targets',
-};

@@ -26,7 +26,10 @@ export function clickHouseConditionsOf(filter: EventFilter): Conditions | 'nothi
   return {
     texts: conditions.map(textOf),
     parameters: Object.fromEntries(
-      conditions.flatMap((one) => (one.test === '=' ? [[one.column, one.value]] : [])),
+      conditions.flatMap((one) => {
+        if (one.test === 'NAMESPACE') return [['namespace', one.namespace.name]];
+        return one.test === '=' ? [[one.column, one.value]] : [];
+      }),
     ),
   };
 }
@@ -34,6 +37,8 @@ export function clickHouseConditionsOf(filter: EventFilter): Conditions | 'nothi
 function textOf(condition: EventCondition): string {
   const { column, test } = condition;
   switch (test) {
+    case 'NAMESPACE':
+      return IN_NAMESPACE;
     case '=': {
       const equal = `${column} = {${column}:String}`;
       return column === 'control_execution_id' ? `${equal} AND ${HAS_ID}` : equal;
@@ -47,6 +52,11 @@ function textOf(condition: EventCondition): string {
       return `${column} ${test}`;
   }
 }
+
+const IN_NAMESPACE = 'namespace = {namespace:String}';
+
+/** Whether the namespace is the only condition. */
+export const isWhole = ({ texts }: Conditions): boolean => texts.every((text) => text === IN_NAMESPACE);
 
 /** Finds the only event with an id by the order of the table. */
 const HAS_ID = `(time_us, position) IN (

@@ -8,7 +8,7 @@ import { type ClickHouseEvent, COLUMN_NAMES, OCTETS, readRow } from './clickhous
 import {
   type Conditions,
   clickHouseConditionsOf,
-  NO_CONDITIONS,
+  isWhole,
   queryOf,
   whereOf,
   withCondition,
@@ -130,11 +130,11 @@ export function createEventSearch({
     };
     const exists = existsAt(log);
     if (exists === undefined) return sum(conditions);
-    if (conditions.texts.length > 0) return sum(withCondition(conditions, exists));
+    if (!isWhole(conditions)) return sum(withCondition(conditions, exists));
     // Without a filter, reading the times of all events would take longest.
     const [all, deleted] = await Promise.all([
-      sum(NO_CONDITIONS),
-      sum(withCondition(NO_CONDITIONS, deletedAt(log))),
+      sum(conditions),
+      sum(withCondition(conditions, deletedAt(log))),
     ]);
     return all - deleted;
   }

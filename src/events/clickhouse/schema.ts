@@ -2,11 +2,18 @@ import type { TableEngines, TablesSchema } from '../../../packages/clickhouse-ta
 import { SUMS } from '../store/rollup-sums.js';
 import { COLUMN_DEFINITIONS } from './clickhouse-row.js';
 
+/** The namespace in the key of an agent. */
+const NAMESPACE =
+  "if(position(agent_name, '/') = 0, 'default', substring(agent_name, 1, position(agent_name, '/') - 1))";
+
 /** `docs/clickhouse.md` describes the tables. A server with a later version belongs to a later release. */
 export const SCHEMA: TablesSchema = {
   version: 1,
   versionTable: 'event_store_schema',
   statements: statementsOf,
+  additions: [
+    `ALTER TABLE events ADD COLUMN IF NOT EXISTS namespace LowCardinality(String) MATERIALIZED ${NAMESPACE}`,
+  ],
 };
 
 function statementsOf({ engine, settings }: TableEngines): readonly string[] {

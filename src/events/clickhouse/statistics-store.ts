@@ -1,4 +1,6 @@
 import type { ClickHouseRow } from '../../../packages/clickhouse-tables/src/index.js';
+import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
+import type { EventScope } from '../store/event-keys.js';
 import type { ControlSums, NamedSums, StatisticsStore, Sums } from '../store/event-statistics.js';
 import { SUMS, sumsOf, WIDE_SUMS } from '../store/rollup-sums.js';
 import { type RollupSegment, segmentsOf, type TimeWindow } from '../store/time-range.js';
@@ -27,6 +29,7 @@ const MOST_MATCHES = `if(kind = ${BY_CONTROL}, ${SUM_OF.matches} + ${SUM_OF.erro
 export function createStatisticsStore(connection: Pick<ClickHouseConnection, 'read'>): StatisticsStore {
   return {
     async count({
+      namespace = DEFAULT_NAMESPACE,
       agentName,
       controlId,
       window,
@@ -37,7 +40,8 @@ export function createStatisticsStore(connection: Pick<ClickHouseConnection, 're
       topByMatches = false,
     }) {
       const filters = [`(${segmentsOf(window, byBucket).map(isIn).join(' OR ')})`];
-      if (agentName !== null) filters.push('agent_name = {agent:String}');
+      const agent = agentOf(namespace, agentName);
+      filters.push(...agent.filters);
       if (controlId !== null) filters.push(`control_id = ${controlId}`);
       // One query, so that all figures are of one moment.
       const rows = await connection.read('statistics', {
@@ -56,7 +60,7 @@ export function createStatisticsStore(connection: Pick<ClickHouseConnection, 're
             OR (kind = ${BY_CONTROL_OF_AGENT} AND place <= ${controls})
             OR (kind = ${BY_CONTROL} AND place <= ${topControls})
           ORDER BY kind, place`,
-        ...(agentName === null ? {} : { parameters: { agent: agentName } }),
+        parameters: agent.parameters,
       });
       const of = (wanted: number) => rows.filter(([kind]) => Number(kind) === wanted);
       return {
@@ -71,6 +75,17 @@ export function createStatisticsStore(connection: Pick<ClickHouseConnection, 're
       };
     },
   };
+}
+
+/** Conditions on the agents, whose keys tell their namespace. Each distinct key is looked at once: the column is a dictionary. */
+function agentOf(namespace: EventScope, agentName: string | null) {
+  if (agentName !== null) {
+    const agent = namespace === 'all' ? agentName : namespace.agentKey(agentName);
+    return { filters: ['agent_name = {agent:String}'], parameters: { agent } };
+  }
+  if (namespace === 'all') return { filters: [], parameters: {} };
+  if (namespace.isDefault) return { filters: ["position(agent_name, '/') = 0"], parameters: {} };
+  return { filters: ['startsWith(agent_name, {prefix:String})'], parameters: { prefix: namespace.prefix } };
 }
 
 const NO_BUCKET = -1;

@@ -2,6 +2,7 @@ import type { OutcomeSums } from './outcome-sums.js';
 
 /** Numbers of one agent within one unit of time. */
 export interface CountRow {
+  /** The key of the agent. */
   readonly agentName: string;
   /** Length of the unit; counts that had to wait for long are of hours or days. */
   readonly unitS: number;

@@ -1,17 +1,20 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { type Namespace, nameOfKey } from '../../contract/call/namespace.js';
 import type { BulkRow } from '../../database/bulk.js';
 import type { Database } from '../../database/database.js';
+import { inNamespace } from '../sql/event-conditions.js';
 import { rollupsOf } from '../sql/rollups.js';
 import { type Count, countOf } from '../store/count.js';
 import { cover, type RollupSegment, segmentsOf, type TimeWindow } from '../store/time-range.js';
-import { ALL_AGENTS, COUNT_LEVELS } from './count-store.js';
+import { allAgentsOf, COUNT_LEVELS } from './count-store.js';
 import { OUTCOME_SUMS, type OutcomeSum } from './outcome-sums.js';
 
 /** Sums as they are read; `allowed` follows from them. */
 export type ReadSums = Readonly<Record<OutcomeSum, Count>>;
 
 export interface CountQuery {
-  /** Null for all agents. */
+  readonly namespace: Namespace;
+  /** Null for all agents of the namespace. */
   readonly agentName: string | null;
   readonly window: TimeWindow;
   readonly byBucket: boolean;
@@ -58,13 +61,13 @@ export function createReadCounts(
 ): ReadCounts {
   const counts = (segments: readonly RollupSegment[], condition: Prisma.Sql) =>
     rollupsOf(database.kind, segments, [condition], Prisma.raw('"evaluation_counts"'));
-  return async ({ agentName, window, byBucket, previousStartS, agents, listed }) => {
+  return async ({ namespace, agentName, window, byBucket, previousStartS, agents, listed }) => {
     const before = previousStartS === null ? [] : cover(BEFORE, previousStartS, window.startS, UNITS);
     const sums = counts(
       [...before, ...segmentsOf(window, byBucket)],
-      Prisma.sql`"agent_name" = ${agentName ?? ALL_AGENTS}`,
+      Prisma.sql`"agent_name" = ${agentName === null ? allAgentsOf(namespace) : namespace.agentKey(agentName)}`,
     );
-    const byAgent = counts(segmentsOf(window, false), isListed(agentName, listed));
+    const byAgent = counts(segmentsOf(window, false), isListed(namespace, agentName, listed));
     const rows = await database.bulk.read(
       'statistics',
       Prisma.sql`
@@ -80,10 +83,11 @@ export function createReadCounts(
   };
 }
 
-function isListed(agentName: string | null, listed: readonly string[]): Prisma.Sql {
-  if (agentName !== null) return Prisma.sql`"agent_name" = ${agentName}`;
-  if (listed.length > 0) return Prisma.sql`"agent_name" IN (${Prisma.join([...listed])})`;
-  return Prisma.sql`"agent_name" <> ${ALL_AGENTS}`;
+function isListed(namespace: Namespace, agentName: string | null, listed: readonly string[]): Prisma.Sql {
+  const key = (name: string) => namespace.agentKey(name);
+  if (agentName !== null) return Prisma.sql`"agent_name" = ${key(agentName)}`;
+  if (listed.length > 0) return Prisma.sql`"agent_name" IN (${Prisma.join(listed.map(key))})`;
+  return Prisma.sql`"agent_name" <> ${allAgentsOf(namespace)} AND ${inNamespace(namespace)}`;
 }
 
 function readFound(rows: readonly BulkRow[]): FoundCounts {
@@ -92,7 +96,8 @@ function readFound(rows: readonly BulkRow[]): FoundCounts {
   let sinceS: number | null = null;
   for (const [kind, bucket, text, ...values] of rows) {
     if (Number(kind) === SINCE) sinceS = Number(text);
-    else if (Number(kind) === AGENT) agents.push({ agentName: String(text), sums: sumsOf(values) });
+    else if (Number(kind) === AGENT)
+      agents.push({ agentName: nameOfKey(String(text)), sums: sumsOf(values) });
     else buckets.set(bucket === null || bucket === undefined ? null : Number(bucket), sumsOf(values));
   }
   const previous = buckets.get(BEFORE);

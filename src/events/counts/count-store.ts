@@ -1,5 +1,7 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { Namespace } from '../../contract/call/namespace.js';
 import type { Database } from '../../database/database.js';
+import type { DatabaseLocation } from '../../database/database-url.js';
 import { jsonElements } from '../../database/json-elements.js';
 import { levelTable, UNIT_START } from '../sql/rollups.js';
 import { DAY, MINUTE, ROLLUP_LEVELS } from '../store/rollup-levels.js';
@@ -23,10 +25,16 @@ const ADD_SUMS = Prisma.raw(
 );
 
 /**
- * The name under which the sums over all agents are stored, so that a chart of all of them costs the same as one of an
- * agent. It is the name of none.
+ * The name under which the sums over all agents of a namespace are stored, so that a chart of all of them costs the same
+ * as one of an agent. It is the name of none: empty in `default`, NAMESPACE/ elsewhere.
  */
-export const ALL_AGENTS = '';
+export const allAgentsOf = (namespace: Namespace): string => namespace.prefix;
+
+/** The same of the namespace of a key. */
+const ALL_AGENTS: Record<DatabaseLocation['kind'], Prisma.Sql> = {
+  sqlite: Prisma.raw(`substr("agent_name", 1, instr("agent_name", '/'))`),
+  postgresql: Prisma.raw(`substr("agent_name", 1, strpos("agent_name", '/'))`),
+};
 
 /** Adds a batch to the stored counts, in one transaction, unless it was added before. */
 export type AddCounts = (batch: CountBatch) => Promise<void>;
@@ -47,7 +55,7 @@ export function createAddCounts(
       if (advanced?.rows.length === 0) return;
       const rows = elements(JSON.stringify(batch.rows.map(rowValues)));
       const controls = elements(JSON.stringify(batch.controls.map(controlValues)));
-      await tx.run(addRows(rows, nowS), noteAgents(rows), noteControls(controls));
+      await tx.run(addRows(kind, rows, nowS), noteAgents(rows), noteControls(controls));
     });
 }
 
@@ -68,7 +76,7 @@ function advanceWriter({ writerId, number }: CountBatch, nowS: number): Prisma.S
 }
 
 /** What is too old for a level, or of longer units, is left out of it. */
-function addRows(rows: Prisma.Sql, nowS: number): Prisma.Sql {
+function addRows(kind: DatabaseLocation['kind'], rows: Prisma.Sql, nowS: number): Prisma.Sql {
   return Prisma.sql`
     INSERT INTO "evaluation_counts" ("agent_name", "unit_s", "start_s", ${SUM_COLUMNS})
     WITH ${levelTable(COUNT_LEVELS, nowS)}, "batch" AS MATERIALIZED (
@@ -77,7 +85,7 @@ function addRows(rows: Prisma.Sql, nowS: number): Prisma.Sql {
       FROM ${rows}),
     "added" AS (
       SELECT "agent_name", "counted_s", "second", ${SUM_COLUMNS} FROM "batch"
-      UNION ALL SELECT CAST(${ALL_AGENTS} AS TEXT), "counted_s", "second", ${SUM_COLUMNS} FROM "batch")
+      UNION ALL SELECT ${ALL_AGENTS[kind]}, "counted_s", "second", ${SUM_COLUMNS} FROM "batch")
     SELECT "agent_name", "unit_s", ${UNIT_START}, ${SUM_OF_SUMS}
     FROM "added" CROSS JOIN "levels" WHERE "second" >= "from_s" AND "unit_s" >= "counted_s"
     GROUP BY 1, 2, 3

@@ -16,6 +16,7 @@ const MAX_AGENTS = 100_000;
 export interface CountedMinute {
   /** Start of the minute, in seconds since 1970. */
   readonly startS: number;
+  /** By the key of an agent. */
   readonly agents: ReadonlyMap<string, OutcomeSums>;
   /** Bits by id of a control. */
   readonly controls: ReadonlyMap<number, number>;

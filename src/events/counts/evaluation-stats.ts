@@ -1,3 +1,4 @@
+import type { Namespace } from '../../contract/call/namespace.js';
 import { addCounts, type Count } from '../store/count.js';
 import { utcTimeOfMs } from '../store/event-time.js';
 import { MINUTE } from '../store/rollup-levels.js';
@@ -26,10 +27,10 @@ export interface EvaluationStatsInput {
 }
 
 /** Implements GetEvaluationStats. */
-export type EvaluationStats = (input: EvaluationStatsInput) => Promise<object>;
+export type EvaluationStats = (input: EvaluationStatsInput, namespace: Namespace) => Promise<object>;
 
 export function createEvaluationStats({ read, flushSoon, now }: EvaluationStatsOptions): EvaluationStats {
-  return async (input) => {
+  return async (input, namespace) => {
     const {
       agent_name: agentName,
       range,
@@ -43,6 +44,7 @@ export function createEvaluationStats({ read, flushSoon, now }: EvaluationStatsO
     const window = windowOf(range, nowMs, MINUTE);
     const previousStartS = include_previous ? previousStart(range, window, nowMs) : null;
     const found = await read({
+      namespace,
       agentName: agentName ?? null,
       window,
       byBucket: include_timeseries,

@@ -1,6 +1,8 @@
 import { stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { ParquetColumn, ParquetType, ParquetValue } from '../../../packages/parquet-log/src/index.js';
+import { nameOfKey, namespaceOfKey } from '../../contract/call/namespace.js';
 import type { ControlEvent } from '../store/event.js';
+import { plainExecutionId } from '../store/event-keys.js';
 import type { TailEvent } from '../store/event-tail.js';
 
 type Column = ParquetColumn<TailEvent>;
@@ -17,13 +19,17 @@ const optional = (name: keyof ControlEvent, type: ParquetType): Column => ({
   optional: true,
 });
 
-/** Columns of the Parquet files: the members of an event as clients get them, and its position. */
+/** Columns of the Parquet files: the members of an event as clients get them, its position and its namespace. */
 export const EVENT_COLUMNS: readonly Column[] = [
   { name: 'position', type: 'int64', value: ({ position }) => position },
-  member('control_execution_id', 'text'),
+  {
+    name: 'control_execution_id',
+    type: 'text',
+    value: ({ event }) => plainExecutionId(event.control_execution_id, event.agent_name),
+  },
   member('trace_id', 'text'),
   member('span_id', 'text'),
-  member('agent_name', 'text'),
+  { name: 'agent_name', type: 'text', value: ({ event }) => nameOfKey(event.agent_name) },
   member('control_id', 'int32'),
   member('control_name', 'text'),
   member('check_stage', 'text'),
@@ -49,4 +55,5 @@ export const EVENT_COLUMNS: readonly Column[] = [
     value: ({ event }) => (event.revision === null ? null : BigInt(event.revision)),
   },
   optional('decision_id', 'text'),
+  { name: 'namespace', type: 'text', value: ({ event }) => namespaceOfKey(event.agent_name) },
 ];

@@ -1,6 +1,8 @@
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import { nameOfKey, namespaceOfKey } from '../../contract/call/namespace.js';
 import { EVENT_NAMES } from '../../contract/telemetry/attribute-names.js';
-import { type ControlEvent, shownEvent } from '../store/event.js';
+import { type ControlEvent, forwardedEvent } from '../store/event.js';
+import { plainExecutionId } from '../store/event-keys.js';
 import type { TailEvent } from '../store/event-tail.js';
 import type { OtlpRecord } from './otlp-worker.js';
 
@@ -22,11 +24,12 @@ export function otlpRecord({ position, event }: TailEvent): OtlpRecord {
     ...severityOf(event),
     ...(isTraced ? { trace: { traceId, spanId } } : {}),
     name: EVENT_NAMES.event,
-    body: stringifyJson(shownEvent(event) as JsonObject),
+    body: stringifyJson(forwardedEvent(event) as JsonObject),
     attributes: {
       [EVENT_NAMES.position]: String(position),
-      [EVENT_NAMES.id]: event.control_execution_id,
-      [EVENT_NAMES.agent]: event.agent_name,
+      [EVENT_NAMES.id]: plainExecutionId(event.control_execution_id, event.agent_name),
+      [EVENT_NAMES.namespace]: namespaceOfKey(event.agent_name),
+      [EVENT_NAMES.agent]: nameOfKey(event.agent_name),
       [EVENT_NAMES.rule]: String(event.control_id),
       [EVENT_NAMES.control]: event.control_name,
       [EVENT_NAMES.stage]: event.check_stage,

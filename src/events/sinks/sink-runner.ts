@@ -140,7 +140,7 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
         );
         return;
       }
-      const part = await tail.after('search', position, {});
+      const part = await tail.after('search', position, { namespace: 'all' });
       if (part.head < position) {
         restored(position, part.head);
         await session.rewind(part.head);

@@ -1,14 +1,34 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { Namespace } from '../../contract/call/namespace.js';
 import { allOf, FALSE } from '../../database/text.js';
 import { readFacets } from '../store/event-facets.js';
 import { conditionsOf, type EventCondition, type EventFilter } from '../store/event-filter.js';
 import { idKey } from './event-row.js';
 import { IS_DENIAL } from './segment-tables.js';
 
-/** All conditions of a filter for the database; or that no event can match it. */
-export function sqlConditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
+/**
+ * All conditions of a filter for the database; or that no event can match it. Without the one on the namespace if all
+ * events are of the one that is asked for (`isOnly`).
+ */
+export function sqlConditionsOf(filter: EventFilter, isOnly = false): Prisma.Sql[] | 'nothing' {
   const conditions = conditionsOf(filter);
-  return conditions === 'nothing' ? 'nothing' : conditions.map(sqlOf);
+  if (conditions === 'nothing') return 'nothing';
+  return conditions.filter(({ test }) => !(isOnly && test === 'NAMESPACE')).map(sqlOf);
+}
+
+/**
+ * Condition that an agent, by its key, is one of a namespace. It is no reason to use an index of agents: those of times
+ * find what a search shows.
+ */
+export function inNamespace(namespace: Namespace): Prisma.Sql {
+  // PostgreSQL knows from its statistics how many that are.
+  if (namespace.isDefault) return Prisma.sql`"agent_name" NOT LIKE '%/%'`;
+  return Prisma.sql`substr("agent_name", 1, ${namespace.prefix.length}) = ${namespace.prefix}`;
+}
+
+/** The same by the range of its keys, which an index of agents has. Their column has the collation "C". */
+function inRange({ prefix }: Namespace): Prisma.Sql {
+  return Prisma.sql`"agent_name" >= ${prefix} AND "agent_name" < ${`${prefix.slice(0, -1)}0`}`;
 }
 
 /** The one condition that stands for a filter. */
@@ -19,6 +39,10 @@ export function conditionOf(filter: EventFilter): Prisma.Sql {
 
 function sqlOf(condition: EventCondition): Prisma.Sql {
   const { test } = condition;
+  if (test === 'NAMESPACE') {
+    const { namespace } = condition;
+    return namespace.isDefault ? inNamespace(namespace) : inRange(namespace);
+  }
   const column = Prisma.raw(`"${condition.column}"`);
   switch (test) {
     case '=':

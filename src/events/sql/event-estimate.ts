@@ -4,9 +4,9 @@ import { jsonElements } from '../../database/json-elements.js';
 import { allOf } from '../../database/text.js';
 import type { EventFilter } from '../store/event-filter.js';
 import { type EventCount, type EventSearch, EXACT_ESTIMATES } from '../store/event-search.js';
-import { countEvents } from './count-events.js';
-import { conditionOf, sqlConditionsOf } from './event-conditions.js';
-import { readNumber } from './read-number.js';
+import { countEvents, isWhole } from './count-events.js';
+import { conditionOf } from './event-conditions.js';
+import { createNamespaceCounts, HAS_OTHERS } from './namespace-events.js';
 import { type RolledFilter, rolledFilter, walkedFilter } from './rolled-filter.js';
 import { createRolledMasses, type Mass } from './rolled-masses.js';
 import { ALL_EVENTS } from './segment-tables.js';
@@ -41,15 +41,20 @@ export function createEventEstimate(options: EstimateOptions): EventSearch['esti
   const { bulk, kind } = database;
   const elements = jsonElements(kind);
   const rolledMasses = createRolledMasses(options);
+  const namespaces = createNamespaceCounts();
 
   /** The number of events, or more than the limit. */
-  async function countUpToLimit(conditions: readonly Prisma.Sql[]): Promise<number> {
-    return readNumber(
-      bulk,
-      Prisma.sql`
-        SELECT COUNT(*) FROM (
-          SELECT 1 FROM ${ALL_EVENTS} WHERE ${allOf(conditions)} LIMIT ${limits.exact + 1}) AS "first_ones"`,
-    );
+  async function countUpToLimit(filter: EventFilter, more: readonly Prisma.Sql[] = []): Promise<number> {
+    return namespaces.count(filter, async (conditions) => {
+      const [row] = await bulk.read(
+        'search',
+        Prisma.sql`
+          SELECT COUNT(*), ${HAS_OTHERS} FROM (
+            SELECT 1 FROM ${ALL_EVENTS} WHERE ${allOf([...conditions, ...more])}
+            LIMIT ${limits.exact + 1}) AS "first_ones"`,
+      );
+      return [Number(row?.[0] ?? 0), Number(row?.[1] ?? 0)];
+    });
   }
 
   /** The share of the events of the rolled filter that match the whole one; 1 if no event is found. */
@@ -75,17 +80,14 @@ export function createEventEstimate(options: EstimateOptions): EventSearch['esti
     let events = masses.reduce((sum, mass) => sum + mass.events, 0);
     if (events > 0 && !rolled.isWhole) events *= await sampledShare(filter, rolled, masses);
     if (filter.start_time === undefined || filter.start_time.us < fromUs) {
-      const before = Prisma.sql`"time_us" < ${fromUs}`;
-      events += await countUpToLimit([conditionOf(filter), before]);
+      events += await countUpToLimit(filter, [Prisma.sql`"time_us" < ${fromUs}`]);
     }
     return Math.round(events);
   }
 
   return async (filter): Promise<EventCount> => {
-    const conditions = sqlConditionsOf(filter);
-    if (conditions === 'nothing') return { events: 0, isExact: true };
-    if (conditions.length === 0) return { events: await countEvents(bulk, []), isExact: true };
-    const counted = await countUpToLimit(conditions);
+    if (isWhole(filter)) return { events: await countEvents(bulk, namespaces, filter), isExact: true };
+    const counted = await countUpToLimit(filter);
     if (counted <= limits.exact) return { events: counted, isExact: true };
     return { events: Math.max(counted, await beyondLimit(filter)), isExact: false };
   };

@@ -1,10 +1,13 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkRow, BulkTransaction } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
+import { jsonElements } from '../../database/json-elements.js';
+import { TRUE } from '../../database/text.js';
 import { bigintOf } from '../store/count.js';
 import type { EventRetention, Oldest, PruningCounts, PruningLimits } from '../store/event-retention.js';
 import { claimPruning } from '../store/log-row.js';
 import { ROLLUP_LEVELS } from '../store/rollup-levels.js';
+import { agentsOfOthers, countByNamespace, HAS_OTHERS } from './namespace-events.js';
 import { readNumber } from './read-number.js';
 import { ALL_EVENTS, OPEN_TABLE, type Segment, tableOf } from './segment-tables.js';
 import { closedSegments, dropSegment, segmentsIn } from './segments.js';
@@ -120,7 +123,7 @@ type PruningStep = (tx: BulkTransaction) => Promise<number>;
 function eventSteps(kind: DatabaseLocation['kind'], beforeUs: bigint, nowMs: () => number): PruningStep {
   /** Numbers of the segments that have nothing to delete any more. */
   const done = new Set<number>();
-  let deleteOpen = rowSteps(OPEN_TABLE, beforeUs);
+  let deleteOpen = rowSteps(kind, OPEN_TABLE, beforeUs);
   let seen: string | undefined;
   let current: { readonly number: number; readonly deleteRows: RowStep } | undefined;
 
@@ -134,7 +137,7 @@ function eventSteps(kind: DatabaseLocation['kind'], beforeUs: bigint, nowMs: () 
       if (fate === 'whole') rows = await deleteWhole(kind, tx, segment);
       if (fate === 'some') {
         if (current?.number !== number)
-          current = { number, deleteRows: rowSteps(tableOf(segment), beforeUs) };
+          current = { number, deleteRows: rowSteps(kind, tableOf(segment), beforeUs) };
         rows = await current.deleteRows(tx);
       }
       if (rows > 0) return rows;
@@ -150,7 +153,7 @@ function eventSteps(kind: DatabaseLocation['kind'], beforeUs: bigint, nowMs: () 
       WHERE "id" = 1 RETURNING "generation"`);
     const generation = String(log?.rows[0]?.[0]);
     // The open table may have become a segment.
-    if (generation !== seen) deleteOpen = rowSteps(OPEN_TABLE, beforeUs);
+    if (generation !== seen) deleteOpen = rowSteps(kind, OPEN_TABLE, beforeUs);
     seen = generation;
     const rows = await nextSegment(tx);
     return rows > 0 ? rows : deleteOpen(tx);
@@ -160,7 +163,8 @@ function eventSteps(kind: DatabaseLocation['kind'], beforeUs: bigint, nowMs: () 
 /** Deletes a batch of the events of a table, as part of a step. Returns their number. */
 type RowStep = (tx: BulkTransaction) => Promise<number>;
 
-function rowSteps(table: Prisma.Sql, beforeUs: bigint): RowStep {
+function rowSteps(kind: DatabaseLocation['kind'], table: Prisma.Sql, beforeUs: bigint): RowStep {
+  const elements = jsonElements(kind);
   let fromUs: bigint | null = null;
   return async (tx) => {
     // Rows deleted by an earlier step remain in the index until the database has cleaned up.
@@ -169,9 +173,14 @@ function rowSteps(table: Prisma.Sql, beforeUs: bigint): RowStep {
       DELETE FROM ${table} WHERE "position" IN (
         SELECT "position" FROM ${table} WHERE ${from} "time_us" < ${beforeUs}
         ORDER BY "time_us", "position" LIMIT ${PRUNING_BATCH})
-      RETURNING "position", "time_us"`);
+      RETURNING "position", "time_us", "agent_name"`);
     const rows = deleted?.rows ?? [];
     if (rows.length === 0) return 0;
+    await countByNamespace(
+      tx,
+      elements,
+      rows.map((row) => [String(row[2]), -1]),
+    );
     await tx.run(countDeleted(rows.length, largest(rows, 0)));
     fromUs = largest(rows, 1);
     return rows.length;
@@ -184,8 +193,15 @@ async function deleteWhole(
   tx: BulkTransaction,
   segment: Segment,
 ): Promise<number> {
-  const [counted] = await tx.run(Prisma.sql`SELECT COUNT(*), MAX("position") FROM ${tableOf(segment)}`);
-  const [events, last] = counted?.rows[0] ?? [];
+  const [counted] = await tx.run(
+    Prisma.sql`SELECT COUNT(*), MAX("position"), ${HAS_OTHERS} FROM ${tableOf(segment)}`,
+  );
+  const [events, last, hasOthers] = counted?.rows[0] ?? [];
+  if (Number(hasOthers) === 1) {
+    const agents = await agentsOfOthers(tx, tableOf(segment), TRUE);
+    const removed = agents.map(([key, count]) => [key, -count] as const);
+    await countByNamespace(tx, jsonElements(kind), removed);
+  }
   await dropSegment(kind, tx, segment);
   if (Number(events) === 0) return 0;
   await tx.run(countDeleted(Number(events), bigintOf(last)));

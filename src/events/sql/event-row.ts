@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
 import type { BulkRow } from '../../database/bulk.js';
 import { bigintOf } from '../store/count.js';
 import { type ControlEvent, STEP_MEMBERS } from '../store/event.js';
@@ -48,14 +49,19 @@ export function hasStep(event: ControlEvent): boolean {
   return STEP_MEMBERS.some((member) => event[member] !== null);
 }
 
-/** Bits of `EncodedEvent.traits`: a column of the step has a value; the control name is too long for a key. */
+/**
+ * Bits of `EncodedEvent.traits`: a column of the step has a value; the control name is too long for a key; the namespace
+ * is another one than `default`.
+ */
 export const HAS_STEP = 1;
 export const HAS_LONG_NAME = 2;
+export const IS_OF_OTHERS = 4;
 
 export function encodeEvent(event: ControlEvent): EncodedEvent {
   const step = hasStep(event) ? HAS_STEP : 0;
   const name = event.control_name.length > MAX_NAME_KEY_LENGTH ? HAS_LONG_NAME : 0;
-  return { id: event.control_execution_id, row: eventRow(event), traits: step | name, event };
+  const others = DEFAULT_NAMESPACE.contains(event.agent_name) ? 0 : IS_OF_OTHERS;
+  return { id: event.control_execution_id, row: eventRow(event), traits: step | name | others, event };
 }
 
 /**

@@ -14,11 +14,13 @@ import {
   HAS_LONG_NAME,
   HAS_STEP,
   ID_FROM_ELEMENT,
+  IS_OF_OTHERS,
   nameKey,
   READ_COLUMNS,
   readEvent,
   SET_FROM_ELEMENT,
 } from './event-row.js';
+import { agentsOfOthers, countByNamespace } from './namespace-events.js';
 import { advanceRollups } from './rollups.js';
 import { OPEN_TABLE, tableOf } from './segment-tables.js';
 import { lockLog } from './segments.js';
@@ -68,6 +70,8 @@ export function createEventWriter(options: EventWriterOptions): WriteEvents {
           advanceRollups(OPEN_TABLE, where, 1, nowS),
           Prisma.sql`UPDATE "event_log" SET "events" = "events" + ${inserted} WHERE "id" = 1`,
         );
+        if (news.some(({ traits }) => (traits & IS_OF_OTHERS) !== 0))
+          await countByNamespace(tx, elements, await agentsOfOthers(tx, OPEN_TABLE, where));
       }
       const known = inserted === news.length ? [] : news;
       const later = seconds.filter(isOpen);

@@ -3,7 +3,7 @@ import { type EventFilter, filterKey } from '../store/event-filter.js';
 
 /** The part of a filter that rollups can count. */
 export interface RolledFilter {
-  /** Only agent, controls, time and, if rollups count them, outcomes. */
+  /** Only namespace, agent, controls, time and, if rollups count them, outcomes. */
   readonly filter: EventFilter;
   /** The number of its events in one rollup. */
   readonly count: Prisma.Sql;
@@ -16,8 +16,8 @@ const COLUMNS = { deny: 'denies', steer: 'steers', observe: 'observes' } as cons
 
 /** What rollups know of the events that match a filter. */
 export function rolledFilter(filter: EventFilter): RolledFilter {
-  const { agent_name, control_ids, start_time, end_time, actions, matched, has_error } = filter;
-  const place = { agent_name, control_ids, start_time, end_time };
+  const { namespace, agent_name, control_ids, start_time, end_time, actions, matched, has_error } = filter;
+  const place = { namespace, agent_name, control_ids, start_time, end_time };
   const count = countOf(filter);
   const rolled = count === undefined ? place : { ...place, actions, matched, has_error };
   return {
@@ -28,9 +28,9 @@ export function rolledFilter(filter: EventFilter): RolledFilter {
 }
 
 /** The part of a filter that one index has together with the time. */
-export function walkedFilter({ agent_name, control_ids = [] }: EventFilter): EventFilter {
-  if (agent_name) return { agent_name };
-  return control_ids.length === 1 ? { control_ids } : {};
+export function walkedFilter({ namespace, agent_name, control_ids = [] }: EventFilter): EventFilter {
+  if (agent_name) return { namespace, agent_name };
+  return control_ids.length === 1 ? { namespace, control_ids } : { namespace };
 }
 
 /** Undefined for outcomes that are not summed by themselves. */

@@ -50,7 +50,7 @@ export function createRolledMasses({
   }
 
   async function massesFrom(rolledFromS: number, nowS: number, { filter, count }: RolledFilter) {
-    const { agent_name, control_ids, start_time, end_time } = filter;
+    const { namespace, agent_name, control_ids, start_time, end_time } = filter;
     const { firstS, lastS } = await extent(walkedFilter(filter), rolledFromS);
     const fromS = Math.max(secondOf(start_time) ?? rolledFromS, rolledFromS, firstS);
     const toS = Math.min((secondOf(end_time) ?? lastS) + 1, lastS + 1);
@@ -60,7 +60,7 @@ export function createRolledMasses({
     // Long units are quicker to sum, short ones tell better when the events were.
     const units = kept.filter((unitS) => unitS === finest || unitS * FEWEST_UNITS <= toS - fromS);
     const segments = cover(null, floorTo(fromS, finest), floorTo(toS - 1, finest) + finest, units);
-    const rollups = rollupsOf(kind, segments, [conditionOf({ agent_name, control_ids })]);
+    const rollups = rollupsOf(kind, segments, [conditionOf({ namespace, agent_name, control_ids })]);
     const rows = await bulk.read(
       'search',
       Prisma.sql`

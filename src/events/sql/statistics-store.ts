@@ -1,10 +1,13 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
 import type { BulkDatabase, BulkRow } from '../../database/bulk.js';
 import type { DatabaseLocation } from '../../database/database-url.js';
 import { addCounts, type Count } from '../store/count.js';
+import type { EventScope } from '../store/event-keys.js';
 import type { ControlSums, NamedSums, Statistics, StatisticsStore, Sums } from '../store/event-statistics.js';
 import { SUMS, sumsOf, WIDE_SUMS } from '../store/rollup-sums.js';
 import { segmentsOf } from '../store/time-range.js';
+import { inNamespace } from './event-conditions.js';
 import { rollupsOf } from './rollups.js';
 
 export function createStatisticsStore(database: {
@@ -14,6 +17,7 @@ export function createStatisticsStore(database: {
   return {
     async count(query) {
       const {
+        namespace = DEFAULT_NAMESPACE,
         agentName,
         controlId,
         window,
@@ -24,7 +28,7 @@ export function createStatisticsStore(database: {
         topByMatches = false,
       } = query;
       const rollups = rollupsOf(database.kind, segmentsOf(window, byBucket), [
-        ...(agentName === null ? [] : [Prisma.sql`"agent_name" = ${agentName}`]),
+        ...agentCondition(namespace, agentName),
         ...(controlId === null ? [] : [Prisma.sql`"control_id" = ${controlId}`]),
       ]);
       const rows = await database.bulk.read(
@@ -47,6 +51,13 @@ export function createStatisticsStore(database: {
       );
     },
   };
+}
+
+function agentCondition(namespace: EventScope, agentName: string | null): Prisma.Sql[] {
+  if (namespace === 'all') return agentName === null ? [] : [Prisma.sql`"agent_name" = ${agentName}`];
+  return [
+    agentName === null ? inNamespace(namespace) : Prisma.sql`"agent_name" = ${namespace.agentKey(agentName)}`,
+  ];
 }
 
 /** Wide sums are summed as two parts, which cannot exceed 64 bits: the multiples of this, and the rest. */

@@ -1,9 +1,11 @@
+import { DEFAULT_NAMESPACE, type Namespace } from '../../contract/call/namespace.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import type { Decision, Stage } from '../../core/types.js';
 import { isStorable } from '../../database/text.js';
 import type { AppliesTo, ControlEvent } from './event.js';
 import { facetsOf, facetsWhere } from './event-facets.js';
+import { type EventScope, executionKey } from './event-keys.js';
 import type { EventTime } from './event-time.js';
 
 /** Members of a filter that name the text which the column of the same name must have, and that text of an event. */
@@ -25,6 +27,7 @@ type Text = keyof typeof TEXTS;
  * inclusive, and null is in none.
  */
 export type EventCondition =
+  | { readonly test: 'NAMESPACE'; readonly column: 'agent_name'; readonly namespace: Namespace }
   | { readonly test: '='; readonly column: Text; readonly value: string }
   | { readonly test: '>=' | '<='; readonly column: 'revision' | 'time_us'; readonly value: number | bigint }
   | { readonly test: 'IS NULL' | 'IS NOT NULL'; readonly column: 'error_message' }
@@ -57,17 +60,27 @@ interface FacetFilter {
   readonly applies_to?: readonly AppliesTo[] | undefined;
 }
 
-/** Filters of a search, named as on the wire; an empty text or list, and undefined, do not filter. */
+/**
+ * Filters of a search, named as on the wire; an empty text or list, and undefined, do not filter. Only events of the
+ * namespace pass, in which the agent and the id of a check are names; those of `default` if it is absent.
+ */
 export type EventFilter = FacetFilter & {
   readonly [Name in Text]?: string | undefined;
-} & { readonly [Name in keyof Members]?: Parameters<Members[Name]>[0] | undefined };
+} & { readonly namespace?: EventScope | undefined } & {
+  readonly [Name in keyof Members]?: Parameters<Members[Name]>[0] | undefined;
+};
 
 /** All conditions of a filter; or that no event can match it. */
 export function conditionsOf(filter: EventFilter): readonly EventCondition[] | 'nothing' {
+  const { namespace = DEFAULT_NAMESPACE } = filter;
   const found = [
+    // The key of an agent tells its namespace.
+    namespace === 'all' || filter.agent_name
+      ? undefined
+      : ({ test: 'NAMESPACE', column: 'agent_name', namespace } as const),
     ...(Object.keys(TEXTS) as Text[]).map((column): Condition => {
       const value = filter[column];
-      return value ? { test: '=', column, value } : undefined;
+      return value ? { test: '=', column, value: keyOf(namespace, column, value) } : undefined;
     }),
     ...(Object.keys(MEMBERS) as (keyof Members)[]).map((name) => {
       const value = filter[name];
@@ -77,6 +90,12 @@ export function conditionsOf(filter: EventFilter): readonly EventCondition[] | '
   ];
   const conditions = found.filter((one) => one !== undefined);
   return conditions.every(isPossible) ? conditions : 'nothing';
+}
+
+function keyOf(namespace: EventScope, column: Text, value: string): string {
+  if (namespace === 'all') return value;
+  if (column === 'agent_name') return namespace.agentKey(value);
+  return column === 'control_execution_id' ? executionKey(namespace, value) : value;
 }
 
 function isPossible(condition: EventCondition): boolean {
@@ -120,6 +139,10 @@ const NUMBERS = {
 
 function testOf(condition: EventCondition): (event: ControlEvent) => boolean {
   switch (condition.test) {
+    case 'NAMESPACE': {
+      const { namespace } = condition;
+      return (event) => namespace.contains(event.agent_name);
+    }
     case '=': {
       const { value } = condition;
       const textOf = TEXTS[condition.column];
@@ -147,9 +170,10 @@ function testOf(condition: EventCondition): (event: ControlEvent) => boolean {
 
 /** The same text for filters with the same conditions. */
 export function filterKey(filter: EventFilter): string {
-  return JSON.stringify(conditionsOf(filter), (_, value) =>
-    typeof value === 'bigint' ? String(value) : value,
-  );
+  return JSON.stringify(conditionsOf(filter), (name, value) => {
+    if (name === 'namespace') return (value as Namespace).name;
+    return typeof value === 'bigint' ? String(value) : value;
+  });
 }
 
 /**

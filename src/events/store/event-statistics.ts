@@ -1,4 +1,5 @@
 import type { Count } from './count.js';
+import type { EventScope } from './event-keys.js';
 import type { TimeWindow } from './time-range.js';
 
 /** Counts of events. */
@@ -30,7 +31,9 @@ export interface ControlSums extends NamedSums {
 
 /** Which events to count, and how many agents and controls to list. */
 export interface StatisticsQuery {
-  /** Null for all agents. */
+  /** Whose events; those of `default` if absent. */
+  readonly namespace?: EventScope;
+  /** Name of an agent in the namespace; null for all. */
   readonly agentName: string | null;
   /** Null for all controls. */
   readonly controlId: number | null;

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import { nameOfKey, namespaceOfKey } from '../../contract/call/namespace.js';
 import type { Decision, Stage } from '../../core/types.js';
+import { plainExecutionId } from './event-keys.js';
 import type { EventTime } from './event-time.js';
 
 /** The kind of step of an event. */
@@ -16,9 +18,11 @@ export type EventOrigin = (typeof ORIGINS)[number];
 export interface ControlEvent {
   /** Not on the wire. */
   readonly origin: EventOrigin;
+  /** As it is stored, the key of the id in its namespace; see `keyedEvent`. */
   readonly control_execution_id: string;
   readonly trace_id: string;
   readonly span_id: string;
+  /** As it is stored, the key of the agent. */
   readonly agent_name: string;
   readonly control_id: number;
   readonly control_name: string;
@@ -58,7 +62,18 @@ export const STEP_MEMBERS = [
 export const MAX_STEP_NAME_LENGTH = 1_024;
 export const MAX_STEP_TEXT_LENGTH = 255;
 
-/** An event as sent and logged. */
+/** A stored event as its namespace sees it: sent and logged. The one place where keys become names. */
 export function shownEvent({ origin: _, ...event }: ControlEvent): object {
-  return { ...event, timestamp: event.timestamp.text };
+  const { agent_name, control_execution_id, timestamp } = event;
+  return {
+    ...event,
+    control_execution_id: plainExecutionId(control_execution_id, agent_name),
+    agent_name: nameOfKey(agent_name),
+    timestamp: timestamp.text,
+  };
+}
+
+/** The same for what is outside of all namespaces, such as sinks. */
+export function forwardedEvent(event: ControlEvent): object {
+  return { namespace: namespaceOfKey(event.agent_name), ...shownEvent(event) };
 }

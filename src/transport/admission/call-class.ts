@@ -1,4 +1,5 @@
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { ScopeMask } from '../../contract/call/scopes.js';
 
 /**
  * Priority of a call: evaluations with a key come before all other calls with a key, and those before calls
@@ -6,14 +7,30 @@ import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
  */
 export type CallClass = 'evaluation' | 'keyed' | 'public';
 
-/** The properties that determine the class of an RPC. */
-export interface ClassifiedMethod {
+/** The properties that determine who may call an RPC. */
+export interface ProtectedMethod {
   readonly access: Access;
+  /** A caller needs any one of these scopes. */
+  readonly scopes: readonly string[];
+  /** The same as a set. */
+  readonly scopeMask: ScopeMask;
+  /** Name of the operation, for an upstream that decides about calls. */
+  readonly operation: string;
+}
+
+/** The properties that determine the class of an RPC as well. */
+export interface ClassifiedMethod extends ProtectedMethod {
   readonly isEvaluation: boolean;
 }
 
 /** A method that needs no key. */
-export const PUBLIC_METHOD: ClassifiedMethod = { access: Access.PUBLIC, isEvaluation: false };
+export const PUBLIC_METHOD: ClassifiedMethod = {
+  access: Access.PUBLIC,
+  isEvaluation: false,
+  scopes: [],
+  scopeMask: 0,
+  operation: '',
+};
 
 export function callClassOf(method: ClassifiedMethod): CallClass {
   if (method.access === Access.PUBLIC) return 'public';

@@ -73,11 +73,11 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
   ): Principal {
     admission.checkLoad(callClassOf(method));
     if (method.access === Access.PUBLIC || !authenticator.enabled)
-      return authenticator.authorizeKey(apiKey, method.access);
+      return authenticator.authorizeKey(apiKey, method);
     if (apiKey !== undefined) guessing.check('call', ticket.address, apiKey);
     let principal: Principal;
     try {
-      principal = authenticator.authorizeKey(apiKey, method.access, certificate);
+      principal = authenticator.authorizeKey(apiKey, method, certificate);
     } catch (error) {
       return refused(ticket, error, apiKey);
     }
@@ -121,7 +121,7 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
       admission.checkLoad(callClassOf(method));
       const fail = (error: unknown): never => refused(ticket, error, undefined);
       try {
-        const principal = authenticator.authorize(credentials, method.access);
+        const principal = authenticator.authorize(credentials, method);
         if (!(principal instanceof Promise)) return admitted(ticket, principal);
         return principal.then((found) => admitted(ticket, found), fail);
       } catch (error) {

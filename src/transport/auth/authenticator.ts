@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { ANONYMOUS, type Principal } from '../../contract/call/handler.js';
+import { DEFAULT_ROLES, type RoleTable } from '../../contract/call/scopes.js';
 import { callerError, ServiceError } from '../../contract/errors/service-error.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
+import type { ProtectedMethod } from '../admission/call-class.js';
+import { type CredentialKind, missingNamespace, missingScope } from './access-errors.js';
 import type { BearerTokens } from './bearer-tokens.js';
 import type { CertificateNames } from './client-certificate.js';
 import { type KeyLists, KeyRing } from './key-ring.js';
@@ -15,18 +18,18 @@ export interface Authenticator {
   /** Whether calls need credentials at all. */
   readonly enabled: boolean;
   /**
-   * Returns the principal of the credentials, if it has the required access level. A promise only for a
+   * Returns the principal of the credentials, if it has one of the scopes of the method. A promise only for a
    * session that was not seen before. Fails with AUTH_MISSING_KEY, AUTH_INVALID_KEY or
    * AUTH_INSUFFICIENT_PRIVILEGES.
    */
-  authorize(credentials: Credentials, access: Access): Principal | Promise<Principal>;
+  authorize(credentials: Credentials, method: ProtectedMethod): Principal | Promise<Principal>;
   /**
    * The same for a caller that has no session, only a key or nothing. Without a key, the names of the certificate of
    * its connection count as one.
    */
   authorizeKey(
     apiKey: string | undefined,
-    access: Access,
+    method: ProtectedMethod,
     certificate?: CertificateNames | undefined,
   ): Principal;
   /** Whether a key is a bearer token that `verify` has to see before `authorizeKey` can decide about it. */
@@ -61,6 +64,11 @@ export interface NewSession {
   readonly seconds: number;
 }
 
+/** Tells which namespaces exist, besides `default`. */
+export interface KnownNamespaces {
+  known(name: string): boolean;
+}
+
 export interface AuthenticatorOptions extends KeyLists {
   readonly enabled: boolean;
   /** Secret that signs sessions. Without one, sessions end with the process. */
@@ -71,15 +79,21 @@ export interface AuthenticatorOptions extends KeyLists {
   readonly tokens?: BearerTokens | undefined;
   /** How long a session lasts, in seconds; 30 days by default, which is the most. */
   readonly sessionSeconds?: number;
+  /** The namespaces that exist: callers of others are refused. By default, only `default` does. */
+  readonly namespaces?: KnownNamespaces;
+  /** What the roles may do. */
+  readonly roles?: RoleTable;
   /** The sessions that were ended. */
   readonly endedSessions: Pick<EndedSessions, 'has' | 'end'>;
 }
 
 const RANDOM_SECRET_BYTES = 32;
+const ONLY_DEFAULT: KnownNamespaces = { known: () => false };
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { enabled, sessionSecret = null, keyRing = new KeyRing(options), tokens } = options;
   const { sessionSeconds = MAX_SESSION_SECONDS, endedSessions } = options;
+  const { namespaces = ONLY_DEFAULT, roles = DEFAULT_ROLES } = options;
   const secret = sessionSecret === null ? randomBytes(RANDOM_SECRET_BYTES) : Buffer.from(sessionSecret);
   const sessions = createSessionTokens({
     keyRing,
@@ -93,29 +107,29 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   function ofSession(
     principal: Principal | undefined,
     session: SessionCredential,
-    access: Access,
+    method: ProtectedMethod,
   ): Principal {
     if (principal === undefined) throw missingKey();
     if (session.foreignOrigin) throw foreignOrigin();
-    return permitted(principal, access, sessionLacksRight);
+    return permitted(principal, method, 'session');
   }
 
   function authorizeKey(
     apiKey: string | undefined,
-    access: Access,
+    method: ProtectedMethod,
     certificate?: CertificateNames | undefined,
   ): Principal {
-    if (!enabled || access === Access.PUBLIC) return ANONYMOUS;
-    if (apiKey === undefined) return permitted(ofCertificate(certificate), access, keyLacksRight);
+    if (!enabled || method.access === Access.PUBLIC) return ANONYMOUS;
+    if (apiKey === undefined) return permitted(ofCertificate(certificate), method, 'key');
     const known = keyRing.find(apiKey);
-    if (known === undefined) return ofToken(apiKey, access);
-    return permitted(known.principal, access, keyLacksRight);
+    if (known === undefined) return ofToken(apiKey, method);
+    return permitted(known.principal, method, 'key');
   }
 
-  function ofToken(token: string, access: Access): Principal {
+  function ofToken(token: string, method: ProtectedMethod): Principal {
     const principal = tokens?.find(token);
     if (principal === undefined) throw tokens?.wasValid(token) === true ? expiredToken() : invalidKey();
-    return permitted(principal, access, tokenLacksRight);
+    return permitted(principal, method, 'token');
   }
 
   const find = (apiKey: string): Principal | undefined =>
@@ -128,17 +142,26 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return known.principal;
   }
 
+  /** The check of every call: whether its caller has a scope of the method, in a namespace that exists. */
+  function permitted(principal: Principal, method: ProtectedMethod, kind: CredentialKind): Principal {
+    const { namespace, scopes } = principal;
+    if (!namespace.isDefault && !namespaces.known(namespace.name))
+      throw missingNamespace(namespace.name, kind);
+    if ((scopes & method.scopeMask) === 0) throw missingScope(principal, method, kind, roles);
+    return principal;
+  }
+
   return {
     enabled,
     authorizeKey,
-    authorize({ apiKey, session, foreignPage }, access) {
+    authorize({ apiKey, session, foreignPage }, method) {
       if (foreignPage === true) throw keylessForeignPage();
-      if (!enabled || access === Access.PUBLIC) return ANONYMOUS;
-      if (apiKey !== undefined || session === undefined) return authorizeKey(apiKey, access);
+      if (!enabled || method.access === Access.PUBLIC) return ANONYMOUS;
+      if (apiKey !== undefined || session === undefined) return authorizeKey(apiKey, method);
       const principal = sessions.read(session.token);
       return principal instanceof Promise
-        ? principal.then((found) => ofSession(found, session, access))
-        : ofSession(principal, session, access);
+        ? principal.then((found) => ofSession(found, session, method))
+        : ofSession(principal, session, method);
     },
     isUnverified: (apiKey) =>
       tokens !== undefined && enabled && tokens.isUnverified(apiKey) && keyRing.find(apiKey) === undefined,
@@ -171,12 +194,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     },
     logOut: (token) => sessions.end(token),
   };
-}
-
-function permitted(principal: Principal, access: Access, refusal: () => ServiceError): Principal {
-  // Anything that is not declared open to regular keys is for admins.
-  if (access !== Access.KEY && principal.level !== 'admin') throw refusal();
-  return principal;
 }
 
 function missingKey(): ServiceError {
@@ -213,27 +230,6 @@ export function withdrawnKey(): ServiceError {
   return callerError('AUTH_INVALID_KEY', {
     detail: 'The API key of this call was withdrawn, or has expired.',
     hint: 'Call again with a valid key.',
-  });
-}
-
-function keyLacksRight(): ServiceError {
-  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
-    detail: 'This call needs an admin key.',
-    hint: 'Use a key with the role admin: one of SERVICE_ADMIN_API_KEYS, or of the keys file (SERVICE_KEYS_FILE).',
-  });
-}
-
-function tokenLacksRight(): ServiceError {
-  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
-    detail: 'This call needs a bearer token with a role that stands for admin.',
-    hint: 'Assign a role of SERVICE_OIDC_ADMIN_ROLES at the issuer, or use an admin key.',
-  });
-}
-
-function sessionLacksRight(): ServiceError {
-  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
-    detail: 'This call needs a session that was started with an admin key.',
-    hint: 'Log out, and log in again with a key that has the role admin.',
   });
 }
 

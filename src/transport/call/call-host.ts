@@ -9,8 +9,6 @@ import type { Withdrawals } from './withdrawals.js';
 
 /** A call as the evaluation sees it. */
 export interface RpcCaller extends LimitedCaller {
-  /** Warns the caller, once for all evaluations of its call, that the target has no effect. */
-  tellTargetIgnored(): void;
   /** The status of one evaluation of many that failed; logs it like the error of a call. */
   itemFailed(error: unknown): RpcStatus;
   /** A promise for an evaluation that rejects as soon as the caller cancels it; absent if that ends the call. */

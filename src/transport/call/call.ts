@@ -4,7 +4,6 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type { AgentLimit } from '../../contract/call/agent-limit.js';
 import { ANONYMOUS, type AnyHandler, type HandlerCall, type Principal } from '../../contract/call/handler.js';
 import type { Namespace, TargetName } from '../../contract/call/namespace.js';
-import { TARGET_WARNING } from '../../contract/input/target.js';
 import { type ReceivedRequest, requestWarnings } from '../../contract/warnings/request-warnings.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import { callClassOf } from '../admission/call-class.js';
@@ -51,7 +50,6 @@ export class Call implements HandlerCall, RpcCaller {
   #staleness: number | null = null;
   #warnings: readonly Warning[] | null = null;
   #headers: (readonly [name: string, value: string])[] | null = null;
-  #isTargetTold = false;
   #received: (() => ReceivedRequest) | undefined;
   #ignoredParts: readonly Warning[] | undefined;
   #isOver = false;
@@ -174,11 +172,6 @@ export class Call implements HandlerCall, RpcCaller {
   tellInHeader(name: string, value: string): void {
     this.#headers ??= [];
     this.#headers.push([name, value]);
-  }
-
-  tellTargetIgnored(): void {
-    if (!this.#isTargetTold) this.warn([TARGET_WARNING]);
-    this.#isTargetTold = true;
   }
 
   /** Sets the request as it arrived, which is searched for parts without effect if anything asks for them. */

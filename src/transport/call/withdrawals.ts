@@ -2,18 +2,24 @@ import type { ConnectError } from '@connectrpc/connect';
 import type { Principal } from '../../contract/call/handler.js';
 import { draining } from '../../contract/errors/draining.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
-import { endedSession, withdrawnKey } from '../auth/authenticator.js';
+import { missingNamespace } from '../auth/access-errors.js';
+import { endedSession, type KnownNamespaces, withdrawnKey } from '../auth/authenticator.js';
 import type { KeyRing } from '../auth/key-ring.js';
 import { expiredToken } from '../auth/token-errors.js';
 import { toConnectError } from '../wire/error-status.js';
 import type { DueTimes } from './due-times.js';
+
+/** The namespaces that exist, and what changes them. */
+export interface WatchedNamespaces extends KnownNamespaces {
+  onChange(listener: () => void): void;
+}
 
 /** The running calls that end when their key is withdrawn, or their token expires. */
 export interface Withdrawals {
   /**
    * Calls `end` once with the error of the call when the key or the session of a principal is no longer valid
    * (UNAUTHENTICATED), or its key has other rights (UNAVAILABLE: its client can call again at once); at the time when a
-   * token expires (UNAUTHENTICATED). Returns a function that prevents it.
+   * token expires (UNAUTHENTICATED); and when its namespace is deleted (PERMISSION_DENIED). Returns a function that prevents it.
    */
   watch(principal: Principal, end: (reason: ConnectError) => void): () => void;
 }
@@ -25,11 +31,12 @@ interface Watched {
 
 const OTHER_RIGHTS = 'The rights of its key have changed. Call again.';
 
-/** Watches the keys of a ring, the expiry of tokens, and the ends of sessions. */
+/** Watches the keys of a ring, the expiry of tokens, the ends of sessions, and the deletion of namespaces. */
 export function createWithdrawals(
   keyRing: Pick<KeyRing, 'onChange' | 'isCurrent' | 'byFingerprint'>,
   due: Pick<DueTimes, 'after'>,
   endedSessions: Pick<EndedSessions, 'watch'>,
+  namespaces: WatchedNamespaces,
 ): Withdrawals {
   const watched = new Set<Watched>();
   function withdraw(one: Watched): void {
@@ -50,10 +57,36 @@ export function createWithdrawals(
     if (!keyRing.isCurrent(principal)) withdraw(one);
     return () => watched.delete(one);
   }
+  /** The calls of other namespaces than the one that always exists. */
+  const inNamespaces = new Set<Watched>();
+  function endWithNamespace(one: Watched): void {
+    const { namespace, sessionId, expiresAtMs } = one.principal;
+    if (namespaces.known(namespace.name)) return;
+    inNamespaces.delete(one);
+    const isToken = sessionId === undefined && expiresAtMs !== undefined;
+    const kind = isToken ? 'token' : sessionId === undefined ? 'key' : 'session';
+    one.end(toConnectError(missingNamespace(namespace.name, kind)));
+  }
+  namespaces.onChange(() => {
+    for (const one of inNamespaces) endWithNamespace(one);
+  });
+  function watchNamespace(principal: Principal, end: (reason: ConnectError) => void): () => void {
+    if (principal.namespace.isDefault) return () => {};
+    const one: Watched = { principal, end };
+    inNamespaces.add(one);
+    // It may have been deleted since the call entered.
+    endWithNamespace(one);
+    return () => inNamespaces.delete(one);
+  }
   return {
     watch(principal, end) {
       const { sessionId } = principal;
-      const forgetRights = watchRights(principal, end);
+      const forgetKey = watchRights(principal, end);
+      const forgetNamespace = watchNamespace(principal, end);
+      const forgetRights = (): void => {
+        forgetKey();
+        forgetNamespace();
+      };
       if (sessionId === undefined) return forgetRights;
       const forgetSession = endedSessions.watch(sessionId, () => {
         forgetRights();

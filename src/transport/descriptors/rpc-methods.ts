@@ -7,10 +7,13 @@ import {
   evaluation,
   NullRule,
   nulls,
+  operation,
+  scopes,
   success_status,
 } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { http } from '../../../gen/proto/google/api/annotations_pb.js';
 import type { HttpRule } from '../../../gen/proto/google/api/http_pb.js';
+import { isScope, type Scope, type ScopeMask, scopeMask } from '../../contract/call/scopes.js';
 import { optionOf } from '../../contract/proto-option.js';
 
 /** How an RPC is called over JSON. */
@@ -32,6 +35,12 @@ export interface RpcMethod {
   /** `package.Service/Method`, as on the wire. */
   readonly name: string;
   readonly access: Access;
+  /** A caller needs any one of these. */
+  readonly scopes: readonly Scope[];
+  /** The same as a set. */
+  readonly scopeMask: ScopeMask;
+  /** By which an upstream is asked whether a call is allowed. */
+  readonly operation: string;
   /** What a key that is limited to agents may do with it. */
   readonly agentScope: AgentScope;
   /** Whether it evaluates steps: under overload it is refused last. */
@@ -44,7 +53,10 @@ export interface RpcMethod {
 /** Prefix of HTTP paths in the proto; a setting may replace it. */
 export const PROTO_API_BASE = '/api/v1';
 
-/** Reads the options of every method of a service. Throws if a method does not declare who may call it. */
+/**
+ * Reads the options of every method of a service. Throws if a method does not declare who may call it, and with which
+ * scopes.
+ */
 export function rpcMethods(service: DescService): RpcMethod[] {
   return service.methods.map((desc) => {
     const level = optionOf(desc, access);
@@ -52,10 +64,18 @@ export function rpcMethods(service: DescService): RpcMethod[] {
     if (level === Access.UNSPECIFIED) throw new Error(`${name} states no access level`);
     const agentScope = optionOf(desc, agent_scope);
     if (agentScope === AgentScope.UNSPECIFIED) throw new Error(`${name} states no agent scope`);
+    const taken = optionOf(desc, scopes);
+    const unknown = taken.find((scope) => !isScope(scope));
+    if (unknown !== undefined || taken.length === 0) throw new Error(`${name} states no scope that exists`);
+    const operationName = optionOf(desc, operation);
+    if (operationName === '') throw new Error(`${name} states no operation`);
     return {
       desc,
       name,
       access: level,
+      scopes: taken.filter(isScope),
+      scopeMask: scopeMask(taken),
+      operation: operationName,
       agentScope,
       isEvaluation: optionOf(desc, evaluation),
       successStatus: hasOption(desc, success_status) ? optionOf(desc, success_status) : 200,

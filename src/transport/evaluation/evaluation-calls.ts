@@ -47,7 +47,6 @@ export function createEvaluationCalls(
 ): EvaluationCalls {
   const evaluate: EvaluationCalls['evaluate'] = (fields, caller) => {
     const request = evaluationRequestOf(fields, duplicates);
-    if (request.namesTarget) caller.tellTargetIgnored();
     return service.evaluate(request, detailOf(fields), caller);
   };
 

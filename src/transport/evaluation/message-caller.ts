@@ -49,10 +49,6 @@ export class MessageCaller implements RpcCaller {
     this.#call.spend(evaluations);
   }
 
-  tellTargetIgnored(): void {
-    this.#call.tellTargetIgnored();
-  }
-
   itemFailed(error: unknown): RpcStatus {
     return this.#call.itemFailed(error);
   }

@@ -107,7 +107,6 @@ function evaluate(
   call: Call,
 ): RestReply | Promise<RestReply> {
   const asked = demanding(request, demandedRevision(call));
-  if (asked.namesTarget) call.tellTargetIgnored();
   const reply = (verdict: RevisedVerdict): RestReply => {
     reportVerdict(verdict, call);
     return printVerdict(verdict, acceptsOutcomes(asked));
@@ -161,7 +160,6 @@ function evaluateBatch(
     const index = begun;
     begun += 1;
     const asked = demanding(item(), demanded);
-    if (asked.namesTarget) call.tellTargetIgnored();
     const verdict = evaluation.evaluate(asked, 'full', call);
     const isAsked = acceptsOutcomes(asked);
     return verdict instanceof Promise

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { DEFAULT_NAMESPACE } from '../../../src/contract/call/namespace.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
 import { createCountPruner } from '../../../src/events/counts/count-pruner.js';
 import { createReadCounts } from '../../../src/events/counts/count-reader.js';
@@ -49,13 +50,10 @@ describeOnEachDatabase('stored counts of evaluations', (freshDatabaseUrl) => {
       now: () => nowS * 1000,
     });
     return (range: StatisticsRange, more: object = {}) =>
-      reply({
-        range,
-        include_timeseries: false,
-        include_previous: false,
-        limit: 10,
-        ...more,
-      }) as Promise<Shown>;
+      reply(
+        { range, include_timeseries: false, include_previous: false, limit: 10, ...more },
+        DEFAULT_NAMESPACE,
+      ) as Promise<Shown>;
   }
   const rows = (sql: TemplateStringsArray) =>
     database.client.$queryRawUnsafe<Record<string, unknown>[]>(sql[0] ?? '');

@@ -70,4 +70,5 @@ export function describeOnEachEventStore(
 
 const EMPTY = `
   BEGIN; DELETE FROM "events"; DELETE FROM "event_rollups"; DELETE FROM "event_control_names";
+  DELETE FROM "event_namespaces";
   UPDATE "event_log" SET "events" = 0, "pruned_before_us" = -1000000000000000000, "pruning_at_ms" = 0; COMMIT`;

@@ -26,8 +26,8 @@ const METHODS = SERVICES.flatMap((service) => service.methods)
   .filter(isCalled)
   .map((method): [string, DescMethod] => [method.name, method]);
 
-/** What every caller is told, by level: as reviewed, not as the service reads it. */
-const levelOf = ({ parent, name }: DescMethod) => decisionOf(`${parent.name}.${name}`).access;
+/** What every caller is told: as reviewed, not as the service reads it. */
+const reviewed = ({ parent, name }: DescMethod) => decisionOf(`${parent.name}.${name}`);
 
 /** Keys as callers send them; undefined sends no header. */
 const KEYS = {
@@ -46,10 +46,10 @@ const KEYS = {
 
 type Answer = 'missing' | 'invalid' | 'forbidden' | 'allowed';
 
-function expectedAnswer(key: string | undefined, level: RpcDecision['access']): Answer {
+function expectedAnswer(key: string | undefined, { access: level, scopes }: RpcDecision): Answer {
   if (level === 'public') return 'allowed';
   if (key === undefined || key === '') return 'missing';
-  if (key === ADMIN || key === BOTH) return 'allowed';
+  if (key === ADMIN || key === BOTH) return scopes.startsWith('namespaces.') ? 'forbidden' : 'allowed';
   if (key !== REGULAR) return 'invalid';
   return level === 'admin' ? 'forbidden' : 'allowed';
 }
@@ -114,7 +114,7 @@ const RPC_ANSWERS = {
     code: Code.Unauthenticated,
     rawMessage: 'Invalid API key: it is not known to this service.',
   },
-  forbidden: { code: Code.PermissionDenied, rawMessage: 'This call needs an admin key.' },
+  forbidden: { code: Code.PermissionDenied },
 } as const;
 const REST_ANSWERS = {
   missing: problem(401, 'AUTH_MISSING_KEY', { title: 'Authentication Required' }),
@@ -122,14 +122,22 @@ const REST_ANSWERS = {
   forbidden: problem(403, 'AUTH_INSUFFICIENT_PRIVILEGES', { reason: 'Forbidden' }),
 } as const;
 
+/** What a key without the scopes of an RPC is told. */
+function refusalOf({ scopes }: RpcDecision): string {
+  const names = scopes.replaceAll(',', ' or ');
+  return scopes.startsWith('namespaces.')
+    ? `This call needs the scope ${names}, which its key does not have.`
+    : `This call needs an admin key, or the scope ${names}.`;
+}
+
 describe.each(METHODS)('%s', (_name, method) => {
-  const level = levelOf(method);
+  const decision = reviewed(method);
 
   if (getOption(method, httpRule).pattern.case !== undefined)
     it('checks keys over REST', async () => {
       const unguarded = await callRest(open, method, undefined);
       for (const [description, key] of Object.entries(KEYS)) {
-        const answer = expectedAnswer(key, level);
+        const answer = expectedAnswer(key, decision);
         const reply = await callRest(closed, method, key);
         if (answer === 'allowed') {
           expect({ description, status: reply.status, code: reply.body?.error_code }).toEqual({
@@ -149,12 +157,16 @@ describe.each(METHODS)('%s', (_name, method) => {
     async (protocol) => {
       const unguarded = await callRpc(open, protocol, method, undefined);
       for (const [description, key] of Object.entries(KEYS)) {
-        const answer = expectedAnswer(key, level);
+        const answer = expectedAnswer(key, decision);
         const expected = answer === 'allowed' ? unguarded : RPC_ANSWERS[answer];
-        expect({ description, ...(await callRpc(closed, protocol, method, key)) }).toEqual({
-          description,
-          ...expected,
-        });
+        const reply = await callRpc(closed, protocol, method, key);
+        if (answer === 'forbidden')
+          expect({ description, ...reply }).toEqual({
+            description,
+            ...expected,
+            rawMessage: refusalOf(decision),
+          });
+        else expect({ description, ...reply }).toEqual({ description, ...expected });
       }
     },
   );
@@ -166,14 +178,14 @@ describe.each(METHODS)('%s', (_name, method) => {
       for (const [description, key] of Object.entries(KEYS)) {
         const metadata = new Metadata();
         if (key !== undefined) metadata.set('x-api-key', key);
-        const answer = expectedAnswer(key, level);
+        const answer = expectedAnswer(key, decision);
         const expected = answer === 'allowed' ? unguarded.code : RPC_ANSWERS[answer].code;
         const { code } = await rawGrpcCall(closed, rpc, Buffer.alloc(0), metadata);
         expect({ description, code }).toEqual({ description, code: expected });
       }
     });
 
-  if (method.methodKind === 'unary')
+  if (method.methodKind === 'unary' && decision.access !== 'public')
     it('refuses bytes that are no message before it reads them', async () => {
       const rpc = `${method.parent.typeName}/${method.name}`;
       const garbage = Buffer.from('ffffffffffff', 'hex');

@@ -9,9 +9,9 @@ import {
   EvaluateStreamRequestSchema,
   EvaluationService,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { PolicyService } from '../../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { createAuthenticator } from '../../../src/transport/auth/authenticator.js';
+import { rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
 import { logIn, sendJson, tokenOf } from '../../support/browser.js';
 import { describeOnEachDatabase } from '../../support/databases.js';
 import { endedHere } from '../../support/ended-sessions.js';
@@ -105,10 +105,13 @@ const INVALID = {
   code: 'AUTH_INVALID_KEY',
   detail: 'Invalid API key: it is not known to this service.',
 };
-const KEY_LACKS = { code: 'AUTH_INSUFFICIENT_PRIVILEGES', detail: 'This call needs an admin key.' };
+const KEY_LACKS = {
+  code: 'AUTH_INSUFFICIENT_PRIVILEGES',
+  detail: 'This call needs an admin key, or the scope policies.write.',
+};
 const SESSION_LACKS = {
   code: 'AUTH_INSUFFICIENT_PRIVILEGES',
-  detail: 'This call needs a session that was started with an admin key.',
+  detail: 'This call needs a session that was started with an admin key, or the scope policies.write.',
 };
 
 describe('a browser session', () => {
@@ -204,13 +207,15 @@ describe('a browser session', () => {
   it('stands for the key that started it', async () => {
     const auth = { enabled: true, keys: [REGULAR], adminKeys: [ADMIN], sessionSecret: SECRET };
     const authenticator = createAuthenticator({ ...auth, endedSessions: endedHere() });
+    const [method] = rpcMethods(AgentService);
+    if (method === undefined) throw new Error('there is no RPC');
     for (const [key, cookie] of [
       [REGULAR, regular],
       [ADMIN, admin],
     ] as const) {
       const session = { token: tokenOf(cookie), foreignOrigin: false };
-      const { sessionId, ...rights } = await authenticator.authorize({ session }, Access.KEY);
-      expect(rights).toEqual(authenticator.authorize({ apiKey: key }, Access.KEY));
+      const { sessionId, ...rights } = await authenticator.authorize({ session }, method);
+      expect(rights).toEqual(authenticator.authorize({ apiKey: key }, method));
       expect(sessionId).toMatch(/^[\w-]{43}$/);
     }
   });

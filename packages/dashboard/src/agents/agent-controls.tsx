@@ -8,7 +8,7 @@ import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { scopeText } from '../control-parts/scope-text.js';
 import { signOfDecision } from '../control-parts/sign.js';
 import { agentAddress, CONTROL_COLUMN } from '../references/columns.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useIsLimited, useMay } from '../session/session-context.js';
 import { Empty, ErrorState, Loading } from '../ui/states.js';
 import type { Columns } from '../ui/table/columns.js';
 import { Table } from '../ui/table/table.js';
@@ -40,7 +40,9 @@ interface AgentControlsProps {
 
 /** The controls of an agent, which change on the page when they change on the server. */
 export function AgentControls({ agentName, watched }: AgentControlsProps) {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('agents.write');
+  const isLimited = useIsLimited();
+  const seesPolicies = useMay('policies.read');
   const { controls, isConnected, error } = watched;
   const links = useAgentLinks(agentName);
   useLinksOf(controls);
@@ -56,7 +58,9 @@ export function AgentControls({ agentName, watched }: AgentControlsProps) {
           ? `${enabled.length} on, ${controls.length - enabled.length} off; changes appear here immediately.`
           : 'Connecting again; the list may be out of date.'}
       </p>
-      {isAdmin && origins !== undefined && <LinkControl agentName={agentName} origins={origins} />}
+      {mayChange && !isLimited && origins !== undefined && (
+        <LinkControl agentName={agentName} origins={origins} />
+      )}
       <Table
         label="Controls of the agent"
         rows={controls}
@@ -64,16 +68,17 @@ export function AgentControls({ agentName, watched }: AgentControlsProps) {
         empty={<NoControls agentName={agentName} />}
         columns={[
           ...COLUMNS,
-          { head: 'Through', cell: ({ id }) => <Origin origin={origins?.get(id)} /> },
-          isAdmin && {
-            head: 'Action',
-            cell: ({ id, name }) => {
-              const origin = origins?.get(id);
-              if (origin?.isDirect !== true)
-                return <Link href={policiesAddress(agentName)}>in the policies</Link>;
-              return <UnlinkControl agentName={agentName} controlId={id} name={name} origin={origin} />;
+          seesPolicies && { head: 'Through', cell: ({ id }) => <Origin origin={origins?.get(id)} /> },
+          mayChange &&
+            seesPolicies && {
+              head: 'Action',
+              cell: ({ id, name }) => {
+                const origin = origins?.get(id);
+                if (origin?.isDirect !== true)
+                  return <Link href={policiesAddress(agentName)}>in the policies</Link>;
+                return <UnlinkControl agentName={agentName} controlId={id} name={name} origin={origin} />;
+              },
             },
-          },
         ]}
       />
     </>

@@ -4,7 +4,7 @@ import { Link, useParams } from 'wouter';
 import { RangeField, useRange } from '../activity/range-field.js';
 import { useServer } from '../health/use-server.js';
 import { useEvaluations } from '../outcomes/use-evaluations.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { ActionMenu } from '../ui/action-menu.js';
 import { AddressTabs } from '../ui/page/address-tabs.js';
 import { decodedPart } from '../ui/page/decoded-part.js';
@@ -18,6 +18,7 @@ import { AgentFacts } from './agent-facts.js';
 import { AgentOutcomes } from './agent-outcomes.js';
 import { AgentPolicies } from './agent-policies.js';
 import { AgentEvaluators, AgentSteps } from './agent-registration.js';
+import { AgentTargets } from './agent-targets.js';
 import { AgentTrouble } from './agent-trouble.js';
 import { Coverage } from './coverage.js';
 import { DeleteAgent } from './delete-agent.js';
@@ -29,7 +30,9 @@ import { useWatchedControls } from './use-watched-controls.js';
 export default function AgentPage() {
   const { name = '' } = useParams<{ name: string }>();
   const agentName = decodedPart(name);
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('agents.write');
+  const seesEvents = useMay('events.read');
+  const mayTry = useMay('explain');
   const query = useQuery(AgentService.method.getAgent, { agentName });
   const events = `/events?agent=${encodeURIComponent(agentName)}`;
   return (
@@ -38,12 +41,14 @@ export default function AgentPage() {
       heading={<UserText text={agentName} />}
       actions={
         <span className="links">
-          <RangeField />
-          <Link href={events}>Events</Link>
-          <Link className="action" href={`/playground?agent=${encodeURIComponent(agentName)}`}>
-            Try a step
-          </Link>
-          {isAdmin && query.data !== undefined && (
+          {seesEvents && <RangeField />}
+          {seesEvents && <Link href={events}>Events</Link>}
+          {mayTry && (
+            <Link className="action" href={`/playground?agent=${encodeURIComponent(agentName)}`}>
+              Try a step
+            </Link>
+          )}
+          {mayChange && query.data !== undefined && (
             <ActionMenu label="More">
               <div className="dangerous">
                 <DeleteAgent agentName={agentName} version={query.data.version} />
@@ -68,7 +73,9 @@ interface AgentDetailsProps {
 function AgentDetails({ agentName, registered }: AgentDetailsProps) {
   const [range] = useRange();
   const { info } = useServer();
-  const isCounted = info?.state?.eventsEnabled !== false;
+  const seesEvents = useMay('events.read');
+  const seesPolicies = useMay('policies.read');
+  const isCounted = seesEvents && info?.state?.eventsEnabled !== false;
   const evaluations = useEvaluations({ range, agentName, enabled: isCounted });
   const watched = useWatchedControls(agentName);
   const { steps, evaluators } = registered;
@@ -85,13 +92,18 @@ function AgentDetails({ agentName, registered }: AgentDetailsProps) {
         </>
       ),
     },
-    { id: 'policies', name: 'Policies', content: <AgentPolicies agentName={agentName} /> },
+    ...(seesPolicies
+      ? [{ id: 'policies', name: 'Policies', content: <AgentPolicies agentName={agentName} /> }]
+      : []),
+    { id: 'targets', name: 'Targets', content: <AgentTargets agentName={agentName} watched={watched} /> },
     {
       id: 'evaluators',
       name: `Evaluators (${evaluators.length})`,
       content: <AgentEvaluators registered={registered} />,
     },
-    { id: 'activity', name: 'Activity', content: <AgentActivity agentName={agentName} /> },
+    ...(seesEvents
+      ? [{ id: 'activity', name: 'Activity', content: <AgentActivity agentName={agentName} /> }]
+      : []),
   ];
   return (
     <>

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { useChange } from '../data/use-change.js';
 import { useNameSearch } from '../data/use-name-search.js';
 import { POLICY_COLUMN } from '../references/columns.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useIsLimited, useMay } from '../session/session-context.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
 import { SearchToAdd } from '../ui/fields/search-to-add.js';
 import { numberOf } from '../ui/numbers.js';
@@ -19,7 +19,8 @@ import './agents.css';
 
 /** The policies of an agent, and a form that adds one. */
 export function AgentPolicies({ agentName }: { readonly agentName: string }) {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('agents.write');
+  const isLimited = useIsLimited();
   const links = useAgentLinks(agentName);
   return (
     <QueryState query={links} what="policies">
@@ -27,7 +28,7 @@ export function AgentPolicies({ agentName }: { readonly agentName: string }) {
         const onlyBy = ({ id }: Policy) => controlsOnlyBy(id, origins).length;
         return (
           <>
-            {isAdmin && <AddPolicy agentName={agentName} policies={policies} />}
+            {mayChange && !isLimited && <AddPolicy agentName={agentName} policies={policies} />}
             <Table
               label="Policies of the agent"
               rows={policies}
@@ -38,7 +39,7 @@ export function AgentPolicies({ agentName }: { readonly agentName: string }) {
                 { head: 'Controls', className: 'number', cell: ({ controlIds }) => controlIds.length },
                 { head: 'Only by this policy', className: 'number', cell: onlyBy },
                 { head: 'Agents with it', className: 'number', cell: ({ agentCount }) => agentCount },
-                isAdmin && {
+                mayChange && {
                   head: 'Action',
                   cell: (policy) => (
                     <RemovePolicy agentName={agentName} policy={policy} lost={onlyBy(policy)} />

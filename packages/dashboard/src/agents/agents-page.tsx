@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { AgentService, type AgentSummary } from '@gen/enforcement/v1/agent_service_pb.js';
 import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { List } from '../ui/list/list.js';
 import { Page } from '../ui/page/page.js';
 import { QueryBar } from '../ui/query-bar/query-bar.js';
@@ -21,7 +21,7 @@ const keyOf = ({ agentName }: AgentSummary) => agentName;
 
 /** The registered agents, by filters and in any order; an admin gives policies to several at once. */
 export default function AgentsPage() {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('agents.write');
   const terms = useQueryTerms(AGENT_MEMBERS);
   const sort = useSort(AGENT_ORDERS);
   const filter = agentFilter(terms.terms);
@@ -46,13 +46,13 @@ export default function AgentsPage() {
           rowsOf={({ agents }) => agents}
           keyOf={keyOf}
           sort={sort}
-          rowClass={(agent) => (isAdmin && selection.has(agent) ? 'selected' : undefined)}
+          rowClass={(agent) => (mayChange && selection.has(agent) ? 'selected' : undefined)}
           empty={<NoAgents terms={terms.terms} />}
           // It stays when no agent is left: its dialog says what was done.
           above={(agents, total) =>
-            isAdmin && <AgentsBar shown={agents} total={total} filter={filter} selection={selection} />
+            mayChange && <AgentsBar shown={agents} total={total} filter={filter} selection={selection} />
           }
-          columns={[isAdmin && selectColumn(selection, keyOf), ...agentColumns(countsOf)]}
+          columns={[mayChange && selectColumn(selection, keyOf), ...agentColumns(countsOf)]}
         />
       )}
     </Page>

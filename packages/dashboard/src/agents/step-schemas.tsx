@@ -7,7 +7,7 @@ import {
 import { Link } from 'wouter';
 import { useChange } from '../data/use-change.js';
 import { agentAddress } from '../references/columns.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { SelectField } from '../ui/fields/fields.js';
 import { Problem } from '../ui/states.js';
 import type { Columns } from '../ui/table/columns.js';
@@ -47,7 +47,7 @@ interface StepSchemaSettingProps {
 
 /** How steps of an agent are compared with their registered schemas, and those that differed. */
 export function StepSchemaSetting({ agentName, registered }: StepSchemaSettingProps) {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('agents.write');
   const update = useChange(AgentService.method.updateAgent);
   const { stepSchemas, effectiveStepSchemas, mismatchedSteps } = registered;
   // A server of an earlier version does not compare.
@@ -56,7 +56,7 @@ export function StepSchemaSetting({ agentName, registered }: StepSchemaSettingPr
   return (
     <>
       <p>{EFFECTS[effectiveStepSchemas]}</p>
-      {isAdmin && (
+      {mayChange && (
         <SelectField
           label="Comparison with schemas"
           value={String(stepSchemas)}

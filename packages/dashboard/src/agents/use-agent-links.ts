@@ -2,6 +2,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
 import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { useMemo } from 'react';
+import { useMay } from '../session/session-context.js';
 import { type ControlOrigin, controlOrigins } from './control-origins.js';
 
 const REFRESH_MS = 10_000;
@@ -20,7 +21,11 @@ export function useAgentLinks(agentName: string): {
 } {
   const options = { refetchInterval: REFRESH_MS };
   const agent = useQuery(AgentService.method.getAgent, { agentName }, options);
-  const given = useQuery(PolicyService.method.listAgentPolicies, { agentName }, options);
+  const given = useQuery(
+    PolicyService.method.listAgentPolicies,
+    { agentName },
+    { ...options, enabled: useMay('policies.read') },
+  );
   const linked = agent.data?.linkedControlIds;
   const policies = given.data?.policies;
   const data = useMemo(

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { type AuditEntry, AuditService } from '@gen/enforcement/v1/audit_service_pb.js';
 import { Link, useSearchParams } from 'wouter';
 import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { List } from '../ui/list/list.js';
 import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
@@ -34,23 +34,17 @@ const COLUMNS: Columns<AuditEntry> = [
   { head: 'Entry', className: 'number', cell: ({ position }) => String(position) },
 ];
 
-/** The audit log: who changed what. For admins only. */
+/** The audit log: who changed what. */
 export default function AuditPage() {
-  const isAdmin = useIsAdmin();
   return (
     <Page title="Audit log">
-      {isAdmin ? (
-        <AuditLog />
-      ) : (
-        <Empty title="Only admins may read the audit log">
-          <p>Sign in with an admin key.</p>
-        </Empty>
-      )}
+      <AuditLog />
     </Page>
   );
 }
 
 function AuditLog() {
+  const mayVerify = useMay('audit.verify');
   const filter = useAddressFilter();
   const query = useQueryTerms(AUDIT_MEMBERS);
   const [range] = useRange('');
@@ -83,7 +77,7 @@ function AuditLog() {
           empty={<Empty title="No entry passes the filters" />}
         />
       )}
-      <VerifyButton />
+      {mayVerify && <VerifyButton />}
       {isReady && <ExportAudit filter={wanted} />}
     </>
   );

@@ -76,6 +76,18 @@ const SENTENCES: Readonly<Record<string, (change: Change) => readonly SentencePa
   ],
   'policy.add_agents': ({ resource, after }) => ['added ', ...agents(after), ' to ', ...resource],
   'policy.remove_agents': ({ resource, before }) => ['removed ', ...agents(before), ' from ', ...resource],
+  'control_binding.create': (change) => ['bound ', ...bound(change.after)],
+  'control_binding.update': ({ after }) => [
+    after.enabled === false ? 'switched off the binding of ' : 'switched on the binding of ',
+    ...bound(after),
+  ],
+  'control_binding.delete': ({ before }) => ['removed the binding of ', ...bound(before)],
+  'key.create': ({ resource }) => ['created ', ...resource],
+  'key.rotate': ({ resource }) => ['gave another secret to ', ...resource],
+  'key.revoke': ({ resource }) => ['revoked ', ...resource],
+  'namespace.create': ({ resource }) => ['created ', ...resource],
+  'namespace.update': (change) => changed(change, 'name'),
+  'namespace.delete': ({ resource }) => ['deleted ', ...resource],
   'database.advance_revision': () => ['advanced the revision after a restore of the database'],
   'database.prune_events': () => ['deleted old events'],
   'database.rebuild_statistics': () => ['counted the statistics of events again'],
@@ -109,6 +121,17 @@ function changed({ entry, resource }: Change, what: string): readonly SentencePa
   const more =
     members.length > MAX_MEMBERS ? ` and ${numberOf(members.length - MAX_MEMBERS, 'other member')}` : '';
   return ['changed ', { name: shown }, `${more} of `, ...resource];
+}
+
+/** A control and a target, from the state of a binding. */
+function bound(state: State): readonly SentencePart[] {
+  const { control_name: name, control_id: id, target_type: type, target_id: target } = state;
+  return [
+    'the control ',
+    named(name ?? id),
+    ' to ',
+    named([type, target].filter((part) => part !== undefined).join(' ')),
+  ];
 }
 
 function switched({ before, after, resource }: Change): readonly SentencePart[] | undefined {

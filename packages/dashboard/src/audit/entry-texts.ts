@@ -14,7 +14,7 @@ export function resourceText({ resource, resourceId, resourceName }: AuditEntry)
 
 /** Address of the page of what was changed; undefined if it has none. */
 export function resourceAddress({ resource, resourceId }: AuditEntry): string | undefined {
-  const page = { agent: 'agents', control: 'controls', policy: 'policies' }[resource];
+  const page = { agent: 'agents', control: 'controls', policy: 'policies', key: 'keys' }[resource];
   return page === undefined || resourceId === undefined
     ? undefined
     : `/${page}/${encodeURIComponent(resourceId)}`;

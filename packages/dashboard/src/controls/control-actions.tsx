@@ -1,7 +1,7 @@
 import type { GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
 import { definitionJson } from '../control-parts/definition-json.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { ActionMenu } from '../ui/action-menu.js';
 import { saveBlob } from '../ui/browser/save-blob.js';
 import { ControlSwitch } from './control-switch.js';
@@ -15,10 +15,10 @@ interface ControlActionsProps {
 
 /** What can be done with a control: the usual at hand, the rest in a menu. */
 export function ControlActions({ controlId, control }: ControlActionsProps) {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   return (
     <span className="links">
-      {isAdmin && control !== undefined && (
+      {mayChange && control !== undefined && (
         <>
           <Link className="action" href={`/controls/${controlId}/edit`} data-shortcut="e">
             Edit
@@ -29,10 +29,10 @@ export function ControlActions({ controlId, control }: ControlActionsProps) {
       <ActionMenu label="More">
         <Link href={`/events?control=${controlId}`}>Events</Link>
         <Link href={`/controls/${controlId}?tab=versions`}>
-          {isAdmin && control !== undefined ? 'Versions, to restore one' : 'Versions'}
+          {mayChange && control !== undefined ? 'Versions, to restore one' : 'Versions'}
         </Link>
         {control?.data !== undefined && <ExportJson control={control} />}
-        {isAdmin && control !== undefined && (
+        {mayChange && control !== undefined && (
           <>
             <Link href={`/controls/new?copy=${controlId}`}>Duplicate</Link>
             <hr />

@@ -10,7 +10,7 @@ import { BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { useChange } from '../data/use-change.js';
 import { useNameSearch } from '../data/use-name-search.js';
 import { AGENT_COLUMN } from '../references/columns.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
 import { SearchToAdd } from '../ui/fields/search-to-add.js';
 import { List } from '../ui/list/list.js';
@@ -26,7 +26,7 @@ interface ControlProps {
 
 /** The agents that a control checks, linked to it or through policies; an admin links and unlinks. */
 export function ControlAgents({ control }: ControlProps) {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('agents.write');
   const input = { controlId: control.id, ...FIRST_PAGE };
   const agents = useInfiniteQuery(ControlService.method.listControlAgents, input, BY_CURSOR);
   const policies = useInfiniteQuery(ControlService.method.listControlPolicies, input, BY_CURSOR);
@@ -35,18 +35,18 @@ export function ControlAgents({ control }: ControlProps) {
   );
   return (
     <>
-      {isAdmin && <LinkAgent control={control} />}
+      {mayChange && <LinkAgent control={control} />}
       <List
         label="Agents that use this control"
         what="agents"
         query={agents}
         rowsOf={(page) => page.agents}
         keyOf={({ agentName }) => agentName}
-        empty={<NoAgents isAdmin={isAdmin} />}
+        empty={<NoAgents mayChange={mayChange} />}
         columns={[
           AGENT_COLUMN,
           { head: 'Through', cell: (agent) => <Ways agent={agent} policyNames={policyNames} /> },
-          isAdmin && {
+          mayChange && {
             head: 'Action',
             cell: (agent) => agent.direct && <UnlinkAgent control={control} agent={agent} />,
           },
@@ -75,13 +75,13 @@ function Ways({ agent: { direct, policyIds }, policyNames }: WaysProps) {
   );
 }
 
-function NoAgents({ isAdmin }: { readonly isAdmin: boolean }) {
+function NoAgents({ mayChange }: { readonly mayChange: boolean }) {
   return (
     <Empty title="No agent uses this control">
       <p>
         A control checks the steps of agents that are linked to it, and of agents with a policy that contains
         it.
-        {isAdmin && ' Link an agent above, or add the control to a policy.'}
+        {mayChange && ' Link an agent above, or add the control to a policy.'}
       </p>
     </Empty>
   );

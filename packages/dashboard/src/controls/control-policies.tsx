@@ -9,7 +9,7 @@ import { BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { useChange } from '../data/use-change.js';
 import { useNameSearch } from '../data/use-name-search.js';
 import { POLICY_COLUMN } from '../references/columns.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
 import { SearchToAdd } from '../ui/fields/search-to-add.js';
 import { List } from '../ui/list/list.js';
@@ -30,7 +30,7 @@ interface PolicyProps {
 
 /** The policies that contain a control; an admin adds it and removes it. */
 export function ControlPolicies({ control }: ControlProps) {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('policies.write');
   const query = useInfiniteQuery(
     ControlService.method.listControlPolicies,
     { controlId: control.id, ...FIRST_PAGE },
@@ -38,7 +38,7 @@ export function ControlPolicies({ control }: ControlProps) {
   );
   return (
     <>
-      {isAdmin && <AddToPolicy control={control} />}
+      {mayChange && <AddToPolicy control={control} />}
       <List
         label="Policies that contain this control"
         what="policies"
@@ -53,7 +53,7 @@ export function ControlPolicies({ control }: ControlProps) {
         columns={[
           POLICY_COLUMN,
           { head: 'Agents', className: 'number', cell: (policy) => <AgentCount policy={policy} /> },
-          isAdmin && {
+          mayChange && {
             head: 'Action',
             cell: (policy) => <RemoveFromPolicy control={control} policy={policy} />,
           },

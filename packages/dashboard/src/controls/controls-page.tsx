@@ -3,7 +3,7 @@ import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control
 import { Link } from 'wouter';
 import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { CreateControlSnippets } from '../first-evening/teaching-snippets.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { List } from '../ui/list/list.js';
 import { Page } from '../ui/page/page.js';
 import { QueryBar } from '../ui/query-bar/query-bar.js';
@@ -27,7 +27,7 @@ const printedTerm = ({ member, value }: QueryTerm) => `${member.name}:${value}`;
 export default function ControlsPage() {
   const query = useQueryTerms(CONTROL_MEMBERS);
   const sort = useSort(CONTROL_ORDERS);
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   const { terms, isReady } = query;
   const request = controlFilter(isReady ? terms : []);
   const list = useInfiniteQuery(
@@ -40,7 +40,7 @@ export default function ControlsPage() {
     <Page
       title="Controls"
       actions={
-        isAdmin && (
+        mayChange && (
           <Link className="action" href="/controls/new">
             New control
           </Link>
@@ -59,13 +59,13 @@ export default function ControlsPage() {
           rowsOf={({ controls }) => controls}
           keyOf={keyOf}
           sort={sort}
-          rowClass={(control) => (isAdmin && selection.has(control) ? 'selected' : undefined)}
+          rowClass={(control) => (mayChange && selection.has(control) ? 'selected' : undefined)}
           empty={<NoControls isFiltered={terms.length > 0} />}
           // It stays when no control is left: it shows what became of them.
           above={(controls, total) =>
-            isAdmin && <BulkBar shown={controls} total={total} filter={request} selection={selection} />
+            mayChange && <BulkBar shown={controls} total={total} filter={request} selection={selection} />
           }
-          columns={[isAdmin && selectColumn(selection, ({ name }) => name), ...CONTROL_COLUMNS]}
+          columns={[mayChange && selectColumn(selection, ({ name }) => name), ...CONTROL_COLUMNS]}
         />
       )}
     </Page>
@@ -73,13 +73,13 @@ export default function ControlsPage() {
 }
 
 function NoControls({ isFiltered }: { readonly isFiltered: boolean }) {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   if (isFiltered) return <Empty title="No control matches the filters" />;
   return (
     <Empty title="No controls yet">
       <p>
         A control says which steps to check, what to check, and what to do on a match.{' '}
-        {isAdmin && <Link href="/controls/new">Write the first one</Link>}
+        {mayChange && <Link href="/controls/new">Write the first one</Link>}
       </p>
       <p>The same over the API:</p>
       <CreateControlSnippets />

@@ -26,6 +26,21 @@ export async function signIn(apiKey: string): Promise<string | null> {
     return null;
   }
   if (reply.status === 401) return 'The server does not know this key.';
+  return refusalOf(reply);
+}
+
+/** Has the session of this browser work in another namespace, with another cookie. */
+export async function switchNamespace(namespace: string): Promise<void> {
+  const reply = await fetch(`${apiPrefix}/namespace`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ namespace }),
+  });
+  if (!reply.ok) throw new Error(await refusalOf(reply));
+  await reply.body?.cancel();
+}
+
+async function refusalOf(reply: Response): Promise<string> {
   const body = (await reply.json().catch(() => ({}))) as { detail?: unknown };
   return typeof body.detail === 'string' ? body.detail : `The server answered ${reply.status}.`;
 }

@@ -31,7 +31,7 @@ const ALWAYS: readonly DescService[] = [AuditService, ServerService];
 
 /** The keys of all queries whose data a change can make others. */
 export function touchedBy(change: DescMethod) {
-  return [...(TOUCHED.get(change) ?? LINKED), ...ALWAYS].map(queriesOf);
+  return [...(TOUCHED.get(change) ?? [...LINKED, change.parent]), ...ALWAYS].map(queriesOf);
 }
 
 /** The key that keys of all queries of a service begin with. */

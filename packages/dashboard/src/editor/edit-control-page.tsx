@@ -1,7 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { DraftGate } from '../drafts/draft-gate.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { ByNumber } from '../ui/page/by-number.js';
 import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
@@ -20,10 +20,10 @@ const READ_ONCE = { staleTime: Number.POSITIVE_INFINITY, refetchOnMount: 'always
 
 /** Edits a stored control, from its current definition or from an older version. */
 export default function EditControlPage() {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   const { parameters } = useAddressFilter();
   const version = parameters.get('version');
-  if (!isAdmin) return <AdminOnly title="Edit" />;
+  if (!mayChange) return <AdminOnly title="Edit" />;
   return (
     <ByNumber what="A control">
       {(id) => <LoadedControl key={`${id} ${version}`} controlId={id} versionNum={Number(version ?? 0)} />}

@@ -1,7 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { DraftGate } from '../drafts/draft-gate.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
 import { Empty, QueryState } from '../ui/states.js';
@@ -14,11 +14,11 @@ import { draftOf, withoutTemplate } from './stored-draft.js';
 
 /** Writes a new control, from the beginning or from a copy of another one. */
 export default function NewControlPage() {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   const { parameters } = useAddressFilter();
   const copyOf = parameters.get('copy');
   const linkTo = parameters.get('agent') ?? '';
-  if (!isAdmin) return <AdminOnly title="New control" />;
+  if (!mayChange) return <AdminOnly title="New control" />;
   if (copyOf !== null) return <CopyEditor key={copyOf} controlId={Number(copyOf)} linkTo={linkTo} />;
   return <NewEditor name="" draft={newDraft()} linkTo={linkTo} />;
 }

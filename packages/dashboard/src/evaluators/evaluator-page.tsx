@@ -3,7 +3,7 @@ import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
 import { type EvaluatorInfo, EvaluatorService } from '@gen/enforcement/v1/evaluator_service_pb.js';
 import { Link, useParams, useSearch } from 'wouter';
 import { agentAddress } from '../references/columns.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { Fact } from '../ui/fact.js';
 import { NameLink } from '../ui/name-link.js';
 import { decodedPart } from '../ui/page/decoded-part.js';
@@ -55,7 +55,7 @@ function ServiceEvaluator({ name }: { readonly name: string }) {
 
 function EvaluatorDetails({ evaluator }: { readonly evaluator: EvaluatorInfo }) {
   const { name, description, version, timeoutMs, requiresApiKey, configSchema } = evaluator;
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   return (
     <>
       <p dir="auto">{description}</p>
@@ -70,7 +70,7 @@ function EvaluatorDetails({ evaluator }: { readonly evaluator: EvaluatorInfo }) 
       <EvaluatorTabs
         name={name}
         schema={configSchema}
-        testBox={isAdmin ? <TestBox evaluator={evaluator} /> : undefined}
+        testBox={mayChange ? <TestBox evaluator={evaluator} /> : undefined}
       />
     </>
   );

@@ -7,7 +7,7 @@ import { comparisonAddress } from '../control-parts/comparison-address.js';
 import { DefinitionView } from '../control-parts/definition-view.js';
 import { versionAt } from '../control-parts/version-at.js';
 import { transport } from '../data/transport.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { QueryState } from '../ui/states.js';
 import { TimeText } from '../ui/time-text.js';
 
@@ -38,7 +38,7 @@ export function DefinitionAtCheck({ event }: { readonly event: ControlExecutionE
 function Found({ event, found }: { readonly event: ControlExecutionEvent; readonly found: VersionAtCheck }) {
   const { controlId = 0, timestamp = '', evaluatorName, selectorPath } = event;
   const { version, newest } = found;
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   const data = version?.snapshot?.data;
   if (version === undefined || data === undefined) {
     return <p className="muted">No definition of this control is stored for the time of the check.</p>;
@@ -70,7 +70,7 @@ function Found({ event, found }: { readonly event: ControlExecutionEvent; readon
         data={data}
         decidedBy={decidedBy}
         // What was changed since may have other checks.
-        editedControl={isAdmin && isCurrent && data.template === undefined ? controlId : undefined}
+        editedControl={mayChange && isCurrent && data.template === undefined ? controlId : undefined}
       />
     </>
   );

@@ -3,14 +3,14 @@ import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { useMutation } from '@tanstack/react-query';
 import { useRefresh } from '../data/use-change.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
 import { installStarter } from './install-starter.js';
 import { STARTER_CONTROLS, STARTER_POLICY } from './starter-policy.js';
 
 /** Installs the starter policy after saying what that creates. */
 export function InstallButton() {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   const transport = useTransport();
   const refresh = useRefresh();
   const install = useMutation({
@@ -20,7 +20,7 @@ export function InstallButton() {
       refresh(PolicyService.method.updatePolicy);
     },
   });
-  if (!isAdmin) return <p className="muted">An admin key can install it with one click here.</p>;
+  if (!mayChange) return <p className="muted">An admin key can install it with one click here.</p>;
   return (
     <ConfirmButton
       verb="Install"

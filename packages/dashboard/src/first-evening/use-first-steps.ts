@@ -3,11 +3,12 @@ import { AgentOrder, AgentService } from '@gen/enforcement/v1/agent_service_pb.j
 import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useState } from 'react';
+import { ownedItem } from '../data/owned-storage.js';
 
 /** How often the page looks whether a step is done. */
 const LOOK_MS = 2_000;
 const REFRESH_MS = 15_000;
-const DISMISSED_KEY = 'control-enforcement-first-steps-dismissed';
+const dismissed = ownedItem('control-enforcement-first-steps-dismissed');
 /** The agent that was evaluated last, and the number of all. */
 export const LATEST_AGENT = { limit: 1, orderBy: AgentOrder.LAST_EVALUATED } as const;
 
@@ -57,7 +58,7 @@ export function useFirstSteps(): FirstSteps {
     dismiss() {
       setDismissed(true);
       try {
-        localStorage.setItem(DISMISSED_KEY, 'true');
+        dismissed.write('true');
       } catch {
         // It is asked again with the next page.
       }
@@ -67,7 +68,7 @@ export function useFirstSteps(): FirstSteps {
 
 function wasDismissed(): boolean {
   try {
-    return localStorage.getItem(DISMISSED_KEY) !== null;
+    return dismissed.read() !== null;
   } catch {
     return false;
   }

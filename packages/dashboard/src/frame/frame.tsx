@@ -16,6 +16,7 @@ import './frame.css';
 import { COMMAND_KEY } from './command-key.js';
 import { useFrameDialogs } from './frame-dialogs.js';
 import { IdentityMenu } from './identity-menu.js';
+import { NamespaceMenu } from './namespace-menu.js';
 import { type PageLink, usePages } from './pages.js';
 import { ServerState } from './server-state.js';
 
@@ -53,6 +54,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
           <IconShieldCheckFilled size={20} aria-hidden="true" />
           Control Enforcement
         </Link>
+        <NamespaceMenu />
         <ServerState />
         <button type="button" className="icon search-button" onClick={openPalette}>
           <IconSearch size={18} aria-hidden="true" />

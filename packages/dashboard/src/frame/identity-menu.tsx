@@ -1,5 +1,7 @@
 import { IconUser } from '@tabler/icons-react';
+import { Link } from 'wouter';
 import { useSession } from '../session/session-context.js';
+import { roleText } from '../session/session-state.js';
 import { useSignOut } from '../session/use-sign-out.js';
 import { ActionMenu } from '../ui/action-menu.js';
 import { UserText } from '../ui/user-text.js';
@@ -12,7 +14,7 @@ export function IdentityMenu() {
   const { leave, problem } = useSignOut();
   if (state.kind !== 'ready' || leave === undefined) return null;
   const { name } = state;
-  const role = state.isAdmin ? 'admin' : 'regular key';
+  const role = roleText(state);
   return (
     <div className="session">
       <ActionMenu
@@ -30,6 +32,7 @@ export function IdentityMenu() {
           <span className="muted">Role: {role}</span>
         </p>
         <hr />
+        <Link href="/keys">What you may do</Link>
         <button type="button" onClick={leave}>
           Sign out
         </button>

@@ -1,4 +1,4 @@
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { useSignOut } from '../session/use-sign-out.js';
 import { useTheme } from '../theme/theme.js';
 import { GO_LETTERS } from '../ui/shortcuts/shortcut-keys.js';
@@ -17,12 +17,12 @@ export function pageItems(pages: readonly PageLink[]): readonly PaletteItem[] {
 
 /** What the palette can do besides opening pages. */
 export function usePaletteActions(showShortcuts: () => void): readonly PaletteItem[] {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   const [theme, toggleTheme] = useTheme();
   const { leave } = useSignOut();
   const other = theme === 'light' ? 'dark' : 'light';
   return [
-    ...(isAdmin ? [{ id: 'new control', label: 'New control', action: { href: '/controls/new' } }] : []),
+    ...(mayChange ? [{ id: 'new control', label: 'New control', action: { href: '/controls/new' } }] : []),
     { id: 'theme', label: `Use the ${other} theme`, action: { run: toggleTheme } },
     { id: 'shortcuts', label: 'Show keyboard shortcuts', keys: '?', action: { run: showShortcuts } },
     ...(leave === undefined ? [] : [{ id: 'leave', label: 'Sign out', action: { run: leave } }]),

@@ -5,6 +5,7 @@ import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observabili
 import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
 import { agentAddress } from '../references/columns.js';
+import { useIsLimited, useMay } from '../session/session-context.js';
 import type { PaletteGroup } from './palette-items.js';
 
 const MAX_FOUND = 6;
@@ -20,21 +21,26 @@ export interface PaletteSearch {
 
 /** Searches agents, controls and policies by a part of their names, controls by number and traces by id. */
 export function usePaletteSearch(text: string): PaletteSearch {
-  const options = { enabled: text !== '', placeholderData: keepPreviousData };
+  const isLimited = useIsLimited();
+  const seesControls = useMay('controls.read') && !isLimited;
+  const seesAgents = useMay('agents.read') && !isLimited;
+  const seesPolicies = useMay('policies.read') && !isLimited;
+  const seesEvents = useMay('events.read') && !isLimited;
+  const searched = (sees: boolean) => ({ enabled: text !== '' && sees, placeholderData: keepPreviousData });
   const page = { name: text, limit: MAX_FOUND };
-  const controls = useQuery(ControlService.method.listControls, page, options);
-  const agents = useQuery(AgentService.method.listAgents, page, options);
-  const policies = useQuery(PolicyService.method.listPolicies, page, options);
+  const controls = useQuery(ControlService.method.listControls, page, searched(seesControls));
+  const agents = useQuery(AgentService.method.listAgents, page, searched(seesAgents));
+  const policies = useQuery(PolicyService.method.listPolicies, page, searched(seesPolicies));
   const traces = useQuery(
     ObservabilityService.method.queryEvents,
     { traceId: text, limit: 1, includeBuffered: true, total: TotalKind.NONE },
-    { enabled: text.length >= MIN_TRACE_ID },
+    { enabled: text.length >= MIN_TRACE_ID && seesEvents },
   );
   const controlId = /^\d{1,9}$/.test(text) ? Number(text) : undefined;
   const control = useQuery(
     ControlService.method.getControl,
     { controlId: controlId ?? 0 },
-    { enabled: controlId !== undefined, retry: false },
+    { enabled: controlId !== undefined && seesControls, retry: false },
   );
   const searches = [controls, agents, policies, traces];
   const isSearching = [...searches, control].some(({ isFetching }) => isFetching);

@@ -5,8 +5,9 @@ import type { ShownProblem, Subject } from './verdict.js';
 const IN_THE_DEFINITION: ReadonlySet<string> = new Set(['evaluator_not_configured', 'control_unreadable']);
 
 /** Address of the page with the cause; undefined if no page shows it. */
-export function subjectAddress(kind: string, { type, id }: Subject): string | undefined {
+export function subjectAddress(kind: string, { type, id, name }: Subject): string | undefined {
   if (type === 'agent') return agentAddress(id);
+  if (type === 'key') return `/keys?name=${encodeURIComponent(name)}`;
   if (type !== 'control') return undefined;
   return IN_THE_DEFINITION.has(kind) ? `/controls/${id}` : `/controls/${id}?tab=activity`;
 }
@@ -16,7 +17,11 @@ export function listAddress({ kind }: Pick<ShownProblem, 'kind'>): string | unde
   return LISTS[kind];
 }
 
+/** Those that were evaluated longest ago are first. */
+const SILENT = '/agents?sort=-last_evaluated';
+
 const LISTS: Readonly<Record<string, string>> = {
   agents_without_controls: '/agents?controls=none',
-  agents_silent: '/agents?order=last_evaluated&reverse=true',
+  agents_silent: SILENT,
+  agent_silent: SILENT,
 };

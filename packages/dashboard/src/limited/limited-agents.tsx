@@ -34,11 +34,12 @@ export function LimitedAgents({ limit, addressOf = agentAddress }: LimitedAgents
 }
 
 interface OpenByNameProps {
+  /** Empty for any agent. */
   readonly patterns: readonly string[];
   readonly addressOf?: (agentName: string) => string;
 }
 
-/** A way to an agent that a pattern means: which agents there are is not told. */
+/** A way to an agent where a list of agents is not told. */
 export function OpenByName({ patterns, addressOf = agentAddress }: OpenByNameProps) {
   const [name, setName] = useState('');
   const [, open] = useLocation();
@@ -49,7 +50,9 @@ export function OpenByName({ patterns, addressOf = agentAddress }: OpenByNamePro
   return (
     <form className="filters" onSubmit={submit}>
       <TextField
-        label={`Name of an agent, matching ${patterns.join(' or ')}`}
+        label={
+          patterns.length === 0 ? 'Name of an agent' : `Name of an agent, matching ${patterns.join(' or ')}`
+        }
         value={name}
         onChange={setName}
       />

@@ -7,6 +7,8 @@ import { useServer } from '../health/use-server.js';
 import type { ShownProblem } from '../health/verdict.js';
 import { VerdictView } from '../health/verdict-view.js';
 import { AgentsByDenials } from '../outcomes/agents-by-denials.js';
+import { CallerCard } from '../session/caller-card.js';
+import { useMay } from '../session/session-context.js';
 import { Page } from '../ui/page/page.js';
 import { ErrorState } from '../ui/states.js';
 import type { AgentLimit } from './agent-limit-text.js';
@@ -17,15 +19,24 @@ import './limited.css';
 /** Each agent is asked for by itself. */
 const MAX_COUNTED = 50;
 
+const NO_NAMES: readonly string[] = [];
+
 type Counted = Pick<AgentEvaluations, 'agentName' | 'counts'>;
 
-/** Overview of a caller with a limit: the server, and what became of the steps of its agents. */
-export default function LimitedOverview({ limit }: { readonly limit: AgentLimit }) {
+interface LimitedOverviewProps {
+  /** Undefined for a caller without one, that may not read all events, agents or controls. */
+  readonly limit: AgentLimit | undefined;
+}
+
+/** Overview of a caller that sees a part: the server, its agents, what it can do and what it cannot. */
+export default function LimitedOverview({ limit }: LimitedOverviewProps) {
   const [range] = useRange();
   const server = useServer();
-  const isCounted = server.info?.state?.eventsEnabled !== false;
-  const isComplete = limit.names.length <= MAX_COUNTED;
-  const { agents, error } = useCounts(isCounted ? limit.names.slice(0, MAX_COUNTED) : [], range);
+  const mayCount = useMay('events.read');
+  const names = limit?.names ?? NO_NAMES;
+  const isCounted = mayCount && limit !== undefined && server.info?.state?.eventsEnabled !== false;
+  const isComplete = names.length <= MAX_COUNTED;
+  const { agents, error } = useCounts(isCounted ? names.slice(0, MAX_COUNTED) : NO_NAMES, range);
   const own = agents.flatMap(deniedByError);
   const isWorking = server.word === 'working' && own.length > 0;
   return (
@@ -36,21 +47,31 @@ export default function LimitedOverview({ limit }: { readonly limit: AgentLimit 
           problems: [...server.problems, ...own],
           seenAtMs: server.seenAtMs,
         }}
-        of="The server evaluates steps. Other problems of agents and controls are not told to this key."
+        of={
+          limit === undefined
+            ? 'The server evaluates steps.'
+            : 'The server evaluates steps. Other problems of agents and controls are not told to this key.'
+        }
       />
       <div className="limited-overview">
-        <LimitNotice limit={limit} />
+        {limit !== undefined && <LimitNotice limit={limit} />}
         {error !== null && <ErrorState error={error} />}
         {agents.length > 0 && <AgentsByDenials title="Agents of this key" agents={agents} range={range} />}
-        {isCounted && isComplete && limit.names.length > 0 ? (
-          limit.patterns.length > 0 && <OpenByName patterns={limit.patterns} />
-        ) : (
-          <LimitedAgents limit={limit} />
-        )}
+        <OtherAgents limit={limit} isListed={isCounted && isComplete && names.length > 0} />
+        <CallerCard />
         <ServerCard server={server} />
       </div>
     </Page>
   );
+}
+
+/** Ways to agents that no counts lead to. */
+function OtherAgents({ limit, isListed }: LimitedOverviewProps & { readonly isListed: boolean }) {
+  const mayOpen = [useMay('agents.self'), useMay('agents.read')].some((may) => may);
+  if (!mayOpen) return null;
+  if (limit === undefined) return <OpenByName patterns={NO_NAMES} />;
+  if (!isListed) return <LimitedAgents limit={limit} />;
+  return limit.patterns.length > 0 && <OpenByName patterns={limit.patterns} />;
 }
 
 /** The evaluations of each agent, those with the most denials first. */

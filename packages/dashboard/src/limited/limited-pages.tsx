@@ -8,7 +8,7 @@ import { LimitedAgents } from './limited-agents.js';
 import LimitedOverview from './limited-overview.js';
 
 /** Pages that a caller with a limit sees as everyone does. */
-const AS_EVER = /^\/(?:agents\/[^/]+|evaluators(?:\/[^/]+)?|playground)$/;
+const AS_EVER = /^\/(?:agents\/[^/]+|evaluators(?:\/[^/]+)?|playground|keys)$/;
 /** Pages that show one agent, if the address names one. */
 const OF_AN_AGENT: Readonly<Record<string, string>> = {
   '/events': 'Events',

@@ -9,6 +9,7 @@ import { ConditionWalk } from '../control-parts/condition-walk.js';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { type Sign, signOfDecision } from '../control-parts/sign.js';
 import { NameLink } from '../ui/name-link.js';
+import { numberOf } from '../ui/numbers.js';
 import { UserText } from '../ui/user-text.js';
 
 /** The verdict of an explained step, and what each control did. */
@@ -34,8 +35,23 @@ function Verdict({ verdict }: { readonly verdict: EvaluateResponse }) {
     <div className="card verdict">
       <DecisionBadge sign={sign} word={word} />
       <span dir="auto">{verdict.reason ?? 'No control denies the step.'}</span>
+      <CheckedText verdict={verdict} />
       <span className="muted">revision {String(verdict.revision)}</span>
     </div>
+  );
+}
+
+/** How many controls were selected for the step, evaluated, failed and skipped. Nothing if the server does not tell. */
+function CheckedText({ verdict }: { readonly verdict: EvaluateResponse }) {
+  const { selectedControls: selected, evaluatedControls: evaluated, errors } = verdict;
+  if (selected === undefined || evaluated === undefined) return null;
+  const skipped = Math.max(0, selected - evaluated - errors.length);
+  return (
+    <span className="muted">
+      {numberOf(selected, 'control')} selected: {evaluated} evaluated
+      {errors.length > 0 && `, ${errors.length} failed`}, {skipped} skipped
+      {skipped > 0 && ' after a deny'}
+    </span>
   );
 }
 

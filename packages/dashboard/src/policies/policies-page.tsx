@@ -5,7 +5,7 @@ import { useLocation } from 'wouter';
 import { FILTERED_BY_CURSOR } from '../data/by-cursor.js';
 import { useChange } from '../data/use-change.js';
 import { POLICY_COLUMN } from '../references/columns.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { useDebounced } from '../ui/browser/use-debounced.js';
 import { NameForm } from '../ui/fields/name-form.js';
 import { FilterBar, type FilterField } from '../ui/list/filter-fields.js';
@@ -48,7 +48,7 @@ const COLUMNS: Columns<Policy> = [
 
 /** All policies, and a form for a new one. */
 export default function PoliciesPage() {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('policies.write');
   const filter = useAddressFilter();
   const sort = useSort(POLICY_ORDERS);
   const name = useDebounced(filter.get('name')).trim();
@@ -62,7 +62,7 @@ export default function PoliciesPage() {
   return (
     <Page title="Policies">
       <FilterBar fields={FILTERS} filter={filter} />
-      {isAdmin && <NewPolicy />}
+      {mayChange && <NewPolicy />}
       <List
         label="Policies"
         what="policies"

@@ -3,7 +3,7 @@ import { type Policy, type PolicyAgent, PolicyService } from '@gen/enforcement/v
 import { BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { useChange } from '../data/use-change.js';
 import { AGENT_COLUMN } from '../references/columns.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
 import { List } from '../ui/list/list.js';
 import { numberOf } from '../ui/numbers.js';
@@ -20,7 +20,7 @@ const nameOf = ({ agentName }: PolicyAgent) => agentName;
 
 /** The agents that have a policy: by labels, or because they were added. An admin adds and removes several at once. */
 export function PolicyAgents({ policy }: { readonly policy: Policy }) {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('agents.write');
   const selection = useSelection(nameOf, '');
   const query = useInfiniteQuery(
     PolicyService.method.listPolicyAgents,
@@ -31,7 +31,7 @@ export function PolicyAgents({ policy }: { readonly policy: Policy }) {
   return (
     <>
       <PolicyLabels policy={policy} />
-      {isAdmin && (
+      {mayChange && (
         <p className="links">
           <AddAgents policy={policy} />
         </p>
@@ -42,12 +42,12 @@ export function PolicyAgents({ policy }: { readonly policy: Policy }) {
         query={query}
         rowsOf={({ agents }) => agents}
         keyOf={nameOf}
-        rowClass={(agent) => (isAdmin && selection.has(agent) ? 'selected' : undefined)}
-        empty={<NoAgents isAdmin={isAdmin} />}
+        rowClass={(agent) => (mayChange && selection.has(agent) ? 'selected' : undefined)}
+        empty={<NoAgents mayChange={mayChange} />}
         above={(agents, total) => {
           const removable = agents.filter(canRemove);
           return (
-            isAdmin &&
+            mayChange &&
             removable.length > 0 && (
               <SelectionBar selection={selection} shown={removable} total={total} what="agent">
                 <RemoveAgents
@@ -61,10 +61,10 @@ export function PolicyAgents({ policy }: { readonly policy: Policy }) {
           );
         }}
         columns={[
-          isAdmin && !policy.everyAgent && selectColumn(selection, nameOf, canRemove),
+          mayChange && !policy.everyAgent && selectColumn(selection, nameOf, canRemove),
           AGENT_COLUMN,
           { head: 'Through', cell: ({ byLabels }) => wayOf(policy, byLabels) },
-          isAdmin && {
+          mayChange && {
             head: 'Action',
             cell: (agent) => canRemove(agent) && <RemoveAgent policy={policy} agentName={agent.agentName} />,
           },
@@ -80,10 +80,10 @@ function wayOf({ everyAgent }: Policy, byLabels: boolean): string {
   return byLabels ? 'its labels' : 'added';
 }
 
-function NoAgents({ isAdmin }: { readonly isAdmin: boolean }) {
+function NoAgents({ mayChange }: { readonly mayChange: boolean }) {
   return (
     <Empty title="No agent has this policy">
-      {isAdmin && <p>Add agents, or give it by labels: then agents get it when they are registered.</p>}
+      {mayChange && <p>Add agents, or give it by labels: then agents get it when they are registered.</p>}
     </Empty>
   );
 }

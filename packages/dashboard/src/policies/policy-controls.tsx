@@ -7,7 +7,7 @@ import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { signOfDecision } from '../control-parts/sign.js';
 import { useChange, useRefresh } from '../data/use-change.js';
 import { CONTROL_COLUMN } from '../references/columns.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
 import { numberOf } from '../ui/numbers.js';
 import { Empty } from '../ui/states.js';
@@ -50,7 +50,7 @@ const keyOf = ({ id }: Member) => id;
 
 /** The controls of a policy. An admin adds and removes several at once. */
 export function PolicyControls({ policy }: PolicyProps) {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('policies.write');
   const [shown, setShown] = useState(PAGE_SIZE);
   const selection = useSelection(keyOf, '');
   const { controlIds } = policy;
@@ -60,12 +60,12 @@ export function PolicyControls({ policy }: PolicyProps) {
   );
   return (
     <>
-      {isAdmin && (
+      {mayChange && (
         <div className="links">
           <AddControls policy={policy} />
         </div>
       )}
-      {isAdmin && members.length > 0 && (
+      {mayChange && members.length > 0 && (
         <SelectionBar selection={selection} shown={members} total={controlIds.length} what="control">
           <RemoveControls policy={policy} ids={selectedIds} onDone={() => selection.choose([])} />
         </SelectionBar>
@@ -74,16 +74,19 @@ export function PolicyControls({ policy }: PolicyProps) {
         label="Controls of the policy"
         rows={members}
         keyOf={keyOf}
-        rowClass={(member) => (isAdmin && selection.has(member) ? 'selected' : undefined)}
+        rowClass={(member) => (mayChange && selection.has(member) ? 'selected' : undefined)}
         empty={
           <Empty title="The policy has no controls">
             <p>Add the controls that each agent with this policy is checked by.</p>
           </Empty>
         }
         columns={[
-          isAdmin && selectColumn(selection, ({ name }) => name),
+          mayChange && selectColumn(selection, ({ name }) => name),
           ...COLUMNS,
-          isAdmin && { head: 'Action', cell: (member) => <RemoveControl policy={policy} member={member} /> },
+          mayChange && {
+            head: 'Action',
+            cell: (member) => <RemoveControl policy={policy} member={member} />,
+          },
         ]}
       />
       {shown < controlIds.length && (

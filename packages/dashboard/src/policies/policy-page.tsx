@@ -3,7 +3,7 @@ import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_p
 import { useId, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../data/use-change.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { ActionMenu } from '../ui/action-menu.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
 import { NameForm } from '../ui/fields/name-form.js';
@@ -26,7 +26,7 @@ export default function PolicyPage() {
 
 function PolicyOfId({ policyId }: { readonly policyId: number }) {
   const query = useQuery(PolicyService.method.getPolicy, { policyId });
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('policies.write');
   const policy = query.data?.policy;
   const name = policy?.name ?? `Policy ${policyId}`;
   return (
@@ -34,7 +34,7 @@ function PolicyOfId({ policyId }: { readonly policyId: number }) {
       title={name}
       heading={<UserText text={name} />}
       actions={
-        isAdmin &&
+        mayChange &&
         policy !== undefined && (
           <ActionMenu label="More">
             <RenamePolicy policy={policy} />

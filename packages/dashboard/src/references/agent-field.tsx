@@ -1,5 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import { useAgentLimit } from '../limited/agent-limit.js';
+import { useMay } from '../session/session-context.js';
 import { useDebounced } from '../ui/browser/use-debounced.js';
 import { SuggestField } from '../ui/fields/fields.js';
 
@@ -14,11 +16,15 @@ interface AgentFieldProps {
 /** A field for the name of an agent, which suggests registered ones. */
 export function AgentField({ value, onChange, required = false }: AgentFieldProps) {
   const name = useDebounced(value.trim());
-  const { data } = useQuery(AgentService.method.listAgents, {
-    limit: MAX_SUGGESTIONS,
-    ...(name === '' ? {} : { name }),
-  });
-  const suggestions = (data?.agents ?? []).map(({ agentName }) => [agentName, agentName] as const);
+  const limit = useAgentLimit();
+  const mayList = useMay('agents.read');
+  const { data } = useQuery(
+    AgentService.method.listAgents,
+    { limit: MAX_SUGGESTIONS, ...(name === '' ? {} : { name }) },
+    { enabled: mayList && limit === undefined },
+  );
+  const names = limit?.names ?? (data?.agents ?? []).map(({ agentName }) => agentName);
+  const suggestions = names.map((agentName) => [agentName, agentName] as const);
   return (
     <SuggestField
       label="Agent"

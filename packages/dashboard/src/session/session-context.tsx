@@ -9,10 +9,12 @@ import {
   useRef,
   useState,
 } from 'react';
+import { storeFor } from '../data/owned-storage.js';
 import { onSessionChange } from '../data/session-news.js';
 import { SIGNED_OUT_EVENT } from '../data/transport.js';
 import { hasUnsavedPage, releasePage } from '../ui/page/leave-guard.js';
 import { forgetPages } from '../ui/page/recent-pages-store.js';
+import type { Scope } from './scopes.js';
 import { isStillSignedIn, readSession, type SessionEnd, type SessionState } from './session-state.js';
 
 interface SessionAccess {
@@ -42,8 +44,14 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
   const [ended, setEnded] = useState<SessionEnd | null>(null);
   const queries = useQueryClient();
   const shown = useRef(state);
+  /** The namespace that this page was loaded for; its streams are shared with tabs of the same one. */
+  const loadedFor = useRef<string>(undefined);
   const take = useCallback((next: SessionState) => {
     shown.current = next;
+    if (next.kind === 'ready') {
+      storeFor(next.owner);
+      loadedFor.current = next.namespace;
+    }
     setState(next);
     setEnded(null);
   }, []);
@@ -59,6 +67,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     readSession().then(
       (next) => {
         if (next.kind !== 'ready') leave();
+        else if ((loadedFor.current ?? next.namespace) !== next.namespace) openHome();
         else if (before.kind === 'ready' && before.owner !== next.owner) reloadPage();
         else {
           take(next);
@@ -112,12 +121,24 @@ function reloadPage(): void {
   window.location.reload();
 }
 
+/** For another namespace: nothing that an address names is there. */
+export function openHome(): void {
+  releasePage();
+  window.location.assign('/ui/');
+}
+
 export function useSession(): SessionAccess {
   return useContext(SessionContext);
 }
 
-/** Whether actions that require an admin key are offered. The server checks each call in any case. */
-export function useIsAdmin(): boolean {
+/** Whether what needs a scope is offered. The server checks each call in any case. */
+export function useMay(scope: Scope): boolean {
   const { state } = useSession();
-  return state.kind === 'ready' && state.isAdmin;
+  return state.kind === 'ready' && (state.scopes === 'all' || state.scopes.has(scope));
+}
+
+/** Whether the caller is limited to agents: it may list nothing that concerns others. */
+export function useIsLimited(): boolean {
+  const { state } = useSession();
+  return state.kind === 'ready' && state.onlyAgents !== undefined;
 }

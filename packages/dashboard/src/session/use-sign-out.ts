@@ -1,6 +1,6 @@
 import { useCallback, useSyncExternalStore } from 'react';
 import type { Draft } from '../data/drafts/draft.js';
-import { draftKeeper } from '../data/drafts/draft-keeper.js';
+import { draftsOfCaller } from '../data/drafts/draft-keeper.js';
 import { flushDrafts } from '../data/drafts/flush-drafts.js';
 import { announceSessionChange } from '../data/session-news.js';
 import { signOut } from '../data/session-requests.js';
@@ -29,19 +29,19 @@ function watch(watcher: () => void): () => void {
 
 /** Ends the session of this browser, in all tabs. Undefined if there is none to end. */
 export function useSignOut(): { readonly leave: (() => void) | undefined; readonly problem: string | null } {
-  const { owner, confirm } = useConfirmedSignOut();
+  const { caller, confirm } = useConfirmedSignOut();
   const { problem } = useSyncExternalStore(watch, () => current);
   const leave = useCallback(async () => {
-    if (owner === undefined) return;
+    if (caller === undefined) return;
     await flushDrafts();
     // A browser that stores nothing has nothing to delete.
-    const drafts = await draftKeeper(owner)
+    const drafts = await draftsOfCaller(caller)
       .list()
       .catch(() => []);
     if (drafts.length === 0) await confirm();
     else publish({ drafts, problem: null });
-  }, [owner, confirm]);
-  return { leave: owner === undefined ? undefined : leave, problem };
+  }, [caller, confirm]);
+  return { leave: caller === undefined ? undefined : leave, problem };
 }
 
 /** The question whether drafts may go with the session, and its answers. */
@@ -53,12 +53,12 @@ export function useSignOutQuestion() {
 
 function useConfirmedSignOut() {
   const { state, leave } = useSession();
-  const owner = state.kind === 'ready' && state.keysRequired ? state.owner : undefined;
+  const caller = state.kind === 'ready' && state.keysRequired ? state.caller : undefined;
   const confirm = useCallback(async () => {
     try {
       await signOut();
-      if (owner !== undefined)
-        await draftKeeper(owner)
+      if (caller !== undefined)
+        await draftsOfCaller(caller)
           .clear()
           .catch(() => undefined);
       announceSessionChange();
@@ -67,6 +67,6 @@ function useConfirmedSignOut() {
     } catch (failure) {
       publish({ ...current, problem: (failure as Error).message });
     }
-  }, [owner, leave]);
-  return { owner, confirm };
+  }, [caller, leave]);
+  return { caller, confirm };
 }

@@ -2,14 +2,16 @@ import type { Letter } from './stream-letters.js';
 import type { TabBus } from './tab-bus.js';
 
 /** Changes when tabs of different versions no longer understand each other; they do not share streams then. */
-const NAME = 'control-enforcement-streams-1';
+const BASE = 'control-enforcement-streams-1';
 
 /**
- * The tabs of this browser. Browsers offer Web Locks on secure pages only; without them, each tab is by itself.
+ * The tabs of this browser that show the same namespace: what one receives is for the others as well. Browsers offer Web Locks on secure pages only; without them, each tab is by itself.
  */
-export function createTabBus(): TabBus {
+export function createTabBus(namespace: string): TabBus {
   const { locks } = navigator as { readonly locks?: LockManager };
-  return locks === undefined || typeof BroadcastChannel === 'undefined' ? aloneBus() : sharedBus(locks);
+  return locks === undefined || typeof BroadcastChannel === 'undefined'
+    ? aloneBus()
+    : sharedBus(locks, namespace === 'default' ? BASE : `${BASE} ${namespace}`);
 }
 
 /** A tab that knows no others. */
@@ -24,8 +26,9 @@ export function aloneBus(): TabBus {
 }
 
 /** Letters over BroadcastChannel: one channel for all tabs, and one for each tab, so that none gets what others need. */
-function sharedBus(locks: LockManager): TabBus {
-  const all = new BroadcastChannel(NAME);
+function sharedBus(locks: LockManager, name: string): TabBus {
+  const channelName = (tab: string) => `${name} ${tab}`;
+  const all = new BroadcastChannel(name);
   const channels = new Map<string, BroadcastChannel>();
   const channelOf = (tab: string): BroadcastChannel => {
     const known = channels.get(tab) ?? new BroadcastChannel(channelName(tab));
@@ -62,11 +65,7 @@ function sharedBus(locks: LockManager): TabBus {
           onElected();
         });
       // Rejected when the signal is aborted before the tab is the leader.
-      locks.request(NAME, { signal }, lead).catch(() => undefined);
+      locks.request(name, { signal }, lead).catch(() => undefined);
     },
   };
-}
-
-function channelName(tab: string): string {
-  return `${NAME} ${tab}`;
 }

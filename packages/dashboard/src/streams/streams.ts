@@ -1,4 +1,5 @@
 import { Code } from '@connectrpc/connect';
+import { storedNamespace } from '../data/owned-storage.js';
 import { SIGNED_OUT_EVENT } from '../data/transport.js';
 import { createTabBus } from './browser-tab-bus.js';
 import { SOURCES } from './sources.js';
@@ -8,7 +9,11 @@ let own: StreamTab | undefined;
 
 function ownTab(): StreamTab {
   // Not randomUUID, which exists on secure pages only.
-  const tab = new StreamTab(crypto.getRandomValues(new Uint32Array(4)).join(), createTabBus(), SOURCES);
+  const tab = new StreamTab(
+    crypto.getRandomValues(new Uint32Array(4)).join(),
+    createTabBus(storedNamespace()),
+    SOURCES,
+  );
   window.addEventListener('online', () => tab.wake());
   return tab;
 }

@@ -7,7 +7,7 @@ import { DraftGate } from '../drafts/draft-gate.js';
 import { useKeptDraft } from '../drafts/use-kept-draft.js';
 import { AdminOnly } from '../editor/editor-notices.js';
 import { LeaveDialog } from '../editor/save-dialogs.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { useLeaveGuard } from '../ui/page/leave-guard.js';
 import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
@@ -38,11 +38,11 @@ const BLANK: JsonObject = {
 
 /** Makes a control from a template: an example, that of a stored control, or one of one's own. */
 export default function NewTemplatePage() {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   const { parameters } = useAddressFilter();
   const example = parameters.get('example');
   const from = Number(parameters.get('from') ?? 0);
-  if (!isAdmin) return <AdminOnly title="New from template" />;
+  if (!mayChange) return <AdminOnly title="New from template" />;
   if (Number.isInteger(from) && from > 0 && from < 2 ** 31)
     return <FromControl key={from} controlId={from} />;
   const known = EXAMPLE_TEMPLATES.find(({ id }) => id === example);

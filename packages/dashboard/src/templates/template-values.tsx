@@ -11,7 +11,7 @@ import { type DenyRisk, denyRisk } from '../control-parts/deny-risk.js';
 import { DraftState } from '../drafts/draft-state.js';
 import { useKeptDraft } from '../drafts/use-kept-draft.js';
 import { ConflictDialog, LeaveDialog } from '../editor/save-dialogs.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { useLeaveGuard } from '../ui/page/leave-guard.js';
 import { Page } from '../ui/page/page.js';
 import { UserText } from '../ui/user-text.js';
@@ -48,7 +48,7 @@ interface TemplateValuesProps {
 /** Edits the values of a stored control, and its template. A regular key can try values and not store them. */
 export function TemplateValues(props: TemplateValuesProps) {
   const { control, data, template: stored, kept, onReload } = props;
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   const created = (useHistoryState() ?? {}) as CreatedState;
   const [first] = useState<TemplateDraft>(() => ({
     text: templateText(stored),
@@ -70,12 +70,12 @@ export function TemplateValues(props: TemplateValuesProps) {
   const rendering = useRendering(draft.template, draft.values);
   const { attempt, save, dismiss } = useSaveTemplate();
   const isDirty = draft.text !== saved.draft.text || !isSameJson(draft.values, saved.draft.values);
-  const held = useLeaveGuard(isAdmin && isDirty);
+  const held = useLeaveGuard(mayChange && isDirty);
   const keeping = useKeptDraft({
     place: valuesPlace(control.id),
     title: `Values of ${control.name}`,
     value: keptTemplate({ name: '', text: draft.text, values: draft.values, version: saved.version }),
-    isDirty: isAdmin && isDirty,
+    isDirty: mayChange && isDirty,
   });
   const [asking, setAsking] = useState<Asking | null>(null);
   const { template, values } = draft;
@@ -114,7 +114,7 @@ export function TemplateValues(props: TemplateValuesProps) {
       actions={
         <span className="links">
           <Link href={`/controls/${control.id}`}>Open the control</Link>
-          {isAdmin && (
+          {mayChange && (
             <Link href={`/templates/new?from=${control.id}`}>Another control from this template</Link>
           )}
         </span>
@@ -160,7 +160,7 @@ export function TemplateValues(props: TemplateValuesProps) {
         onText={(text) => setDraft((old) => withText(old, text, readTemplate(text)))}
         onValues={(next) => setDraft((old) => ({ ...old, values: next }))}
         actions={
-          isAdmin ? (
+          mayChange ? (
             <>
               <div className="save-actions">
                 <button type="button" className="primary" disabled={!canSave} onClick={() => submit(false)}>

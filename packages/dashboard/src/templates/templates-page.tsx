@@ -5,7 +5,7 @@ import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { signOfDecision } from '../control-parts/sign.js';
 import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { CONTROL_COLUMN } from '../references/columns.js';
-import { useIsAdmin } from '../session/session-context.js';
+import { useMay } from '../session/session-context.js';
 import { useDebounced } from '../ui/browser/use-debounced.js';
 import { FilterBar, type FilterField } from '../ui/list/filter-fields.js';
 import { List } from '../ui/list/list.js';
@@ -53,7 +53,7 @@ const COLUMNS: Columns<ControlSummary> = [
 
 /** The controls that are made from templates, drafts included. */
 export default function TemplatesPage() {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   const filter = useAddressFilter();
   const enabled = filter.get('enabled');
   const name = useDebounced(filter.get('name')).trim();
@@ -71,7 +71,7 @@ export default function TemplatesPage() {
     <Page
       title="Templates"
       actions={
-        isAdmin && (
+        mayChange && (
           <Link className="action" href="/templates/new">
             New from template
           </Link>
@@ -86,7 +86,7 @@ export default function TemplatesPage() {
         columns={COLUMNS}
         rowsOf={({ controls }) => controls}
         keyOf={({ id }) => id}
-        empty={<NoTemplates isFiltered={name !== '' || enabled !== ''} isAdmin={isAdmin} />}
+        empty={<NoTemplates isFiltered={name !== '' || enabled !== ''} mayChange={mayChange} />}
       />
     </Page>
   );
@@ -98,20 +98,20 @@ function isDraft({ templateRendered }: ControlSummary): boolean {
 
 interface NoTemplatesProps {
   readonly isFiltered: boolean;
-  readonly isAdmin: boolean;
+  readonly mayChange: boolean;
 }
 
-function NoTemplates({ isFiltered, isAdmin }: NoTemplatesProps) {
+function NoTemplates({ isFiltered, mayChange }: NoTemplatesProps) {
   if (isFiltered) return <Empty title="No control made from a template matches the filters" />;
   return (
     <>
       <Empty title="No control is made from a template yet">
         <p>
           A template is a definition with parameters: who fills in a control needs to know the words or the
-          pattern, not the definition. {isAdmin && 'Begin with one of these, or write your own:'}
+          pattern, not the definition. {mayChange && 'Begin with one of these, or write your own:'}
         </p>
       </Empty>
-      {isAdmin && <TemplateStarts />}
+      {mayChange && <TemplateStarts />}
     </>
   );
 }

@@ -3,12 +3,14 @@ import { useEffect, useState } from 'react';
 interface CopyButtonProps {
   readonly label: string;
   readonly text: string;
+  /** Called when the text is in the clipboard, or shown to be copied by hand. */
+  readonly onCopied?: () => void;
 }
 
 type Outcome = 'none' | 'copied' | 'by hand';
 
 /** Copies a text. Where the browser has no access to the clipboard, as over plain HTTP, it shows the text selected. */
-export function CopyButton({ label, text }: CopyButtonProps) {
+export function CopyButton({ label, text, onCopied }: CopyButtonProps) {
   const [outcome, setOutcome] = useState<Outcome>('none');
   // biome-ignore lint/correctness/useExhaustiveDependencies: another text is not copied yet
   useEffect(() => setOutcome('none'), [text]);
@@ -19,6 +21,7 @@ export function CopyButton({ label, text }: CopyButtonProps) {
     } catch {
       setOutcome('by hand');
     }
+    onCopied?.();
   };
   return (
     <span className="copy">

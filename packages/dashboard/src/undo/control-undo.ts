@@ -1,5 +1,9 @@
-import { ConnectError, createClient } from '@connectrpc/connect';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
+import {
+  type ControlBinding,
+  ControlBindingService,
+} from '@gen/enforcement/v1/control_binding_service_pb.js';
 import type { Pagination } from '@gen/enforcement/v1/control_pb.js';
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
@@ -9,6 +13,7 @@ import type { UndoOffer, UndoResult } from './undo-store.js';
 
 const agents = createClient(AgentService, transport);
 const controls = createClient(ControlService, transport);
+const bindings = createClient(ControlBindingService, transport);
 const policies = createClient(PolicyService, transport);
 
 const PAGE = 100;
@@ -33,6 +38,7 @@ export interface ControlRemains {
   readonly control: GetControlResponse;
   readonly agentNames: readonly string[];
   readonly policyIds: readonly number[];
+  readonly bindings: readonly Pick<ControlBinding, 'targetType' | 'targetId' | 'enabled'>[];
 }
 
 /** Reads what a control consists of and is linked to; null if that cannot be created again. */
@@ -46,12 +52,23 @@ export async function readRemains(controlId: number): Promise<ControlRemains | n
     (cursor) => controls.listControlPolicies({ controlId, limit: PAGE, ...cursor }),
     (page) => page.policies,
   );
-  if (control.data === undefined || linked === null || containing === null) return null;
+  const bound = await allPages(
+    (cursor) => bindings.listControlBindings({ controlId, limit: PAGE, ...cursor }),
+    (page) => page.bindings,
+  ).catch(withoutBindings);
+  if (control.data === undefined || linked === null || containing === null || bound === null) return null;
   return {
     control,
     agentNames: linked.filter(({ direct }) => direct).map(({ agentName }) => agentName),
     policyIds: containing.map(({ id }) => id),
+    bindings: bound,
   };
+}
+
+/** A server of an earlier version has none. */
+function withoutBindings(error: unknown): readonly ControlBinding[] {
+  if (ConnectError.from(error).code === Code.Unimplemented) return [];
+  throw error;
 }
 
 /** For a control that was deleted. Its number and its versions are not those of before, which is said. */
@@ -64,7 +81,12 @@ export function deleteUndo(remains: ControlRemains): UndoOffer {
   };
 }
 
-async function createAgain({ control, agentNames, policyIds }: ControlRemains): Promise<UndoResult> {
+async function createAgain({
+  control,
+  agentNames,
+  policyIds,
+  bindings: bound,
+}: ControlRemains): Promise<UndoResult> {
   const { name, data } = control;
   if (data === undefined) throw new Error('the definition could not be read');
   const { template, templateValues } = data;
@@ -80,7 +102,10 @@ async function createAgain({ control, agentNames, policyIds }: ControlRemains): 
   };
   for (const policyId of policyIds) await link(policies.addPolicyControl({ policyId, controlId }));
   for (const agentName of agentNames) await link(agents.addAgentControl({ agentName, controlId }));
-  const links = agentNames.length + policyIds.length;
+  for (const { targetType, targetId, enabled } of bound) {
+    await link(bindings.upsertControlBinding({ controlId, targetType, targetId, enabled }));
+  }
+  const links = agentNames.length + policyIds.length + bound.length;
   const href = `/controls/${controlId}`;
   if (failures.length === 0) return { text: `${name} is there again, as control ${controlId}.`, href };
   const [first] = failures;

@@ -1,4 +1,5 @@
 -- Namespaces, keys, and controls that are bound to targets. What exists belongs to the namespace "default".
+-- Incompatible before 20261121000000_agents_and_controls: none; a trigger is replaced by one with the same effect in "default"
 
 -- CreateTable
 CREATE TABLE "namespaces" (
@@ -115,3 +116,12 @@ CREATE INDEX "audit_entries_namespace_position_idx" ON "audit_entries"("namespac
 
 -- AddForeignKey
 ALTER TABLE "control_bindings" ADD CONSTRAINT "control_bindings_control_id_fkey" FOREIGN KEY ("control_id") REFERENCES "controls"("id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- Agents have the policies that are for every agent of their namespace.
+CREATE OR REPLACE FUNCTION "agents_every_agent"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO "agent_policies" ("agent_id", "policy_id")
+    SELECT NEW."id", "id" FROM "policies" WHERE "every_agent" AND "namespace" = NEW."namespace";
+    RETURN NULL;
+END;
+$$;

@@ -1,4 +1,5 @@
 -- Namespaces, keys, and controls that are bound to targets. What exists belongs to the namespace "default".
+-- Incompatible before 20261121000000_agents_and_controls: none; a trigger is replaced by one with the same effect in "default"
 
 -- CreateTable
 CREATE TABLE "namespaces" (
@@ -107,3 +108,11 @@ CREATE INDEX "policies_namespace_id_idx" ON "policies"("namespace", "id");
 
 -- CreateIndex
 CREATE INDEX "audit_entries_namespace_position_idx" ON "audit_entries"("namespace", "position");
+
+-- Agents have the policies that are for every agent of their namespace.
+DROP TRIGGER "agents_every_agent";
+CREATE TRIGGER "agents_every_agent" AFTER INSERT ON "agents"
+BEGIN
+    INSERT INTO "agent_policies" ("agent_id", "policy_id")
+    SELECT NEW."id", "id" FROM "policies" WHERE "every_agent" AND "namespace" = NEW."namespace";
+END;

@@ -7,7 +7,7 @@ import {
 import { memberChanges } from '../../control-parts/definition-changes.js';
 import { useUsageText } from '../../control-parts/use-control-usage.js';
 import { useChange } from '../../data/use-change.js';
-import { useIsAdmin } from '../../session/session-context.js';
+import { useMay } from '../../session/session-context.js';
 import { ConfirmButton } from '../../ui/confirm-button.js';
 import { numberOf } from '../../ui/numbers.js';
 import { ChangeLines } from './change-list.js';
@@ -30,13 +30,13 @@ interface RestoreVersionProps {
 
 /** Restores a version, after a confirmation that says what changes and for whom. Nothing for regular keys. */
 export function RestoreVersion({ control, versionNum, snapshot, onRestored }: RestoreVersionProps) {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   const usage = useUsageText(control.id);
   const restore = useChange(ControlService.method.restoreControlVersion, (reply) =>
     onRestored({ versionNum, newVersionNum: reply.versionNum, warnings: reply.warnings }),
   );
   const changes = memberChanges(versionValue(control), versionValue(snapshot));
-  if (!isAdmin || snapshot.data === undefined || changes.length === 0) return null;
+  if (!mayChange || snapshot.data === undefined || changes.length === 0) return null;
   return (
     <ConfirmButton
       verb="Restore"

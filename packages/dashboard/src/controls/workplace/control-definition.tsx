@@ -2,12 +2,12 @@ import type { GetControlResponse } from '@gen/enforcement/v1/control_service_pb.
 import { Link } from 'wouter';
 import { ControlWarnings } from '../../control-parts/control-warnings.js';
 import { DefinitionView } from '../../control-parts/definition-view.js';
-import { useIsAdmin } from '../../session/session-context.js';
+import { useMay } from '../../session/session-context.js';
 import { Empty } from '../../ui/states.js';
 
 /** The definition of a control in words, or why there is none. */
 export function ControlDefinitionView({ control: { id, data } }: { readonly control: GetControlResponse }) {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('controls.write');
   if (data === undefined) {
     return (
       <Empty title="The stored definition cannot be read">
@@ -28,7 +28,10 @@ export function ControlDefinitionView({ control: { id, data } }: { readonly cont
       )}
       <ControlWarnings data={data} />
       {!isDraft && (
-        <DefinitionView data={data} editedControl={isAdmin && data.template === undefined ? id : undefined} />
+        <DefinitionView
+          data={data}
+          editedControl={mayChange && data.template === undefined ? id : undefined}
+        />
       )}
     </>
   );

@@ -1,5 +1,6 @@
+import { isOwnerOf } from '../owner.js';
 import type { Draft } from './draft.js';
-import { draftDatabase } from './draft-database.js';
+import { draftDatabase, type SealedDraft } from './draft-database.js';
 import { openDraft, sealDraft } from './draft-seal.js';
 
 /** Keeps the drafts of one owner. */
@@ -25,31 +26,62 @@ export function draftKeeper(owner: string): DraftKeeper {
   let keeper = keepers.get(owner);
   if (keeper === undefined) {
     // Plain http elsewhere than at localhost has no keys: drafts live as long as the tab.
-    keeper = isSecureContext && 'indexedDB' in window ? sealedKeeper(owner) : memoryKeeper();
+    keeper = hasSeals() ? sealedKeeper(owner) : memoryKeeper();
     keepers.set(owner, keeper);
   }
   return keeper;
 }
 
-function sealedKeeper(owner: string): DraftKeeper {
-  const own = async () => {
-    const all = await draftDatabase.all();
-    const oldest = Date.now() - MAX_DRAFT_AGE_MS;
-    const expired = all.filter(({ savedAt }) => savedAt < oldest);
-    await Promise.all(expired.map((draft) => draftDatabase.remove(draft.owner, draft.place)));
-    return all
-      .filter((draft) => draft.owner === owner && draft.savedAt >= oldest)
-      .toSorted((one, other) => other.savedAt - one.savedAt);
+/** All drafts of a caller, in all of its namespaces: they go together. */
+export function draftsOfCaller(caller: string): Pick<DraftKeeper, 'list' | 'clear'> {
+  if (hasSeals()) {
+    const isOwn = (owner: string) => isOwnerOf(caller, owner);
+    return {
+      list: () => openAll(isOwn),
+      async clear() {
+        const drafts = await sealedDrafts(isOwn);
+        await Promise.all(drafts.map(({ owner, place }) => draftDatabase.remove(owner, place)));
+        const owners = new Set(drafts.map(({ owner }) => owner));
+        await Promise.all([...owners].map((owner) => draftDatabase.forgetKey(owner)));
+      },
+    };
+  }
+  const own = () => [...keepers].filter(([owner]) => isOwnerOf(caller, owner)).map(([, keeper]) => keeper);
+  return {
+    list: async () => (await Promise.all(own().map((keeper) => keeper.list()))).flat(),
+    clear: async () => void (await Promise.all(own().map((keeper) => keeper.clear()))),
   };
+}
+
+function hasSeals(): boolean {
+  return isSecureContext && 'indexedDB' in window;
+}
+
+/** The sealed drafts of some owners, latest first; old ones are deleted. */
+async function sealedDrafts(isOwn: (owner: string) => boolean): Promise<readonly SealedDraft[]> {
+  const all = await draftDatabase.all();
+  const oldest = Date.now() - MAX_DRAFT_AGE_MS;
+  const expired = all.filter(({ savedAt }) => savedAt < oldest);
+  await Promise.all(expired.map((draft) => draftDatabase.remove(draft.owner, draft.place)));
+  return all
+    .filter((draft) => isOwn(draft.owner) && draft.savedAt >= oldest)
+    .toSorted((one, other) => other.savedAt - one.savedAt);
+}
+
+async function openAll(isOwn: (owner: string) => boolean): Promise<readonly Draft[]> {
+  const drafts = await Promise.all((await sealedDrafts(isOwn)).map(openDraft));
+  return drafts.filter((draft) => draft !== null);
+}
+
+function sealedKeeper(owner: string): DraftKeeper {
+  const isOwn = (other: string) => other === owner;
+  const own = () => sealedDrafts(isOwn);
   return {
     async read(place) {
       const sealed = (await own()).find((draft) => draft.place === place);
       return sealed === undefined ? null : openDraft(sealed);
     },
-    async list() {
-      const drafts = await Promise.all((await own()).map(openDraft));
-      return drafts.filter((draft) => draft !== null);
-    },
+    list: () => openAll(isOwn),
     async write(draft) {
       if (isTooLarge(draft)) return false;
       await draftDatabase.write(await sealDraft(owner, { ...draft, savedAt: Date.now() }));

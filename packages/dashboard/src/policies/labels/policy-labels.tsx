@@ -1,7 +1,7 @@
 import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { useEffect, useId, useRef, useState } from 'react';
 import { useChange } from '../../data/use-change.js';
-import { useIsAdmin } from '../../session/session-context.js';
+import { useMay } from '../../session/session-context.js';
 import { numberOf } from '../../ui/numbers.js';
 import { Problem, QueryState } from '../../ui/states.js';
 import { type LabelChange, useLabelChange } from './label-change.js';
@@ -13,10 +13,10 @@ const NAMED = 10;
 
 /** Which labels give a policy to agents; an admin changes them. */
 export function PolicyLabels({ policy }: { readonly policy: Policy }) {
-  const isAdmin = useIsAdmin();
+  const mayChange = useMay('policies.write');
   const [isOpen, setOpen] = useState(false);
   const { agentLabels } = policy;
-  if (agentLabels.length === 0 && !isAdmin) return null;
+  if (agentLabels.length === 0 && !mayChange) return null;
   return (
     <div className="links">
       {agentLabels.length === 0 ? (
@@ -28,7 +28,7 @@ export function PolicyLabels({ policy }: { readonly policy: Policy }) {
           <span>have it, also those that are registered later.</span>
         </>
       )}
-      {isAdmin && (
+      {mayChange && (
         <button type="button" onClick={() => setOpen(true)}>
           {agentLabels.length === 0 ? 'Give by labels…' : 'Edit labels…'}
         </button>

@@ -8,6 +8,8 @@ interface PopoverProps {
   readonly button: ReactNode;
   /** Name of the button, if what it shows is not enough. It has the shown text in it. */
   readonly buttonLabel?: string;
+  /** Further class of the whole. */
+  readonly className?: string;
   readonly children: (close: () => void) => ReactNode;
 }
 
@@ -15,7 +17,7 @@ interface PopoverProps {
 const EDGE = 8;
 
 /** A button that opens a small dialog below it. Escape, a click elsewhere and leaving it with Tab close it. */
-export function Popover({ label, button, buttonLabel, children }: PopoverProps) {
+export function Popover({ label, button, buttonLabel, className, children }: PopoverProps) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const root = useRef<HTMLDivElement>(null);
@@ -45,7 +47,7 @@ export function Popover({ label, button, buttonLabel, children }: PopoverProps) 
     // biome-ignore lint/a11y/noStaticElementInteractions: it only closes what is open
     <div
       ref={root}
-      className="popover"
+      className={className === undefined ? 'popover' : `popover ${className}`}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || !isOpen) return;
         event.preventDefault();

@@ -1,15 +1,16 @@
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { ownedItem } from '../../data/owned-storage.js';
 import { readViews, type SavedView, writeViews } from './views.js';
 
-const STORED_AS = 'saved-views';
+const stored = ownedItem('saved-views');
 const listeners = new Set<() => void>();
 
-/** The views of this browser, as they change in this tab and in others. */
+/** The views of the caller in this browser and its namespace, as they change in this tab and in others. */
 export function useViews(): readonly [readonly SavedView[], (views: readonly SavedView[]) => void] {
-  const text = useSyncExternalStore(subscribe, storedText, () => null);
+  const text = useSyncExternalStore(subscribe, stored.read, () => null);
   const views = useMemo(() => readViews(text), [text]);
   const store = useCallback((next: readonly SavedView[]) => {
-    localStorage.setItem(STORED_AS, writeViews(next));
+    stored.write(writeViews(next));
     for (const listener of listeners) listener();
   }, []);
   return [views, store];
@@ -22,8 +23,4 @@ function subscribe(listener: () => void): () => void {
     listeners.delete(listener);
     window.removeEventListener('storage', listener);
   };
-}
-
-function storedText(): string | null {
-  return localStorage.getItem(STORED_AS);
 }

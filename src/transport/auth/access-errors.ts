@@ -1,0 +1,62 @@
+import type { Principal } from '../../contract/call/handler.js';
+import { type RoleTable, scopesOfRole } from '../../contract/call/scopes.js';
+import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
+import type { ProtectedMethod } from '../admission/call-class.js';
+
+/** What a caller has shown. */
+export type CredentialKind = 'key' | 'token' | 'session';
+
+/** How texts name the credentials. */
+const NAMES: Readonly<Record<CredentialKind, string>> = {
+  key: 'key',
+  token: 'bearer token',
+  session: 'browser session',
+};
+
+/** Completes "This call needs …" for a caller that may not do what admins may. Deployed clients show the first one. */
+const ADMIN_NEEDS: Readonly<Record<CredentialKind, string>> = {
+  key: 'an admin key',
+  token: 'a bearer token with a role that stands for admin',
+  session: 'a session that was started with an admin key',
+};
+
+const ADMIN_HINTS: Readonly<Record<CredentialKind, string>> = {
+  key: 'Use a key with the role admin: one of SERVICE_ADMIN_API_KEYS, or of the keys file (SERVICE_KEYS_FILE).',
+  token: 'Assign a role of SERVICE_OIDC_ADMIN_ROLES at the issuer, or use an admin key.',
+  session: 'Log out, and log in again with a key that has the role admin.',
+};
+
+/** The error of a call whose caller has none of the scopes of its method: it names them. */
+export function missingScope(
+  principal: Principal,
+  { scopes, scopeMask }: ProtectedMethod,
+  kind: CredentialKind,
+  roles: RoleTable,
+): ServiceError {
+  const names = scopes.join(' or ');
+  const isForAdmins = isOfAdminsOnly(scopeMask, roles) && principal.level !== 'admin';
+  if (isForAdmins)
+    return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+      detail: `This call needs ${ADMIN_NEEDS[kind]}, or the scope ${names}.`,
+      hint: ADMIN_HINTS[kind],
+    });
+  const able = [...roles.values()].filter((role) => (role.scopes & scopeMask) !== 0).map(({ name }) => name);
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: `This call needs the scope ${names}, which its ${NAMES[kind]} does not have.`,
+    hint: `Use a key with the scope, or with one of the roles that have it: ${able.join(', ')}.`,
+  });
+}
+
+/** Whether regular keys have none of these scopes, and admin keys have one. */
+function isOfAdminsOnly(scopeMask: number, roles: RoleTable): boolean {
+  const regular = roles.get('regular')?.scopes ?? 0;
+  return (regular & scopeMask) === 0 && (scopesOfRole('admin') & scopeMask) !== 0;
+}
+
+/** The error of every call of a caller whose namespace does not exist. */
+export function missingNamespace(name: string, kind: CredentialKind): ServiceError {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: `The namespace ${name} of this ${NAMES[kind]} does not exist, or is deleted.`,
+    hint: 'Create the namespace, or use a key of one that exists.',
+  });
+}
