@@ -34,8 +34,16 @@ export function createCaller(url, apiKey) {
   };
 }
 
+/** Keys of the demonstration. Their secrets are thrown away. */
+const KEYS = [
+  { name: 'reports', role: 'viewer', owner: 'analytics team' },
+  { name: 'support desk', role: 'agent', owner: 'support team', agents: ['support-assistant'] },
+];
+/** Targets of the first control. */
+const TARGETS = ['checkout', 'returns'];
+
 /**
- * Agents, controls with their links and versions, and policies.
+ * Agents, controls with their links, bindings and versions, policies, and keys.
  * @param {ReturnType<typeof createCaller>} call
  */
 export async function loadDefinitions(call) {
@@ -58,6 +66,11 @@ export async function loadDefinitions(call) {
     latest.set(name, change(latest.get(name)));
     await call('PUT', `/controls/${ids.get(name)}/data`, { data: latest.get(name) });
   }
+  const [bound] = ids.values();
+  for (const target_id of TARGETS) {
+    await call('PUT', '/control-bindings', { target_type: 'project', target_id, control_id: bound });
+  }
+  for (const key of KEYS) await call('POST', '/keys', key);
 }
 
 /**

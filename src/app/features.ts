@@ -1,8 +1,10 @@
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
+import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
@@ -13,7 +15,9 @@ import { createAgents } from '../agents/agents.js';
 import { createLabelUpkeep } from '../agents/label-upkeep.js';
 import { createRegistrationNotes } from '../agents/registration-notes.js';
 import { type Audit, createAudit } from '../audit/audit.js';
+import { createBindings } from '../bindings/bindings.js';
 import { type AgentKey, nameOfKey, namespaceOfKey } from '../contract/call/namespace.js';
+import { roleTable } from '../contract/call/scopes.js';
 import { createControls } from '../controls/controls.js';
 import { createFacetUpkeep } from '../controls/facet-upkeep.js';
 import { MAX_EVALUATIONS } from '../decisions/evaluate-request.js';
@@ -27,6 +31,7 @@ import { createServiceEventStore } from '../events/create-event-store.js';
 import { createObservability, type Observability } from '../events/observability.js';
 import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.js';
 import { createExplain } from '../explain/explain.js';
+import { createKeys } from '../keys/keys.js';
 import { createNamespaces } from '../namespaces/namespaces.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { createPolicies } from '../policies/policies.js';
@@ -193,11 +198,23 @@ export async function createFeatures(
         }),
       ),
       feature(ControlService, controls.controls),
+      feature(ControlBindingService, createBindings(parts)),
       feature(PolicyService, createPolicies({ ...parts, catchUpLabels: labels.catchUp })),
       feature(TemplateService, controls.templates),
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),
       feature(AuditService, audit.handlers),
+      feature(
+        KeyService,
+        createKeys({
+          database,
+          mutate,
+          roles: roleTable(config.auth.validationAccess),
+          namespaces: programs.namespaces,
+          applied: () => programs.liveKeys.refreshed(),
+          now,
+        }),
+      ),
       feature(NamespaceService, namespaces.handlers),
       feature(ServerService, { ...serverInfo, ...problems.handlers }),
       // The other RPCs are evaluations, which the transport serves without handlers.

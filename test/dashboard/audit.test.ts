@@ -54,7 +54,10 @@ describeOnSqlite('the audit log in the dashboard', (freshDatabaseUrl) => {
       await expect.poll(() => rows.count()).toBe(2);
       await page.getByRole('button', { name: 'Remove name: CARD-NUM' }).click();
       await filterBy(page, 'resource:server');
-      await page.getByRole('alert').getByText('Possible are: agent, control, policy, control_binding, key, namespace, database.').waitFor();
+      await page
+        .getByRole('alert')
+        .getByText('Possible are: agent, control, policy, control_binding, key, namespace, database.')
+        .waitFor();
       await filterBy(page, 'actor:adm action:control.cr');
       await page.getByRole('button', { name: 'Remove action: control.cr' }).waitFor();
       await rows.filter({ hasText: 'control.create' }).first().waitFor();

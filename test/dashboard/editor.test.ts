@@ -322,7 +322,7 @@ describeOnSqlite('the editor of controls', (freshDatabaseUrl) => {
     await open(
       '/controls/new',
       async ({ page }) => {
-        await page.getByText('Only an admin key can write controls').waitFor();
+        await page.getByText('This key cannot write controls').waitFor();
         await page.getByRole('link', { name: 'the controls' }).click();
         await page.getByRole('link', { name: 'watch-refunds' }).click();
         await page.getByRole('heading', { level: 1, name: 'watch-refunds' }).waitFor();

@@ -304,14 +304,14 @@ describeOnSqlite('evaluators and templates in a browser', (freshDatabaseUrl) => 
     await open(
       `/controls/${hostileId}/template`,
       async ({ page }) => {
-        await page.getByText('Storing them needs an admin key.').waitFor();
+        await page.getByText('Storing them needs the scope controls.write.').waitFor();
         await page.getByRole('region', { name: 'Preview' }).getByText('observe').first().waitFor();
         expect(await page.getByRole('button', { name: /Save|Create/ }).count()).toBe(0);
         await page.goto(address('/templates'));
         await page.getByRole('link', { name: 'hostile-template' }).waitFor();
         expect(await page.getByRole('link', { name: /New/ }).count()).toBe(0);
         await page.goto(address('/templates/new'));
-        await page.getByText('Only an admin key can write controls').waitFor();
+        await page.getByText('This key cannot write controls').waitFor();
         await page.goto(address('/evaluators/regex'));
         await page.getByRole('cell', { name: 'pattern', exact: true }).waitFor();
         expect(await page.getByRole('tab', { name: 'Try it' }).count()).toBe(0);

@@ -95,6 +95,7 @@ describeOnSqlite('An empty service', (freshDatabaseUrl) => {
       async ({ page, problems }) => {
         await page.getByText(told).waitFor();
         const agents = page.getByRole('region', { name: 'Agents of this key' });
+        await agents.getByRole('row').nth(1).waitFor();
         expect(await agents.getByRole('row').nth(1).getByRole('cell').allInnerTexts()).toEqual([
           AGENT,
           '0',

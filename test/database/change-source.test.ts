@@ -16,6 +16,9 @@ import { executeSql } from '../support/sql.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
+const NOTHING_ELSE = { targets: [], access: false };
+const ANY_ACCESS = { targets: [], access: true };
+
 async function commit(database: Database, change?: Change): Promise<number> {
   const { revision } = await database.mutate(async () => ({
     value: null,
@@ -52,10 +55,10 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     expect(await source.read(before)).toEqual({
       revision: before + 4,
       changes: [
-        { revision: before + 1, agents: ['a', 'é"😀'], controls: [7], policies: [] },
-        { revision: before + 2, agents: [], controls: [], policies: [] },
-        { revision: before + 3, agents: [], controls: [2 ** 31 - 1], policies: [] },
-        { revision: before + 4, agents: [], controls: [5], policies: [3, 4] },
+        { revision: before + 1, agents: ['a', 'é"😀'], controls: [7], policies: [], ...NOTHING_ELSE },
+        { revision: before + 2, agents: [], controls: [], policies: [], ...NOTHING_ELSE },
+        { revision: before + 3, agents: [], controls: [2 ** 31 - 1], policies: [], ...NOTHING_ELSE },
+        { revision: before + 4, agents: [], controls: [5], policies: [3, 4], ...NOTHING_ELSE },
       ],
     });
     expect((await source.read(before + 3)).changes).toHaveLength(1);
@@ -69,7 +72,13 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     });
     await commit(database, { agents: [keyOf('agent')], policies: [1] });
     expect((await source.read(before)).changes).toEqual(
-      [1, 2, 3].map((count) => ({ revision: before + count, agents: 'any', controls: [], policies: [] })),
+      [1, 2, 3].map((count) => ({
+        revision: before + count,
+        agents: 'any',
+        controls: [],
+        policies: [],
+        ...ANY_ACCESS,
+      })),
     );
   });
 
@@ -81,7 +90,7 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
        INSERT INTO "changes" ("revision", "agents", "controls") VALUES (${before + 1}, '["an-agent"]', '[]')`,
     );
     expect((await source.read(before)).changes).toEqual([
-      { revision: before + 1, agents: 'any', controls: [], policies: [] },
+      { revision: before + 1, agents: 'any', controls: [], policies: [], ...ANY_ACCESS },
     ]);
   });
 
@@ -148,8 +157,8 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     expect(await source.read(told)).toEqual({
       revision: next,
       changes: [
-        { revision: told + 1, agents: 'any', controls: [], policies: [] },
-        { revision: next, agents: [keyOf('agent')], controls: [], policies: [] },
+        { revision: told + 1, agents: 'any', controls: [], policies: [], ...ANY_ACCESS },
+        { revision: next, agents: [keyOf('agent')], controls: [], policies: [], ...NOTHING_ELSE },
       ],
     });
   });

@@ -76,7 +76,9 @@ describeOnEachEmptyDatabase('a database that comes late', (freshDatabaseUrl, kin
       () => source.read(revision - 1),
       (news) => news.revision === revision,
     );
-    expect(changes).toEqual([{ revision, agents: ['some-agent-1'], controls: [], policies: [] }]);
+    expect(changes).toEqual([
+      { revision, agents: ['some-agent-1'], controls: [], policies: [], targets: [], access: false },
+    ]);
     await source.close();
     await expect(source.read(0)).rejects.toThrow();
   });

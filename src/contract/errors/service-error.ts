@@ -8,10 +8,12 @@ export type ErrorResource =
   | 'Step'
   | 'Evaluator'
   | 'Control'
+  | 'ControlBinding'
   | 'Policy'
   | 'Evaluation'
   | 'Request'
-  | 'Namespace';
+  | 'Namespace'
+  | 'ApiKey';
 
 /** One problem of a request. */
 export interface ErrorItem {

@@ -6,9 +6,10 @@ import { Empty } from '../ui/states.js';
 export function AdminOnly({ title }: { readonly title: string }) {
   return (
     <Page title={title}>
-      <Empty title="Only an admin key can write controls">
+      <Empty title="This key cannot write controls">
         <p>
-          Sign in with an admin key, or look at <Link href="/controls">the controls</Link>.
+          It needs the scope <code>controls.write</code>, which the roles editor and admin have. Sign in with
+          another key, or look at <Link href="/controls">the controls</Link>.
         </p>
       </Empty>
     </Page>

@@ -11,6 +11,7 @@ import { STARTER_CONTROLS, STARTER_POLICY } from './starter-policy.js';
 /** Installs the starter policy after saying what that creates. */
 export function InstallButton() {
   const mayChange = useMay('controls.write');
+  const mayGive = useMay('policies.write');
   const transport = useTransport();
   const refresh = useRefresh();
   const install = useMutation({
@@ -20,7 +21,10 @@ export function InstallButton() {
       refresh(PolicyService.method.updatePolicy);
     },
   });
-  if (!mayChange) return <p className="muted">An admin key can install it with one click here.</p>;
+  if (!mayChange || !mayGive)
+    return (
+      <p className="muted">A key that may write controls and policies can install it with one click here.</p>
+    );
   return (
     <ConfirmButton
       verb="Install"

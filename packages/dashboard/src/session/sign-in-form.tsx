@@ -61,7 +61,7 @@ export function SignInForm({ className, children }: SignInFormProps) {
       </button>
       <IssuerSignIn />
       <p className="muted">
-        A regular key can read; an admin key can also change. The key is not stored in the browser.
+        What you can do follows from the role of the key. The key is not stored in the browser.
       </p>
     </form>
   );

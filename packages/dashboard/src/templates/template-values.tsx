@@ -179,7 +179,9 @@ export function TemplateValues(props: TemplateValuesProps) {
               <SaveProblem attempt={attempt} />
             </>
           ) : (
-            <p className="muted">Other values can be tried here. Storing them needs an admin key.</p>
+            <p className="muted">
+              Other values can be tried here. Storing them needs the scope controls.write.
+            </p>
           )
         }
       />

@@ -18,6 +18,8 @@ export const GO_LETTERS: Readonly<Record<string, string>> = {
   '/evaluators': 'v',
   '/playground': 'y',
   '/audit': 'u',
+  '/keys': 'k',
+  '/namespaces': 'n',
 };
 
 /** Time within which the second key of `g x` must follow. */

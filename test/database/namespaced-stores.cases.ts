@@ -1,0 +1,326 @@
+import { createAgentLabelStore } from '../../src/agents/agent-label-store.js';
+import { createAgentPolicyStore } from '../../src/agents/agent-policy-store.js';
+import { createAgentStore } from '../../src/agents/agent-store.js';
+import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
+import { createControlStore } from '../../src/controls/control-store.js';
+import { createControlUsersStore } from '../../src/controls/control-users-store.js';
+import { createControlVersionStore } from '../../src/controls/control-version-store.js';
+import { createPolicyControlStore } from '../../src/controls/policy-control-store.js';
+import type { Scoped } from '../../src/database/scoped.js';
+import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
+import { createPolicyStore } from '../../src/policies/policy-store.js';
+import { newControl } from './support.js';
+
+/** Names and ids of one agent with a control and a policy, of a control and a policy without an agent, or of nothing. */
+export interface Things {
+  readonly agentName: string;
+  readonly agentId: number;
+  readonly controlName: string;
+  readonly controlId: number;
+  readonly policyName: string;
+  readonly policyId: number;
+  readonly spareControlId: number;
+  readonly sparePolicyId: number;
+}
+
+/** Calls a method with what `of` names, and where it takes two things, also with one of the namespace of the store. */
+type Case<Store> = (store: Store, of: Things, own: Things) => Promise<unknown>;
+
+type CasesOf<Store> = { readonly [Method in keyof Store]: Case<Store> };
+
+/** A factory of stores, and a case for each of their methods. */
+export interface StoreCases {
+  readonly create: (scope: Scoped) => object;
+  readonly cases: Readonly<Record<string, Case<never>>>;
+}
+
+function casesOf<Store extends object>(create: (scope: Scoped) => Store, cases: CasesOf<Store>): StoreCases {
+  return { create, cases };
+}
+
+/** A label that the agents and the policies of all namespaces have. */
+export const LABEL = { name: 'team', value: 'payments' } as const;
+const VERSION = {
+  eventType: 'updated',
+  note: 'note',
+  createdAtMs: 3,
+  keyFingerprint: null,
+  author: 'author',
+  changedMembers: [],
+  data: '{}',
+} as const;
+const PAGE = { cursor: null, limit: 100 } as const;
+const CONTROL_FILTERS = {
+  ...PAGE,
+  nameContains: null,
+  enabled: null,
+  templateBacked: null,
+  cloned: null,
+  stepType: null,
+  stage: null,
+  execution: null,
+  tag: null,
+  hasAgents: null,
+  decisions: [],
+  agentName: null,
+  stepName: null,
+  orderBy: 'newest',
+  reverse: false,
+} as const;
+const AGENT_FILTERS = {
+  ...PAGE,
+  nameContains: null,
+  hasActiveControls: null,
+  labels: [],
+  controlId: null,
+  policyId: null,
+  orderBy: 'newest',
+  reverse: false,
+} as const;
+
+/** Results of several calls, one after another: all are in one transaction. */
+async function each(...calls: (() => Promise<unknown>)[]): Promise<unknown[]> {
+  const results: unknown[] = [];
+  for (const call of calls) results.push(await call());
+  return results;
+}
+
+/** Revisions count the changes of all namespaces. */
+async function withoutRevision(reply: Promise<{ readonly revision: number }>): Promise<object> {
+  const { revision: _revision, ...others } = await reply;
+  return others;
+}
+
+/** A call whose result has a new id: its effect is looked at, not its result. */
+async function effectOf(call: Promise<unknown>): Promise<void> {
+  await call;
+}
+
+const agents = casesOf(createAgentStore, {
+  find: (store, { agentName }) => store.find(agentName),
+  findAll: (store, { agentName }, own) => store.findAll([agentName, own.agentName]),
+  insert: (store, { agentName }) =>
+    effectOf(store.insert({ name: `new-${agentName}`, data: '{}', createdAtMs: 1 })),
+  update: (store, { agentId }) => store.update(agentId, { data: '{"changed":true}' }),
+  setStepSchemas: (store, { agentId }) => store.setStepSchemas(agentId, 'enforce'),
+  remove: (store, { agentId, agentName }) => store.remove({ id: agentId, name: agentName }),
+  newestBefore: (store) => store.newestBefore(null, 100, 1_000),
+  list: (store, of) =>
+    each(
+      () => store.list(AGENT_FILTERS),
+      () => store.list({ ...AGENT_FILTERS, orderBy: 'name' }),
+      () => store.list({ ...AGENT_FILTERS, cursor: of.agentName, orderBy: 'name', reverse: true }),
+      () => store.list({ ...AGENT_FILTERS, cursor: of.agentName, orderBy: 'last_denied' }),
+      () => store.list({ ...AGENT_FILTERS, cursor: of.agentName, reverse: true }),
+      () => store.list({ ...AGENT_FILTERS, nameContains: of.agentName }),
+      // The start of the keys of the namespace.
+      () => store.list({ ...AGENT_FILTERS, nameContains: 'team-' }),
+      () => store.list({ ...AGENT_FILTERS, nameContains: '/' }),
+      () => store.list({ ...AGENT_FILTERS, labels: [LABEL] }),
+      () => store.list({ ...AGENT_FILTERS, hasActiveControls: true }),
+      () => store.list({ ...AGENT_FILTERS, hasActiveControls: false }),
+      () => store.list({ ...AGENT_FILTERS, controlId: of.controlId }),
+      () => store.list({ ...AGENT_FILTERS, policyId: of.policyId }),
+    ),
+  activity: (store, { agentName }) => store.activity([agentName]),
+  lastUses: (store, { agentName }) => store.lastUses([agentName]),
+  activeControlCounts: (store, { agentId }, own) => store.activeControlCounts([agentId, own.agentId]),
+});
+
+const agentControls = casesOf(createAgentControlStore, {
+  add: (store, { agentId, controlId }, own) =>
+    each(
+      () => store.add(agentId, controlId),
+      () => store.add(agentId, own.controlId),
+      () => store.add(own.agentId, controlId),
+      () => store.add(own.agentId, own.spareControlId),
+    ),
+  remove: (store, { agentId, controlId }) => store.remove(agentId, controlId),
+  linkedIds: (store, { agentId }) => store.linkedIds(agentId),
+  controlsOf: (store, { agentId }) => store.controlsOf(agentId),
+  revisionFor: (store, { agentName }) => withoutRevision(store.revisionFor(agentName)),
+  stateOf: (store, { agentName }) => withoutRevision(store.stateOf(agentName)),
+  agentsOf: (store, { controlId }) => store.agentsOf(controlId),
+  usage: (store, { controlId }, own) => store.usage([controlId, own.controlId]),
+});
+
+const agentPolicies = casesOf(createAgentPolicyStore, {
+  add: (store, { agentId, policyId }, own) =>
+    each(
+      () => store.add(agentId, policyId),
+      () => store.add(agentId, own.policyId),
+      () => store.add(own.agentId, policyId),
+      () => store.add(own.agentId, own.sparePolicyId),
+    ),
+  remove: (store, { agentId, policyId }) => store.remove(agentId, policyId),
+  owners: (store, { agentId, policyId }) =>
+    each(
+      () => store.owners([{ id: agentId }], policyId, 'anyhow'),
+      () => store.owners([{ id: agentId }], policyId, 'directly'),
+    ),
+  addAll: (store, { agentId, policyId }, own) =>
+    each(
+      () => store.addAll([{ id: agentId }, { id: own.agentId }], policyId),
+      () => store.addAll([{ id: agentId }], own.policyId),
+      () => store.addAll([{ id: agentId }, { id: own.agentId }], own.sparePolicyId),
+    ),
+  removeFrom: (store, { agentId, policyId }) => store.removeFrom([{ id: agentId }], policyId),
+  removeAll: (store, { agentId }, own) =>
+    each(
+      () => store.add(own.agentId, own.sparePolicyId),
+      () => store.removeAll(agentId),
+    ),
+  policyIdsOf: (store, { agentId }, own) => store.policyIdsOf([agentId, own.agentId]),
+  agentsThatNeverAsked: (store, { policyId }) => store.agentsThatNeverAsked(policyId),
+});
+
+const agentLabels = casesOf(createAgentLabelStore, {
+  write: (store, { agentId }) => store.write(agentId, 7, new Map([['other', 'label']])),
+  policiesByLabels: async (store, { agentId }, own) => {
+    // The agent has a policy by labels that it has no longer.
+    await store.write(own.agentId, 1, new Map());
+    return each(
+      () => store.policiesByLabels(agentId),
+      () => store.policiesByLabels(own.agentId),
+    );
+  },
+  give: (store, { agentId, policyId, policyName }, own) =>
+    each(
+      () => store.give(own.agentId, [{ id: policyId, name: policyName }]),
+      () => store.give(agentId, [{ id: own.policyId, name: own.policyName }]),
+      () => store.give(agentId, [{ id: policyId, name: policyName }]),
+      () => store.give(own.agentId, [{ id: own.sparePolicyId, name: own.policyName }]),
+    ),
+  take: (store, { agentId, policyId, policyName }) =>
+    store.take(agentId, [{ id: policyId, name: policyName }]),
+  unread: (store) => store.unread(100),
+});
+
+const controls = casesOf(createControlStore, {
+  find: (store, { controlId }) => store.find(controlId),
+  findByName: (store, { controlName }) => store.findByName(controlName),
+  insert: (store, { controlName }) => effectOf(store.insert(newControl(`new-${controlName}`))),
+  update: (store, { controlId }) =>
+    store.update(controlId, { name: 'renamed', data: '{}', facets: [], updatedAtMs: 9 }),
+  remove: (store, { controlId }) => store.remove(controlId, 9),
+  list: (store, of) =>
+    each(
+      () => store.list(CONTROL_FILTERS),
+      ...(['name', 'updated', 'last_denied', 'agents'] as const).flatMap((orderBy) => [
+        () => store.list({ ...CONTROL_FILTERS, orderBy }),
+        () => store.list({ ...CONTROL_FILTERS, orderBy, reverse: true }),
+      ]),
+      ...(['name', 'updated', 'last_denied'] as const).map(
+        (orderBy) => () => store.list({ ...CONTROL_FILTERS, orderBy, cursor: of.controlId }),
+      ),
+      () => store.list({ ...CONTROL_FILTERS, nameContains: of.controlName }),
+      () => store.list({ ...CONTROL_FILTERS, nameContains: '/' }),
+      () => store.list({ ...CONTROL_FILTERS, hasAgents: true }),
+      () => store.list({ ...CONTROL_FILTERS, hasAgents: false }),
+      () => store.list({ ...CONTROL_FILTERS, agentName: of.agentName }),
+      () => store.list({ ...CONTROL_FILTERS, stepName: 'a-step' }),
+      () => store.list({ ...CONTROL_FILTERS, tag: 'a-tag' }),
+    ),
+  activity: (store, { controlId }) => store.activity([controlId]),
+});
+
+const versions = casesOf(createControlVersionStore, {
+  append: (store, { controlId, controlName }) => store.append({ ...VERSION, controlId, name: controlName }),
+  lastNumber: (store, { controlId }) => store.lastNumber(controlId),
+  ends: (store, { controlId }, own) => store.ends([controlId, own.controlId]),
+  find: (store, { controlId }) => store.find(controlId, 1),
+  list: (store, { controlId }) => store.list(controlId, PAGE),
+});
+
+const controlUsers = casesOf(createControlUsersStore, {
+  agents: (store, { controlId, agentName }, own) =>
+    each(
+      () => store.agents(controlId, PAGE),
+      () => store.agents(own.controlId, { ...PAGE, cursor: agentName }),
+    ),
+  policies: (store, { controlId }) => store.policies(controlId, PAGE),
+});
+
+const policies = casesOf(createPolicyStore, {
+  find: (store, { policyId }) => store.find(policyId),
+  findWhole: (store, { policyId }) => store.findWhole(policyId),
+  findByName: (store, { policyName }) => store.findByName(policyName),
+  list: (store, { policyName }) =>
+    each(
+      () => store.list({ ...PAGE, nameContains: null }),
+      () => store.list({ ...PAGE, nameContains: policyName }),
+      () => store.list({ ...PAGE, nameContains: '/' }),
+    ),
+  ofAgent: (store, { agentId }) => store.ofAgent(agentId),
+  agents: (store, { policyId, agentName }, own) =>
+    each(
+      () => store.agents(policyId, PAGE),
+      () => store.agents(own.policyId, { ...PAGE, cursor: agentName }),
+    ),
+  firstAgents: (store, { policyId }) => store.firstAgents(policyId, 100),
+  insert: (store, { policyName }) => effectOf(store.insert({ name: `new-${policyName}`, createdAtMs: 1 })),
+  rename: (store, { policyId }) => store.rename(policyId, { name: 'renamed', updatedAtMs: 9 }),
+  setEveryAgent: (store, { policyId }, own) =>
+    each(
+      () => store.setEveryAgent(own.policyId, true),
+      () => store.setEveryAgent(policyId, true),
+    ),
+  remove: (store, { policyId }) => store.remove(policyId),
+});
+
+const policyControls = casesOf(createPolicyControlStore, {
+  add: (store, { policyId, controlId }, own) =>
+    each(
+      () => store.add(policyId, controlId),
+      () => store.add(policyId, own.controlId),
+      () => store.add(own.policyId, controlId),
+      () => store.add(own.policyId, own.spareControlId),
+    ),
+  remove: (store, { policyId, controlId }) => store.remove(policyId, controlId),
+  touch: (store, { policyId }) => store.touch([policyId], 9),
+  controlIdsOf: (store, { policyId }) => store.controlIdsOf(policyId),
+  controlsOf: (store, { policyId }) => store.controlsOf(policyId),
+  policyIdsOf: (store, { controlId }) => store.policyIdsOf(controlId),
+  bringsTo: (store, { agentId, controlId }) => store.bringsTo(agentId, controlId),
+});
+
+const policyLabels = casesOf(createPolicyLabelStore, {
+  write: (store, { policyId }) => store.write(policyId, [{ name: 'other', value: 'label' }]),
+  agentsByLabels: (store, { policyId }, own) =>
+    each(
+      () => store.write(own.sparePolicyId, [LABEL]),
+      () => store.agentsByLabels(own.sparePolicyId),
+      () => store.agentsByLabels(policyId),
+    ),
+  give: (store, { policyId }, own) =>
+    each(
+      () => store.write(own.sparePolicyId, [LABEL]),
+      () => store.give(own.sparePolicyId),
+      () => store.give(policyId),
+    ),
+  take: (store, { policyId }, own) =>
+    each(
+      () => store.write(own.policyId, [{ name: 'no', value: 'agent' }]),
+      () => store.take(own.policyId),
+      () => store.take(policyId),
+    ),
+  matching: (store, { policyId, agentId }, own) =>
+    each(
+      () => store.matching(own.policyId, [{ id: agentId }, { id: own.agentId }]),
+      () => store.matching(policyId, [{ id: agentId }]),
+    ),
+});
+
+/** Every store that is made for a namespace, by the name of its factory. */
+export const STORES: Readonly<Record<string, StoreCases>> = {
+  createAgentStore: agents,
+  createAgentControlStore: agentControls,
+  createAgentPolicyStore: agentPolicies,
+  createAgentLabelStore: agentLabels,
+  createControlStore: controls,
+  createControlVersionStore: versions,
+  createControlUsersStore: controlUsers,
+  createPolicyStore: policies,
+  createPolicyControlStore: policyControls,
+  createPolicyLabelStore: policyLabels,
+};
