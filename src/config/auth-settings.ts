@@ -1,4 +1,5 @@
 import { BOOLEAN, converted, integerIn, LIST, LIST_OR_ALL, secret, TEXT, wordOf } from './config-readers.js';
+import { OIDC_ISSUERS, oidcIssuers } from './oidc-issuers.js';
 import { OIDC, oidcSettings } from './oidc-settings.js';
 import { setting, type ValuesOf } from './setting.js';
 
@@ -29,6 +30,7 @@ export const ACCESS = {
       converted(integerIn(1, 720, '12'), (hours) => hours * 60 * 60),
     ).help('How long a browser session lasts, in hours. A logout ends it earlier, in every instance.'),
     oidc: OIDC,
+    oidcIssuers: OIDC_ISSUERS,
   },
   cors: {
     origins: setting(['SERVICE_CORS_ORIGINS', 'CORS_ORIGINS'], '*', LIST_OR_ALL).help(
@@ -46,10 +48,12 @@ export const ACCESS = {
 /** Who may call, with a problem for each contradiction. `isSwitchSet`: whether keys are switched on or off. */
 export function authSettings({ auth }: ValuesOf<typeof ACCESS>, isSwitchSet: boolean, problems: string[]) {
   const oidc = oidcSettings(auth.oidc, auth.enabled, problems);
+  const further = oidcIssuers(auth.oidcIssuers, oidc?.issuer ?? null, auth.enabled, problems);
   const hasKeys =
     auth.keysFile !== null || auth.keys.length + auth.adminKeys.length + auth.operatorKeys.length > 0;
   // Problems of an issuer are told by themselves.
-  const hasIssuer = oidc !== null || problems.some((problem) => problem.startsWith('SERVICE_OIDC_'));
+  const hasIssuer =
+    oidc !== null || further.length > 0 || problems.some((problem) => problem.startsWith('SERVICE_OIDC_'));
   if (auth.enabled && !hasKeys && !hasIssuer) {
     problems.push(
       'SERVICE_API_KEY_ENABLED: it is on but no key is configured; for example SERVICE_ADMIN_API_KEYS=a-long-random-text',
@@ -60,5 +64,5 @@ export function authSettings({ auth }: ValuesOf<typeof ACCESS>, isSwitchSet: boo
       'SERVICE_API_KEY_ENABLED: keys are configured but not required, so that anyone may call the service; SERVICE_API_KEY_ENABLED=true requires them, SERVICE_API_KEY_ENABLED=false ignores them',
     );
   }
-  return { ...auth, oidc };
+  return { ...auth, oidc, oidcIssuers: further };
 }

@@ -179,6 +179,48 @@ const CASES: Record<SettingName, Case> = {
     refuses: [],
     with: SWITCH,
   },
+  SERVICE_OIDC_ROLE_MAP: {
+    value: (config) => config.auth.oidc?.rights.roleMap ?? [],
+    fallback: [],
+    accepts: [
+      [
+        'team=editor, a=b=viewer',
+        [
+          { from: 'team', to: 'editor' },
+          { from: 'a=b', to: 'viewer' },
+        ],
+      ],
+    ],
+    refuses: ['team', 'team=boss', '=editor'],
+    with: OIDC_ROLES,
+  },
+  SERVICE_OIDC_NAMESPACE_CLAIM: {
+    value: (config) => config.auth.oidc?.rights.namespaceClaim ?? null,
+    fallback: null,
+    accepts: [['namespaces', 'namespaces']],
+    refuses: [],
+    with: OIDC,
+  },
+  SERVICE_OIDC_ISSUERS: {
+    value: (config) => config.auth.oidcIssuers.map(({ issuer }) => issuer),
+    fallback: [],
+    accepts: [
+      ['[{"issuer":"https://a.example","audience":"x","role_map":{"t":"editor"}}]', ['https://a.example']],
+      ['[{"issuer":"https://a.example","audience":"x","regular_roles":"*"}]', ['https://a.example']],
+    ],
+    refuses: [
+      'https://a.example',
+      '{}',
+      '[1]',
+      '[{"audience":"x","regular_roles":"*"}]',
+      '[{"issuer":"https://a.example","regular_roles":"*"}]',
+      '[{"issuer":"https://a.example","audience":"x"}]',
+      '[{"issuer":"https://a.example","audience":"x","role_map":{"t":"boss"}}]',
+      '[{"issuer":"https://a.example","audience":"x","regular_roles":"*","other":1}]',
+      '[{"issuer":"https://a.example","audience":"x","regular_roles":7}]',
+    ],
+    with: { SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'k' },
+  },
   SERVICE_VALIDATION_ACCESS: {
     value: (config) => config.auth.validationAccess,
     fallback: 'key',
