@@ -192,7 +192,7 @@ const CASES: Record<SettingName, Case> = {
       ],
     ],
     refuses: ['team', 'team=boss', '=editor'],
-    with: OIDC_ROLES,
+    with: OIDC,
   },
   SERVICE_OIDC_NAMESPACE_CLAIM: {
     value: (config) => config.auth.oidc?.rights.namespaceClaim ?? null,
@@ -208,17 +208,7 @@ const CASES: Record<SettingName, Case> = {
       ['[{"issuer":"https://a.example","audience":"x","role_map":{"t":"editor"}}]', ['https://a.example']],
       ['[{"issuer":"https://a.example","audience":"x","regular_roles":"*"}]', ['https://a.example']],
     ],
-    refuses: [
-      'https://a.example',
-      '{}',
-      '[1]',
-      '[{"audience":"x","regular_roles":"*"}]',
-      '[{"issuer":"https://a.example","regular_roles":"*"}]',
-      '[{"issuer":"https://a.example","audience":"x"}]',
-      '[{"issuer":"https://a.example","audience":"x","role_map":{"t":"boss"}}]',
-      '[{"issuer":"https://a.example","audience":"x","regular_roles":"*","other":1}]',
-      '[{"issuer":"https://a.example","audience":"x","regular_roles":7}]',
-    ],
+    refuses: ['https://a.example', '{}'],
     with: { SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'k' },
   },
   SERVICE_VALIDATION_ACCESS: {
@@ -1171,6 +1161,24 @@ describe('the configuration as a whole', () => {
       expect.stringContaining('SERVICE_TLS_CLIENT_CERTIFICATES:'),
     ]);
   });
+  it.each([
+    ['[1]', 'entry 1: must be an object'],
+    ['[{"audience":"x","regular_roles":"*"}]', 'entry 1: issuer must be'],
+    ['[{"issuer":"http://a.example","audience":"x","regular_roles":"*"}]', 'entry 1: issuer must be'],
+    ['[{"issuer":"https://a.example","regular_roles":"*"}]', 'entry 1: audience must be'],
+    ['[{"issuer":"https://a.example","audience":"x"}]', 'entry 1: no token has a role'],
+    ['[{"issuer":"https://a.example","audience":"x","role_map":{"t":"boss"}}]', 'entry 1: role_map must be'],
+    [
+      '[{"issuer":"https://a.example","audience":"x","regular_roles":"*","other":1}]',
+      'unknown member "other"',
+    ],
+    ['[{"issuer":"https://a.example","audience":"x","regular_roles":7}]', 'entry 1: regular_roles must be'],
+    ['[{"issuer":"https://login.example","audience":"x","regular_roles":"*"}]', 'is given twice'],
+  ])('tells which of the further issuers is wrong: %s', (text, problem) => {
+    const problems = problemsOf({ ...OIDC, SERVICE_OIDC_ISSUERS: text });
+    expect(problems).toEqual([expect.stringContaining('SERVICE_OIDC_ISSUERS: ')]);
+    expect(problems[0]).toContain(problem);
+  });
   it('needs keys or an issuer, and for tokens all that decides about them', () => {
     expect(problemsOf(OIDC_LOGIN)).toEqual([]);
     expect(readConfig(OIDC_LOGIN).auth.oidc).toEqual({
@@ -1180,6 +1188,8 @@ describe('the configuration as a whole', () => {
         rolesClaim: 'roles',
         adminRoles: ['chief'],
         regularRoles: [],
+        roleMap: [],
+        namespaceClaim: null,
         agentsClaim: null,
         nameClaim: 'sub',
       },
