@@ -166,6 +166,7 @@ function observe(
     waitingForRevision: () => watch.waiting,
     streams: () => streamNames,
     problems: problems.figures,
+    agentActivity: problems.activity,
     lastKnownGood: () => ({
       isActive: watch.isBlind && started.header !== null,
       evaluations: keptEvaluations(),
