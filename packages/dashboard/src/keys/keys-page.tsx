@@ -39,9 +39,15 @@ export default function KeysPage() {
         )
       }
     >
-      {mayRead && <Keys />}
-      <CallerCard />
-      <People />
+      <div className="stack">
+        {mayRead && (
+          <section>
+            <Keys />
+          </section>
+        )}
+        <CallerCard />
+        <People />
+      </div>
     </Page>
   );
 }
