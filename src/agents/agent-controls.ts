@@ -1,3 +1,4 @@
+import type { TargetName } from '../contract/call/namespace.js';
 import type { ErrorItem } from '../contract/errors/service-error.js';
 import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
 import { controlCorrupted } from '../controls/control-errors.js';
@@ -20,13 +21,14 @@ export interface LinkedControlView {
   readonly evaluatorNames: readonly string[];
 }
 
-/** The controls of an agent, by id descending. Throws CORRUPTED_DATA for the first unreadable one. */
+/** The controls of an agent that works on a target, null for none, by id descending. Throws CORRUPTED_DATA for the first unreadable one. */
 export async function linkedControls(
   scope: Scoped,
   agentId: number,
   registry: EvaluatorRegistry,
+  target: TargetName | null = null,
 ): Promise<LinkedControlView[]> {
-  const rows = await createAgentControlStore(scope).controlsOf(agentId);
+  const rows = await createAgentControlStore(scope).controlsOf(agentId, target);
   return rows.map((row) => linkedControl(row, registry));
 }
 

@@ -151,11 +151,14 @@ export const agentSchemas = {
     page_token: nullable(integer(CONTROL_ID)),
     max_message_bytes: nullable(integer(MESSAGE_BYTES)),
   }),
-  watchControls: z.object({
-    agent_name: agentNameText,
-    from_revision: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
-    max_message_bytes: nullable(integer({ min: 65_536, max: 2 ** 31 - 1 })),
-  }),
+  watchControls: z
+    .object({
+      agent_name: agentNameText,
+      from_revision: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
+      max_message_bytes: nullable(integer({ min: 65_536, max: 2 ** 31 - 1 })),
+      ...targetMembers,
+    })
+    .superRefine(checkTarget),
   addAgentControl: z.object({ agent_name: agentNameText, control_id: controlId, if_version: ifVersion() }),
   removeAgentControl: z.object({ agent_name: agentNameText, control_id: controlId }),
 };

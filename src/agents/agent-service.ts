@@ -1,9 +1,11 @@
 import { stringifyJson } from '../../packages/exact-json/src/index.js';
+import { demandScope } from '../contract/call/demand-scope.js';
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
+import type { TargetName } from '../contract/call/namespace.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import { readAgentName } from '../contract/input/names.js';
-import { demandWholeTarget } from '../contract/input/target.js';
-import { listed, type Warning } from '../contract/warnings/warning.js';
+import { demandWholeTarget, targetNamed } from '../contract/input/target.js';
+import { listed } from '../contract/warnings/warning.js';
 import { createAgentControlStore } from '../controls/agent-control-store.js';
 import { existing as existingControl } from '../controls/control-service.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
@@ -142,6 +144,9 @@ export function createAgentService(options: AgentServiceOptions) {
     async init(context: HandlerCall, input: AgentInputs['initAgent']) {
       const { force_replace: force, conflict_mode: mode, target_type, target_id, ...others } = input;
       const { omit_controls: omitsControls, if_version: ifVersion, ...incoming } = others;
+      const target = targetNamed({ target_type, target_id });
+      // The controls of a target are told to those who may read bindings, and to an agent about itself.
+      if (target !== null) demandScope(context.principal, 'bindings.read', 'agents.self');
       checkRegistration(incoming, registry);
       const { agent_name: agentName } = incoming.agent;
       const agentKey = context.principal.namespace.agentKey(agentName);
@@ -180,7 +185,7 @@ export function createAgentService(options: AgentServiceOptions) {
       return {
         created,
         // A new agent has those of the policies for every agent.
-        controls: omitsControls ? [] : await activeControls(scopeOf(context, database.client), id),
+        controls: omitsControls ? [] : await activeControls(scopeOf(context, database.client), id, target),
         overwrite_applied: mode === 'overwrite' && merge?.changed === true,
         overwrite_changes: merge?.changes ?? noChanges(),
         warnings: listed(context.ignoredParts(), effectWarnings(effects)),
@@ -219,10 +224,12 @@ export function createAgentService(options: AgentServiceOptions) {
       const { revision, hasAgent } = await createAgentControlStore(scope).revisionFor(agentName);
       if (!hasAgent) throw agentNotFound(agentName);
       const agentKey = scope.namespace.agentKey(agentName);
-      const agent = await feed.at(agentKey, revision);
+      const target = targetNamed(input);
+      const targetKey = target === null ? null : scope.namespace.targetKey(target);
+      const agent = await feed.at(agentKey, revision, targetKey);
       const reply =
         agent === null
-          ? listedPage(await controlsFromDatabase(scope, agentName), input)
+          ? listedPage(await controlsFromDatabase(scope, agentName, target), input)
           : agent.reply(pageKey(input), () => listedPage(agent.listed(), input));
       // Used by clients that evaluate controls themselves; user interfaces list all of them.
       if (input.enabled_state === 'enabled') asked.note(agentKey);
@@ -301,14 +308,18 @@ export function createAgentService(options: AgentServiceOptions) {
     return mergeOverwrite(stored, incoming, active);
   }
 
-  async function controlsFromDatabase(scope: Scoped, agentName: string): Promise<ListedControl[]> {
+  async function controlsFromDatabase(
+    scope: Scoped,
+    agentName: string,
+    target: TargetName | null,
+  ): Promise<ListedControl[]> {
     const row = await existingAgent(scope, agentName);
-    const linked = await linkedControls(scope, row.id, registry);
+    const linked = await linkedControls(scope, row.id, registry, target);
     return linked.map((control) => ({ view: printed(control), rendered: control.rendered }));
   }
 
-  async function activeControls(scope: Scoped, agentId: number) {
-    const linked = await linkedControls(scope, agentId, registry);
+  async function activeControls(scope: Scoped, agentId: number, target: TargetName | null) {
+    const linked = await linkedControls(scope, agentId, registry, target);
     return linked.filter(({ control }) => control.enabled).map(printed);
   }
 }

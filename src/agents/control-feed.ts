@@ -1,4 +1,4 @@
-import { type AgentKey, nameOfKey } from '../contract/call/namespace.js';
+import { type AgentKey, nameOfKey, type TargetKey, targetOfKey } from '../contract/call/namespace.js';
 import { createWakeTurns } from '../contract/call/wake-turns.js';
 import { draining } from '../contract/errors/draining.js';
 import { type AgentState, createAgentControlStore } from '../controls/agent-control-store.js';
@@ -41,7 +41,8 @@ const MAX_LOAD_ATTEMPTS = 100;
  */
 export class ControlFeed {
   readonly #options: ControlFeedOptions;
-  readonly #agents = new Map<AgentKey, WatchedAgent>();
+  /** By the key of the agent, followed by that of its target. */
+  readonly #agents = new Map<string, WatchedAgent>();
   /** Agents with a change that is not loaded. */
   readonly #behind = new Set<WatchedAgent>();
   readonly #catchUp = createCatchUp({
@@ -74,18 +75,19 @@ export class ControlFeed {
   }
 
   /**
-   * The agent, once its controls are known up to `fromRevision`, unless the database itself is at an earlier
+   * The agent, working on a target if one is given, once its controls are known up to `fromRevision`, unless the database itself is at an earlier
    * revision; `isCurrent` when the controls of that revision are certainly the current ones. `leave` must be
    * called at the end of the watch. Rejects with AGENT_NOT_FOUND, CORRUPTED_DATA or SERVICE_UNAVAILABLE.
    */
   async join(
     key: AgentKey,
     fromRevision: number,
+    target: TargetKey | null = null,
   ): Promise<{ readonly agent: WatchedAgent; readonly isCurrent: boolean }> {
     const { maxWatchers = MAX_WATCHERS } = this.#options;
     if (this.#closed) throw shuttingDown();
     if (this.#watchers >= maxWatchers) throw unavailable('Too many streams tell of controls.');
-    const agent = this.#use(key);
+    const agent = this.#use(key, target);
     this.#watchers += 1;
     try {
       await this.#loadUpTo(agent, fromRevision);
@@ -105,9 +107,9 @@ export class ControlFeed {
    * The agent with its controls of a revision, which the database has just told; null if they cannot be told from here.
    * It must be read at once. Rejects like `join`.
    */
-  async at(key: AgentKey, revision: number): Promise<WatchedAgent | null> {
+  async at(key: AgentKey, revision: number, target: TargetKey | null = null): Promise<WatchedAgent | null> {
     if (this.#closed) return null;
-    const agent = this.#use(key);
+    const agent = this.#use(key, target);
     try {
       await this.#loadUpTo(agent, revision);
       if (agent.failure !== null) throw agent.failure;
@@ -123,9 +125,10 @@ export class ControlFeed {
     this.#release(agent);
   }
 
-  #use(key: AgentKey): WatchedAgent {
-    const agent = this.#agents.get(key) ?? new WatchedAgent(key, this.#options.followed);
-    this.#agents.set(key, agent);
+  #use(key: AgentKey, target: TargetKey | null): WatchedAgent {
+    const place = placeOf({ key, target });
+    const agent = this.#agents.get(place) ?? new WatchedAgent(key, target, this.#options.followed);
+    this.#agents.set(place, agent);
     this.#kept.delete(agent);
     agent.users += 1;
     return agent;
@@ -155,10 +158,11 @@ export class ControlFeed {
       const { revision, agents } = change;
       // The log does not cover what was before it.
       if (agents === 'any') this.#comparableFrom = Math.max(this.#comparableFrom, revision);
-      const everyone = [...this.#agents.values()];
-      const named = agents === 'any' ? everyone : agents.map((key) => this.#agents.get(key as AgentKey));
-      for (const agent of named) this.#demand(agent, revision);
-      for (const agent of everyone) if (agent.mayHave(change)) this.#demand(agent, revision);
+      const named = agents === 'any' ? null : new Set(agents);
+      for (const agent of [...this.#agents.values()]) {
+        const isConcerned = named === null || named.has(agent.key) || agent.mayHave(change);
+        if (isConcerned) this.#demand(agent, revision);
+      }
     }
     this.catchUp();
   }
@@ -187,8 +191,8 @@ export class ControlFeed {
     for (const agent of [...this.#agents.values()]) this.#fail(agent, shuttingDown());
   }
 
-  #demand(agent: WatchedAgent | undefined, revision: number): void {
-    if (agent?.demand(revision) !== true) return;
+  #demand(agent: WatchedAgent, revision: number): void {
+    if (!agent.demand(revision)) return;
     // Without a stream it is not worth a load.
     if (this.#kept.has(agent)) this.#forget(agent);
     else this.#behind.add(agent);
@@ -204,10 +208,11 @@ export class ControlFeed {
   async #loadUntilCurrent(agent: WatchedAgent): Promise<void> {
     const { client, now } = this.#options;
     const store = createAgentControlStore(scopeOfKey(agent.key, client));
+    const target = agent.target === null ? null : targetOfKey(agent.target);
     for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS && agent.failure === null; attempt += 1) {
       const generation = this.#generation;
       const startedAtMs = now();
-      const state = await loadedInTime(store.stateOf(nameOfKey(agent.key)));
+      const state = await loadedInTime(store.stateOf(nameOfKey(agent.key), target));
       if (generation !== this.#generation) continue;
       this.#take(agent, state, startedAtMs);
       if (agent.isBehind) continue;
@@ -238,7 +243,8 @@ export class ControlFeed {
   #forget(agent: WatchedAgent): void {
     this.#behind.delete(agent);
     this.#kept.delete(agent);
-    if (this.#agents.get(agent.key) === agent) this.#agents.delete(agent.key);
+    const place = placeOf(agent);
+    if (this.#agents.get(place) === agent) this.#agents.delete(place);
   }
 
   #forgetKept(): void {
@@ -268,13 +274,13 @@ export class ControlFeed {
   }
 
   #search(agent: WatchedAgent): Promise<number> {
-    const { key, readRevision, policyIds } = agent;
+    const { readRevision, policyIds } = agent;
     // Policies may change during the search while the controls stay the same.
     const had = {
       has: (controlId: number) => agent.has(controlId),
       hasPolicy: (policyId: number) => policyIds.has(policyId),
     };
-    return loadedInTime(unchangedSince(this.#options.client, key, readRevision, had));
+    return loadedInTime(unchangedSince(this.#options.client, agent, readRevision, had));
   }
 
   #wake(agent: WatchedAgent): void {
@@ -292,6 +298,11 @@ export class ControlFeed {
     }
     return this.#toWake.size > 0;
   }
+}
+
+/** A key of a target begins with a bracket, which no key of an agent has. */
+function placeOf({ key, target }: Pick<WatchedAgent, 'key' | 'target'>): string {
+  return target === null ? key : key + target;
 }
 
 function shuttingDown(): Error {

@@ -1,5 +1,5 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { AgentKey } from '../contract/call/namespace.js';
+import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import { MAX_READ_REVISIONS } from '../database/change-log.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
@@ -10,6 +10,13 @@ interface LogRow {
   readonly concerned: number | bigint;
   readonly controls: string;
   readonly policies: string | null;
+  readonly targets: string | null;
+}
+
+/** An agent, and what it works on. */
+interface Watched {
+  readonly key: AgentKey;
+  readonly target: TargetKey | null;
 }
 
 /** The controls and policies of an agent. */
@@ -25,15 +32,15 @@ interface Had {
  */
 export async function unchangedSince(
   client: DbClient,
-  agent: AgentKey,
+  { key, target }: Watched,
   revision: number,
   had: Had,
 ): Promise<number> {
   return withServiceErrors(async () => {
     // Keys of agents are unchanged in JSON. `replace` is the substring search that both databases have.
     const rows = await client.$queryRaw<LogRow[]>(Prisma.sql`
-      SELECT "revision", "controls", "policies",
-        CASE WHEN "policies" IS NULL OR replace("agents", ${`"${agent}"`}, '') <> "agents"
+      SELECT "revision", "controls", "policies", "targets",
+        CASE WHEN "policies" IS NULL OR replace("agents", ${`"${key}"`}, '') <> "agents"
           THEN 1 ELSE 0 END AS "concerned"
       FROM "changes" WHERE "revision" <= ${revision} AND "revision" > ${revision - MAX_READ_REVISIONS}
       ORDER BY "revision" DESC`);
@@ -41,6 +48,7 @@ export async function unchangedSince(
       ...row,
       controls: JSON.parse(row.controls) as number[],
       policies: JSON.parse(row.policies ?? '[]') as number[],
+      targets: JSON.parse(row.targets ?? '[]') as TargetKey[],
     }));
     const others = logged.flatMap(({ controls }) => controls).filter((id) => !had.has(id));
     const gone = await deletedOf(client, [...new Set(others)]);
@@ -49,7 +57,8 @@ export async function unchangedSince(
       const concerned =
         Number(row.concerned) === 1 ||
         row.controls.some((id) => had.has(id) || gone.has(id)) ||
-        row.policies.some((id) => had.hasPolicy(id));
+        row.policies.some((id) => had.hasPolicy(id)) ||
+        row.targets.some((one) => one === target);
       if (Number(row.revision) !== earliest || concerned) break;
       earliest -= 1;
     }

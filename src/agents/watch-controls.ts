@@ -1,6 +1,7 @@
 import type { CallContext } from '../contract/call/handler.js';
 import { createPause, HEARTBEAT_MS } from '../contract/call/news-pause.js';
 import { readAgentName } from '../contract/input/names.js';
+import { targetNamed } from '../contract/input/target.js';
 import type { AgentInputs } from './agent-schemas.js';
 import type { AskedForControls } from './asked-for-controls.js';
 import type { ControlFeed } from './control-feed.js';
@@ -34,7 +35,9 @@ export function createWatchControls(options: WatchOptions): WatchControls {
   return async function* watch(input, { signal, principal }) {
     const from = input.from_revision;
     const key = principal.namespace.agentKey(readAgentName(input.agent_name, 'agent_name'));
-    const { agent, isCurrent } = await feed.join(key, from ?? 0);
+    const named = targetNamed(input);
+    const target = named === null ? null : principal.namespace.targetKey(named);
+    const { agent, isCurrent } = await feed.join(key, from ?? 0, target);
     asked.note(agent.key);
     const asks = input.max_message_bytes ?? USUAL_MESSAGE_BYTES;
     const maxBytes = Math.min(asks, options.maxMessageBytes) - MESSAGE_OVERHEAD;

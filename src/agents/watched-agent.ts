@@ -1,4 +1,4 @@
-import type { AgentKey } from '../contract/call/namespace.js';
+import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { AgentState, StoredDefinition } from '../controls/agent-control-store.js';
 import type { RecordedChange } from '../database/change-log.js';
 import { SharedValues } from './shared-values.js';
@@ -21,9 +21,11 @@ export interface Followed {
 /** News for a reader with the revision that it then has. */
 export type ControlsMessage = ControlNews & { readonly revision: number };
 
-/** A watched agent: its controls, their revision, and the streams waiting for the next state. */
+/** A watched agent, or one that works on a target: its controls, their revision, and the streams waiting for the next state. */
 export class WatchedAgent {
   readonly key: AgentKey;
+  /** What it works on; null for nothing. */
+  readonly target: TargetKey | null;
   readonly #followed: () => Followed;
   readonly #controls = new WatchedControls();
   readonly #waiting = new Set<() => void>();
@@ -50,8 +52,9 @@ export class WatchedAgent {
   /** Why every stream of the agent has to end; null while they may continue. */
   failure: Error | null = null;
 
-  constructor(key: AgentKey, followed: () => Followed) {
+  constructor(key: AgentKey, target: TargetKey | null, followed: () => Followed) {
     this.key = key;
+    this.target = target;
     this.#followed = followed;
   }
 
@@ -99,8 +102,13 @@ export class WatchedAgent {
     return this.#policyIds;
   }
 
-  /** Whether a change of its controls or policies may affect it. */
-  mayHave({ controls, policies }: Pick<RecordedChange, 'controls' | 'policies'>): boolean {
+  /** Whether a change may affect it that does not list the agent. */
+  mayHave({
+    controls,
+    policies,
+    targets,
+  }: Pick<RecordedChange, 'controls' | 'policies' | 'targets'>): boolean {
+    if (this.target !== null && targets.includes(this.target)) return true;
     if (controls.length === 0 && policies.length === 0) return false;
     // What a running load reads is not known yet.
     if (this.loading !== null) return true;

@@ -1,5 +1,5 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import { nameOfKey } from '../contract/call/namespace.js';
+import { nameOfKey, type TargetName } from '../contract/call/namespace.js';
 import { withServiceErrors } from '../database/errors.js';
 import { inNamespace, type Scoped } from '../database/scoped.js';
 import type { ControlRow } from './control-store.js';
@@ -11,7 +11,10 @@ export type StoredDefinition = Pick<ControlRow, 'id' | 'name' | 'data'>;
 /** The controls of an agent at one revision. */
 export interface AgentState {
   readonly revision: number;
-  /** Linked to the agent or in one of its policies, each once, newest id first. Null for an unknown agent. */
+  /**
+   * Linked to the agent, in one of its policies or bound to its target, each once, newest id first. Null for an unknown
+   * agent.
+   */
   readonly controls: readonly StoredDefinition[] | null;
   readonly policyIds: readonly number[];
 }
@@ -63,13 +66,13 @@ export function createAgentControlStore(scope: Scoped) {
         return rows.map(({ controlId }) => controlId);
       }),
 
-    /** The controls of an agent, linked to it or in one of its policies, each once, newest id first. */
-    controlsOf: (agentId: number): Promise<StoredDefinition[]> =>
+    /** The controls of an agent that works on a target, if one is given: each once, newest id first. */
+    controlsOf: (agentId: number, target: TargetName | null = null): Promise<StoredDefinition[]> =>
       withServiceErrors(async () => {
         // One statement, so that a control that moves from a link to a policy is never missed.
         const rows = await client.$queryRaw<StoredDefinition[]>(Prisma.sql`
           SELECT c."id", c."name", c."data"
-          FROM (${effectivePairs({ agentIds: [agentId] })}) e JOIN "controls" c ON c."id" = e."control_id"
+          FROM (${effectivePairs({ agentIds: [agentId] }, target)}) e JOIN "controls" c ON c."id" = e."control_id"
           WHERE ${inNamespace('c', scope)}
           ORDER BY c."id" DESC`);
         return rows.map(({ id, name, data }) => ({ id: Number(id), name, data }));
@@ -87,8 +90,8 @@ export function createAgentControlStore(scope: Scoped) {
         return { revision: Number(row.revision), hasAgent: row.agentId !== null };
       }),
 
-    /** The effective controls and the policies of an agent, and the revision of this state. */
-    stateOf: (agentName: string): Promise<AgentState> =>
+    /** The effective controls, with a target if one is given, and the policies of an agent, at one revision. */
+    stateOf: (agentName: string, target: TargetName | null = null): Promise<AgentState> =>
       withServiceErrors(async () => {
         const key = namespace.agentKey(agentName);
         // One statement, so that revision, agent and controls are consistent.
@@ -97,7 +100,7 @@ export function createAgentControlStore(scope: Scoped) {
             CAST(NULL AS INTEGER) AS "policyId"
           FROM "service_state" s
           LEFT JOIN "agents" a ON a."name" = ${key} AND ${inNamespace('a', scope)}
-          LEFT JOIN (${effectivePairs({ agentKey: key })}) e ON e."agent_id" = a."id"
+          LEFT JOIN (${effectivePairs({ agentKey: key }, target)}) e ON e."agent_id" = a."id"
           LEFT JOIN "controls" c ON c."id" = e."control_id"
           WHERE s."id" = 1
           UNION ALL

@@ -1,7 +1,7 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { AgentKey } from '../contract/call/namespace.js';
+import type { AgentKey, TargetName } from '../contract/call/namespace.js';
 import { inNamespace, type Scoped } from '../database/scoped.js';
-import { TRUE } from '../database/text.js';
+import { isStorable, TRUE } from '../database/text.js';
 
 /** Pairs to query: those of some agents or controls, never without any id, or of one agent by its key. */
 export type PairsOf =
@@ -11,10 +11,10 @@ export type PairsOf =
 
 /**
  * A query for the effective pairs of `agent_id` and `control_id`, each pair once, whether the control is
- * linked to the agent or part of one or more of its policies. `control-links-store.ts` and the last
- * known good state apply the same rule to links that were read before.
+ * linked to the agent, part of one or more of its policies, or bound to the target that it works on, if one is given.
+ * `control-links-store.ts` and the last known good state apply the same rule to links that were read before.
  */
-export function effectivePairs(of: PairsOf): Prisma.Sql {
+export function effectivePairs(of: PairsOf, target: TargetName | null = null): Prisma.Sql {
   const [links, policies] =
     'controlIds' in of
       ? [oneOf(Prisma.sql`l."control_id"`, of.controlIds), oneOf(Prisma.sql`p."control_id"`, of.controlIds)]
@@ -23,7 +23,19 @@ export function effectivePairs(of: PairsOf): Prisma.Sql {
     SELECT l."agent_id", l."control_id" FROM "agent_controls" l WHERE ${links}
     UNION
     SELECT g."agent_id", p."control_id"
-    FROM "agent_policies" g JOIN "policy_controls" p ON p."policy_id" = g."policy_id" WHERE ${policies}`;
+    FROM "agent_policies" g JOIN "policy_controls" p ON p."policy_id" = g."policy_id" WHERE ${policies}
+    ${target === null || 'controlIds' in of ? Prisma.empty : boundPairs(of, target)}`;
+}
+
+function boundPairs(of: Exclude<PairsOf, { controlIds: unknown }>, { type, id }: TargetName): Prisma.Sql {
+  // Nothing can be bound to a target that cannot be stored.
+  if (!isStorable(type) || !isStorable(id)) return Prisma.empty;
+  const agents =
+    'agentKey' in of ? Prisma.sql`a."name" = ${of.agentKey}` : oneOf(Prisma.sql`a."id"`, of.agentIds);
+  return Prisma.sql`
+    UNION
+    SELECT a."id", b."control_id" FROM "agents" a JOIN "control_bindings" b ON b."namespace" = a."namespace"
+      AND b."target_type" = ${type} AND b."target_id" = ${id} AND b."enabled" = ${true} WHERE ${agents}`;
 }
 
 /**

@@ -4,6 +4,7 @@ import { list, nullable, oneOf, report, withExample } from '../contract/input/fi
 import { FIELD_REQUIRED } from '../contract/input/messages.js';
 import { agentName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
+import { checkTarget, targetMembers } from '../contract/input/target.js';
 import { createControlDataSchema } from '../controls/control-data.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { STAGES } from '../core/types.js';
@@ -23,6 +24,7 @@ export function createExplainSchema(registry: EvaluatorRegistry) {
       data: nullable(createControlDataSchema(registry)),
       step_json: nullable(stepText()),
       min_revision: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
+      ...targetMembers,
     })
     // Also if other members are invalid, so that every missing member is named at once.
     .refine(({ step, step_json }) => step !== undefined || step_json !== undefined, {
@@ -31,26 +33,32 @@ export function createExplainSchema(registry: EvaluatorRegistry) {
       params: { code: 'missing' },
       when: ({ value }) => isObject(value as JsonValue),
     })
-    .superRefine(({ agent_name, step, step_json, control_ids: ids = [], data, min_revision }, sink) => {
-      if (step !== undefined && step_json !== undefined) {
-        report(sink, 'value_error', 'must not stand beside step', null, ['step_json']);
-      }
-      if (agent_name === undefined && data === undefined) {
-        report(sink, 'missing', 'Field required: agent_name is needed when there are no data', undefined, [
-          'agent_name',
-        ]);
-      }
-      if (ids.length > 0 && data !== undefined) {
-        report(sink, 'value_error', 'must not stand beside data', ids.length, ['control_ids']);
-      }
-      if (min_revision !== undefined && data !== undefined) {
-        report(sink, 'value_error', 'must not stand beside data', min_revision, ['min_revision']);
-      }
-      if (ids.length > MAX_EXPLAINED_CONTROLS) {
-        const rule = `must have at most ${MAX_EXPLAINED_CONTROLS} items`;
-        report(sink, 'too_long', rule, ids.length, ['control_ids']);
-      }
-    });
+    .superRefine(checkTarget)
+    .superRefine(
+      ({ agent_name, step, step_json, control_ids: ids = [], data, min_revision, target_type }, sink) => {
+        if (step !== undefined && step_json !== undefined) {
+          report(sink, 'value_error', 'must not stand beside step', null, ['step_json']);
+        }
+        if (agent_name === undefined && data === undefined) {
+          report(sink, 'missing', 'Field required: agent_name is needed when there are no data', undefined, [
+            'agent_name',
+          ]);
+        }
+        if (ids.length > 0 && data !== undefined) {
+          report(sink, 'value_error', 'must not stand beside data', ids.length, ['control_ids']);
+        }
+        if (min_revision !== undefined && data !== undefined) {
+          report(sink, 'value_error', 'must not stand beside data', min_revision, ['min_revision']);
+        }
+        if (target_type !== undefined && data !== undefined) {
+          report(sink, 'value_error', 'must not stand beside data', target_type, ['target_type']);
+        }
+        if (ids.length > MAX_EXPLAINED_CONTROLS) {
+          const rule = `must have at most ${MAX_EXPLAINED_CONTROLS} items`;
+          report(sink, 'too_long', rule, ids.length, ['control_ids']);
+        }
+      },
+    );
   return withExample(schema, EXAMPLE_EVALUATION);
 }
 

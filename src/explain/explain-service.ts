@@ -3,7 +3,9 @@ import { agentNotFound } from '../agents/agent-errors.js';
 import { type AgentRow, createAgentStore } from '../agents/agent-store.js';
 import type { AgentLimit } from '../contract/call/agent-limit.js';
 import type { CallContext } from '../contract/call/handler.js';
+import type { TargetName } from '../contract/call/namespace.js';
 import { ServiceError } from '../contract/errors/service-error.js';
+import { targetNamed } from '../contract/input/target.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
 import type { ControlData } from '../controls/control-data.js';
@@ -59,10 +61,11 @@ export function createExplainService(options: ExplainServiceOptions) {
     agentName: string,
     controlIds: readonly number[],
     minRevision: number,
+    target: TargetName | null,
   ): Promise<TriedRows> => {
     const agent = await demandAgent(scope, agentName);
     const neverAsked = agent.controlsAskedAtMs === null;
-    const { controls: rows, revision } = await createAgentControlStore(scope).stateOf(agentName);
+    const { controls: rows, revision } = await createAgentControlStore(scope).stateOf(agentName, target);
     if (rows === null) throw agentNotFound(agentName);
     // The database has every change that was reported, so waiting for a later revision is useless.
     if (revision < minRevision) throw revisionNotReached(minRevision, revision);
@@ -83,7 +86,9 @@ export function createExplainService(options: ExplainServiceOptions) {
   };
   const rowsOf = async (scope: Scoped, input: ExplainInput, limit: AgentLimit | null): Promise<TriedRows> => {
     const { agent_name, control_ids = [], data, min_revision = 0 } = input;
-    if (data === undefined) return controlsOf(scope, agent_name ?? '', control_ids, min_revision);
+    if (data === undefined) {
+      return controlsOf(scope, agent_name ?? '', control_ids, min_revision, targetNamed(input));
+    }
     const agent = agent_name === undefined ? null : await demandAgent(scope, agent_name);
     return { rows: [await trialOf(scope, data, limit)], neverAsked: false, agent, revision: 0 };
   };
@@ -129,7 +134,7 @@ export function trialIsForAdmins(): ServiceError {
 export function notControlOfAgent(controlId: number, agentName: string): ServiceError {
   return new ServiceError('CONTROL_NOT_FOUND', {
     detail: `Control ${controlId} was not found among the controls of agent "${agentName}".`,
-    hint: 'Name controls that are linked to the agent or belong to one of its policies, or leave control_ids out.',
+    hint: 'Name controls that are linked to the agent, belong to one of its policies or are bound to the target, or leave control_ids out.',
     name: String(controlId),
     kind: 'Control',
   });

@@ -82,7 +82,13 @@ describe('the feed of controls', () => {
     createWatchControls({ feed, asked: { note: () => {} }, now, heartbeatMs, maxMessageBytes: 1_000_000 });
   const open = (watch = watcher(), signal = NEVER, fromRevision?: number) =>
     watch(
-      { agent_name: AGENT, from_revision: fromRevision, max_message_bytes: undefined },
+      {
+        agent_name: AGENT,
+        from_revision: fromRevision,
+        max_message_bytes: undefined,
+        target_type: undefined,
+        target_id: undefined,
+      },
       { signal, principal: ANONYMOUS },
     );
   const next = async (stream: AsyncGenerator<object>) => (await stream.next()).value as Message;

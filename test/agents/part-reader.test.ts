@@ -27,7 +27,7 @@ const present = ({ id, name, data }: Stored): AgentControl => ({
 /** An agent whose states are those of a list, and a client of an earlier version, which does not know of parts. */
 function agentAndClient() {
   let revision = 0;
-  const agent = new WatchedAgent(keyOf('agent'), () => ({ revision, currentAtMs: 0 }));
+  const agent = new WatchedAgent(keyOf('agent'), null, () => ({ revision, currentAtMs: 0 }));
   const reader = new PartReader(agent, false, LIMIT);
   const held = new Map<number, string>();
   const messages: Message[] = [];

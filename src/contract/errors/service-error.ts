@@ -8,6 +8,7 @@ export type ErrorResource =
   | 'Step'
   | 'Evaluator'
   | 'Control'
+  | 'ControlBinding'
   | 'Policy'
   | 'Evaluation'
   | 'Request'

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { TargetName } from '../call/namespace.js';
-import type { ServiceError } from '../errors/service-error.js';
+import { callerError, type ServiceError } from '../errors/service-error.js';
 import { type IssueSink, nullable, report, text } from './fields.js';
 import { invalidRequest } from './parse-input.js';
 
@@ -29,7 +29,10 @@ export function checkTarget(target: Target, sink: IssueSink): void {
   if (missing !== null) report(sink, 'value_error', halfProblem(missing), {});
 }
 
-/** The same for members in the query: the missing one is the offending member. Throws a VALIDATION_ERROR. */
+/**
+ * The same for members in the query: the missing one is the offending member. Throws a VALIDATION_ERROR, with the status
+ * 400 that deployed clients expect.
+ */
 export function demandWholeTarget(target: Target): void {
   const missing = missingHalf(target);
   if (missing !== null) throw halfTarget(missing);
@@ -37,7 +40,10 @@ export function demandWholeTarget(target: Target): void {
 
 function halfTarget(missing: string): ServiceError {
   const message = halfProblem(missing);
-  return invalidRequest([{ resource: 'Request', field: missing, code: 'missing_target_pair', message }]);
+  const { options } = invalidRequest([
+    { resource: 'Request', field: missing, code: 'missing_target_pair', message },
+  ]);
+  return callerError('VALIDATION_ERROR', { ...options, httpStatus: 400 });
 }
 
 function missingHalf({ target_type, target_id }: Target): 'target_type' | 'target_id' | null {

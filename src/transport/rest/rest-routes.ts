@@ -164,7 +164,8 @@ export function registerRestRoutes(
     const isEndless = method.desc.methodKind === 'server_streaming';
     scope.route({
       method: binding.verb as HTTPMethods,
-      url: template.replace(/\{(\w+)\}/g, ':$1'),
+      // A colon of the path is doubled, since a single one begins a parameter.
+      url: template.replaceAll(':', '::').replace(/\{(\w+)\}/g, ':$1'),
       config: { callRoute: restRoute(host.metrics, method, binding.verb, template, isEndless) },
       handler: (request, reply) => answer(route, request, reply),
     });
