@@ -2,25 +2,33 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
+/** @typedef {{ agent: string, key: string | null }} Caller */
+
+/** @param {string} name @returns {Caller} */
+const unkeyed = (name) => ({ agent: name, key: null });
+
 const HEAD_END = '\r\n\r\n';
 
 /**
  * Evaluates a step for each name of an iterator, which connections take in turns. Resolves with the time of each
  * evaluation in milliseconds; rejects on any status but 200, and but 503 with a time to wait: then the evaluation is
- * made again, and its time goes on. `onReply` gets the revision of each verdict.
+ * made again, and its time goes on. `onReply` gets the revision of each verdict. `callerOf` tells which agent a name stands
+ * for, and its key; by default, the name is that of the agent, and there is no key.
  * @param {string} url
  * @param {Iterator<string>} names
- * @param {{ connections?: number, onReply?: (revision: number) => void }} [options]
+ * @param {{ connections?: number, onReply?: (revision: number) => void, callerOf?: (name: string) => Caller }} [options]
  */
-export async function evaluateEach(url, names, { connections = 16, onReply } = {}) {
+export async function evaluateEach(url, names, { connections = 16, onReply, callerOf = unkeyed } = {}) {
   const { hostname, port, host } = new URL(url);
   /** @type {number[]} */
   const times = [];
   /** @param {string} name */
   const requestFor = (name) => {
     const step = { type: 'llm', name: 'answer', input: 'a quick brown fox jumps over the lazy dog' };
-    const body = JSON.stringify({ agent_name: name, stage: 'pre', step });
-    return `POST /api/v1/evaluation HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const { agent, key } = callerOf(name);
+    const body = JSON.stringify({ agent_name: agent, stage: 'pre', step });
+    const credential = key === null ? '' : `x-api-key: ${key}\r\n`;
+    return `POST /api/v1/evaluation HTTP/1.1\r\nhost: ${host}\r\n${credential}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
   };
   const run = async () => {
     const socket = net.connect(Number(port), hostname);

@@ -29,6 +29,8 @@ const CALLER = {
   protocol: 'grpc',
   signal: new AbortController().signal,
   agents: null,
+  namespace: DEFAULT_NAMESPACE,
+  target: null,
   header: () => undefined,
   spend: () => {},
   itemFailed(error) {

@@ -57,6 +57,15 @@ const coreRows = [
   ),
 ];
 
+const NAMESPACE_FIGURES = [
+  'start',
+  'first evaluation of the sample',
+  'first evaluation p99',
+  'evaluation of the sample',
+  'evaluation p99',
+  'resident memory',
+];
+
 const EVENT_FIGURES = [
   ...each(
     [
@@ -123,6 +132,16 @@ export const SMOKES = [
       BENCH_ROUNDS: '2',
     },
     rows: FLEET_FIGURES.map((figure) => `postgresql ${figure}`),
+  },
+  {
+    name: 'namespaces',
+    environment: {
+      BENCH_NAMESPACES: '3',
+      BENCH_AGENTS: '4',
+      BENCH_SAMPLE: '12',
+      BENCH_ROUNDS: '1',
+    },
+    rows: each([KINDS, NAMESPACE_FIGURES], (kind, figure) => `${kind} ${figure}`),
   },
   {
     name: 'events',

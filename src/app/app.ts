@@ -84,6 +84,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
     features.listUpkeep.start();
   };
   await start(foundations, programs, features);
+  transports.keyUses.start();
   if (shared === undefined) keep();
   health.setServing(true);
 
@@ -165,6 +166,7 @@ function observe(
     waitingForRevision: () => watch.waiting,
     streams: () => streamNames,
     problems: problems.figures,
+    agentActivity: problems.activity,
     lastKnownGood: () => ({
       isActive: watch.isBlind && started.header !== null,
       evaluations: keptEvaluations(),
@@ -175,13 +177,18 @@ function observe(
 
 async function start(
   { started, database }: Foundations,
-  { watch, lastKnownGood, warmStart, namespaces }: Programs,
+  { watch, lastKnownGood, warmStart, namespaces, liveKeys }: Programs,
   { observability, eventSinks, problems }: Features,
 ): Promise<void> {
   await watch.start(lastKnownGood.progress);
   if (!watch.isBlind) {
     lastKnownGood.startedAt(watch.revision);
     await namespaces.load();
+    await liveKeys.start();
+  } else {
+    // Its display name is known to the database only.
+    namespaces.restore(lastKnownGood.kept().namespaces.map((name) => ({ name, displayName: name })));
+    liveKeys.startWith(lastKnownGood.kept().keys);
   }
   started.wait?.start((hasOtherState) => {
     if (hasOtherState) watch.replaced();
@@ -203,7 +210,7 @@ function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
   { observability, audit, listUpkeep, eventSinks, eventReaders, problems }: Features,
-  { server, operations, load, files, issuer, endedSessions, heavySteps }: Transports,
+  { server, operations, load, files, issuer, keyUses, endedSessions, heavySteps }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());
@@ -222,6 +229,7 @@ function stack(
   closers.add(() => started.wait?.stop());
   closers.add(() => load.stop());
   closers.add(() => files.stop());
+  closers.add(() => keyUses.close());
   closers.add(() => endedSessions.close());
   closers.add(() => issuer?.close());
   // Closed after the server, so that draining stays visible.

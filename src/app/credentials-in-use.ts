@@ -26,7 +26,8 @@ export function credentialsInUse(
     keys: () =>
       [...keyRing.keys]
         .filter(({ expiresAtMs }) => Number.isFinite(expiresAtMs))
-        .map(({ principal: { name, keyFingerprint }, expiresAtMs }) => ({
+        .map(({ principal: { name, namespace, keyFingerprint }, expiresAtMs }) => ({
+          namespace: namespace.name,
           name,
           fingerprint: keyFingerprint ?? '',
           expiresAtMs,

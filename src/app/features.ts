@@ -4,6 +4,7 @@ import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_bi
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
@@ -16,6 +17,7 @@ import { createRegistrationNotes } from '../agents/registration-notes.js';
 import { type Audit, createAudit } from '../audit/audit.js';
 import { createBindings } from '../bindings/bindings.js';
 import { type AgentKey, nameOfKey, namespaceOfKey } from '../contract/call/namespace.js';
+import { roleTable } from '../contract/call/scopes.js';
 import { createControls } from '../controls/controls.js';
 import { createFacetUpkeep } from '../controls/facet-upkeep.js';
 import { MAX_EVALUATIONS } from '../decisions/evaluate-request.js';
@@ -29,6 +31,7 @@ import { createServiceEventStore } from '../events/create-event-store.js';
 import { createObservability, type Observability } from '../events/observability.js';
 import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.js';
 import { createExplain } from '../explain/explain.js';
+import { createKeys } from '../keys/keys.js';
 import { createNamespaces } from '../namespaces/namespaces.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { createPolicies } from '../policies/policies.js';
@@ -201,6 +204,17 @@ export async function createFeatures(
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),
       feature(AuditService, audit.handlers),
+      feature(
+        KeyService,
+        createKeys({
+          database,
+          mutate,
+          roles: roleTable(config.auth.validationAccess),
+          namespaces: programs.namespaces,
+          applied: () => programs.liveKeys.refreshed(),
+          now,
+        }),
+      ),
       feature(NamespaceService, namespaces.handlers),
       feature(ServerService, { ...serverInfo, ...problems.handlers }),
       // The other RPCs are evaluations, which the transport serves without handlers.

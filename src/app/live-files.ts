@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.js';
+import { type RoleTable, roleTable } from '../contract/call/scopes.js';
 import { reasonOf } from '../process/repeat-log.js';
 import { type WatchedFiles, watchFiles } from '../process/watched-files.js';
 import { KeyRing } from '../transport/auth/key-ring.js';
@@ -36,13 +37,14 @@ export interface StartFiles {
 /** Reads all files, and the keys into the ring. Throws an Error with the variable, the file and the reason. */
 export function readStartFiles({ auth, tls }: Pick<Config, 'auth' | 'tls'>, keyRing: KeyRing): StartFiles {
   const keys = auth.keysFile === null ? [] : [readNamed('SERVICE_KEYS_FILE', auth.keysFile)];
-  for (const content of keys) useKeys(auth.keysFile ?? '', content, keyRing);
+  const roles = roleTable(auth.validationAccess);
+  for (const content of keys) useKeys(auth.keysFile ?? '', content, keyRing, roles);
   return { keys, tls: tls === null ? [] : readTlsFiles(tls) };
 }
 
 /** Checks the files that each of several processes will read. Throws like `readStartFiles`. */
 export function checkStartFiles(config: Pick<Config, 'auth' | 'tls'>): void {
-  const keyRing = new KeyRing(config.auth);
+  const keyRing = new KeyRing(config.auth, undefined, roleTable(config.auth.validationAccess));
   readStartFiles(config, keyRing);
   keyRing.close();
 }
@@ -74,10 +76,11 @@ export function createLiveFiles(options: LiveFilesOptions): LiveFiles {
     );
   }
 
-  const { keysFile } = config.auth;
+  const { keysFile, validationAccess } = config.auth;
+  const roles = roleTable(validationAccess);
   if (keysFile !== null) {
     watch('keys', [keysFile], ([content]) => ({
-      keys: useKeys(keysFile, content ?? Buffer.alloc(0), keyRing),
+      keys: useKeys(keysFile, content ?? Buffer.alloc(0), keyRing, roles),
     }));
   }
   const { tls } = config;
@@ -116,9 +119,9 @@ const REFUSED = {
 };
 
 /** Returns the number of keys. */
-function useKeys(file: string, content: Buffer, keyRing: KeyRing): number {
+function useKeys(file: string, content: Buffer, keyRing: KeyRing, roles: RoleTable): number {
   try {
-    const keys = readKeysFile(content, keyRing.fixed);
+    const keys = readKeysFile(content, keyRing.fixed, roles);
     keyRing.replace(keys);
     return keys.length;
   } catch (cause) {

@@ -12,6 +12,7 @@ import { RevisionWatch } from '../decisions/revision-watch.js';
 import { Snapshot } from '../decisions/snapshot.js';
 import { createStepSchemaLibrary, type StepSchemaLibrary } from '../decisions/step-schema-library.js';
 import { createWarmStart, type WarmStart } from '../decisions/warm-start.js';
+import { LiveKeys } from '../keys/live-keys.js';
 import { createLastKnownGood, type LastKnownGood } from '../last-known-good/last-known-good.js';
 import { NamespaceRegistry } from '../namespaces/namespace-registry.js';
 import { createNamespaceStore } from '../namespaces/namespace-store.js';
@@ -33,6 +34,8 @@ export interface Programs {
   readonly warmStart: WarmStart;
   /** The namespaces that exist: callers of others are refused. */
   readonly namespaces: NamespaceRegistry;
+  /** The keys of the database that are valid. */
+  readonly liveKeys: LiveKeys;
   /** Runs changes; they take effect in this process immediately. */
   readonly mutate: Mutator;
   /** Calls back whenever the database becomes unavailable or available. */
@@ -81,10 +84,11 @@ export function createPrograms(foundations: Foundations): Programs {
     read: createNamespaceStore(database.client).all,
     onFailure: (error) => failures.failed('namespaces', 'the namespaces cannot be read now', error),
   });
+  const liveKeys = new LiveKeys({ database, failures, now });
   let hasAnswered = false;
   const watch = new RevisionWatch({
     snapshot,
-    followers: [namespaces, feed, lastKnownGood.follower],
+    followers: [namespaces, liveKeys.follower, feed, lastKnownGood.follower],
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
@@ -114,6 +118,7 @@ export function createPrograms(foundations: Foundations): Programs {
     watch,
     lastKnownGood,
     namespaces,
+    liveKeys,
     warmStart: createWarmStart({
       agents: config.limits.preloadAgents,
       snapshot,

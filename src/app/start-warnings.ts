@@ -6,7 +6,7 @@ const SAFE_SECRET_LENGTH = 32;
 const SAFE_KEY_LENGTH = 16;
 
 const KEYS_WITHOUT_EFFECT =
-  'SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS and SERVICE_KEYS_FILE have no effect, because SERVICE_API_KEY_ENABLED is false: set it to true, or remove them';
+  'SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS, SERVICE_OPERATOR_API_KEYS and SERVICE_KEYS_FILE have no effect, because SERVICE_API_KEY_ENABLED is false: set it to true, or remove them';
 
 const LAST_COUNTS =
   'SERVICE_DUPLICATE_MEMBERS is last: a step can have a member twice, of which controls check the last one only; refuse is safe';
@@ -16,11 +16,13 @@ export function startWarnings({ auth, host, duplicateMembers, unknownVariables }
   const warnings = unknownVariables.map((name) => `${name} is not a variable of this service`);
   if (!auth.enabled) {
     warnings.push(keysOffWarning(host));
-    if (auth.keysFile !== null || auth.keys.length + auth.adminKeys.length > 0)
+    const { keys, adminKeys, operatorKeys } = auth;
+    if (auth.keysFile !== null || keys.length + adminKeys.length + operatorKeys.length > 0)
       warnings.push(KEYS_WITHOUT_EFFECT);
   }
   warnings.push(...shortKeys('SERVICE_API_KEYS', auth.keys));
   warnings.push(...shortKeys('SERVICE_ADMIN_API_KEYS', auth.adminKeys));
+  warnings.push(...shortKeys('SERVICE_OPERATOR_API_KEYS', auth.operatorKeys));
   if ((auth.sessionSecret?.length ?? SAFE_SECRET_LENGTH) < SAFE_SECRET_LENGTH) {
     warnings.push(
       `SERVICE_SESSION_SECRET is short: with ${SAFE_SECRET_LENGTH} random characters or more it cannot be guessed`,

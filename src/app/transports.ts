@@ -6,8 +6,10 @@ import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enfo
 import type { Config } from '../config/config.js';
 import { trustedProxies } from '../config/trusted-proxies.js';
 import type { MessageReader } from '../contract/call/handler.js';
+import { roleTable } from '../contract/call/scopes.js';
 import { builtinEvaluators } from '../evaluators/load-evaluators.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
+import { createKeyUses, type KeyUses } from '../keys/key-uses.js';
 import type { HealthState } from '../operations/health.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import type { Credentials } from '../problems/expiry-problems.js';
@@ -22,6 +24,7 @@ import { createLoadShedder, type LoadShedder } from '../transport/admission/load
 import { createAuthenticator } from '../transport/auth/authenticator.js';
 import { KeyRing } from '../transport/auth/key-ring.js';
 import { fingerprintOf } from '../transport/auth/known-key.js';
+import { storedKeys } from '../transport/auth/stored-keys.js';
 import type { CallHost } from '../transport/call/call-host.js';
 import { DueTimes } from '../transport/call/due-times.js';
 import { LongStreams } from '../transport/call/long-streams.js';
@@ -81,6 +84,8 @@ export interface Transports {
   readonly credentials: Credentials;
   /** Undefined without bearer tokens. */
   readonly issuer: Issuer | undefined;
+  /** Writes when keys of the database were last used. */
+  readonly keyUses: KeyUses;
   /** The browser sessions that were ended before they expire. */
   readonly endedSessions: EndedSessions;
   readonly admission: Admission;
@@ -124,8 +129,16 @@ export async function createTransports(
     hasKeys: config.auth.enabled,
     now: monotonic,
   });
-  const keyRing = new KeyRing(config.auth);
+  const roles = roleTable(config.auth.validationAccess);
+  const keyRing = new KeyRing(config.auth, foundations.now, roles);
   const startFiles = readStartFiles(config, keyRing);
+  programs.liveKeys.onRead((keys) => keyRing.replaceStored(storedKeys(keys, roles)));
+  const keyUses = createKeyUses({
+    database: foundations.database,
+    takeUsed: () => keyRing.takeUsed(),
+    failures,
+    now: foundations.now,
+  });
   // Subjects of tokens are not kept either: their accounts are made again when they call.
   const forgetKeys = () =>
     admission.forgetKeys((fingerprint) => keyRing.byFingerprint(fingerprint) !== undefined);
@@ -143,6 +156,7 @@ export async function createTransports(
     endedSessions,
     sessionSecret,
     keyRing,
+    roles,
     tokens: issuer?.tokens,
     namespaces,
   });
@@ -301,6 +315,7 @@ export async function createTransports(
     files,
     credentials: credentialsInUse(config.tls, files, keyRing, issuer),
     issuer,
+    keyUses,
     endedSessions,
     admission,
     heavySteps,

@@ -1,20 +1,14 @@
 import { z } from 'zod';
-import { boolean, nullable, report, text, withDefault, withExample } from '../contract/input/fields.js';
+import { boolean, nullable, text, withDefault, withExample } from '../contract/input/fields.js';
 import { integer } from '../contract/input/numbers.js';
 import { MAX_TARGET_LENGTH } from '../contract/input/target.js';
-import { isStorable } from '../database/text.js';
+import { targetPart } from '../controls/target-part.js';
 
 /** Bindings per page. */
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 /** A number beyond 32 bits is no id, and not found. */
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
-/** Type or id of a target that is stored. */
-const targetPart = () =>
-  text({ min: 1, max: MAX_TARGET_LENGTH }).superRefine((value, sink) => {
-    if (!isStorable(value))
-      report(sink, 'value_error', 'must have no NUL character and no half surrogate', null);
-  });
 const targetFilter = () => nullable(text({ min: 1, max: MAX_TARGET_LENGTH }));
 const controlId = () => integer({ min: 1, max: MAX_ID });
 /** Any integer: a number that is no id is not found. */

@@ -1,4 +1,4 @@
-import { BOOLEAN, converted, integerIn, LIST, LIST_OR_ALL, secret, TEXT } from './config-readers.js';
+import { BOOLEAN, converted, integerIn, LIST, LIST_OR_ALL, secret, TEXT, wordOf } from './config-readers.js';
 import { OIDC, oidcSettings } from './oidc-settings.js';
 import { setting, type ValuesOf } from './setting.js';
 
@@ -10,6 +10,12 @@ export const ACCESS = {
     ),
     keys: setting('SERVICE_API_KEYS', '', secret(LIST)).help('Regular keys, separated by commas.'),
     adminKeys: setting('SERVICE_ADMIN_API_KEYS', '', secret(LIST)).help('Admin keys, separated by commas.'),
+    operatorKeys: setting('SERVICE_OPERATOR_API_KEYS', '', secret(LIST)).help(
+      'Keys that manage namespaces as well, separated by commas.',
+    ),
+    validationAccess: setting('SERVICE_VALIDATION_ACCESS', 'key', wordOf('key', 'admin')).help(
+      'Who may validate controls and render templates: key (also the role regular) or admin (the role regular may not, as in 8.x).',
+    ),
     keysFile: setting('SERVICE_KEYS_FILE', null, TEXT).help(
       'JSON file with keys that have names, roles, agents and times of expiry. Read again whenever it changes.',
     ),
@@ -40,7 +46,8 @@ export const ACCESS = {
 /** Who may call, with a problem for each contradiction. `isSwitchSet`: whether keys are switched on or off. */
 export function authSettings({ auth }: ValuesOf<typeof ACCESS>, isSwitchSet: boolean, problems: string[]) {
   const oidc = oidcSettings(auth.oidc, auth.enabled, problems);
-  const hasKeys = auth.keysFile !== null || auth.keys.length + auth.adminKeys.length > 0;
+  const hasKeys =
+    auth.keysFile !== null || auth.keys.length + auth.adminKeys.length + auth.operatorKeys.length > 0;
   // Problems of an issuer are told by themselves.
   const hasIssuer = oidc !== null || problems.some((problem) => problem.startsWith('SERVICE_OIDC_'));
   if (auth.enabled && !hasKeys && !hasIssuer) {

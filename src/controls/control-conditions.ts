@@ -16,6 +16,9 @@ export async function controlConditions(scope: Scoped, filters: ControlFilters):
   ];
   if (enabled !== null) found.push(Prisma.sql`c."enabled" = ${enabled}`);
   if (templateBacked !== null) found.push(Prisma.sql`c."template_backed" = ${templateBacked}`);
+  if (filters.cloned !== null) {
+    found.push(Prisma.sql`c."cloned_from_id" IS ${filters.cloned ? NOT : Prisma.empty} NULL`);
+  }
   if (stepType !== null) {
     found.push(Prisma.sql`(NOT c."restricts_step_types" OR ${hasFacet('step_type', stepType)})`);
   }
@@ -52,6 +55,8 @@ function includesStepName(stepName: string, patterns: readonly string[]): Prisma
     patterns.length === 0 ? FALSE : Prisma.sql`c."step_name_pattern" IN (${Prisma.join([...patterns])})`;
   return Prisma.sql`(${hasFacet('step_name', stepName)} OR ${matches} OR ${anyName})`;
 }
+
+const NOT = Prisma.sql`NOT`;
 
 /** The policies with an agent are found first: their pairs of agents and controls may be millions. */
 const HAS_AGENTS = Prisma.sql`c."id" IN (

@@ -20,39 +20,43 @@ export function controlNameConflict(name: string): ServiceError {
   });
 }
 
-/** Lists the policies with the control first, then the agents it is linked to; at most MAX_ERROR_ITEMS. */
+/** Lists the policies with the control first, then the agents it is linked to, then its bindings; at most MAX_ERROR_ITEMS. */
 export function controlInUse(
   name: string,
   policyIds: readonly number[],
   agentNames: readonly string[],
+  bindingIds: readonly number[],
 ): ServiceError {
-  const usedBy = (resource: ErrorResource, value: number | string): ErrorItem => ({
+  const usedBy = (resource: ErrorResource, value: number | string, field = 'controls'): ErrorItem => ({
     resource,
-    field: 'controls',
+    field,
     code: 'control_in_use',
     message: 'uses this control',
     value,
   });
   return new ServiceError('CONTROL_IN_USE', {
-    detail: `The control "${name}" is ${placesOf(policyIds.length, agentNames.length)}.`,
+    detail: `The control "${name}" is ${placesOf(policyIds.length, agentNames.length, bindingIds.length)}.`,
     hint: 'Unlink it first, or delete it with force=true.',
     name,
     kind: 'Control',
     items: [
       ...policyIds.map((policyId) => usedBy('Policy', policyId)),
       ...agentNames.map((agentName) => usedBy('Agent', agentName)),
+      ...bindingIds.map((bindingId) => usedBy('ControlBinding', bindingId, 'control_id')),
     ].slice(0, MAX_ERROR_ITEMS),
   });
 }
 
-/** Where a control is in use, for example "in 2 policies and linked to 1 agent". */
-function placesOf(policies: number, agents: number): string {
+/** Where a control is in use, for example "in 2 policies, linked to 1 agent and bound to 1 target". */
+function placesOf(policies: number, agents: number, targets: number): string {
   const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
   const places = [
     policies === 0 ? '' : `in ${counted(policies, 'policy', 'policies')}`,
     agents === 0 ? '' : `linked to ${counted(agents, 'agent', 'agents')}`,
-  ];
-  return places.filter((place) => place !== '').join(' and ');
+    targets === 0 ? '' : `bound to ${counted(targets, 'target', 'targets')}`,
+  ].filter((place) => place !== '');
+  const last = places.pop() ?? '';
+  return places.length === 0 ? last : `${places.join(', ')} and ${last}`;
 }
 
 /** A literal definition would replace one made from a template. */

@@ -18,6 +18,8 @@ export interface ControlFilters {
   readonly nameContains: string | null;
   readonly enabled: boolean | null;
   readonly templateBacked: boolean | null;
+  /** Whether they are clones of other controls. */
+  readonly cloned: boolean | null;
   /** Controls that name this step type, or none at all. */
   readonly stepType: string | null;
   /** Controls that name this stage, or none at all. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { type FurtherProblems, type HandlersOf, handler } from '../contract/call/handler.js';
-import { ServiceError } from '../contract/errors/service-error.js';
 import { readAgentName } from '../contract/input/names.js';
 import { withoutUndefined } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { EXECUTIONS, STAGES } from '../core/types.js';
+import type { ControlClone } from './control-clone.js';
 import { controlJsonSchema } from './control-json-schema.js';
 import { createControlSchemas } from './control-schemas.js';
 import type { ControlService } from './control-service.js';
@@ -18,38 +18,45 @@ export function controlHandlers(
   controls: ControlService,
   versions: ControlVersions,
   users: ControlUsers,
+  clone: ControlClone,
   registry: EvaluatorRegistry,
   furtherProblems?: FurtherProblems,
 ): HandlersOf<typeof ControlServiceDesc> {
   const schemas = createControlSchemas(registry);
   return {
-    // Until bindings are served.
-    cloneAndBindControl: handler(z.looseObject({}), () => {
-      throw new ServiceError('RESOURCE_NOT_FOUND', { detail: 'controls cannot be cloned yet' });
-    }),
+    cloneAndBindControl: handler(schemas.cloneAndBindControl, (input, context) =>
+      clone.cloneAndBind(context, input),
+    ),
     createControl: handler(
       schemas.createControl,
       ({ name, data, strict }, context) => controls.create(context, name, data, strict),
       furtherProblems,
     ),
     listControls: handler(schemas.listControls, (input, context) =>
-      controls.list(context, {
-        cursor: input.cursor ?? null,
-        limit: input.limit,
-        nameContains: input.name || null,
-        enabled: input.enabled ?? null,
-        templateBacked: input.template_backed ?? null,
-        stepType: input.step_type ?? null,
-        stage: filterWord(context, 'stage', STAGES, input.stage, input.stage_filter),
-        execution: filterWord(context, 'execution', EXECUTIONS, input.execution, input.execution_filter),
-        tag: input.tag ?? null,
-        hasAgents: input.has_agents ?? null,
-        decisions: input.decisions,
-        agentName: input.agent_name ? readAgentName(input.agent_name, 'agent_name') : null,
-        stepName: input.step_name || null,
-        orderBy: input.order_by ?? 'newest',
-        reverse: input.reverse ?? false,
-      }),
+      controls.list(
+        context,
+        {
+          cursor: input.cursor ?? null,
+          limit: input.limit,
+          nameContains: input.name || null,
+          enabled: input.enabled ?? null,
+          templateBacked: input.template_backed ?? null,
+          cloned: input.cloned ?? null,
+          stepType: input.step_type ?? null,
+          stage: filterWord(context, 'stage', STAGES, input.stage, input.stage_filter),
+          execution: filterWord(context, 'execution', EXECUTIONS, input.execution, input.execution_filter),
+          tag: input.tag ?? null,
+          hasAgents: input.has_agents ?? null,
+          decisions: input.decisions,
+          agentName: input.agent_name ? readAgentName(input.agent_name, 'agent_name') : null,
+          stepName: input.step_name || null,
+          orderBy: input.order_by ?? 'newest',
+          reverse: input.reverse ?? false,
+        },
+        input.include_attachments === true
+          ? { targetType: input.attachment_target_type ?? null, targetId: input.attachment_target_id ?? null }
+          : null,
+      ),
     ),
     getControlSchema: handler(z.object({}), () => ({ schema: controlJsonSchema })),
     validateControl: handler(

@@ -1,13 +1,26 @@
 import { z } from 'zod';
-import { boolean, list, nullable, oneOf, text, withDefault, withExample } from '../contract/input/fields.js';
+import {
+  boolean,
+  list,
+  nullable,
+  oneOf,
+  report,
+  text,
+  withDefault,
+  withExample,
+} from '../contract/input/fields.js';
 import { ifVersion } from '../contract/input/if-version.js';
+import { described } from '../contract/input/messages.js';
 import { slugName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
 import { strictFlag } from '../contract/input/parse-input.js';
+import { MAX_TARGET_LENGTH } from '../contract/input/target.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { DECISIONS, EXECUTIONS, STAGES } from '../core/types.js';
+import { idempotencyKey } from '../database/idempotency.js';
 import { createControlDataSchema } from './control-data.js';
 import { CONTROL_ORDERS } from './control-filters.js';
+import { targetPart } from './target-part.js';
 
 /** Controls, or versions of one, per page. */
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
@@ -50,27 +63,40 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       name: 'no-card-numbers',
       data: EXAMPLE,
     }),
-    listControls: z.object({
-      cursor: nullable(integer().transform(within32Bits)),
-      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-      name: nullable(text()),
-      enabled: nullable(boolean()),
-      template_backed: nullable(boolean()),
-      step_type: nullable(text()),
-      stage: nullable(text()),
-      execution: nullable(text()),
-      tag: nullable(text()),
-      stage_filter: nullable(oneOf(STAGES)),
-      execution_filter: nullable(oneOf(EXECUTIONS)),
-      has_agents: nullable(boolean()),
-      decisions: nullable(list(oneOf(DECISIONS), { max: DECISIONS.length })).transform(
-        (words) => words ?? [],
-      ),
-      agent_name: nullable(text()),
-      order_by: nullable(oneOf(CONTROL_ORDERS, 'enum')),
-      reverse: nullable(boolean()),
-      step_name: nullable(text({ max: MAX_STEP_NAME_LENGTH })),
-    }),
+    listControls: z
+      .object({
+        cursor: nullable(integer().transform(within32Bits)),
+        limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+        name: nullable(text()),
+        enabled: nullable(boolean()),
+        template_backed: nullable(boolean()),
+        cloned: nullable(boolean()),
+        step_type: nullable(text()),
+        stage: nullable(text()),
+        execution: nullable(text()),
+        tag: nullable(text()),
+        stage_filter: nullable(oneOf(STAGES)),
+        execution_filter: nullable(oneOf(EXECUTIONS)),
+        has_agents: nullable(boolean()),
+        decisions: nullable(list(oneOf(DECISIONS), { max: DECISIONS.length })).transform(
+          (words) => words ?? [],
+        ),
+        agent_name: nullable(text()),
+        order_by: nullable(oneOf(CONTROL_ORDERS, 'enum')),
+        reverse: nullable(boolean()),
+        step_name: nullable(text({ max: MAX_STEP_NAME_LENGTH })),
+        include_attachments: nullable(boolean()),
+        attachment_target_type: nullable(text({ min: 1, max: MAX_TARGET_LENGTH })),
+        attachment_target_id: nullable(text({ min: 1, max: MAX_TARGET_LENGTH })),
+      })
+      .superRefine(({ include_attachments: included, ...others }, sink) => {
+        if (included === true) return;
+        for (const member of ['attachment_target_type', 'attachment_target_id'] as const) {
+          const value = others[member];
+          if (value === undefined) continue;
+          report(sink, 'value_error', 'requires include_attachments', value, [member]);
+        }
+      }),
     validateControl: withExample(z.object({ data, strict }), { data: EXAMPLE }),
     getControl: z.object({ control_id: controlId }),
     updateControl: withExample(
@@ -88,6 +114,18 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       force: withDefault(boolean(), false),
       if_version: ifVersion(),
     }),
+    cloneAndBindControl: withExample(
+      z.object({
+        control_id: controlId,
+        name: nullable(slugName()),
+        target_binding: z.object(
+          { target_type: targetPart(), target_id: targetPart(), enabled: withDefault(boolean(), true) },
+          described('an object with target_type and target_id'),
+        ),
+        idempotency_key: nullable(idempotencyKey()),
+      }),
+      { target_binding: { target_type: 'project', target_id: 'billing' } },
+    ),
     listControlAgents: z.object({
       control_id: controlId,
       cursor: nullable(text()),

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../packages/exact-json/src/index.js';
+import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
@@ -10,7 +10,9 @@ import type { Mutator } from '../database/mutator.js';
 import { isRowId } from '../database/row-id.js';
 import { type Scoped, scopeOf } from '../database/scoped.js';
 import { createAgentControlStore } from './agent-control-store.js';
+import { type AttachmentFilters, attachmentsOf } from './control-attachments.js';
 import { controlFact, controlState } from './control-audit.js';
+import { createControlBindingStore } from './control-binding-store.js';
 import type { ControlData } from './control-data.js';
 import {
   CORRUPTED_ITEM,
@@ -24,7 +26,7 @@ import { type ControlPatch, changeNote, withEnabled } from './control-patch.js';
 import { type ControlProposal, proposeControl } from './control-proposal.js';
 import type { Review, Reviewer } from './control-review.js';
 import { type ControlFilters, type ControlRow, createControlStore } from './control-store.js';
-import { NO_ATTACHMENTS, summariseControl } from './control-summary.js';
+import { summariseControl } from './control-summary.js';
 import { createControlVersionStore } from './control-version-store.js';
 import { isDraft, type StoredControl } from './definition/definition.js';
 import { definitionIndex } from './definition-index.js';
@@ -57,6 +59,9 @@ interface Reviewed {
   readonly proposal: ControlProposal;
   readonly review: Review;
 }
+
+/** Ids of bindings that one entry of the audit log lists. */
+const MAX_AUDITED_BINDINGS = 1_000;
 
 export type ControlService = ReturnType<typeof createControlService>;
 
@@ -98,7 +103,7 @@ export function createControlService(options: ControlServiceOptions) {
         const store = createControlStore(scope);
         if ((await store.findByName(name)) !== null) throw controlNameConflict(name);
         const control = await accepted(context, scope, { proposal, review }, null);
-        const row = await store.insert({ name, createdAtMs: now(), ...columns(control) });
+        const row = await store.insert({ name, clonedFromId: null, createdAtMs: now(), ...columns(control) });
         const change = { eventType: 'created', note: 'Created', before: null, after: row } as const;
         const version = await recordVersion(scope, context, change);
         const audit = controlFact('control.create', row, null, controlState(row, version));
@@ -126,7 +131,8 @@ export function createControlService(options: ControlServiceOptions) {
       const stored = readStoredDefinition(row.data, registry);
       const data = stored.ok ? stored.definition : null;
       const action = data !== null && 'action' in data ? data.action : null;
-      return { id: row.id, name: row.name, data, action, ...NO_ATTACHMENTS, version };
+      const { id, name, clonedFromId } = row;
+      return { id, name, data, action, attachments: null, cloned_from_control_id: clonedFromId, version };
     },
 
     /** Throws CONTROL_NOT_FOUND, or CORRUPTED_DATA when the definition is unreadable. */
@@ -142,18 +148,25 @@ export function createControlService(options: ControlServiceOptions) {
       throw controlCorrupted(detail, stored.items);
     },
 
-    /** One page of controls. */
-    async list(context: CallContext, filters: ControlFilters) {
+    /** One page of controls, with what they are attached to if that is asked for. */
+    async list(context: CallContext, filters: ControlFilters, attached: AttachmentFilters | null) {
       const scope = scopeOf(context, database.client);
       const store = createControlStore(scope);
       const page = await store.list(filters);
       const ids = page.rows.map((row) => row.id);
       const activity = await store.activity(ids);
       const usage = await createAgentControlStore(scope).usage(ids);
+      const attachments = attached === null ? null : await attachmentsOf(scope, ids, attached);
       const last = page.rows.at(-1);
       return {
         controls: page.rows.map((row) =>
-          summariseControl(row, usage.get(row.id), activity.get(row.id), registry),
+          summariseControl(
+            row,
+            usage.get(row.id),
+            activity.get(row.id),
+            attachments?.get(row.id) ?? null,
+            registry,
+          ),
         ),
         pagination: {
           limit: filters.limit,
@@ -253,16 +266,18 @@ export function createControlService(options: ControlServiceOptions) {
       });
     },
 
-    /** Throws CONTROL_NOT_FOUND, or CONTROL_IN_USE if it is linked or in a policy and `force` is not set. */
+    /** Throws CONTROL_NOT_FOUND, or CONTROL_IN_USE if it is linked, in a policy or bound and `force` is not set. */
     async remove(context: CallContext, controlId: number, force: boolean, ifVersion: IfVersion) {
       return mutate(context, async (scope) => {
         const { row, version } = await demandedControl(scope, controlId, ifVersion);
         const agentNames = await createAgentControlStore(scope).agentsOf(controlId);
         const policyIds = await createPolicyControlStore(scope).policyIdsOf(controlId);
-        const inUse = agentNames.length > 0 || policyIds.length > 0;
-        if (inUse && !force) throw controlInUse(row.name, policyIds, agentNames);
+        const bindingIds = await createControlBindingStore(scope).idsOf(controlId);
+        const inUse = agentNames.length > 0 || policyIds.length > 0 || bindingIds.length > 0;
+        if (inUse && !force) throw controlInUse(row.name, policyIds, agentNames, bindingIds);
         const after = { ...row, updatedAtMs: now() };
         await createPolicyControlStore(scope).touch(policyIds, after.updatedAtMs);
+        await createControlBindingStore(scope).removeOf(controlId);
         await createControlStore(scope).remove(controlId, after.updatedAtMs);
         await recordVersion(scope, context, { eventType: 'deleted', note: 'Deleted', before: row, after });
         const value = {
@@ -270,17 +285,22 @@ export function createControlService(options: ControlServiceOptions) {
           dissociated_from: policyIds,
           dissociated_from_policies: policyIds,
           dissociated_from_agents: agentNames,
-          // There are no target bindings; newer clients require the member.
-          detached_target_bindings: [],
+          detached_target_bindings: bindingIds,
         };
-        const users = { policy_ids: policyIds, ...namedAgents(agentNames) };
+        const users = { policy_ids: policyIds, ...namedAgents(agentNames), ...boundBy(bindingIds) };
         const before = { ...controlState(row, version), ...users };
         const audit = controlFact('control.delete', row, before, null);
-        // Agents that had it, by a link or a policy, have it in their programs.
+        // Agents that had it, by a link, a policy or a target, have it in their programs.
         return { value, change: { controls: [controlId] }, audit };
       });
     },
   };
+}
+
+/** The bindings of a control, as the audit log shows them: at most as many as are worth their room. */
+function boundBy(bindingIds: readonly number[]): JsonObject {
+  if (bindingIds.length === 0) return {};
+  return { bindings: bindingIds.length, binding_ids: bindingIds.slice(0, MAX_AUDITED_BINDINGS) };
 }
 
 /** The row of a control of the namespace. Throws CONTROL_NOT_FOUND. */

@@ -32,6 +32,8 @@ export interface ControlRow extends ControlColumns {
   readonly name: string;
   /** JSON text of the definition. */
   readonly data: string;
+  /** The control that this one is a clone of; null if it is none. */
+  readonly clonedFromId: number | null;
   /** Milliseconds since the epoch. */
   readonly createdAtMs: number;
   /** Milliseconds since the epoch. */
@@ -44,7 +46,7 @@ export interface NewControl extends Omit<ControlRow, 'id'> {
 }
 
 /** Changes of a control; absent members are unchanged. Given facets replace all former ones. */
-export type ControlChange = Partial<Omit<NewControl, 'createdAtMs' | 'updatedAtMs'>> & {
+export type ControlChange = Partial<Omit<NewControl, 'clonedFromId' | 'createdAtMs' | 'updatedAtMs'>> & {
   readonly updatedAtMs: number;
 };
 
@@ -83,12 +85,13 @@ export function createControlStore(scope: Scoped) {
     /** The name must be free. */
     insert: ({ facets, ...control }: NewControl): Promise<ControlRow> =>
       withServiceErrors(async () => {
-        const { name, data, createdAtMs, updatedAtMs } = control;
+        const { name, data, clonedFromId, createdAtMs, updatedAtMs } = control;
         const row = await client.control.create({
           data: {
             name: storable(name),
             liveName: namespace.keyOf(name),
             ...of,
+            clonedFromId,
             data: storable(data),
             ...indexColumns(control),
             createdAtMs: BigInt(createdAtMs),
@@ -209,7 +212,6 @@ type StoredControl = Prisma.ControlGetPayload<Record<never, never>>;
 /** A row of a control that is not deleted, with times as numbers. */
 export function toControlRow(stored: StoredControl): ControlRow {
   const { createdAtMs, updatedAtMs, ...others } = stored;
-  const { liveName: _liveName, deletedAtMs: _deletedAtMs, namespace: _namespace, ...named } = others;
-  const { clonedFromId: _clonedFromId, ...row } = named;
+  const { liveName: _liveName, deletedAtMs: _deletedAtMs, namespace: _namespace, ...row } = others;
   return { ...row, createdAtMs: Number(createdAtMs), updatedAtMs: Number(updatedAtMs) };
 }

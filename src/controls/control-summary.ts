@@ -1,11 +1,9 @@
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { isoOfSeconds } from '../database/iso-time.js';
+import type { PrintedAttachments } from './control-attachments.js';
 import type { ControlActivity, ListedControlRow } from './control-store.js';
 import { type ControlDefinition, isDraft } from './definition/definition.js';
 import { presentAction, readStoredDefinition } from './definition-presentation.js';
-
-/** Members for unsupported features, which newer clients require. */
-export const NO_ATTACHMENTS = { attachments: null, cloned_from_control_id: null } as const;
 
 /** Members of a draft, or of an unreadable definition. */
 const NOTHING: Partial<ControlDefinition> = {};
@@ -15,6 +13,7 @@ export function summariseControl(
   row: ListedControlRow,
   usage: { readonly agentName: string; readonly count: number } | undefined,
   activity: ControlActivity | undefined,
+  attachments: PrintedAttachments | null,
   registry: EvaluatorRegistry,
 ) {
   const stored = readStoredDefinition(row.data, registry);
@@ -34,7 +33,8 @@ export function summariseControl(
     used_by_agent: usage === undefined ? null : { agent_name: usage.agentName },
     used_by_agents_count: usage?.count ?? 0,
     action: action === undefined ? null : presentAction(action),
-    ...NO_ATTACHMENTS,
+    attachments,
+    cloned_from_control_id: row.clonedFromId,
     version: row.version,
     updated_at: new Date(row.updatedAtMs).toISOString(),
     updated_by: row.updatedBy,

@@ -6,7 +6,7 @@ import { inNamespace, type Scoped } from '../database/scoped.js';
 import { assertStorable } from '../database/text.js';
 
 /** Cause of a version. */
-export type VersionEvent = 'created' | 'updated' | 'deleted';
+export type VersionEvent = 'created' | 'cloned' | 'updated' | 'deleted';
 
 /** A version of a control without its content. */
 export interface ControlVersionRow {
@@ -38,10 +38,12 @@ export interface ControlVersionContent extends ControlVersionRow {
   readonly name: string;
   /** The stored text of the definition. */
   readonly data: string;
+  /** The control that this one is a clone of; null if it is none. */
+  readonly clonedFromId: number | null;
 }
 
 /** A version to be stored; the store numbers it. */
-export interface NewControlVersion extends Omit<ControlVersionContent, 'id' | 'eventType'> {
+export interface NewControlVersion extends Omit<ControlVersionContent, 'id' | 'eventType' | 'clonedFromId'> {
   readonly controlId: number;
   readonly eventType: VersionEvent;
 }
@@ -111,7 +113,7 @@ export function createControlVersionStore(scope: Scoped) {
           JOIN "control_versions" l ON l."control_id" = n."id" AND l."version_num" = n."version"
           JOIN "controls" c ON c."id" = n."id" AND ${inNamespace('c', scope)}
           LEFT JOIN "control_versions" f
-            ON f."control_id" = n."id" AND f."version_num" = 1 AND f."event_type" = 'created'`);
+            ON f."control_id" = n."id" AND f."version_num" = 1 AND f."event_type" IN ('created', 'cloned')`);
         return new Map(
           rows.map(({ id, version, ...authors }) => [Number(id), { version: Number(version), ...authors }]),
         );
@@ -121,8 +123,11 @@ export function createControlVersionStore(scope: Scoped) {
       withServiceErrors(async () => {
         const row = await client.controlVersion.findUnique({
           where: { controlId_versionNum: { controlId, versionNum }, control: of },
+          include: { control: { select: { clonedFromId: true } } },
         });
-        return row === null ? null : { ...toRow(row), name: row.name, data: row.data };
+        if (row === null) return null;
+        const { name, data, control } = row;
+        return { ...toRow(row), name, data, clonedFromId: control.clonedFromId };
       }),
 
     /** One page, newest first. */

@@ -62,7 +62,7 @@ export function createControlVersions(options: ControlServiceOptions) {
           data: stored.ok ? stored.definition : null,
           deleted_at: version.eventType === 'deleted' ? printedTime(version.createdAtMs) : null,
           cloned_control_id: null,
-          cloned_from_control_id: null,
+          cloned_from_control_id: version.clonedFromId,
         },
       };
     },

@@ -1,6 +1,7 @@
 import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import type { TemplateService as TemplateServiceDesc } from '../../gen/proto/enforcement/v1/template_service_pb.js';
 import type { HandlersOf } from '../contract/call/handler.js';
+import { createControlClone } from './control-clone.js';
 import { controlHandlers } from './control-handlers.js';
 import { createReviewer, type ReviewOptions } from './control-review.js';
 import { type ControlServiceOptions, createControlService } from './control-service.js';
@@ -26,6 +27,7 @@ export function createControls(options: ControlsOptions): Controls {
       createControlService(all),
       createControlVersions(all),
       createControlUsers(options),
+      createControlClone(options),
       registry,
       createFurtherProblems({ ...options, client: database.client }),
     ),

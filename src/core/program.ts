@@ -49,6 +49,7 @@ const WITHOUT_CONTROLS: Verdict = {
   non_matches: [],
   selected_controls: 0,
   evaluated_controls: 0,
+  skipped_controls: 0,
 };
 
 /** Links prepared controls, in any order, into a program. Never throws. */

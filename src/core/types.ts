@@ -64,6 +64,8 @@ export interface Verdict {
   readonly selected_controls: number;
   /** Number of these that were evaluated without an error. */
   readonly evaluated_controls: number;
+  /** Number of these that were neither evaluated nor failed: the verdict was decided before. */
+  readonly skipped_controls: number;
 }
 
 /** A control as input of the core: the stored definition, already parsed as JSON but not trusted. */

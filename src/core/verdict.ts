@@ -66,6 +66,7 @@ export class Tally {
       non_matches: this.#nonMatches,
       selected_controls: this.#selected,
       evaluated_controls: this.#evaluated - failed,
+      skipped_controls: this.#selected - this.#evaluated - this.#scopeFailures,
     };
   }
 

@@ -268,7 +268,7 @@ function revised(
   schema_mismatch: SchemaMismatch | null,
 ): RevisedVerdict {
   const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
-  const { selected_controls, evaluated_controls } = verdict;
+  const { selected_controls, evaluated_controls, skipped_controls } = verdict;
   return {
     is_safe,
     confidence,
@@ -278,6 +278,7 @@ function revised(
     non_matches,
     selected_controls,
     evaluated_controls,
+    skipped_controls,
     revision,
     staleness_seconds,
     schema_mismatch,

@@ -1,5 +1,5 @@
 /**
- * The last known good state as text: a header line, a line for each control, policy and agent in this order,
+ * The last known good state as text: a header line, a line for each control, policy, agent and key in this order,
  * and a line with the checksum of everything before it. Each line is JSON, so that the file can be read and
  * written in small parts. Agents refer to their policies and controls by id, so each control is in the file
  * only once, with the targets that it is bound to.
@@ -9,6 +9,7 @@ import { storedMode } from '../agents/registered-schemas.js';
 import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import type { StepSchemaMode } from '../core/step-schemas.js';
+import type { LiveKey } from '../keys/live-keys.js';
 
 /** Identifies the file format. */
 const FORMAT = 'control-enforcement last known good';
@@ -26,6 +27,8 @@ export interface StateHeader {
   readonly controls: number;
   readonly policies: number;
   readonly agents: number;
+  /** 0 in files of earlier versions, which do not read files with keys. */
+  readonly keys: number;
   /** Number of enabled bindings. Undefined in files of earlier versions, which say nothing about bindings. */
   readonly bindings: number | undefined;
 }
@@ -63,13 +66,14 @@ export interface StepsRecord {
 export type StateRecord =
   | { readonly kind: 'control'; readonly control: ControlRecord }
   | { readonly kind: 'policy'; readonly policy: PolicyRecord }
-  | { readonly kind: 'agent'; readonly agent: AgentRecord };
+  | { readonly kind: 'agent'; readonly agent: AgentRecord }
+  | { readonly kind: 'key'; readonly key: LiveKey };
 
 /** The file is invalid; `message` is the reason. */
 export class DamagedFileError extends Error {}
 
 export function headerLine(header: StateHeader): string {
-  const { instanceId, revision, timeMs, controls, policies, agents, bindings } = header;
+  const { instanceId, revision, timeMs, controls, policies, agents, bindings, keys } = header;
   const facts = {
     format: FORMAT,
     version: VERSION,
@@ -80,6 +84,7 @@ export function headerLine(header: StateHeader): string {
     policies,
     agents,
     bindings,
+    ...(keys === 0 ? {} : { keys }),
   };
   return `${JSON.stringify(facts)}\n`;
 }
@@ -100,6 +105,11 @@ export function agentLine({ key, controlIds, policyIds, steps }: AgentRecord): s
   return `${JSON.stringify(['agent', key, controlIds, policyIds, ...behind])}\n`;
 }
 
+/** A key: hashes of its secrets, and what it may do. */
+export function keyLine(key: LiveKey): string {
+  return `${JSON.stringify(['key', key])}\n`;
+}
+
 /** The last line; `sha256` is the hash of all bytes before it, in hexadecimal. */
 export function checksumLine(sha256: string): string {
   return `${JSON.stringify({ sha256 })}\n`;
@@ -112,12 +122,13 @@ export function readHeader(line: string): StateHeader {
   if (facts.version !== VERSION) {
     throw new DamagedFileError(`it has format version ${String(facts.version)}, this is ${VERSION}`);
   }
-  const { instance_id: instanceId, revision, time, controls, policies, agents, bindings } = facts;
+  const { instance_id: instanceId, revision, time, controls, policies, agents, bindings, keys = 0 } = facts;
   const timeMs = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   if (typeof instanceId !== 'string' || instanceId === '' || Number.isNaN(timeMs)) throw badLine(1);
   if (!isCount(revision) || !isCount(controls) || !isCount(policies) || !isCount(agents)) throw badLine(1);
   if (bindings !== undefined && !isCount(bindings)) throw badLine(1);
-  return { instanceId, revision, timeMs, controls, policies, agents, bindings };
+  if (!isCount(keys)) throw badLine(1);
+  return { instanceId, revision, timeMs, controls, policies, agents, bindings, keys };
 }
 
 /** Throws a DamagedFileError if the line is invalid; `number` is that of the line, from 1. */
@@ -137,7 +148,14 @@ export function readRecord(line: string, number: number): StateRecord {
     const steps = parts.length === 4 ? undefined : stepsRecord(fourth, fifth, number);
     return { kind, agent: { key: first as AgentKey, controlIds: second, policyIds: third, steps } };
   }
+  if (kind === 'key' && isKey(first)) return { kind, key: first };
   throw badLine(number);
+}
+
+/** What decides about rights; the rest of a line is as `keyLine` has written it. */
+function isKey(value: unknown): value is LiveKey {
+  const { id, hash, namespace, name } = (value ?? {}) as Partial<Record<keyof LiveKey, unknown>>;
+  return isId(id) && [hash, namespace, name].every((text) => typeof text === 'string');
 }
 
 /** The checksum in the last line. Throws a DamagedFileError if the line is invalid. */

@@ -2,7 +2,7 @@ import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { ControlLinks } from '../controls/control-links.js';
 import type { ReadControls, ReadLinks } from '../decisions/state-reader.js';
 import type { StateHeader } from './file-format.js';
-import type { KeptState } from './kept-state.js';
+import type { KeptAccess, KeptState } from './kept-state.js';
 import type { KnownChanges } from './known-changes.js';
 import type { StateFile } from './state-file.js';
 
@@ -19,6 +19,8 @@ export interface KeptAgentsOptions {
   /** State that was already read from the file. */
   readonly state?: KeptState | null;
 }
+
+export const NO_ACCESS: KeptAccess = { keys: [], namespaces: [] };
 
 /** Pause before a file that did not help is read again, in milliseconds. Others may save a newer one. */
 const LOOK_AGAIN_MS = 5_000;
@@ -42,6 +44,11 @@ export class KeptAgents {
   /** Whether a state of the database is in memory. */
   get isAtHand(): boolean {
     return this.#current() !== null;
+  }
+
+  /** What the state in memory knows about callers; nothing without one. */
+  get access(): KeptAccess {
+    return this.#current()?.access ?? NO_ACCESS;
   }
 
   /**

@@ -1,7 +1,8 @@
-import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
+import { type AgentKey, namespaceOfKey, type TargetKey } from '../contract/call/namespace.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { type ControlLinks, linksKey, withControls } from '../controls/control-links.js';
 import type { ReadSteps } from '../decisions/state-reader.js';
+import type { LiveKey } from '../keys/live-keys.js';
 import { DamagedFileError, type StateHeader, type StateRecord, type StepsRecord } from './file-format.js';
 
 /** The links of an agent with the controls that are bound to its target, and what its steps are compared with. */
@@ -9,6 +10,12 @@ export interface KeptLinks {
   readonly links: ControlLinks;
   readonly isBound: boolean;
   readonly steps: ReadSteps;
+}
+
+/** What a state knows about callers. */
+export interface KeptAccess {
+  readonly keys: readonly LiveKey[];
+  readonly namespaces: readonly string[];
 }
 
 /** The state that verdicts depend on, at one revision, as read from a file. */
@@ -20,6 +27,7 @@ export class KeptState {
   readonly #bound = new Map<TargetKey, number[]>();
   #bindings = 0;
   readonly #links = new Map<string, ControlLinks>();
+  readonly #keys = new Map<number, LiveKey>();
 
   constructor(header: StateHeader) {
     this.header = header;
@@ -34,6 +42,8 @@ export class KeptState {
     } else if (record.kind === 'policy') {
       this.#demand(record.policy.controlIds, this.#controls, 'control');
       addOnce(this.#policies, record.policy.id, record.policy.controlIds, 'policy');
+    } else if (record.kind === 'key') {
+      addOnce(this.#keys, record.key.id, record.key, 'key');
     } else {
       const { key, controlIds, policyIds } = record.agent;
       this.#demand(controlIds, this.#controls, 'control');
@@ -45,15 +55,23 @@ export class KeptState {
 
   /** Must be called after all records are added. Throws a DamagedFileError if something is missing. */
   complete(): void {
-    const { controls, policies, agents, bindings = 0 } = this.header;
+    const { controls, policies, agents, bindings = 0, keys } = this.header;
     if (
       controls !== this.#controls.size ||
       policies !== this.#policies.size ||
       agents !== this.#agents.size ||
-      bindings !== this.#bindings
+      bindings !== this.#bindings ||
+      keys !== this.#keys.size
     ) {
       throw new DamagedFileError('it does not hold as much as its first line says');
     }
+  }
+
+  /** The keys that were valid, and the namespaces that keys and agents are in: these existed. */
+  get access(): KeptAccess {
+    const keys = [...this.#keys.values()];
+    const ofAgents = [...this.#agents.keys()].map(namespaceOfKey);
+    return { keys, namespaces: [...new Set([...ofAgents, ...keys.map(({ namespace }) => namespace)])] };
   }
 
   /**

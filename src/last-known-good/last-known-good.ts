@@ -5,7 +5,8 @@ import type { ChangeFollower } from '../decisions/revision-watch.js';
 import type { StateReader } from '../decisions/state-reader.js';
 import type { FactsLog } from '../process/repeat-log.js';
 import { Keeper, type KeeperMeter } from './keeper.js';
-import { ageMs, KeptAgents } from './kept-agents.js';
+import { ageMs, KeptAgents, NO_ACCESS } from './kept-agents.js';
+import type { KeptAccess } from './kept-state.js';
 import { KnownChanges } from './known-changes.js';
 import type { StartedDatabase } from './start-database.js';
 import { createDatabaseReader, createStateReader } from './state-reader.js';
@@ -41,6 +42,8 @@ export interface LastKnownGood {
   follow(following: Following): void;
   /** The starting point of evaluation if the database cannot be used at the start; null if it can. */
   readonly progress: Progress | null;
+  /** What the file knows about callers, if it was loaded because the database cannot be used at the start. */
+  kept(): KeptAccess;
   /** Whether the file is loaded, so that further agents can be loaded from it. */
   readonly isAtHand: boolean;
   readonly meter: Readonly<KeeperMeter>;
@@ -102,6 +105,7 @@ export function createLastKnownGood(options: LastKnownGoodOptions): LastKnownGoo
       catchUp: () => keeper.catchUp(),
     },
     progress,
+    kept: () => kept.access,
     get isAtHand() {
       return kept.isAtHand;
     },
@@ -127,6 +131,7 @@ function withoutFile(stored: LastKnownGoodOptions['stored'], progress: Progress 
     follow: () => {},
     follower: { changed: () => {}, startOver: () => {}, catchUp: () => {} },
     progress,
+    kept: () => NO_ACCESS,
     isAtHand: false,
     meter: { saved: 0, superseded: 0, failed: 0, revision: 0, timeMs: 0 },
     startedAt: () => {},

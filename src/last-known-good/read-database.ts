@@ -1,7 +1,8 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type AgentKey, namespaceNamed } from '../contract/call/namespace.js';
 import type { BulkReader } from '../database/bulk.js';
-import { agentLine, controlLine, policyLine, type StateHeader } from './file-format.js';
+import { liveKeyOf, liveKeysQuery } from '../keys/live-keys.js';
+import { agentLine, controlLine, keyLine, policyLine, type StateHeader } from './file-format.js';
 import type { StateWriter } from './state-file.js';
 import { createStepsRecords, type KnownSchemas } from './steps-records.js';
 
@@ -55,6 +56,11 @@ export async function writeDatabaseState(
     await lines.drain();
   }
   steps.forgetOthers();
+  const keys: PageQuery = (last, limit) => liveKeysQuery(timeMs, idAfter(last), limit);
+  for await (const rows of pages(read, keys)) {
+    for (const row of rows) lines.add(keyLine(liveKeyOf(row)));
+    await lines.drain();
+  }
   await lines.flush();
 }
 
@@ -63,10 +69,11 @@ async function headerOf(read: BulkReader, timeMs: number): Promise<StateHeader> 
     SELECT s."revision", s."instance_id",
       (SELECT COUNT(*) FROM "controls" WHERE "deleted_at_ms" IS NULL),
       (SELECT COUNT(*) FROM "policies"), (SELECT COUNT(*) FROM "agents"),
-      (SELECT COUNT(*) FROM "control_bindings" WHERE "enabled" = ${true})
+      (SELECT COUNT(*) FROM "control_bindings" WHERE "enabled" = ${true}),
+      (SELECT COUNT(*) FROM (${liveKeysQuery(timeMs)}) k)
     FROM "service_state" s WHERE s."id" = 1`);
   if (row === undefined) throw new Error('the row of the revision is missing');
-  const [revision, instanceId, controlCount, policyCount, agentCount, bindingCount] = row;
+  const [revision, instanceId, controlCount, policyCount, agentCount, bindingCount, keyCount] = row;
   return {
     revision: Number(revision),
     instanceId: String(instanceId),
@@ -74,6 +81,7 @@ async function headerOf(read: BulkReader, timeMs: number): Promise<StateHeader> 
     controls: Number(controlCount),
     policies: Number(policyCount),
     agents: Number(agentCount),
+    keys: Number(keyCount),
     bindings: Number(bindingCount),
   };
 }

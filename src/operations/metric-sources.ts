@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { STORAGE_STATES, type StorageHealth } from '../database/storage-health/storage-state.js';
+import type { AgentActivity } from '../problems/problem-store.js';
 import type { ProblemFigure } from '../problems/problems.js';
 import type { StreamNames } from '../transport/routing/open-streams.js';
 import { createMetricKinds } from './metric-kinds.js';
@@ -26,6 +27,8 @@ export interface MetricSources {
   streams(): StreamNames;
   /** What needs attention, as it was determined last; absent where nothing determines it. */
   problems?(): readonly ProblemFigure[];
+  /** Agents by when they were last evaluated, as it was determined last. */
+  agentActivity?(): AgentActivity | undefined;
   /** Absent if no state is kept for use without the database. */
   lastKnownGood?(): LastKnownGoodFigures;
 }
@@ -102,12 +105,39 @@ export function addSources(prefix: string, sources: MetricSources, registers: Re
       for (const [state, count] of sources.storage().transitions) this.inc({ state }, count);
     },
   });
-  const { problems, lastKnownGood } = sources;
+  const { problems, agentActivity, lastKnownGood } = sources;
+  if (agentActivity !== undefined) addActivity(prefix, agentActivity, registers);
   if (problems !== undefined) addProblems(prefix, problems, registers);
   if (lastKnownGood !== undefined) addLastKnownGood(prefix, lastKnownGood, registers);
   gauge('database_up', 'Whether the database answered last time it was asked.', 'min', () =>
     sources.databaseUp() ? 1 : 0,
   );
+}
+
+/** The label of each number. */
+const ACTIVITY: Readonly<Record<keyof AgentActivity, string>> = {
+  quarterHour: '15m',
+  day: '24h',
+  week: '7d',
+  older: 'older',
+  never: 'never',
+};
+
+function addActivity(prefix: string, figures: () => AgentActivity | undefined, registers: Registry[]): void {
+  new Gauge({
+    name: `${prefix}_agents`,
+    help: 'Registered agents by when they were last evaluated: within 15m, within 24h but not 15m, within 7d but not 24h, older, never.',
+    labelNames: ['last_evaluated'],
+    // Every process asks the same database.
+    aggregator: 'max',
+    registers,
+    collect() {
+      const activity = figures();
+      if (activity === undefined) return;
+      for (const [figure, label] of Object.entries(ACTIVITY) as [keyof AgentActivity, string][])
+        this.set({ last_evaluated: label }, activity[figure]);
+    },
+  });
 }
 
 function addProblems(prefix: string, figures: () => readonly ProblemFigure[], registers: Registry[]): void {

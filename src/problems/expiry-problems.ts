@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import type { Namespace } from '../contract/call/namespace.js';
 import { counted, durationText, ofSubjects, type Problem, type ProblemSubject } from './problem.js';
 
 /** A certificate in use. */
@@ -14,6 +15,8 @@ export interface UsedCertificate {
 
 /** A key that expires. */
 export interface ExpiringKey {
+  /** Name of its namespace: others are not told of it. */
+  readonly namespace: string;
   readonly name: string | null;
   readonly fingerprint: string;
   /** Milliseconds since 1970. */
@@ -47,8 +50,11 @@ const KEY_SOON_MS = 7 * DAY_MS;
 /** Keys of an issuer are read every five minutes. */
 const ISSUER_LATE_MS = 10 * 60_000;
 
-/** The problems of certificates, keys and the issuer, those that expire first first. */
-export function expiryProblems(credentials: Credentials, nowMs: number): Problem[] {
+/**
+ * The problems of certificates, the issuer, and the keys of a namespace or of all, those that expire first first.
+ * Certificates and the issuer concern every namespace.
+ */
+export function expiryProblems(credentials: Credentials, nowMs: number, of: Namespace | 'all'): Problem[] {
   const certificates = [...credentials.certificates()]
     .filter(({ expiresAtMs }) => expiresAtMs - nowMs < SOON_MS)
     .sort((left, right) => left.expiresAtMs - right.expiresAtMs);
@@ -59,7 +65,7 @@ export function expiryProblems(credentials: Credentials, nowMs: number): Problem
   return [
     ...ofSubjects('certificate_expiring', 'critical', urgent, CERTIFICATES, CERTIFICATES_ADVICE),
     ...ofSubjects('certificate_expiring', 'warning', soon, CERTIFICATES, CERTIFICATES_ADVICE),
-    ...ofSubjects('key_expiring', 'warning', expiringKeys(credentials, nowMs), KEYS, KEYS_ADVICE),
+    ...ofSubjects('key_expiring', 'warning', expiringKeys(credentials, nowMs, of), KEYS, KEYS_ADVICE),
     ...issuerProblems(credentials.issuer()),
   ];
 }
@@ -76,8 +82,9 @@ function certificateSubject(
   };
 }
 
-function expiringKeys(credentials: Credentials, nowMs: number): ProblemSubject[] {
+function expiringKeys(credentials: Credentials, nowMs: number, of: Namespace | 'all'): ProblemSubject[] {
   return [...credentials.keys()]
+    .filter(({ namespace }) => of === 'all' || namespace === of.name)
     .filter(({ expiresAtMs }) => expiresAtMs - nowMs < KEY_SOON_MS)
     .sort((left, right) => left.expiresAtMs - right.expiresAtMs)
     .map(({ name, fingerprint, expiresAtMs }) => ({

@@ -1,6 +1,9 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { type Namespace, nameOfKey } from '../contract/call/namespace.js';
 import { effectivePairs, hasEnabledControl } from '../controls/effective-controls.js';
 import type { BulkDatabase, BulkRow } from '../database/bulk.js';
+import { TRUE } from '../database/text.js';
+import { inNamespace } from '../events/sql/event-conditions.js';
 
 /** What an agent's evaluations of the last minutes were, and of the day before them. */
 export interface AgentCounts {
@@ -35,15 +38,32 @@ export type ProblemStore = ReturnType<typeof createProblemStore>;
 /** Most rows of a list: more would not be looked at. */
 const MAX_ROWS = 10_000;
 
-/** What the database tells of controls and agents. No query is a part of an evaluation or a change. */
-export function createProblemStore({ read }: Pick<BulkDatabase, 'read'>) {
+/** Number of agents by when they were last evaluated; each agent is counted once. */
+export interface AgentActivity {
+  readonly quarterHour: number;
+  readonly day: number;
+  readonly week: number;
+  readonly older: number;
+  readonly never: number;
+}
+
+/**
+ * What the database tells of the controls and agents of a namespace, or of all. Agents have their names in it. No query is
+ * a part of an evaluation or a change.
+ */
+export function createProblemStore({ read }: Pick<BulkDatabase, 'read'>, of: Namespace | 'all') {
+  /** Condition on a row of an agent or a control. */
+  const isOf = (row?: 'a' | 'c') => {
+    const column = Prisma.raw(row === undefined ? '"namespace"' : `${row}."namespace"`);
+    return of === 'all' ? TRUE : Prisma.sql`${column} = ${of.name}`;
+  };
   const ask = (query: Prisma.Sql) => read('statistics', query);
   return {
     /** The enabled controls, by id. */
     async controls(): Promise<EnabledControl[]> {
       const rows = await ask(Prisma.sql`
         SELECT "id", "name", "updated_at_ms" FROM "controls"
-        WHERE "deleted_at_ms" IS NULL AND "enabled" = ${true} ORDER BY "id" LIMIT ${MAX_ROWS}`);
+        WHERE ${isOf()} AND "deleted_at_ms" IS NULL AND "enabled" = ${true} ORDER BY "id" LIMIT ${MAX_ROWS}`);
       return rows.map(([id, name, updatedAtMs]) => ({
         id: Number(id),
         name: String(name),
@@ -72,7 +92,7 @@ export function createProblemStore({ read }: Pick<BulkDatabase, 'read'>) {
       const rows = await ask(Prisma.sql`
         SELECT c."id", c."name", x."last_failed_s"
         FROM "control_activity" x JOIN "controls" c ON c."id" = x."control_id"
-        WHERE x."last_failed_s" >= ${BigInt(sinceS)} AND c."deleted_at_ms" IS NULL AND c."enabled" = ${true}
+        WHERE x."last_failed_s" >= ${BigInt(sinceS)} AND ${isOf('c')} AND c."deleted_at_ms" IS NULL AND c."enabled" = ${true}
         ORDER BY x."last_failed_s" DESC, c."id" LIMIT ${MAX_ROWS}`);
       return rows.map(([id, name, at]) => ({ id: Number(id), name: String(name), lastFailedS: Number(at) }));
     },
@@ -89,6 +109,7 @@ export function createProblemStore({ read }: Pick<BulkDatabase, 'read'>) {
           SELECT "agent_name", SUM("evaluated") AS "evaluated", SUM("denied") AS "denied",
             SUM("denied_by_error") AS "by_error"
           FROM "evaluation_counts" WHERE "unit_s" = 60 AND "start_s" >= ${BigInt(sinceS)}
+            AND ${of === 'all' ? TRUE : inNamespace(of)}
           GROUP BY "agent_name" HAVING SUM("denied") > 0
         ) r JOIN "agents" a ON a."name" = r."agent_name"
         ORDER BY r."evaluated" DESC, r."agent_name" LIMIT ${MAX_ROWS}`);
@@ -99,8 +120,8 @@ export function createProblemStore({ read }: Pick<BulkDatabase, 'read'>) {
     async uncontrolledAgents(limit: number): Promise<{ names: string[]; count: number }> {
       const rows = await ask(Prisma.sql`
         SELECT a."name", COUNT(*) OVER () FROM "agents" a
-        WHERE NOT ${hasEnabledControl(Prisma.sql`a."id"`, null)} ORDER BY a."name" LIMIT ${limit}`);
-      return { names: rows.map(([name]) => String(name)), count: Number(rows[0]?.[1] ?? 0) };
+        WHERE ${isOf('a')} AND NOT ${hasEnabledControl(Prisma.sql`a."id"`, of === 'all' ? null : { namespace: of })} ORDER BY a."name" LIMIT ${limit}`);
+      return { names: rows.map(([name]) => nameOfKey(String(name))), count: Number(rows[0]?.[1] ?? 0) };
     },
 
     /**
@@ -115,12 +136,32 @@ export function createProblemStore({ read }: Pick<BulkDatabase, 'read'>) {
       const rows = await ask(Prisma.sql`
         SELECT x."agent_name", x."last_evaluated_s" FROM "agent_activity" x
         JOIN "agents" a ON a."name" = x."agent_name"
-        WHERE x."last_evaluated_s" >= ${BigInt(fromS)} AND x."last_evaluated_s" < ${BigInt(toS)}
+        WHERE ${isOf('a')} AND x."last_evaluated_s" >= ${BigInt(fromS)} AND x."last_evaluated_s" < ${BigInt(toS)}
           AND (SELECT COUNT(*) FROM "evaluation_counts" d
             WHERE d."agent_name" = x."agent_name" AND d."unit_s" = 86400
               AND d."start_s" > x."last_evaluated_s" - 604800) >= ${days}
         ORDER BY x."last_evaluated_s" DESC, x."agent_name" LIMIT ${MAX_ROWS}`);
-      return rows.map(([agentName, at]) => ({ agentName: String(agentName), lastEvaluatedS: Number(at) }));
+      return rows.map(([agentName, at]) => ({
+        agentName: nameOfKey(String(agentName)),
+        lastEvaluatedS: Number(at),
+      }));
+    },
+
+    /** Counts the registered agents by when they were last evaluated. Seconds since 1970. */
+    async activity(nowS: number): Promise<AgentActivity> {
+      const since = (seconds: number) => Prisma.sql`x."last_evaluated_s" >= ${BigInt(nowS - seconds)}`;
+      const [row] = await ask(Prisma.sql`
+        SELECT COUNT(*), COUNT(x."agent_name"), COUNT(*) FILTER (WHERE ${since(900)}),
+          COUNT(*) FILTER (WHERE ${since(86_400)}), COUNT(*) FILTER (WHERE ${since(604_800)})
+        FROM "agents" a LEFT JOIN "agent_activity" x ON x."agent_name" = a."name" WHERE ${isOf('a')}`);
+      const [all = 0, ever = 0, quarterHour = 0, day = 0, week = 0] = (row ?? []).map(Number);
+      return {
+        quarterHour,
+        day: day - quarterHour,
+        week: week - day,
+        older: ever - week,
+        never: all - ever,
+      };
     },
 
     /** The positions of sinks, by name; null before the first one is known. */
@@ -137,5 +178,12 @@ function countsOf(row: BulkRow): AgentCounts {
   const [agentName, ...numbers] = row;
   const [evaluated = 0, denied = 0, deniedByError = 0, evaluatedBefore = 0, deniedBefore = 0] =
     numbers.map(Number);
-  return { agentName: String(agentName), evaluated, denied, deniedByError, evaluatedBefore, deniedBefore };
+  return {
+    agentName: nameOfKey(String(agentName)),
+    evaluated,
+    denied,
+    deniedByError,
+    evaluatedBefore,
+    deniedBefore,
+  };
 }

@@ -1,21 +1,27 @@
 import { z } from 'zod';
 import type { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
+import { BoundedMap } from '../contract/bounded-map.js';
 import { type HandlersOf, handler } from '../contract/call/handler.js';
+import type { Namespace } from '../contract/call/namespace.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database } from '../database/database.js';
 import type { SinkMeter } from '../events/sinks/sink-meter.js';
 import type { EventTail } from '../events/store/event-tail.js';
 import type { FactsLog } from '../process/repeat-log.js';
 import type { ServerState } from '../server-info/server-info.js';
+import { createActivityFigures } from './activity-figures.js';
 import { type Credentials, expiryProblems } from './expiry-problems.js';
 import { PROBLEM_KINDS, type Problem, type ProblemKind, type ProblemSeverity } from './problem.js';
-import { createProblemList } from './problem-list.js';
-import { createProblemStore } from './problem-store.js';
+import { createProblemList, type ProblemList } from './problem-list.js';
+import { type AgentActivity, createProblemStore, type ProblemStore } from './problem-store.js';
 import { createReplicaStore } from './replica-store.js';
 import { createReplica, type Replica, replicaProblems } from './replicas.js';
 import { serviceProblems } from './service-problems.js';
 import { createSinkWatch } from './sink-problems.js';
 import { createStoredProblems } from './stored-problems.js';
+
+/** Most namespaces whose lists are kept. Those of others are determined when they are asked for. */
+const MAX_LISTS = 1_000;
 
 export interface ProblemsOptions {
   readonly database: Pick<Database, 'bulk'>;
@@ -44,8 +50,10 @@ export interface Problems {
   readonly replica: Replica;
   /** Looks at certificates and keys as well from now on. */
   watch(credentials: Credentials): void;
+  /** Agents of the installation by when they were last evaluated, in the same way; undefined before the first time. */
+  activity(): AgentActivity | undefined;
   /**
-   * All kinds as they were determined last, and has them determined anew meanwhile: a scrape waits for no database.
+   * All kinds of the installation as they were determined last, and has them determined anew meanwhile: a scrape waits for no database.
    * Empty before the first time.
    */
   figures(): ProblemFigure[];
@@ -54,44 +62,57 @@ export interface Problems {
 export function createProblems(options: ProblemsOptions): Problems {
   const { database, registry, version, state, emptyDenies, sinks, log, now, monotonic } = options;
   const { bulk } = database;
-  const store = createProblemStore(bulk);
-  const stored = createStoredProblems({ store, registry, emptyDenies, now, monotonic });
   const replicas = createReplicaStore(bulk);
   const replica = createReplica({ store: replicas, version, now });
   const sinkWatch = createSinkWatch(sinks.meter);
   let credentials: Credentials | undefined;
 
-  async function ofDatabase(): Promise<Problem[]> {
-    const told = await stored();
+  async function ofInstallation(store: Pick<ProblemStore, 'sinkPositions'>): Promise<Problem[]> {
     const running = await replicas.running(now());
-    if (sinks.meter.size > 0) await watchSinks();
-    return [...told, ...replicaProblems(replica.row, running, now())];
+    if (sinks.meter.size > 0) {
+      const { head } = await sinks.tail.state();
+      sinkWatch.saw(head, await store.sinkPositions(), monotonic());
+    }
+    return replicaProblems(replica.row, running, now());
   }
 
-  async function watchSinks(): Promise<void> {
-    const { head } = await sinks.tail.state();
-    sinkWatch.saw(head, await store.sinkPositions(), monotonic());
+  /** Those of the installation, which are the same for all, and those of the objects of a namespace, or of all. */
+  function listOf(of: Namespace | 'all', store = createProblemStore(bulk, of)): ProblemList {
+    const stored = createStoredProblems({ store, registry, emptyDenies, now, monotonic });
+    return createProblemList({
+      known: (isMissed) => [
+        ...serviceProblems(state(), isMissed),
+        ...sinkWatch.problems(monotonic()),
+        ...(credentials === undefined ? [] : expiryProblems(credentials, now(), of)),
+      ],
+      stored: async () => [...(await stored()), ...(await ofInstallation(store))],
+      onFailure: (error) => log.debug({ err: error }, 'the database did not tell its problems'),
+      now,
+      monotonic,
+    });
   }
 
-  const list = createProblemList({
-    known: (isMissed) => [
-      ...serviceProblems(state(), isMissed),
-      ...sinkWatch.problems(monotonic()),
-      ...(credentials === undefined ? [] : expiryProblems(credentials, now())),
-    ],
-    stored: ofDatabase,
-    onFailure: (error) => log.debug({ err: error }, 'the database did not tell its problems'),
-    now,
-    monotonic,
-  });
+  const all = createProblemStore(bulk, 'all');
+  const ofAll = listOf('all', all);
+  const activity = createActivityFigures({ store: all, now, monotonic });
+  const lists = new BoundedMap<string, ProblemList>({ entries: MAX_LISTS });
+
+  function listFor(namespace: Namespace): ProblemList {
+    const known = lists.use(namespace.name);
+    if (known !== undefined) return known;
+    const made = listOf(namespace);
+    lists.set(namespace.name, made);
+    return made;
+  }
+
   return {
     replica,
     watch(given) {
       credentials = given;
     },
     handlers: {
-      listProblems: handler(z.object({}), async () => {
-        const { problems, checkedAtMs } = await list.current();
+      listProblems: handler(z.object({}), async (_, { principal }) => {
+        const { problems, checkedAtMs } = await listFor(principal.namespace).current();
         return {
           working: problems.every(({ severity }) => severity === 'notice'),
           problems,
@@ -99,9 +120,10 @@ export function createProblems(options: ProblemsOptions): Problems {
         };
       }),
     },
+    activity,
     figures() {
-      const { last } = list;
-      void list.current();
+      const { last } = ofAll;
+      void ofAll.current();
       return last === undefined ? [] : figuresOf(last.problems);
     },
   };

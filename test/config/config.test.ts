@@ -172,6 +172,19 @@ const CASES: Record<SettingName, Case> = {
     refuses: [],
     with: SWITCH,
   },
+  SERVICE_OPERATOR_API_KEYS: {
+    value: (config) => config.auth.operatorKeys,
+    fallback: [],
+    accepts: [['root, other', ['root', 'other']]],
+    refuses: [],
+    with: SWITCH,
+  },
+  SERVICE_VALIDATION_ACCESS: {
+    value: (config) => config.auth.validationAccess,
+    fallback: 'key',
+    accepts: [['Admin', 'admin']],
+    refuses: ['none', 'regular'],
+  },
   SERVICE_SESSION_SECRET: {
     value: (config) => config.auth.sessionSecret,
     fallback: null,

@@ -33,6 +33,7 @@ function problemsOf(environment: Record<string, string>): string[] {
 const SECRETS: Record<string, readonly [(config: Config) => unknown, string, unknown]> = {
   SERVICE_API_KEYS: [(config) => config.auth.keys, 'one, two', ['one', 'two']],
   SERVICE_ADMIN_API_KEYS: [(config) => config.auth.adminKeys, 'root', ['root']],
+  SERVICE_OPERATOR_API_KEYS: [(config) => config.auth.operatorKeys, 'boss', ['boss']],
   SERVICE_SESSION_SECRET: [(config) => config.auth.sessionSecret, 'signs', 'signs'],
   SERVICE_OIDC_CLIENT_SECRET: [(config) => config.auth.oidc?.login?.clientSecret, 'client', 'client'],
   VENDOR_API_KEY: [(config) => config.evaluators.vendorApiKey, 'v-key', 'v-key'],
@@ -62,6 +63,7 @@ const S3 = { SERVICE_EVENT_PARQUET: 's3://audit-bucket', SERVICE_EVENT_S3_ACCESS
 const OTHERS: Record<string, Record<string, string>> = {
   SERVICE_API_KEYS: { SERVICE_API_KEY_ENABLED: 'false' },
   SERVICE_ADMIN_API_KEYS: { SERVICE_API_KEY_ENABLED: 'false' },
+  SERVICE_OPERATOR_API_KEYS: { SERVICE_API_KEY_ENABLED: 'false' },
   SERVICE_OIDC_CLIENT_SECRET: {
     SERVICE_API_KEY_ENABLED: 'true',
     SERVICE_OIDC_ISSUER: 'https://login.example',

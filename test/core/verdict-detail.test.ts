@@ -86,6 +86,7 @@ describe('detail verdict', () => {
       non_matches: [],
       selected_controls: 1,
       evaluated_controls: 1,
+      skipped_controls: 0,
     });
     expect([seen.length, executions]).toEqual([1, 0]);
   });

@@ -75,6 +75,7 @@ describe('a verdict', () => {
       non_matches: [],
       selected_controls: 0,
       evaluated_controls: 0,
+      skipped_controls: 0,
     });
   });
 
@@ -83,6 +84,7 @@ describe('a verdict', () => {
     expect(verdictOf(controls, aStep(), { evaluators })).toMatchObject({
       selected_controls: 3,
       evaluated_controls: 2,
+      skipped_controls: 0,
     });
     const elsewhere = { ...control('deny', 'match'), scope: { stages: ['post'] } };
     expect(verdictOf([...controls, elsewhere], aStep(), { evaluators })).toMatchObject({

@@ -16,6 +16,7 @@ const NO_FILTERS: ControlFilters = {
   nameContains: null,
   enabled: null,
   templateBacked: null,
+  cloned: null,
   stepType: null,
   stage: null,
   execution: null,

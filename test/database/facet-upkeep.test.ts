@@ -15,6 +15,7 @@ const FILTERS = {
   nameContains: null,
   enabled: null,
   templateBacked: null,
+  cloned: null,
   stepType: null,
   stage: null,
   execution: null,

@@ -55,6 +55,7 @@ const CONTROL_FILTERS = {
   nameContains: null,
   enabled: null,
   templateBacked: null,
+  cloned: null,
   stepType: null,
   stage: null,
   execution: null,

@@ -26,6 +26,7 @@ export function newControl(name: string, given: Partial<NewControl> = {}): NewCo
   return {
     name,
     data: `{"of":"${name}"}`,
+    clonedFromId: null,
     enabled: true,
     execution: 'server',
     templateBacked: false,

@@ -54,6 +54,7 @@ export const SAFE: Verdict = {
   non_matches: [],
   selected_controls: 0,
   evaluated_controls: 0,
+  skipped_controls: 0,
 };
 
 /** A database whose reads end when the test says so. Its revision counts up with each change. */

@@ -96,9 +96,10 @@ describeOnSqlite('the options of an evaluation', (freshDatabaseUrl) => {
       expect(usual).toMatchObject(
         isRest ? { outcome: null, decision_id: null } : { outcome, decision_id: expect.stringMatching(UUID) },
       );
-      expect(asked).toMatchObject({ selected_controls: 2, evaluated_controls: 2 });
+      expect(asked).toMatchObject({ selected_controls: 2, evaluated_controls: 2, skipped_controls: 0 });
       const unasked = isRest ? null : 2;
       expect(usual).toMatchObject({ selected_controls: unasked, evaluated_controls: unasked });
+      expect(usual).toMatchObject({ skipped_controls: isRest ? null : 0 });
       if (!isRest) expect(usual.decision_id).not.toBe(asked.decision_id);
     });
 

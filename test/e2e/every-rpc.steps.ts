@@ -15,6 +15,7 @@ import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
 import { AUDIT_STEPS } from './every-rpc.audit.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
 import { LABEL_STEPS } from './every-rpc.labels.js';
+import { NAMESPACE_STEPS } from './every-rpc.namespaces.js';
 import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
 import { POLICY_STEPS } from './every-rpc.policies.js';
 import { RESOURCE_STEPS } from './every-rpc.resources.js';
@@ -632,4 +633,5 @@ export const STEPS: readonly Step[] = [
   ...RESOURCE_STEPS,
   ...LABEL_STEPS,
   ...AUDIT_STEPS,
+  ...NAMESPACE_STEPS,
 ];

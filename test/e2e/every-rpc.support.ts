@@ -4,6 +4,7 @@ import type { Json } from '../support/wire-shape.js';
 /** Keys of the service that the calls go to. */
 export const READER_KEY = 'reader-key';
 export const ADMIN_KEY = 'admin-key';
+export const OPERATOR_KEY = 'operator-key';
 
 /** One call of the script. */
 export interface Step {

@@ -49,6 +49,7 @@ function verdict(...ids: string[]): RevisedVerdict {
     non_matches: [],
     selected_controls: matches.length,
     evaluated_controls: matches.length,
+    skipped_controls: 0,
     revision: 1,
     staleness_seconds: null,
     schema_mismatch: null,

@@ -110,6 +110,7 @@ describeOnEachDatabase('the state of a database', (freshDatabaseUrl, kind) => {
       controls: 130,
       policies: 2_100,
       agents: 2_300,
+      keys: 0,
       bindings: 0,
     });
     const store = createAgentControlStore(scoped(database.client));

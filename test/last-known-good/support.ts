@@ -54,6 +54,7 @@ export function headerOf(state: SampleState): StateHeader {
     controls: controls.length,
     policies: policies.length,
     agents: agents.length,
+    keys: 0,
     bindings: controls.reduce((sum, { targets = [] }) => sum + targets.length, 0),
   };
 }

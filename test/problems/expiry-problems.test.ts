@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { DEFAULT_NAMESPACE, type Namespace, namespaceNamed } from '../../src/contract/call/namespace.js';
 import { type Credentials, certificatesOf, expiryProblems } from '../../src/problems/expiry-problems.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -9,12 +10,9 @@ const fixture = (name: string) =>
 const END_OF_SERVER = Date.parse('2126-01-01T00:00:00Z');
 const NONE: Credentials = { certificates: () => [], keys: () => [], issuer: () => undefined };
 const told = (credentials: Partial<Credentials>, nowMs: number) =>
-  expiryProblems({ ...NONE, ...credentials }, nowMs).map(({ kind, severity, count, subjects }) => [
-    severity,
-    kind,
-    count,
-    subjects[0]?.detail,
-  ]);
+  expiryProblems({ ...NONE, ...credentials }, nowMs, DEFAULT_NAMESPACE).map(
+    ({ kind, severity, count, subjects }) => [severity, kind, count, subjects[0]?.detail],
+  );
 
 it('certificates are a warning three weeks before their end, and critical three days before and after it', () => {
   const certificates = () => certificatesOf('server', fixture('server-cert'));
@@ -44,18 +42,23 @@ it('all certificates of a file are looked at, and what is none is left out', () 
 });
 
 it('keys are a warning a week before their end, the first one first', () => {
-  const key = (name: string | null, days: number) => ({
+  const key = (name: string | null, days: number, namespace = 'default') => ({
+    namespace,
     name,
     fingerprint: `f-${days}`,
     expiresAtMs: days * DAY_MS,
   });
-  const keys = () => [key('far', 7), key('later', 6), key(null, 1.5)];
-  const [problem] = expiryProblems({ ...NONE, keys }, 0);
+  const keys = () => [key('far', 7), key('later', 6), key(null, 1.5), key('of others', 1, 'team-a')];
+  const [problem] = expiryProblems({ ...NONE, keys }, 0, DEFAULT_NAMESPACE);
   expect(problem).toMatchObject({ kind: 'key_expiring', severity: 'warning', title: '2 keys expire soon' });
   expect(problem?.subjects.map(({ id, name }) => [id, name])).toEqual([
     ['f-1.5', 'f-1.5'],
     ['f-6', 'later'],
   ]);
+  const subjectsOf = (of: Namespace | 'all') => expiryProblems({ ...NONE, keys }, 0, of)[0]?.subjects ?? [];
+  expect(subjectsOf(namespaceNamed('team-a')).map(({ name }) => name)).toEqual(['of others']);
+  expect(subjectsOf(namespaceNamed('team-b'))).toEqual([]);
+  expect(subjectsOf('all')).toHaveLength(3);
 });
 
 it('an issuer is a warning when its keys could not be read for ten minutes', () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { namespaceNamed } from '../../src/contract/call/namespace.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import { inOrder, PROBLEM_KINDS, type Problem, type ProblemKind } from '../../src/problems/problem.js';
@@ -24,7 +25,7 @@ describeService('what the database tells', ({ call, seed, service }) => {
   beforeAll(async () => {
     database = await openDatabase({ url: service.databaseUrl, migrate: false });
     determine = createStoredProblems({
-      store: createProblemStore(database.bulk),
+      store: createProblemStore(database.bulk, 'all'),
       registry: createRegistry(builtinEvaluators),
       emptyDenies: false,
       now: () => Date.now(),
@@ -229,6 +230,86 @@ describeService('what the database tells', ({ call, seed, service }) => {
       subjects: [{ detail: 'last evaluated 2 days ago' }],
     });
     await sql('DELETE FROM "agent_activity"');
+  });
+
+  it('is told to the namespace of the agents and controls alone, by their plain names', async () => {
+    const lately = nowS() - 60;
+    await sql(`INSERT INTO "agents" ("name", "namespace", "data", "created_at_ms") VALUES
+      ('team-a/hidden-agent-1', 'team-a', '{}', 1), ('team-a/hidden-agent-2', 'team-a', '{}', 1)`);
+    await sql(`INSERT INTO "controls" ("name", "live_name", "namespace", "data", "enabled", "template_backed", "created_at_ms", "updated_at_ms")
+      VALUES ('hidden-rule', 'team-a/hidden-rule', 'team-a', '{"broken"', ${database?.kind === 'sqlite' ? '1, 0' : 'TRUE, FALSE'}, 1, 1)`);
+    await counts('team-a/hidden-agent-1', MINUTE, MINUTE, { evaluated: 30, denied: 30 });
+    await counts('team-a/hidden-agent-2', DAY, 3 * DAY, { evaluated: 1 });
+    await counts('team-a/hidden-agent-2', DAY, 4 * DAY, { evaluated: 1 });
+    await counts('team-a/hidden-agent-2', DAY, 5 * DAY, { evaluated: 1 });
+    await sql(`INSERT INTO "agent_activity" ("agent_name", "last_evaluated_s")
+      VALUES ('team-a/hidden-agent-2', ${nowS() - 3 * DAY})`);
+    await sql(`INSERT INTO "control_activity" ("control_id", "last_failed_s")
+      SELECT "id", ${lately} FROM "controls" WHERE "name" = 'hidden-rule'`);
+    const of = async (name: string) => {
+      if (database === undefined) throw new Error('there is no database');
+      const told = createStoredProblems({
+        store: createProblemStore(database.bulk, namespaceNamed(name)),
+        registry: createRegistry(builtinEvaluators),
+        emptyDenies: false,
+        now: () => Date.now(),
+        monotonic: () => performance.now(),
+      });
+      const named = (await told()).map(
+        ({ kind, subjects }) => [kind, subjects.map((one) => one.name)] as const,
+      );
+      return Object.fromEntries(named);
+    };
+    expect(await of('team-a')).toEqual({
+      control_unreadable: ['hidden-rule'],
+      agent_denied_fully: ['hidden-agent-1'],
+      agents_without_controls: ['hidden-agent-1', 'hidden-agent-2'],
+      agents_silent: ['hidden-agent-2'],
+    });
+    for (const name of ['team-b', 'default', 'team'])
+      expect(JSON.stringify(await of(name)).includes('hidden')).toBe(false);
+    expect(JSON.stringify(await problemsOf(call)).includes('hidden')).toBe(false);
+    // Metrics count the installation.
+    expect(JSON.stringify(await problems()).includes('hidden-rule')).toBe(true);
+    if (database === undefined) throw new Error('there is no database');
+    expect(await createProblemStore(database.bulk, namespaceNamed('team-a')).activity(nowS())).toEqual({
+      quarterHour: 0,
+      day: 0,
+      week: 1,
+      older: 0,
+      never: 1,
+    });
+    for (const table of ['agent_activity', 'control_activity', 'evaluation_counts'])
+      await sql(`DELETE FROM "${table}"`);
+    for (const table of ['agents', 'controls'])
+      await sql(`DELETE FROM "${table}" WHERE "namespace" = 'team-a'`);
+  });
+
+  it('counts agents by when they were last evaluated', async () => {
+    if (database === undefined) throw new Error('there is no database');
+    const store = createProblemStore(database.bulk, 'all');
+    const before = await store.activity(nowS());
+    const ages = [60, HOUR, 2 * DAY, 8 * DAY, null];
+    for (const [index, age] of ages.entries()) {
+      const name = `active-agent-${index}`;
+      await controlled(name);
+      if (age === null) continue;
+      await sql(
+        `INSERT INTO "agent_activity" ("agent_name", "last_evaluated_s") VALUES ('${name}', ${nowS() - age})`,
+      );
+    }
+    const after = await store.activity(nowS());
+    for (const figure of ['quarterHour', 'day', 'week', 'older', 'never'] as const)
+      expect(after[figure] - before[figure]).toBe(1);
+    await sql('DELETE FROM "agent_activity"');
+    const samples = await until(
+      async () => parseMetrics(String((await call('GET', '/metrics')).body)),
+      (all) => metric(all, 'control_enforcement_server_agents', { last_evaluated: 'never' }) !== undefined,
+    );
+    for (const label of ['15m', '24h', '7d', 'older', 'never'])
+      expect(
+        metric(samples, 'control_enforcement_server_agents', { last_evaluated: label }),
+      ).toBeGreaterThanOrEqual(0);
   });
 
   it('names processes of other versions on the database', async () => {

@@ -27,6 +27,8 @@ import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
+import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
@@ -48,11 +50,13 @@ export const SERVICES = [
   ControlService,
   PolicyService,
   ServerService,
+  KeyService,
   TemplateService,
   EvaluatorService,
   EvaluationService,
   ObservabilityService,
   AuditService,
+  NamespaceService,
 ];
 
 /** How a call ended; the same for every protocol, apart from the status of an error. */

@@ -60,6 +60,9 @@ export function withLocal(evaluation: Evaluation, local: EvaluateResponse): Eval
     both.selectedControls = sum(counts);
     both.evaluatedControls = sum(evaluated);
   }
+  const skipped = [verdict.skippedControls, local.skippedControls];
+  if (skipped.includes(undefined)) delete both.skippedControls;
+  else both.skippedControls = sum(skipped);
   const reasons = [verdict, local].flatMap((one) => (isSafe(one) ? [] : (one.reason ?? [])));
   if (reasons.length === 0) delete both.reason;
   else both.reason = reasons.join('; ');

@@ -12,7 +12,8 @@ export type ErrorResource =
   | 'Policy'
   | 'Evaluation'
   | 'Request'
-  | 'Namespace';
+  | 'Namespace'
+  | 'ApiKey';
 
 /** One problem of a request. */
 export interface ErrorItem {

@@ -1,5 +1,5 @@
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import type { ScopeMask } from '../../contract/call/scopes.js';
+import type { ProtectedMethod } from '../auth/protected-method.js';
 
 /**
  * Priority of a call: evaluations with a key come before all other calls with a key, and those before calls
@@ -7,18 +7,7 @@ import type { ScopeMask } from '../../contract/call/scopes.js';
  */
 export type CallClass = 'evaluation' | 'keyed' | 'public';
 
-/** The properties that determine who may call an RPC. */
-export interface ProtectedMethod {
-  readonly access: Access;
-  /** A caller needs any one of these scopes. */
-  readonly scopes: readonly string[];
-  /** The same as a set. */
-  readonly scopeMask: ScopeMask;
-  /** Name of the operation, for an upstream that decides about calls. */
-  readonly operation: string;
-}
-
-/** The properties that determine the class of an RPC as well. */
+/** The properties that determine the class of an RPC. */
 export interface ClassifiedMethod extends ProtectedMethod {
   readonly isEvaluation: boolean;
 }

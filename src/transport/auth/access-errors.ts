@@ -1,7 +1,7 @@
 import type { Principal } from '../../contract/call/handler.js';
 import { type RoleTable, scopesOfRole } from '../../contract/call/scopes.js';
 import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
-import type { ProtectedMethod } from '../admission/call-class.js';
+import type { ProtectedMethod } from './protected-method.js';
 
 /** What a caller has shown. */
 export type CredentialKind = 'key' | 'token' | 'session';
@@ -51,12 +51,4 @@ export function missingScope(
 function isOfAdminsOnly(scopeMask: number, roles: RoleTable): boolean {
   const regular = roles.get('regular')?.scopes ?? 0;
   return (regular & scopeMask) === 0 && (scopesOfRole('admin') & scopeMask) !== 0;
-}
-
-/** The error of every call of a caller whose namespace does not exist. */
-export function missingNamespace(name: string, kind: CredentialKind): ServiceError {
-  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
-    detail: `The namespace ${name} of this ${NAMES[kind]} does not exist, or is deleted.`,
-    hint: 'Create the namespace, or use a key of one that exists.',
-  });
 }

@@ -3,12 +3,13 @@ import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { ANONYMOUS, type Principal } from '../../contract/call/handler.js';
 import { DEFAULT_ROLES, type RoleTable } from '../../contract/call/scopes.js';
 import { callerError, ServiceError } from '../../contract/errors/service-error.js';
+import { unknownNamespace } from '../../contract/errors/unknown-namespace.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
-import type { ProtectedMethod } from '../admission/call-class.js';
-import { type CredentialKind, missingNamespace, missingScope } from './access-errors.js';
+import { type CredentialKind, missingScope } from './access-errors.js';
 import type { BearerTokens } from './bearer-tokens.js';
 import type { CertificateNames } from './client-certificate.js';
 import { type KeyLists, KeyRing } from './key-ring.js';
+import type { ProtectedMethod } from './protected-method.js';
 import type { Credentials, SessionCredential } from './request-credentials.js';
 import { createSessionTokens, MAX_SESSION_SECONDS } from './session-tokens.js';
 import { expiredToken } from './token-errors.js';
@@ -145,8 +146,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   /** The check of every call: whether its caller has a scope of the method, in a namespace that exists. */
   function permitted(principal: Principal, method: ProtectedMethod, kind: CredentialKind): Principal {
     const { namespace, scopes } = principal;
-    if (!namespace.isDefault && !namespaces.known(namespace.name))
-      throw missingNamespace(namespace.name, kind);
+    if (!namespace.isDefault && !namespaces.known(namespace.name)) throw unknownNamespace(namespace.name);
     if ((scopes & method.scopeMask) === 0) throw missingScope(principal, method, kind, roles);
     return principal;
   }

@@ -6,6 +6,8 @@ import {
   parseJson,
 } from '../../../packages/exact-json/src/index.js';
 import { AGENT_PATTERN, createAgentLimit } from '../../contract/call/agent-limit.js';
+import { NAMESPACE_NAME, namespaceNamed } from '../../contract/call/namespace.js';
+import { DEFAULT_ROLES, isScope, type RoleTable, SCOPES, scopeMask } from '../../contract/call/scopes.js';
 import { didYouMean } from '../../contract/warnings/suggestion.js';
 import { certificateKey, hashedKey, type KeyRights, type KnownKey, knownKey } from './known-key.js';
 
@@ -20,12 +22,8 @@ const SHA256 = /^[0-9a-f]{64}$/i;
 const CERTIFICATE = /^(?:URI|DNS|CN):.+$/;
 /** A date with a time and a zone, RFC 3339. */
 const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
-const ROLES = new Map([
-  ['admin', 'admin'],
-  ['regular', 'key'],
-] as const);
 const CREDENTIALS = ['key', 'sha256', 'certificate'] as const;
-const MEMBERS = ['name', ...CREDENTIALS, 'role', 'expires_at', 'agents'] as const;
+const MEMBERS = ['name', ...CREDENTIALS, 'role', 'scopes', 'namespace', 'expires_at', 'agents'] as const;
 
 /** A keys file cannot be used. Its message names entry and member of each problem, and repeats no key. */
 export class KeysFileError extends Error {
@@ -38,14 +36,19 @@ export class KeysFileError extends Error {
 }
 
 /** Reads a keys file. `others` are the keys configured elsewhere. Throws a KeysFileError with all problems. */
-export function readKeysFile(content: Buffer, others: readonly KnownKey[]): KnownKey[] {
+export function readKeysFile(
+  content: Buffer,
+  others: readonly KnownKey[],
+  roles: RoleTable = DEFAULT_ROLES,
+): KnownKey[] {
   const problems: string[] = [];
   const entries = entriesOf(content);
   const places = new Map(others.map((key) => [key.id, 'SERVICE_API_KEYS or SERVICE_ADMIN_API_KEYS']));
   const keys: KnownKey[] = [];
   entries.forEach((entry, index) => {
     const place = `keys[${index}]`;
-    const key = readEntry(entry, (member, problem) => void problems.push(`${place}${member}: ${problem}`));
+    const report: Report = (member, problem) => void problems.push(`${place}${member}: ${problem}`);
+    const key = readEntry(entry, roles, report);
     if (key === undefined) return;
     const other = places.get(key.id);
     if (other === undefined) places.set(key.id, place);
@@ -81,7 +84,7 @@ function entriesOf(content: Buffer): readonly JsonValue[] {
 /** Reports a problem of a member, given with its dot, or of the whole entry. */
 type Report = (member: '' | `.${string}`, problem: string) => void;
 
-function readEntry(entry: JsonValue, report: Report): KnownKey | undefined {
+function readEntry(entry: JsonValue, roles: RoleTable, report: Report): KnownKey | undefined {
   if (!isObject(entry)) {
     report('', 'must be an object');
     return undefined;
@@ -93,15 +96,56 @@ function readEntry(entry: JsonValue, report: Report): KnownKey | undefined {
     report('', known === '' ? 'has an unknown member' : `has an unknown member${known}`);
   }
   const name = readName(entry.name, report);
-  const role = typeof entry.role === 'string' ? ROLES.get(entry.role as 'admin') : undefined;
-  if (role === undefined) report('.role', 'must be admin or regular');
+  const granted = readGranted(entry, roles, report);
+  const namespace = readNamespace(entry.namespace, report);
   const expiresAtMs = readTime(entry.expires_at, report);
   const patterns = readAgents(entry.agents, report);
   const make = readCredential(entry, report);
-  if (make === undefined || name === undefined || role === undefined) return undefined;
-  if (expiresAtMs === undefined || patterns === undefined) return undefined;
+  if (make === undefined || name === undefined || granted === undefined) return undefined;
+  if (namespace === undefined || expiresAtMs === undefined || patterns === undefined) return undefined;
   const agents = patterns === null ? null : createAgentLimit(patterns);
-  return make({ level: role, name, agents, expiresAtMs });
+  return make({ ...granted, namespace: namespaceNamed(namespace), name, agents, expiresAtMs });
+}
+
+/** What a key may do: the scopes of its role, or those that it lists. A key without either is not assumed to have one. */
+function readGranted(
+  { role, scopes }: JsonObject,
+  roles: RoleTable,
+  report: Report,
+): Pick<KeyRights, 'role' | 'scopes'> | undefined {
+  const listsScopes = scopes !== undefined && scopes !== null;
+  const hasRole = role !== undefined && role !== null;
+  if (listsScopes && hasRole) {
+    report('', 'must have one of role and scopes, not both');
+    return undefined;
+  }
+  if (!listsScopes) {
+    const found = typeof role === 'string' ? roles.get(role) : undefined;
+    if (found !== undefined) return { role: found.name, scopes: found.scopes };
+    report('.role', `must be one of ${[...roles.keys()].join(', ')}`);
+    return undefined;
+  }
+  if (!Array.isArray(scopes) || scopes.length === 0) {
+    report('.scopes', 'must be a list of scopes');
+    return undefined;
+  }
+  const known = scopes.filter((scope) => typeof scope === 'string' && isScope(scope));
+  scopes.forEach((scope, index) => {
+    if (!(known as JsonValue[]).includes(scope))
+      report(`.scopes[${index}]`, `must be one of ${SCOPES.join(', ')}`);
+  });
+  return known.length === scopes.length ? { role: null, scopes: scopeMask(known as string[]) } : undefined;
+}
+
+/** The name of the namespace; `default` without one. */
+function readNamespace(value: JsonValue | undefined, report: Report): string | undefined {
+  if (value === undefined || value === null) return 'default';
+  if (typeof value === 'string' && NAMESPACE_NAME.test(value)) return value;
+  report(
+    '.namespace',
+    'must be the name of a namespace: 1 to 63 lower-case letters, digits and inner hyphens',
+  );
+  return undefined;
 }
 
 function readName(value: JsonValue | undefined, report: Report): string | undefined {

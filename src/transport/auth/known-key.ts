@@ -1,18 +1,33 @@
 import { createHash } from 'node:crypto';
 import type { AgentLimit } from '../../contract/call/agent-limit.js';
 import type { Principal } from '../../contract/call/handler.js';
-import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
-import { scopesOfRole } from '../../contract/call/scopes.js';
+import { DEFAULT_NAMESPACE, type Namespace } from '../../contract/call/namespace.js';
+import { levelOfScopes, type Role, type ScopeMask } from '../../contract/call/scopes.js';
 
 /** What a key allows, and until when. */
 export interface KeyRights {
-  readonly level: 'key' | 'admin';
+  readonly namespace: Namespace;
+  readonly scopes: ScopeMask;
+  /** Null if it lists its scopes itself. */
+  readonly role: string | null;
   /** Null for a key of a variable. */
   readonly name: string | null;
   /** Null for all agents. */
   readonly agents: AgentLimit | null;
   /** Milliseconds since 1970; infinite for never. */
   readonly expiresAtMs: number;
+}
+
+/** The rights of a key that has a role, and no further limits. */
+export function rightsOfRole({ name, scopes }: Role): KeyRights {
+  return {
+    namespace: DEFAULT_NAMESPACE,
+    scopes,
+    role: name,
+    name: null,
+    agents: null,
+    expiresAtMs: Number.POSITIVE_INFINITY,
+  };
 }
 
 /** A configured key: its principal and its digest. The key itself is not kept. */
@@ -24,6 +39,8 @@ export interface KnownKey {
   readonly isCertificate: boolean;
   readonly principal: Principal;
   readonly expiresAtMs: number;
+  /** Id of the key in the database; null for a configured one. */
+  readonly storedId: number | null;
 }
 
 /** A key given as text. */
@@ -32,8 +49,8 @@ export function knownKey(key: string, rights: KeyRights): KnownKey {
 }
 
 /** A key given as its SHA-256. */
-export function hashedKey(digest: Buffer, rights: KeyRights): KnownKey {
-  return withDigest(digest, false, rights);
+export function hashedKey(digest: Buffer, rights: KeyRights, storedId: number | null = null): KnownKey {
+  return withDigest(digest, false, rights, storedId);
 }
 
 /** The holder of a client certificate with this name, for example `DNS:agent.example`. */
@@ -55,21 +72,25 @@ function idOf(digest: Buffer, isCertificate: boolean): string {
   return `${isCertificate ? 'certificate' : 'key'} ${digest.toString('hex')}`;
 }
 
-function withDigest(digest: Buffer, isCertificate: boolean, rights: KeyRights): KnownKey {
-  const { level, name, agents, expiresAtMs } = rights;
+function withDigest(
+  digest: Buffer,
+  isCertificate: boolean,
+  rights: KeyRights,
+  storedId: number | null = null,
+): KnownKey {
+  const { namespace, scopes, role, name, agents, expiresAtMs } = rights;
   const id = idOf(digest, isCertificate);
-  const role = level === 'admin' ? 'admin' : 'regular';
   const principal: Principal = {
-    level,
+    level: levelOfScopes(scopes),
     keyFingerprint: digest.toString('hex').slice(0, FINGERPRINT_DIGITS),
     name,
     agents,
-    namespace: DEFAULT_NAMESPACE,
-    scopes: scopesOfRole(role),
+    namespace,
+    scopes,
     role,
     target: null,
   };
-  return { digest, id, isCertificate, principal, expiresAtMs };
+  return { digest, id, isCertificate, principal, expiresAtMs, storedId };
 }
 
 const FINGERPRINT_DIGITS = 12;
@@ -84,8 +105,10 @@ export function isSameKey(one: KnownKey, other: KnownKey): boolean {
   return one.id === other.id && rightsText(one) === rightsText(other);
 }
 
-function rightsText({ principal: { level, name, agents }, expiresAtMs }: KnownKey): string {
-  return JSON.stringify([level, name, agents?.patterns ?? null, String(expiresAtMs)]);
+function rightsText({ principal, expiresAtMs, storedId }: KnownKey): string {
+  const { namespace, scopes, role, name, agents } = principal;
+  const rights = [namespace.name, scopes, role, name, agents?.patterns ?? null];
+  return JSON.stringify([...rights, String(expiresAtMs), storedId]);
 }
 
 export function sha256(text: string): Buffer {

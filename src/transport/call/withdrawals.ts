@@ -1,8 +1,8 @@
 import type { ConnectError } from '@connectrpc/connect';
 import type { Principal } from '../../contract/call/handler.js';
 import { draining } from '../../contract/errors/draining.js';
+import { unknownNamespace } from '../../contract/errors/unknown-namespace.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
-import { missingNamespace } from '../auth/access-errors.js';
 import { endedSession, type KnownNamespaces, withdrawnKey } from '../auth/authenticator.js';
 import type { KeyRing } from '../auth/key-ring.js';
 import { expiredToken } from '../auth/token-errors.js';
@@ -60,12 +60,10 @@ export function createWithdrawals(
   /** The calls of other namespaces than the one that always exists. */
   const inNamespaces = new Set<Watched>();
   function endWithNamespace(one: Watched): void {
-    const { namespace, sessionId, expiresAtMs } = one.principal;
+    const { namespace } = one.principal;
     if (namespaces.known(namespace.name)) return;
     inNamespaces.delete(one);
-    const isToken = sessionId === undefined && expiresAtMs !== undefined;
-    const kind = isToken ? 'token' : sessionId === undefined ? 'key' : 'session';
-    one.end(toConnectError(missingNamespace(namespace.name, kind)));
+    one.end(toConnectError(unknownNamespace(namespace.name)));
   }
   namespaces.onChange(() => {
     for (const one of inNamespaces) endWithNamespace(one);

@@ -25,13 +25,14 @@ export function printVerdict(
     out.text(',"non_matches":');
     printResults(non_matches, out);
     if (withOutcome) {
-      const { outcome, decision_id, selected_controls, evaluated_controls } = verdict;
+      const { outcome, decision_id, selected_controls, evaluated_controls, skipped_controls } = verdict;
       out.text(`,"outcome":"${outcome}","decision_id":"${decision_id}"`);
       out.text(`,"selected_controls":${selected_controls},"evaluated_controls":${evaluated_controls}`);
       if (verdict.schema_mismatch !== null) {
         const { part, path, problem, not_compared } = verdict.schema_mismatch;
         out.text(`,"schema_mismatch":${JSON.stringify({ part, path, problem, not_compared })}`);
       }
+      out.text(`,"skipped_controls":${skipped_controls}`);
     }
     out.text(`}${behind}`);
   });

@@ -116,6 +116,7 @@ export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
   message.decisionId = String(verdict.decision_id);
   message.selectedControls = verdict.selected_controls;
   message.evaluatedControls = verdict.evaluated_controls;
+  message.skippedControls = verdict.skipped_controls;
   if (verdict.schema_mismatch !== null) {
     const { part, path, problem, not_compared } = verdict.schema_mismatch;
     message.schemaMismatch = create(SchemaMismatchSchema, { part, path, problem, notCompared: not_compared });

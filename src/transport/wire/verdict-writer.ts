@@ -57,8 +57,9 @@ function writeOutcome(writer: BackwardWriter, outcome: EvaluationOutcome): void 
 /** Fields of EvaluateResponse. */
 export function writeVerdict(writer: BackwardWriter, verdict: RevisedVerdict): void {
   const { decision_id } = verdict;
+  // Counts are written when they are 0, too: absent means unknown.
+  writer.varint(0x70, verdict.skipped_controls);
   if (verdict.schema_mismatch !== null) writeMismatch(writer, verdict.schema_mismatch);
-  // Written when they are 0, too: absent means unknown.
   writer.varint(0x60, verdict.evaluated_controls);
   writer.varint(0x58, verdict.selected_controls);
   if (typeof decision_id !== 'string') writer.text(0x52, decision_id);

@@ -111,6 +111,7 @@ function conclude(
     non_matches,
     selected_controls: inScope + scopeErrors.length,
     evaluated_controls: matches.length + non_matches.length,
+    skipped_controls: inScope - matches.length - non_matches.length - errors.length,
   };
 }
 

@@ -25,6 +25,7 @@ import { readConfig } from '../../../src/config/config.js';
 import type { AnyHandler, Handler, HandlerCall } from '../../../src/contract/call/handler.js';
 import { ANONYMOUS } from '../../../src/contract/call/handler.js';
 import { inputItems, parseInput } from '../../../src/contract/input/parse-input.js';
+import { createControlClone } from '../../../src/controls/control-clone.js';
 import { controlHandlers } from '../../../src/controls/control-handlers.js';
 import { createReviewer } from '../../../src/controls/control-review.js';
 import { createControlService } from '../../../src/controls/control-service.js';
@@ -103,6 +104,7 @@ beforeAll(async () => {
       createControlService(options),
       createControlVersions(options),
       createControlUsers(options),
+      createControlClone(options),
       evaluators,
     ),
     ...evaluatorHandlers(evaluators),

@@ -36,6 +36,7 @@ export const SAFE: RevisedVerdict = {
   non_matches: [],
   selected_controls: 0,
   evaluated_controls: 0,
+  skipped_controls: 0,
   revision: 1,
   staleness_seconds: null,
   schema_mismatch: null,

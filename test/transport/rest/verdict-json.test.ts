@@ -53,6 +53,7 @@ const verdicts: fc.Arbitrary<RevisedVerdict[]> = fc
       non_matches: list,
       selected_controls: fc.nat(),
       evaluated_controls: fc.nat(),
+      skipped_controls: fc.nat(),
       revision: fc.nat(),
       staleness_seconds: fc.constant(null),
       schema_mismatch: fc.constantFrom(null, MISMATCH),
@@ -68,6 +69,7 @@ describe('the text of a verdict', () => {
       fc.property(verdicts, (all) => {
         for (const verdict of all) {
           const { outcome, decision_id, selected_controls, evaluated_controls, schema_mismatch } = verdict;
+          const { skipped_controls } = verdict;
           const members = asJson(verdict);
           expect(printVerdict(verdict, false).toString()).toBe(stringifyJson(members));
           expect(printVerdict(verdict, true).toString()).toBe(
@@ -78,6 +80,7 @@ describe('the text of a verdict', () => {
               selected_controls,
               evaluated_controls,
               ...(schema_mismatch === null ? {} : { schema_mismatch: { ...schema_mismatch } }),
+              skipped_controls,
             }),
           );
         }

@@ -60,6 +60,7 @@ export function randomVerdict(random: Random): RevisedVerdict {
     non_matches: results(),
     selected_controls: random.pick([0, 1, 127, 128, 2 ** 31 - 1]),
     evaluated_controls: random.pick([0, 1, 127, 128, 2 ** 31 - 1]),
+    skipped_controls: random.pick([0, 1, 127, 128, 2 ** 31 - 1]),
     revision: random.pick([0, 1, 127, 128, 2 ** 31, 2 ** 32 + 5, 2 ** 49, Number.MAX_SAFE_INTEGER]),
     schema_mismatch: random.pick([
       null,

@@ -1357,7 +1357,7 @@ export type ControlVersion = Message<"enforcement.v1.ControlVersion"> & {
   versionNum: number;
 
   /**
-   * Type of the change: "created", "updated" or "deleted".
+   * Type of the change: "created", "cloned", "updated" or "deleted".
    *
    * @generated from field: string event_type = 2;
    */
@@ -1541,7 +1541,7 @@ export type ControlSnapshot = Message<"enforcement.v1.ControlSnapshot"> & {
   clonedControlId?: number | undefined;
 
   /**
-   * Reserved for copies of controls. Always absent.
+   * Id of the control that this one is a clone of. Absent if it is none.
    *
    * @generated from field: optional int32 cloned_from_control_id = 5;
    */

@@ -22,6 +22,7 @@ export function verdictMessage(verdict: Verdict, revision: bigint): EvaluateResp
     revision,
     selectedControls: verdict.selected_controls,
     evaluatedControls: verdict.evaluated_controls,
+    skippedControls: verdict.skipped_controls,
     ...(verdict.reason === null ? {} : { reason: verdict.reason }),
   });
   message.outcome =
