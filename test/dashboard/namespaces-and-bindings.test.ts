@@ -206,9 +206,9 @@ describeOnSqlite('namespaces and targets in the dashboard', (freshDatabaseUrl) =
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Type of the target').fill('project');
       await dialog.getByLabel('Id of the target').fill('shop');
-      await dialog.getByLabel('Name of the clone').fill('watch-refunds of the shop');
+      await dialog.getByLabel('Name of the clone').fill('watch-refunds-shop');
       await dialog.getByRole('button', { name: 'Clone and bind' }).click();
-      await heading(page, 'watch-refunds of the shop').waitFor();
+      await heading(page, 'watch-refunds-shop').waitFor();
       await rowOf(page, targets, 'shop').waitFor();
 
       // Its deletion says which bindings go with it.
@@ -221,7 +221,7 @@ describeOnSqlite('namespaces and targets in the dashboard', (freshDatabaseUrl) =
         .click();
       await heading(page, 'Controls').waitFor();
       await page.getByRole('button', { name: 'Undo' }).click();
-      await page.getByText('watch-refunds of the shop is there again').waitFor();
+      await page.getByText('watch-refunds-shop is there again').waitFor();
       const again = await bindings().listControlBindings({ targetType: 'project', targetId: 'shop' });
       expect(again.bindings).toMatchObject([{ enabled: true }]);
     });
