@@ -54,7 +54,8 @@ export function createNamespaceRemoval({ database, now }: NamespaceRemovalOption
           id: name,
           before: removed.counts,
           after: null,
-          origin: originOfService(now()),
+          // Not in the log of others: they would learn of the namespace.
+          origin: { ...originOfService(now()), namespace: name },
         },
       };
     });

@@ -58,6 +58,7 @@ function verdict(id: string): RevisedVerdict {
     non_matches: [],
     selected_controls: 1,
     evaluated_controls: 1,
+    skipped_controls: 0,
     revision: 1,
     staleness_seconds: null,
     schema_mismatch: null,
@@ -266,8 +267,8 @@ describeOnEachDatabase('the RPCs about events', (freshDatabaseUrl) => {
     const [yes, no] = database.kind === 'sqlite' ? ['1', '0'] : ['TRUE', 'FALSE'];
     await add(`INSERT INTO "agents" ("id", "name", "namespace", "data", "created_at_ms")
       VALUES (1, '${AGENT}', 'default', '{}', 1), (2, 'team-a/${AGENT}', 'team-a', '{}', 1)`);
-    await add(`INSERT INTO "controls" ("id", "name", "live_name", "namespace", "data", "enabled", "template_backed", "created_at_ms", "updated_at_ms")
-      VALUES (1, 'mine', 'team-a/mine', 'team-a', '{}', ${yes}, ${no}, 1, 1), (2, 'theirs', NULL, 'team-b', '{}', ${yes}, ${no}, 1, 1)`);
+    await add(`INSERT INTO "controls" ("id", "name", "live_name", "namespace", "data", "enabled", "template_backed", "restricts_step_types", "restricts_stages", "created_at_ms", "updated_at_ms")
+      VALUES (1, 'mine', 'team-a/mine', 'team-a', '{}', ${yes}, ${no}, ${no}, ${no}, 1, 1), (2, 'theirs', NULL, 'team-b', '{}', ${yes}, ${no}, ${no}, ${no}, 1, 1)`);
     await add('INSERT INTO "agent_controls" ("agent_id", "control_id") VALUES (2, 1)');
     const events = [1, 2].map((id) => eventOf(`limited-${id}`, { control_id: id }));
     expect(await call(A, 'createEvents', { events }, [AGENT])).toMatchObject({

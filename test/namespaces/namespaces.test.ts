@@ -225,6 +225,11 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
       });
       expect(await left('going')).toEqual(NOTHING);
       expect(await left('going-on')).toEqual(others);
+      // Each part has an entry, which the logs of other namespaces do not show.
+      const entries = await database.client.auditEntry.findMany({ where: { resourceId: 'going' } });
+      const removals = entries.filter(({ action }) => action === 'namespace.remove_content');
+      expect(new Set(removals.map(({ namespace }) => namespace))).toEqual(new Set(['going']));
+      expect(removals.length).toBeGreaterThan(5);
       expect(registry.known('going')).toBe(false);
       expect(await codeOf(service.get('going'))).toBe('NAMESPACE_NOT_FOUND');
       expect(await codeOf(service.remove(context, 'going', true))).toBe('NAMESPACE_NOT_FOUND');

@@ -236,8 +236,8 @@ describeService('what the database tells', ({ call, seed, service }) => {
     const lately = nowS() - 60;
     await sql(`INSERT INTO "agents" ("name", "namespace", "data", "created_at_ms") VALUES
       ('team-a/hidden-agent-1', 'team-a', '{}', 1), ('team-a/hidden-agent-2', 'team-a', '{}', 1)`);
-    await sql(`INSERT INTO "controls" ("name", "live_name", "namespace", "data", "enabled", "template_backed", "created_at_ms", "updated_at_ms")
-      VALUES ('hidden-rule', 'team-a/hidden-rule', 'team-a', '{"broken"', ${database?.kind === 'sqlite' ? '1, 0' : 'TRUE, FALSE'}, 1, 1)`);
+    await sql(`INSERT INTO "controls" ("name", "live_name", "namespace", "data", "enabled", "template_backed", "restricts_step_types", "restricts_stages", "created_at_ms", "updated_at_ms")
+      VALUES ('hidden-rule', 'team-a/hidden-rule', 'team-a', '{"broken"', ${database?.kind === 'sqlite' ? '1, 0, 0, 0' : 'TRUE, FALSE, FALSE, FALSE'}, 1, 1)`);
     await counts('team-a/hidden-agent-1', MINUTE, MINUTE, { evaluated: 30, denied: 30 });
     await counts('team-a/hidden-agent-2', DAY, 3 * DAY, { evaluated: 1 });
     await counts('team-a/hidden-agent-2', DAY, 4 * DAY, { evaluated: 1 });

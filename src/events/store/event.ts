@@ -75,5 +75,5 @@ export function shownEvent({ origin: _, ...event }: ControlEvent): object {
 
 /** The same for what is outside of all namespaces, such as sinks. */
 export function forwardedEvent(event: ControlEvent): object {
-  return { namespace: namespaceOfKey(event.agent_name), ...shownEvent(event) };
+  return { ...shownEvent(event), namespace: namespaceOfKey(event.agent_name) };
 }
