@@ -134,8 +134,7 @@ export async function countedLabels(
   namespace: Namespace,
   { names, values }: { readonly names: number; readonly values: number },
 ): Promise<CountedLabel[]> {
-  const labels = Prisma.sql`"agent_labels" h JOIN "agents" a ON a."id" = h."agent_id"
-    AND a."namespace" = ${namespace.name}`;
+  const own = ofNamespace(namespace);
   const rows = await bulk.read(
     'search',
     Prisma.sql`
@@ -143,9 +142,11 @@ export async function countedLabels(
         SELECT "name", "value", "agents",
           ROW_NUMBER() OVER (PARTITION BY "name" ORDER BY "agents" DESC, "value") AS "ordinal"
         FROM (
-          SELECT h."name", h."value", COUNT(*) AS "agents" FROM ${labels}
-          WHERE h."name" IN (
-            SELECT "name" FROM (SELECT DISTINCT h."name" FROM ${labels} ORDER BY h."name" LIMIT ${names}) AS "first")
+          SELECT h."name", h."value", COUNT(*) AS "agents" FROM "agent_labels" h
+          WHERE ${own} AND h."name" IN (
+            SELECT "name" FROM (
+              SELECT DISTINCT h."name" FROM "agent_labels" h WHERE ${own} ORDER BY h."name" LIMIT ${names}
+            ) AS "first")
           GROUP BY h."name", h."value") AS "counted") AS "ranked"
       WHERE "ordinal" <= ${values}`,
   );
@@ -154,4 +155,14 @@ export async function countedLabels(
     value: String(value),
     agents: Number(agents),
   }));
+}
+
+/** Labels `h` of agents of a namespace. Where all agents are of `default`, not one of them is looked at. */
+function ofNamespace({ name, isDefault }: Namespace): Prisma.Sql {
+  if (!isDefault) {
+    return Prisma.sql`h."agent_id" IN (SELECT a."id" FROM "agents" a WHERE a."namespace" = ${name})`;
+  }
+  return Prisma.sql`(
+    NOT EXISTS (SELECT 1 FROM "agents" o WHERE o."namespace" < ${name} OR o."namespace" > ${name})
+    OR EXISTS (SELECT 1 FROM "agents" a WHERE a."id" = h."agent_id" AND a."namespace" = ${name}))`;
 }

@@ -5,7 +5,7 @@ import type { StepSchemaMode } from '../core/step-schemas.js';
 import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
 import { inNamespace, type Scoped } from '../database/scoped.js';
-import { assertStorable, isStorable } from '../database/text.js';
+import { assertStorable, isStorable, TRUE } from '../database/text.js';
 import { type AgentFilters, agentPageQuery } from './agent-page.js';
 import { storedMode } from './registered-schemas.js';
 
@@ -119,17 +119,17 @@ export function createAgentStore(scope: Scoped) {
       }),
 
     /**
-     * Agents with smaller ids than the given one, by id descending; the newest ones without it. Registrations
+     * Agents that were registered before the given one, the newest first; the newest ones without it. Registrations
      * of more than `maxLength` characters are not read: their data are null.
      */
-    newestBefore: (id: number | null, limit: number, maxLength: number): Promise<BoundedRow[]> =>
+    newestBefore: (last: AgentPlace | null, limit: number, maxLength: number): Promise<BoundedRow[]> =>
       withServiceErrors(async () => {
         const rows = await client.$queryRaw<BoundedRow[]>(Prisma.sql`
-          SELECT "id", CASE WHEN LENGTH("data") <= ${maxLength} THEN "data" END AS "data"
-          FROM "agents" a WHERE ${inNamespace('a', scope)}
-            AND ${id === null ? Prisma.sql`1 = 1` : Prisma.sql`"id" < ${id}`}
-          ORDER BY "id" DESC LIMIT ${limit}`);
-        return rows.map((row) => ({ id: Number(row.id), data: row.data }));
+          SELECT a."name" AS "key", a."created_at_ms" AS "createdAtMs",
+            CASE WHEN LENGTH(a."data") <= ${maxLength} THEN a."data" END AS "data"
+          FROM "agents" a WHERE ${inNamespace('a', scope)} AND ${last === null ? TRUE : isBefore(last)}
+          ORDER BY a."created_at_ms" DESC, a."name" DESC LIMIT ${limit}`);
+        return rows.map((row) => ({ ...row, createdAtMs: BigInt(row.createdAtMs) }));
       }),
 
     /** One page in the order of the filters. */
@@ -178,8 +178,17 @@ export function createAgentStore(scope: Scoped) {
   };
 }
 
-interface BoundedRow {
-  readonly id: number;
+/** Where an agent is among those of its namespace by the time of its registration. */
+export interface AgentPlace {
+  readonly key: AgentKey;
+  readonly createdAtMs: bigint;
+}
+
+function isBefore({ key, createdAtMs }: AgentPlace): Prisma.Sql {
+  return Prisma.sql`(a."created_at_ms", a."name") < (${createdAtMs}, ${key})`;
+}
+
+interface BoundedRow extends AgentPlace {
   readonly data: string | null;
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RegistrationNotes } from '../controls/control-review.js';
 import { type ControlDefinition, leavesOf } from '../controls/definition/definition.js';
 import type { Scoped } from '../database/scoped.js';
-import { createAgentStore } from './agent-store.js';
+import { type AgentPlace, createAgentStore } from './agent-store.js';
 import { isBuiltInType, stepNotes } from './step-notes.js';
 import { addSteps, emptyCatalogue, type StepCatalogue } from './steps-catalogue.js';
 
@@ -47,14 +47,14 @@ function namesSteps({ scope, condition }: ControlDefinition): boolean {
 async function readCatalogue(scope: Scoped): Promise<StepCatalogue> {
   const store = createAgentStore(scope);
   const catalogue = emptyCatalogue('any agent');
-  let before: number | null = null;
+  let last: AgentPlace | null = null;
   let agents = 0;
   let length = 0;
   let isComplete = true;
   for (;;) {
-    const rows = await store.newestBefore(before, PAGE_SIZE, MAX_REGISTRATION_LENGTH);
-    for (const { id, data } of rows) {
-      before = id;
+    const rows = await store.newestBefore(last, PAGE_SIZE, MAX_REGISTRATION_LENGTH);
+    for (const { data, ...place } of rows) {
+      last = place;
       agents += 1;
       length += data?.length ?? 0;
       if (data === null) isComplete = false;

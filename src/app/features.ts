@@ -1,5 +1,6 @@
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
+import { AuthService } from '../../gen/proto/enforcement/v1/auth_service_pb.js';
 import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
@@ -20,6 +21,7 @@ import { type AgentKey, nameOfKey, namespaceOfKey } from '../contract/call/names
 import { roleTable } from '../contract/call/scopes.js';
 import { createControls } from '../controls/controls.js';
 import { createFacetUpkeep } from '../controls/facet-upkeep.js';
+import { withAskedTargets } from '../decisions/asked-targets.js';
 import { MAX_EVALUATIONS } from '../decisions/evaluate-request.js';
 import { createEvaluationService, type EvaluationService } from '../decisions/evaluation-service.js';
 import { createMismatchCounts } from '../decisions/mismatch-counts.js';
@@ -45,12 +47,14 @@ import { type Feature, feature } from './feature.js';
 import type { Foundations } from './foundations.js';
 import { createListUpkeep, type ListUpkeep } from './list-upkeep.js';
 import type { Programs } from './programs.js';
+import { createRuntimeTokenParts, type RuntimeTokenParts } from './runtime-auth.js';
 
 /** The functions of the service, independent of protocols. */
 export interface Features {
   readonly features: readonly Feature[];
   readonly evaluation: EvaluationService;
   readonly observability: Observability;
+  readonly runtimeTokens: RuntimeTokenParts;
   readonly eventSinks: EventSinks;
   /** Undefined when all events are read in the thread that serves requests. */
   readonly eventReaders: EventReaderThreads | undefined;
@@ -64,6 +68,7 @@ export interface Features {
 /** Services that read and write nothing: they are served whatever the state of the database. */
 export const WITHOUT_DATABASE: ReadonlySet<string> = new Set([
   TemplateService.typeName,
+  AuthService.typeName,
   EvaluatorService.typeName,
   ServerService.typeName,
 ]);
@@ -156,7 +161,8 @@ export async function createFeatures(
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
   const { tracer } = foundations.telemetry;
-  const evaluation = tracer === undefined ? untraced : tracedEvaluations(untraced, tracer);
+  const traced = tracer === undefined ? untraced : tracedEvaluations(untraced, tracer);
+  const evaluation = config.auth.upstream === null ? traced : withAskedTargets(traced);
   const explain = createExplain({
     client: database.client,
     registry,
@@ -177,6 +183,7 @@ export async function createFeatures(
     now,
     monotonic,
   });
+  const runtimeTokens = createRuntimeTokenParts(config.auth.runtime, now);
   const serverInfo = createServerInfo({
     version: VERSION,
     maxMessageBytes: config.limits.bodyBytes,
@@ -184,6 +191,7 @@ export async function createFeatures(
     streamWindow: STREAM_WINDOW,
     revision: () => watch.progress.revision,
     state,
+    namespaces: programs.namespaces,
   });
   return {
     features: [
@@ -204,6 +212,7 @@ export async function createFeatures(
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),
       feature(AuditService, audit.handlers),
+      feature(AuthService, runtimeTokens.handlers),
       feature(
         KeyService,
         createKeys({
@@ -222,6 +231,7 @@ export async function createFeatures(
     ],
     evaluation,
     observability,
+    runtimeTokens,
     eventSinks,
     eventReaders,
     audit,

@@ -19,11 +19,8 @@ import type { CallTicket } from '../transport/admission/call-ticket.js';
 import type { Entrance } from '../transport/admission/entrance.js';
 import type { FrontGate } from '../transport/admission/front-gate.js';
 import type { Authenticator } from '../transport/auth/authenticator.js';
-import {
-  type CredentialReader,
-  createCredentialReader,
-  createKeylessCredentialReader,
-} from '../transport/auth/request-credentials.js';
+import type { KeyReader } from '../transport/auth/key-reader.js';
+import { type CredentialReader, createCredentialReader } from '../transport/auth/request-credentials.js';
 import { foreignOriginCheck, keylessPageCheck } from '../transport/auth/request-origin.js';
 import type { Call } from '../transport/call/call.js';
 import type { CallHost } from '../transport/call/call-host.js';
@@ -50,7 +47,8 @@ import { createUnserved, type Unserved } from '../transport/routing/unserved.js'
 import type { IssuerLogin } from '../transport/session/issuer-login.js';
 import { registerSessionRoutes } from '../transport/session/session-routes.js';
 import { toConnectError } from '../transport/wire/error-status.js';
-import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../transport/wire/reply-headers.js';
+import { REQUEST_ID_HEADER, requestIdOf, versionHeaders } from '../transport/wire/reply-headers.js';
+import { credentialHeaders, credentialReaderFor } from './credential-readers.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -67,6 +65,7 @@ export interface ServerOptions extends ErrorContext {
   readonly log: FastifyBaseLogger;
   readonly listener: Listener;
   readonly authenticator: Authenticator;
+  readonly keyReader: KeyReader;
   readonly host: CallHost;
   readonly entrance: Entrance;
   /** The login of browsers at the issuer; none by default. */
@@ -98,8 +97,9 @@ type BaseOptions = Pick<ServerOptions, 'config' | 'log' | 'listener' | 'gate' | 
 /** A Fastify instance without routes that handles ids, tickets, errors and unread bodies. */
 function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
   const { config, log } = options;
+  const versions = versionHeaders(config.versionHeaders);
   const tellVersionAndId = (request: FastifyRequest, reply: FastifyReply): void => {
-    reply.header(VERSION_HEADER, options.state.version);
+    for (const name of versions) reply.header(name, options.state.version);
     reply.header(REQUEST_ID_HEADER, request.id);
   };
   const app = Fastify({
@@ -179,7 +179,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   const app = createBase(options, unserved);
   const isForeignPage = authenticator.enabled ? null : keylessPageCheck(config);
-  await registerCors(app, { cors: config.cors, ownHeaders: [VERSION_HEADER], isForeignPage });
+  await registerCors(app, {
+    cors: config.cors,
+    ownHeaders: versionHeaders(config.versionHeaders),
+    credentialHeaders: credentialHeaders(config.auth),
+    isForeignPage,
+  });
   registerRestErrors(app, { ...options, finder, unserved });
   if (config.operations === null) registerOperations(app, options.state, options.metrics);
   registerOpenApi(app, async () => {
@@ -199,8 +204,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     });
   }
   const isForeign = foreignOriginCheck(config.cors.origins);
-  const credentials =
-    isForeignPage === null ? createCredentialReader(isForeign) : createKeylessCredentialReader(isForeignPage);
+  const credentials = credentialReaderFor(config, options.keyReader, isForeignPage);
   await app.register(async (scope) => {
     // First: entering a call may wait, while its body arrives.
     boundBodies(scope);

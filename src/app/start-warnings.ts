@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.js';
+import { isSafeUrl } from '../config/oidc-settings.js';
 
 /** A session token allows offline guessing of its secret; a random one of this length cannot be guessed. */
 const SAFE_SECRET_LENGTH = 32;
@@ -8,12 +9,25 @@ const SAFE_KEY_LENGTH = 16;
 const KEYS_WITHOUT_EFFECT =
   'SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS, SERVICE_OPERATOR_API_KEYS and SERVICE_KEYS_FILE have no effect, because SERVICE_API_KEY_ENABLED is false: set it to true, or remove them';
 
+const ONLY_TOKENS =
+  'evaluations take runtime tokens only, because SERVICE_RUNTIME_TOKEN_SECRETS is set: clients that evaluate with a key are refused; SERVICE_RUNTIME_AUTH_MODE=both takes both, and jwt states that this is meant';
+
+const OPEN_EVALUATIONS =
+  'SERVICE_RUNTIME_AUTH_MODE is none: anyone who reaches this port may evaluate for every agent of the namespace default; api_key is safe';
+
+const KEYS_WITH_UPSTREAM =
+  'SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS and SERVICE_KEYS_FILE have no effect on calls, because SERVICE_AUTH_MODE is http_upstream: remove them';
+
+const OPEN_UPSTREAM =
+  'SERVICE_AUTH_UPSTREAM_URL is not https: the credentials of all callers are sent to it in the clear';
+
 const LAST_COUNTS =
   'SERVICE_DUPLICATE_MEMBERS is last: a step can have a member twice, of which controls check the last one only; refuse is safe';
 
 /** Warnings about a valid but questionable configuration, one sentence each. Never contains a secret. */
 export function startWarnings({ auth, host, duplicateMembers, unknownVariables }: Config): string[] {
   const warnings = unknownVariables.map((name) => `${name} is not a variable of this service`);
+  warnings.push(...runtimeWarnings(auth));
   if (!auth.enabled) {
     warnings.push(keysOffWarning(host));
     const { keys, adminKeys, operatorKeys } = auth;
@@ -29,6 +43,24 @@ export function startWarnings({ auth, host, duplicateMembers, unknownVariables }
     );
   }
   if (duplicateMembers === 'last') warnings.push(LAST_COUNTS);
+  return warnings;
+}
+
+/** What evaluations take, if that may surprise: deployed clients with keys would be refused. */
+function runtimeWarnings({
+  enabled,
+  runtime,
+  upstream,
+  keysFile,
+  keys,
+  adminKeys,
+}: Config['auth']): string[] {
+  const warnings: string[] = [];
+  if (runtime.mode === 'jwt' && !runtime.isStated) warnings.push(ONLY_TOKENS);
+  if (enabled && runtime.mode === 'none') warnings.push(OPEN_EVALUATIONS);
+  if (upstream !== null && (keysFile !== null || keys.length + adminKeys.length > 0))
+    warnings.push(KEYS_WITH_UPSTREAM);
+  if (upstream !== null && !isSafeUrl(upstream.url)) warnings.push(OPEN_UPSTREAM);
   return warnings;
 }
 

@@ -50,14 +50,21 @@ import { createStreamNames, type StreamNames } from '../transport/routing/open-s
 import { createPathClasses, isRpcPath } from '../transport/routing/path-classes.js';
 import { directCodec } from '../transport/wire/direct-codec.js';
 import { maxReplyBytes } from '../transport/wire/message-limits.js';
-import { VERSION_HEADER } from '../transport/wire/reply-headers.js';
+import { versionHeaders } from '../transport/wire/reply-headers.js';
 import { credentialsInUse } from './credentials-in-use.js';
 import type { Features } from './features.js';
 import type { Foundations } from './foundations.js';
-import { createIssuer, type Issuer } from './issuer.js';
+import { createIssuers, type Issuers } from './issuer.js';
 import { createLiveFiles, type LiveFiles, readStartFiles } from './live-files.js';
 import { createOperationsPort, type OperationsPort } from './operations-port.js';
 import type { Programs } from './programs.js';
+import {
+  callerRights,
+  exchangeMethod,
+  keyReaderOf,
+  runtimeAccess,
+  upstreamDecisions,
+} from './runtime-auth.js';
 import { createServer, type ServerOptions } from './server.js';
 import { credentialsOf } from './tls-files.js';
 
@@ -83,7 +90,7 @@ export interface Transports {
   /** What expires. */
   readonly credentials: Credentials;
   /** Undefined without bearer tokens. */
-  readonly issuer: Issuer | undefined;
+  readonly issuer: Issuers | undefined;
   /** Writes when keys of the database were last used. */
   readonly keyUses: KeyUses;
   /** The browser sessions that were ended before they expire. */
@@ -143,7 +150,14 @@ export async function createTransports(
   const forgetKeys = () =>
     admission.forgetKeys((fingerprint) => keyRing.byFingerprint(fingerprint) !== undefined);
   keyRing.onChange(forgetKeys);
-  const issuer = await createIssuer(config.auth.oidc, { log, failures, monotonic, onSweep: forgetKeys });
+  const { oidc, oidcIssuers } = config.auth;
+  const issuer = await createIssuers([...(oidc === null ? [] : [oidc]), ...oidcIssuers], {
+    roles,
+    log,
+    failures,
+    monotonic,
+    onSweep: forgetKeys,
+  });
   // Sessions and logins have the same one. Without a configured one, they end with the process.
   const sessionSecret = config.auth.sessionSecret ?? randomBytes(RANDOM_SECRET_BYTES).toString('base64url');
   const endedSessions = createEndedSessions({
@@ -151,8 +165,23 @@ export async function createTransports(
     failures,
     now: foundations.now,
   });
+  const services = servicesOf(features);
+  const methods = new Map(services.flatMap(rpcMethods).map((method) => [method.name, method]));
+  const keyReader = keyReaderOf(config.auth);
+  const decisions = upstreamDecisions({
+    auth: config.auth,
+    methods: methods.values(),
+    roles,
+    failures,
+    now: foundations.now,
+  });
+  features.runtimeTokens.connect(
+    callerRights(config.auth, keyRing, decisions, exchangeMethod(methods.values()), programs.namespaces),
+  );
   const authenticator = createAuthenticator({
     ...config.auth,
+    evaluations: runtimeAccess(config.auth.runtime, features.runtimeTokens.codec, keyRing, foundations.now),
+    decisions,
     endedSessions,
     sessionSecret,
     keyRing,
@@ -166,7 +195,8 @@ export async function createTransports(
     guessing: createKeyGuessing({
       now: monotonic,
       // A verified token counts by its subject, like everywhere else.
-      fingerprintOf: (key) => issuer?.tokens.find(key)?.keyFingerprint ?? fingerprintOf(key),
+      fingerprintOf: (key) =>
+        issuer?.tokens.find(key)?.keyFingerprint ?? decisions?.fingerprintOf(key) ?? fingerprintOf(key),
       claimedSubject: (token) => issuer?.tokens.claimedSubject(token),
       onRefused: () => metrics.callRefused('key-guessing'),
     }),
@@ -181,8 +211,6 @@ export async function createTransports(
     graceMs: config.limits.maxAgeGraceMs,
   });
 
-  const services = servicesOf(features);
-  const methods = new Map(services.flatMap(rpcMethods).map((method) => [method.name, method]));
   const evaluations = evaluationMethods(features);
   const calls = createEvaluationCalls(features.evaluation, config.duplicateMembers);
   const heavySteps = createHeavySteps({
@@ -221,13 +249,16 @@ export async function createTransports(
   const lane = {
     ...host,
     running: createRunningCalls(shutdown.signal),
+    keyReader,
     version: VERSION,
+    versionHeaders: config.versionHeaders,
     calls,
     heavySteps,
     maxMessageBytes: bodyBytes,
     methods: evaluations,
-    corsHeaders: createCorsHeaders(config.cors, [VERSION_HEADER]),
-    hasKeys: config.auth.enabled,
+    corsHeaders: createCorsHeaders(config.cors, versionHeaders(config.versionHeaders)),
+    // Pages that need no key are checked elsewhere.
+    hasKeys: config.auth.enabled && config.auth.runtime.mode !== 'none',
   };
   const grpcLane = createGrpcLane({ ...lane, codec: directCodec, longStreams });
   const webLane = createWebLane(lane);
@@ -236,6 +267,7 @@ export async function createTransports(
     host: lane,
     log,
     version: VERSION,
+    versionHeaders: config.versionHeaders,
     routes: evaluationRoutesOfRest,
     corsHeaders: lane.corsHeaders,
     hasKeys: lane.hasKeys,
@@ -248,7 +280,13 @@ export async function createTransports(
       apiBase: config.apiBase,
       apiPrefix: config.apiPrefix,
     }),
-    refuse: createRefusedCalls({ version: VERSION, log, now: errors.now, isRpc: isRpcPath }),
+    refuse: createRefusedCalls({
+      version: VERSION,
+      versionHeaders: config.versionHeaders,
+      log,
+      now: errors.now,
+      isRpc: isRpcPath,
+    }),
   });
   const listener = createListener({
     ...(config.tls === null ? {} : { tls: listenerTls(config.tls, startFiles.tls) }),
@@ -274,6 +312,7 @@ export async function createTransports(
     config,
     log,
     authenticator,
+    keyReader,
     host,
     entrance,
     login: issuer?.login(sessionSecret) ?? null,

@@ -1,4 +1,5 @@
 import { CALL_LIMITS, LOAD_LIMITS } from './admission-limits.js';
+import { AUTH_MODES } from './auth-modes.js';
 import { ACCESS } from './auth-settings.js';
 import { DATABASE } from './config-database.js';
 import { SINKS } from './config-sinks.js';
@@ -13,6 +14,7 @@ import { TELEMETRY } from './telemetry-settings.js';
 export const TABLES = [
   LISTENER,
   ACCESS,
+  AUTH_MODES,
   REPORTS,
   STRICTNESS,
   CALL_LIMITS,

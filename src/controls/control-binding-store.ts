@@ -61,6 +61,8 @@ export function createControlBindingStore(scope: Scoped) {
       nowMs: number,
     ): Promise<BindingRow> =>
       withServiceErrors(async () => {
+        const own = { id: controlId, deletedAtMs: null, ...of };
+        await client.control.findUniqueOrThrow({ where: own, select: { id: true } });
         const at = BigInt(nowMs);
         const times = { createdAtMs: at, updatedAtMs: at };
         const target = { targetType: type, targetId: id };

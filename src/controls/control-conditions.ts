@@ -58,8 +58,11 @@ function includesStepName(stepName: string, patterns: readonly string[]): Prisma
 
 const NOT = Prisma.sql`NOT`;
 
-/** The policies with an agent are found first: their pairs of agents and controls may be millions. */
-const HAS_AGENTS = Prisma.sql`c."id" IN (
-  SELECT l."control_id" FROM "agent_controls" l
-  UNION SELECT p."control_id" FROM "policy_controls" p
-    WHERE p."policy_id" IN (SELECT g."policy_id" FROM "agent_policies" g))`;
+/**
+ * One link is looked for: the pairs of agents and controls may be millions. As values, which PostgreSQL reads for each
+ * control; it would read the links of all namespaces for EXISTS.
+ */
+const HAS_AGENTS = Prisma.sql`(
+  (SELECT 1 FROM "agent_controls" l WHERE l."control_id" = c."id" LIMIT 1) IS NOT NULL
+  OR (SELECT 1 FROM "policy_controls" p WHERE p."control_id" = c."id"
+    AND (SELECT 1 FROM "agent_policies" g WHERE g."policy_id" = p."policy_id" LIMIT 1) IS NOT NULL LIMIT 1) IS NOT NULL)`;

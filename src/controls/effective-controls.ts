@@ -43,14 +43,15 @@ function boundPairs(of: Exclude<PairsOf, { controlIds: unknown }>, { type, id }:
  * agents, because a policy may have many disabled controls and many agents.
  */
 export function hasEnabledControl(agentId: Prisma.Sql, scope: Pick<Scoped, 'namespace'> | null): Prisma.Sql {
+  const ofNamespace = scope === null ? TRUE : inNamespace('c', scope);
   return Prisma.sql`(
-    EXISTS (
-      SELECT 1 FROM "agent_controls" l JOIN "controls" c ON c."id" = l."control_id"
-      WHERE l."agent_id" = ${agentId} AND c."enabled" = ${true})
+    ${agentId} IN (
+      SELECT l."agent_id" FROM "agent_controls" l JOIN "controls" c ON c."id" = l."control_id"
+      WHERE c."enabled" = ${true} AND ${ofNamespace})
     OR EXISTS (
       SELECT 1 FROM "agent_policies" g WHERE g."agent_id" = ${agentId} AND g."policy_id" IN (
         SELECT p."policy_id" FROM "policy_controls" p JOIN "controls" c ON c."id" = p."control_id"
-        WHERE c."enabled" = ${true} AND ${scope === null ? TRUE : inNamespace('c', scope)})))`;
+        WHERE c."enabled" = ${true} AND ${ofNamespace})))`;
 }
 
 function ofAgents(

@@ -24,4 +24,6 @@ export interface LimitedCaller extends EvaluationCaller {
   readonly agents: AgentLimit | null;
   /** The only target that it may evaluate for; null for any, and none. */
   readonly target: TargetName | null;
+  /** Asks the service that decides about its targets; see `Grant`. Absent, and undefined, if there is nothing to ask. */
+  askTarget?(target: TargetName): Promise<void> | undefined;
 }

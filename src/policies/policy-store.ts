@@ -60,8 +60,9 @@ const WHOLE = {
   createdAtMs: true,
   updatedAtMs: true,
   controls: { select: { controlId: true }, orderBy: { controlId: 'asc' } },
-  _count: { select: { agents: true } },
 } as const satisfies Prisma.PolicySelect;
+
+type StoredPolicy = Prisma.PolicyGetPayload<{ select: typeof WHOLE }>;
 
 /**
  * Stored policies of a namespace, by their plain names. Writing needs the client of a mutation. Every method rejects with
@@ -70,6 +71,15 @@ const WHOLE = {
 export function createPolicyStore(scope: Scoped) {
   const { client, namespace } = scope;
   const of = { namespace: namespace.name };
+  /** Counts the agents of these policies alone: Prisma would count those of all. */
+  const whole = async (rows: readonly StoredPolicy[]): Promise<WholePolicy[]> => {
+    if (rows.length === 0) return [];
+    const counted = await client.$queryRaw<{ id: number; count: bigint }[]>(Prisma.sql`
+      SELECT g."policy_id" AS "id", COUNT(*) AS "count" FROM "agent_policies" g
+      WHERE g."policy_id" IN (${Prisma.join(rows.map(({ id }) => id))}) GROUP BY g."policy_id"`);
+    const counts = new Map(counted.map(({ id, count }) => [Number(id), Number(count)]));
+    return rows.map((row) => toWhole(row, counts.get(row.id) ?? 0));
+  };
   return {
     /** Null also for a number that cannot be the id of a policy. */
     find: (id: number): Promise<PolicyRow | null> =>
@@ -83,8 +93,9 @@ export function createPolicyStore(scope: Scoped) {
     findWhole: (id: number): Promise<WholePolicy | null> =>
       withServiceErrors(async () => {
         if (!isRowId(id)) return null;
-        const row = await client.policy.findUnique({ where: { id, ...of }, select: WHOLE });
-        return row === null ? null : toWhole(row);
+        const where = { id, ...of };
+        const [row] = await whole(await client.policy.findMany({ where, select: WHOLE }));
+        return row ?? null;
       }),
 
     findByName: (name: string): Promise<PolicyRow | null> =>
@@ -110,8 +121,8 @@ export function createPolicyStore(scope: Scoped) {
           limit,
         };
         return findPage(client, query, async (ids) => {
-          const rows = await client.policy.findMany({ where: { id: { in: ids }, ...of }, select: WHOLE });
-          return rows.map(toWhole);
+          const where = { id: { in: ids }, ...of };
+          return whole(await client.policy.findMany({ where, select: WHOLE }));
         });
       }),
 
@@ -123,7 +134,7 @@ export function createPolicyStore(scope: Scoped) {
           select: WHOLE,
           orderBy: { id: 'asc' },
         });
-        return rows.map(toWhole);
+        return whole(rows);
       }),
 
     /** One page of the agents with a policy, by name; only names after the cursor. */
@@ -210,12 +221,12 @@ function toRow({
   return { id, name: nameOfKey(name), version: Number(version), everyAgent, labels };
 }
 
-function toWhole(row: Prisma.PolicyGetPayload<{ select: typeof WHOLE }>): WholePolicy {
+function toWhole(row: StoredPolicy, agentCount: number): WholePolicy {
   return {
     ...toRow(row),
     controlIds: row.controls.map(({ controlId }) => controlId),
     createdAtMs: Number(row.createdAtMs),
     updatedAtMs: Number(row.updatedAtMs ?? row.createdAtMs),
-    agentCount: row._count.agents,
+    agentCount,
   };
 }

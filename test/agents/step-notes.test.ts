@@ -123,7 +123,8 @@ describeOnEachDatabase('the notes about registrations', (freshDatabaseUrl) => {
   const notes = createRegistrationNotes();
   const insert = (database: Database, agents: readonly { name: string; data: string }[]) =>
     database.mutate(async (tx) => {
-      await tx.agent.createMany({ data: agents.map((agent) => ({ ...agent, createdAtMs: 1n })) });
+      const createdAtMs = BigInt(await tx.agent.count());
+      await tx.agent.createMany({ data: agents.map((agent) => ({ ...agent, createdAtMs })) });
       return { value: undefined, changed: true };
     });
   const agent = (name: string, steps: readonly JsonObject[]) => ({ name, data: JSON.stringify({ steps }) });

@@ -40,6 +40,14 @@ const OIDC_ROLES = {
 const OIDC = { ...OIDC_ROLES, SERVICE_OIDC_ADMIN_ROLES: 'chief' };
 const OIDC_LOGIN = { ...OIDC, SERVICE_OIDC_CLIENT_ID: 'dashboard' };
 
+/** Of the least length. */
+const TOKEN_SECRET = 's'.repeat(32);
+const KEYS_ON = { ...KEY, SERVICE_AUTH_MODE: 'api_key' };
+const UPSTREAM = {
+  SERVICE_AUTH_MODE: 'http_upstream',
+  SERVICE_AUTH_UPSTREAM_URL: 'https://auth.example/authorize',
+};
+
 const KAFKA = { SERVICE_EVENT_KAFKA_BROKERS: 'kafka:9092' };
 const PARQUET = { SERVICE_EVENT_PARQUET: '/var/events' };
 const S3_KEY = { SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id', SERVICE_EVENT_S3_SECRET_ACCESS_KEY: 'secret' };
@@ -179,6 +187,38 @@ const CASES: Record<SettingName, Case> = {
     refuses: [],
     with: SWITCH,
   },
+  SERVICE_OIDC_ROLE_MAP: {
+    value: (config) => config.auth.oidc?.rights.roleMap ?? [],
+    fallback: [],
+    accepts: [
+      [
+        'team=editor, a=b=viewer',
+        [
+          { from: 'team', to: 'editor' },
+          { from: 'a=b', to: 'viewer' },
+        ],
+      ],
+    ],
+    refuses: ['team', 'team=boss', '=editor'],
+    with: OIDC,
+  },
+  SERVICE_OIDC_NAMESPACE_CLAIM: {
+    value: (config) => config.auth.oidc?.rights.namespaceClaim ?? null,
+    fallback: null,
+    accepts: [['namespaces', 'namespaces']],
+    refuses: [],
+    with: OIDC,
+  },
+  SERVICE_OIDC_ISSUERS: {
+    value: (config) => config.auth.oidcIssuers.map(({ issuer }) => issuer),
+    fallback: [],
+    accepts: [
+      ['[{"issuer":"https://a.example","audience":"x","role_map":{"t":"editor"}}]', ['https://a.example']],
+      ['[{"issuer":"https://a.example","audience":"x","regular_roles":"*"}]', ['https://a.example']],
+    ],
+    refuses: ['https://a.example', '{}'],
+    with: { SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'k' },
+  },
   SERVICE_VALIDATION_ACCESS: {
     value: (config) => config.auth.validationAccess,
     fallback: 'key',
@@ -199,6 +239,110 @@ const CASES: Record<SettingName, Case> = {
       ['720', 2_592_000],
     ],
     refuses: ['0', '721', '1.5', 'a day'],
+  },
+  SERVICE_AUTH_MODE: {
+    value: (config) => config.auth.mode,
+    fallback: 'none',
+    // The others need further settings, see below.
+    accepts: [['None', 'none']],
+    refuses: ['jwt', 'on'],
+  },
+  SERVICE_API_KEY_HEADERS: {
+    value: (config) => config.auth.keyHeaders,
+    fallback: [],
+    accepts: [
+      ['X-SF-Token', ['x-sf-token']],
+      ['a, Vendor-API-Key ,,A', ['a', 'vendor-api-key']],
+    ],
+    refuses: ['a b', 'Cookie', 'content-type', 'grpc-timeout', 'key:'],
+  },
+  SERVICE_RUNTIME_AUTH_MODE: {
+    value: (config) => config.auth.runtime.mode,
+    fallback: 'auth',
+    accepts: [
+      ['none', 'none'],
+      ['api_key', 'auth'],
+      ['JWT', 'jwt'],
+      ['both', 'both'],
+    ],
+    refuses: ['http_upstream', 'on'],
+    with: { ...KEYS_ON, SERVICE_RUNTIME_TOKEN_SECRETS: TOKEN_SECRET },
+  },
+  SERVICE_RUNTIME_TOKEN_SECRETS: {
+    value: (config) => config.auth.runtime.secrets,
+    fallback: [],
+    accepts: [
+      [TOKEN_SECRET, [TOKEN_SECRET]],
+      [`${TOKEN_SECRET}, ${TOKEN_SECRET}2`, [TOKEN_SECRET, `${TOKEN_SECRET}2`]],
+      ['é'.repeat(16), ['é'.repeat(16)]],
+    ],
+    refuses: [],
+    with: KEYS_ON,
+  },
+  SERVICE_RUNTIME_TOKEN_TTL_SECONDS: {
+    value: (config) => config.auth.runtime.ttlSeconds,
+    fallback: 300,
+    accepts: [
+      ['1', 1],
+      ['86400', 86_400],
+    ],
+    refuses: ['0', '86401', '1.5', '5m'],
+  },
+  SERVICE_RUNTIME_TOKEN_HEADER: {
+    value: (config) => config.auth.runtime.header,
+    fallback: 'authorization',
+    accepts: [['X-SERVICE-Runtime-Token', 'x-service-runtime-token']],
+    refuses: ['two words', 'Cookie', 'te', 'a,b'],
+  },
+  SERVICE_AUTH_UPSTREAM_URL: {
+    value: (config) => config.auth.upstream?.url,
+    fallback: undefined,
+    accepts: [
+      ['https://auth.example/authorize?v=1', 'https://auth.example/authorize?v=1'],
+      ['http://auth.internal:8080', 'http://auth.internal:8080'],
+    ],
+    refuses: ['auth.example', 'ftp://auth.example', 'https://a:b@auth.example', 'https://auth.example/#a'],
+    with: { SERVICE_AUTH_MODE: 'http_upstream' },
+  },
+  SERVICE_AUTH_UPSTREAM_TOKEN: {
+    value: (config) => config.auth.upstream?.token ?? null,
+    fallback: null,
+    accepts: [['a token', 'a token']],
+    refuses: [],
+    with: UPSTREAM,
+  },
+  SERVICE_AUTH_UPSTREAM_HEADERS: {
+    value: (config) => config.auth.upstream?.headers ?? [],
+    fallback: [],
+    accepts: [['X-Tenant, x-user', ['x-tenant', 'x-user']]],
+    refuses: ['a b', 'host'],
+    with: UPSTREAM,
+  },
+  SERVICE_AUTH_UPSTREAM_CACHE_SECONDS: {
+    value: (config) => config.auth.upstream?.cacheMs ?? 5_000,
+    fallback: 5_000,
+    accepts: [
+      ['0', 0],
+      ['60', 60_000],
+    ],
+    refuses: ['61', '-1', '0.5'],
+    with: UPSTREAM,
+  },
+  SERVICE_AUTH_UPSTREAM_TIMEOUT_SECONDS: {
+    value: (config) => config.auth.upstream?.timeoutMs ?? 5_000,
+    fallback: 5_000,
+    accepts: [
+      ['0.1', 100],
+      ['30', 30_000],
+    ],
+    refuses: ['0', '31', 'never'],
+    with: UPSTREAM,
+  },
+  SERVICE_VERSION_HEADERS: {
+    value: (config) => config.versionHeaders,
+    fallback: [],
+    accepts: [['X-Other-Server-Version', ['x-other-server-version']]],
+    refuses: ['a:b', 'Content-Type'],
   },
   SERVICE_OIDC_ISSUER: {
     value: (config) => config.auth.oidc?.issuer,
@@ -1129,6 +1273,24 @@ describe('the configuration as a whole', () => {
       expect.stringContaining('SERVICE_TLS_CLIENT_CERTIFICATES:'),
     ]);
   });
+  it.each([
+    ['[1]', 'entry 1: must be an object'],
+    ['[{"audience":"x","regular_roles":"*"}]', 'entry 1: issuer must be'],
+    ['[{"issuer":"http://a.example","audience":"x","regular_roles":"*"}]', 'entry 1: issuer must be'],
+    ['[{"issuer":"https://a.example","regular_roles":"*"}]', 'entry 1: audience must be'],
+    ['[{"issuer":"https://a.example","audience":"x"}]', 'entry 1: no token has a role'],
+    ['[{"issuer":"https://a.example","audience":"x","role_map":{"t":"boss"}}]', 'entry 1: role_map must be'],
+    [
+      '[{"issuer":"https://a.example","audience":"x","regular_roles":"*","other":1}]',
+      'unknown member "other"',
+    ],
+    ['[{"issuer":"https://a.example","audience":"x","regular_roles":7}]', 'entry 1: regular_roles must be'],
+    ['[{"issuer":"https://login.example","audience":"x","regular_roles":"*"}]', 'is given twice'],
+  ])('tells which of the further issuers is wrong: %s', (text, problem) => {
+    const problems = problemsOf({ ...OIDC, SERVICE_OIDC_ISSUERS: text });
+    expect(problems).toEqual([expect.stringContaining('SERVICE_OIDC_ISSUERS: ')]);
+    expect(problems[0]).toContain(problem);
+  });
   it('needs keys or an issuer, and for tokens all that decides about them', () => {
     expect(problemsOf(OIDC_LOGIN)).toEqual([]);
     expect(readConfig(OIDC_LOGIN).auth.oidc).toEqual({
@@ -1138,6 +1300,8 @@ describe('the configuration as a whole', () => {
         rolesClaim: 'roles',
         adminRoles: ['chief'],
         regularRoles: [],
+        roleMap: [],
+        namespaceClaim: null,
         agentsClaim: null,
         nameClaim: 'sub',
       },
@@ -1159,6 +1323,60 @@ describe('the configuration as a whole', () => {
     expect(problemsOf({ ...OIDC, SERVICE_OIDC_CLIENT_SECRET: 's' })).toEqual([
       expect.stringContaining('SERVICE_OIDC_CLIENT_ID:'),
     ]);
+  });
+  it.each([
+    [{ ...KEY, SERVICE_AUTH_MODE: 'none', SERVICE_API_KEY_ENABLED: 'true' }, /SERVICE_AUTH_MODE: it is none/],
+    [{ ...KEYS_ON, SERVICE_API_KEY_ENABLED: 'false' }, /SERVICE_AUTH_MODE: it is api_key/],
+    [{ ...UPSTREAM, SERVICE_API_KEY_ENABLED: 'false' }, /SERVICE_AUTH_MODE: it is http_upstream/],
+    [{ ...UPSTREAM, SERVICE_AUTH_UPSTREAM_URL: '' }, /SERVICE_AUTH_UPSTREAM_URL: it is missing/],
+    [{ ...UPSTREAM, SERVICE_AUTH_MODE: 'none' }, /SERVICE_AUTH_UPSTREAM_URL: it has no effect/],
+    [{ ...OIDC, ...UPSTREAM }, /SERVICE_OIDC_ISSUER: it has no effect/],
+    [{ ...UPSTREAM, SERVICE_RUNTIME_AUTH_MODE: 'api_key' }, /SERVICE_RUNTIME_AUTH_MODE: keys are not known/],
+    [
+      { ...KEYS_ON, SERVICE_RUNTIME_AUTH_MODE: 'jwt' },
+      /SERVICE_RUNTIME_AUTH_MODE: jwt needs SERVICE_RUNTIME_/,
+    ],
+    [
+      { ...KEYS_ON, SERVICE_RUNTIME_AUTH_MODE: 'both' },
+      /SERVICE_RUNTIME_AUTH_MODE: both needs SERVICE_RUNTIME_/,
+    ],
+    [{ SERVICE_RUNTIME_AUTH_MODE: 'api_key' }, /SERVICE_RUNTIME_AUTH_MODE: api_key needs authentication/],
+    [
+      { SERVICE_RUNTIME_TOKEN_SECRETS: TOKEN_SECRET },
+      /SERVICE_RUNTIME_TOKEN_SECRETS: it needs authentication/,
+    ],
+    [{ ...KEYS_ON, SERVICE_RUNTIME_TOKEN_SECRETS: TOKEN_SECRET.slice(1) }, /must have at least 32 bytes/],
+    [{ ...KEYS_ON, SERVICE_RUNTIME_TOKEN_SECRETS: `${TOKEN_SECRET},short` }, /must have at least 32 bytes/],
+    [{ ...KEYS_ON, SERVICE_RUNTIME_TOKEN_SECRETS: Array(3).fill(TOKEN_SECRET).join() }, /it has 3 secrets/],
+    [{ SERVICE_AUTH_MODE: 'api_key' }, /SERVICE_API_KEY_ENABLED: it is on but no key is configured/],
+  ])('refuses modes of authentication that contradict each other: %j', (environment, problem) => {
+    expect(problemsOf(environment)).toEqual([expect.stringMatching(problem)]);
+  });
+  it('never repeats a secret of tokens', () => {
+    const secrets = `${TOKEN_SECRET},short-one,third`;
+    expect(problemsOf({ ...KEYS_ON, SERVICE_RUNTIME_TOKEN_SECRETS: secrets }).join()).not.toMatch(
+      /short-one|sss/,
+    );
+  });
+  it('takes the mode of authentication in place of the switch', () => {
+    expect(readConfig(KEYS_ON).auth).toMatchObject({ enabled: true, mode: 'api_key' });
+    expect(readConfig({ ...KEY, SERVICE_AUTH_MODE: 'none' }).auth).toMatchObject({
+      enabled: false,
+      mode: 'none',
+    });
+    expect(readConfig({ ...KEY, SERVICE_API_KEY_ENABLED: 'true' }).auth).toMatchObject({
+      enabled: true,
+      mode: 'api_key',
+    });
+    expect(readConfig(UPSTREAM).auth).toMatchObject({ enabled: true, mode: 'http_upstream' });
+  });
+  it('takes only tokens for evaluations once there is a secret, unless another mode is set', () => {
+    const modeOf = (more: Record<string, string>) => readConfig({ ...KEYS_ON, ...more }).auth.runtime.mode;
+    expect(modeOf({})).toBe('auth');
+    expect(modeOf({ SERVICE_RUNTIME_TOKEN_SECRETS: TOKEN_SECRET })).toBe('jwt');
+    expect(
+      modeOf({ SERVICE_RUNTIME_TOKEN_SECRETS: TOKEN_SECRET, SERVICE_RUNTIME_AUTH_MODE: 'api_key' }),
+    ).toBe('auth');
   });
   it('takes a keys file for keys', () => {
     expect(problemsOf({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_KEYS_FILE: 'keys.json' })).toEqual([]);

@@ -2,11 +2,13 @@ import { createAgentLabelStore } from '../../src/agents/agent-label-store.js';
 import { createAgentPolicyStore } from '../../src/agents/agent-policy-store.js';
 import { createAgentStore } from '../../src/agents/agent-store.js';
 import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
+import { createControlBindingStore } from '../../src/controls/control-binding-store.js';
 import { createControlStore } from '../../src/controls/control-store.js';
 import { createControlUsersStore } from '../../src/controls/control-users-store.js';
 import { createControlVersionStore } from '../../src/controls/control-version-store.js';
 import { createPolicyControlStore } from '../../src/controls/policy-control-store.js';
 import type { Scoped } from '../../src/database/scoped.js';
+import { createKeyStore, type KeyRow } from '../../src/keys/key-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
 import { newControl } from './support.js';
@@ -21,6 +23,8 @@ export interface Things {
   readonly policyId: number;
   readonly spareControlId: number;
   readonly sparePolicyId: number;
+  readonly bindingId: number;
+  readonly keyId: number;
 }
 
 /** Calls a method with what `of` names, and where it takes two things, also with one of the namespace of the store. */
@@ -40,6 +44,8 @@ function casesOf<Store extends object>(create: (scope: Scoped) => Store, cases: 
 
 /** A label that the agents and the policies of all namespaces have. */
 export const LABEL = { name: 'team', value: 'payments' } as const;
+/** A target that controls of all namespaces are bound to. */
+export const TARGET = { type: 'log_stream', id: 'stream-1' } as const;
 const VERSION = {
   eventType: 'updated',
   note: 'note',
@@ -137,9 +143,19 @@ const agentControls = casesOf(createAgentControlStore, {
     ),
   remove: (store, { agentId, controlId }) => store.remove(agentId, controlId),
   linkedIds: (store, { agentId }) => store.linkedIds(agentId),
-  controlsOf: (store, { agentId }) => store.controlsOf(agentId),
+  controlsOf: (store, { agentId }, own) =>
+    each(
+      () => store.controlsOf(agentId),
+      () => store.controlsOf(agentId, TARGET),
+      () => store.controlsOf(own.agentId, TARGET),
+    ),
   revisionFor: (store, { agentName }) => withoutRevision(store.revisionFor(agentName)),
-  stateOf: (store, { agentName }) => withoutRevision(store.stateOf(agentName)),
+  stateOf: (store, { agentName }, own) =>
+    each(
+      () => withoutRevision(store.stateOf(agentName)),
+      () => withoutRevision(store.stateOf(agentName, TARGET)),
+      () => withoutRevision(store.stateOf(own.agentName, TARGET)),
+    ),
   agentsOf: (store, { controlId }) => store.agentsOf(controlId),
   usage: (store, { controlId }, own) => store.usage([controlId, own.controlId]),
 });
@@ -311,6 +327,55 @@ const policyLabels = casesOf(createPolicyLabelStore, {
     ),
 });
 
+const bindings = casesOf(createControlBindingStore, {
+  find: (store, { bindingId }) => store.find(bindingId),
+  findByKey: (store, { controlId }) => store.findByKey(TARGET, controlId),
+  insert: (store, { spareControlId }) => effectOf(store.insert(TARGET, spareControlId, true, 1)),
+  setEnabled: (store, { bindingId }) => store.setEnabled(bindingId, false, 9),
+  remove: (store, { bindingId }) => store.remove(bindingId),
+  idsOf: (store, { controlId }) => store.idsOf(controlId),
+  removeOf: (store, { controlId }) => store.removeOf(controlId),
+  list: (store, { controlId }) =>
+    each(
+      () => store.list({ ...PAGE, targetType: null, targetId: null, controlId: null }),
+      () => store.list({ ...PAGE, targetType: TARGET.type, targetId: TARGET.id, controlId: null }),
+      () => store.list({ ...PAGE, targetType: null, targetId: null, controlId }),
+    ),
+});
+
+const keys = casesOf(createKeyStore, {
+  find: (store, { keyId }) => store.find(keyId),
+  list: (store) =>
+    each(
+      () => store.list({ ...PAGE, includeEnded: true, nameContains: null, nowMs: 1 }),
+      () => store.list({ ...PAGE, includeEnded: false, nameContains: 'key', nowMs: 1 }),
+    ),
+  insert: (store) => effectOf(store.insert(newKey('another'))),
+  rotate: (store, { keyId }) =>
+    effectOf(
+      store.rotate({ ...newKey('before'), id: keyId } as KeyRow, newKey('rotated'), {
+        nowMs: 2,
+        previousUntilMs: 3,
+      }),
+    ),
+  revoke: (store, { keyId }) => effectOf(store.revoke(keyId, 9)),
+});
+
+/** A key; its name stands for its secret, too. */
+export function newKey(name: string) {
+  const rights = { role: 'viewer', scopes: null, agents: null };
+  return {
+    name,
+    owner: null,
+    ...rights,
+    hash: name,
+    prefix: name,
+    createdAtMs: 1,
+    createdBy: null,
+    expiresAtMs: null,
+  };
+}
+
 /** Every store that is made for a namespace, by the name of its factory. */
 export const STORES: Readonly<Record<string, StoreCases>> = {
   createAgentStore: agents,
@@ -323,4 +388,6 @@ export const STORES: Readonly<Record<string, StoreCases>> = {
   createPolicyStore: policies,
   createPolicyControlStore: policyControls,
   createPolicyLabelStore: policyLabels,
+  createControlBindingStore: bindings,
+  createKeyStore: keys,
 };

@@ -7,16 +7,18 @@ import { createAgentStore } from '../../src/agents/agent-store.js';
 import { DEFAULT_NAMESPACE, type Namespace, namespaceNamed } from '../../src/contract/call/namespace.js';
 import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
 import { agentCounts } from '../../src/controls/agent-counts.js';
+import { createControlBindingStore } from '../../src/controls/control-binding-store.js';
 import { createControlStore } from '../../src/controls/control-store.js';
 import { createControlVersionStore } from '../../src/controls/control-version-store.js';
 import { createPolicyControlStore } from '../../src/controls/policy-control-store.js';
 import { patternsOf } from '../../src/controls/step-name-patterns.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
+import { createKeyStore } from '../../src/keys/key-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { scoped } from '../support/scoped.js';
-import { LABEL, STORES, type StoreCases, type Things } from './namespaced-stores.cases.js';
+import { LABEL, newKey, STORES, type StoreCases, TARGET, type Things } from './namespaced-stores.cases.js';
 import { newControl } from './support.js';
 
 const SOURCES = path.join(import.meta.dirname, '../../src');
@@ -32,6 +34,8 @@ const NOTHING: Things = {
   policyId: 999_999,
   spareControlId: 999_999,
   sparePolicyId: 999_999,
+  bindingId: 999_999,
+  keyId: 999_999,
 };
 
 /** Ends the transaction of a call, so that the next one finds the same rows. */
@@ -86,7 +90,9 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
     const { id: sparePolicyId } = await policies.insert({ name: `spare-${policyName}`, createdAtMs: 1 });
     const names = { agentName, controlName, policyName };
     const ids = { agentId: agent.id, controlId: control.id, policyId: policy.id };
-    return { ...names, ...ids, spareControlId: spare.id, sparePolicyId };
+    const binding = await createControlBindingStore(scope).insert(TARGET, control.id, true, 1);
+    const { id: keyId } = await createKeyStore(scope).insert(newKey(`key-of-${of}`));
+    return { ...names, ...ids, spareControlId: spare.id, sparePolicyId, bindingId: binding.id, keyId };
   }
 }
 
@@ -111,6 +117,8 @@ async function rowsOf(tx: DbClient, { name, prefix }: Namespace): Promise<unknow
     denied: await tx.controlActivity.findMany({ where: { controlId: { in: controls.map(({ id }) => id) } } }),
     policies: await tx.policy.findMany({ where }),
     members: await tx.policyControl.findMany(either({ policy: where }, { control: where })),
+    bindings: await tx.controlBinding.findMany(either(where, { control: where })),
+    keys: await tx.apiKey.findMany({ where }),
     wanted: await tx.policyLabel.findMany({ where: { policy: where } }),
   };
 }

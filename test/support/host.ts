@@ -7,6 +7,7 @@ import { readConfig } from '../../src/config/config.js';
 import type { AnyHandler } from '../../src/contract/call/handler.js';
 import { createHealthState } from '../../src/operations/health.js';
 import { createAuthenticator } from '../../src/transport/auth/authenticator.js';
+import { createKeyReader } from '../../src/transport/auth/key-reader.js';
 import { handlerRpc } from '../../src/transport/connect/handler-rpc.js';
 import { rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
 import { createListener } from '../../src/transport/listener/listener.js';
@@ -59,6 +60,7 @@ export async function startHost(
     log,
     listener,
     authenticator,
+    keyReader: createKeyReader(config.auth),
     ...opened,
     host,
     metrics,

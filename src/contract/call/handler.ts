@@ -6,6 +6,7 @@ import { MAX_ERROR_ITEMS } from '../input/items.js';
 import { invalidRequest, isInvalidRequest } from '../input/parse-input.js';
 import type { Warning } from '../warnings/warning.js';
 import type { AgentLimit } from './agent-limit.js';
+import type { Grant } from './grant.js';
 import { DEFAULT_NAMESPACE, type Namespace, type TargetName } from './namespace.js';
 import { ALL_SCOPES, type ScopeMask } from './scopes.js';
 
@@ -33,6 +34,8 @@ export interface Principal {
   readonly namespaces?: readonly string[];
   /** When its rights end, in milliseconds since 1970: for bearer tokens, and sessions of them. */
   readonly expiresAtMs?: number;
+  /** What its rights follow from; absent for callers with a key, a token of an issuer, a certificate or a session. */
+  readonly grant?: Grant;
   /** The browser session of the call; absent for callers with a key, a token or a certificate. */
   readonly sessionId?: string;
 }

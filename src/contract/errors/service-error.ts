@@ -56,6 +56,8 @@ export interface ErrorOptions {
   readonly facts?: Readonly<Record<string, string>>;
   /** For RATE_LIMITED: what the limit counts for, for example `API key`. */
   readonly quota?: string;
+  /** For 401: the value of WWW-Authenticate, if it is not that of API keys. */
+  readonly challenge?: string;
   /** Seconds after which a retry is useful. */
   readonly retryAfterSeconds?: number;
   /** The internal cause. Logged, never sent. */

@@ -1,8 +1,10 @@
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { Principal } from '../../contract/call/handler.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
+import { isRuntimeToken } from '../../runtime-tokens/token-codec.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { CertificateNames } from '../auth/client-certificate.js';
+import type { ProtectedMethod } from '../auth/protected-method.js';
 import type { Credentials } from '../auth/request-credentials.js';
 import { isImpossibleToken } from '../auth/token-errors.js';
 import type { Admission } from './admission.js';
@@ -24,10 +26,16 @@ export interface Entrance {
   ): Principal | Promise<Principal>;
   /** The same for a caller that has no session, only a key or nothing. */
   enterWithKey(ticket: CallTicket, method: ClassifiedMethod, apiKey: string | undefined): Principal;
-  /** Whether a key is a bearer token that was not seen before: its call cannot enter with `enterWithKey`. */
-  isUnverified(apiKey: string | undefined): boolean;
-  /** Verifies such a token, which counts as a guess if it is wrong. Rejects with the error of its call. */
-  verify(ticket: CallTicket, token: string): Promise<void>;
+  /**
+   * Whether something must be awaited to decide about a key, such as a bearer token that was not seen before: its call
+   * cannot enter with `enterWithKey`. Without a method, whether the key is known at all is decided.
+   */
+  isUnverified(apiKey: string | undefined, method?: ProtectedMethod): boolean;
+  /**
+   * Verifies such a key, which counts as a guess if it is wrong. Rejects with the error of its call. Resolves with the
+   * caller if that is decided with it.
+   */
+  verify(ticket: CallTicket, token: string, method?: ProtectedMethod): Promise<Principal | undefined>;
   /**
    * Runs a check of a key that a caller sent: a wrong key counts as a guess, and after too many guesses no
    * key is checked. `look` returns undefined for a wrong key. Fails with RATE_LIMITED.
@@ -58,7 +66,7 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
   function refused(ticket: CallTicket, error: unknown, apiKey: string | undefined): never {
     if (error instanceof ServiceError && isUnauthenticated(error)) {
       // Clients whose keys were withdrawn guess nothing, and must not shut their address out.
-      if (apiKey !== undefined && !authenticator.wasValid(apiKey))
+      if (apiKey !== undefined && error.options.challenge === undefined && !authenticator.wasValid(apiKey))
         guessing.shown('call', ticket.address, apiKey, false);
       ticket.spendPublic(REFUSED_CALL_UNITS);
     }
@@ -74,7 +82,8 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
     admission.checkLoad(callClassOf(method));
     if (method.access === Access.PUBLIC || !authenticator.enabled)
       return authenticator.authorizeKey(apiKey, method);
-    if (apiKey !== undefined) guessing.check('call', ticket.address, apiKey);
+    // Signatures cannot be guessed.
+    if (apiKey !== undefined && !isRuntimeToken(apiKey)) guessing.check('call', ticket.address, apiKey);
     let principal: Principal;
     try {
       principal = authenticator.authorizeKey(apiKey, method, certificate);
@@ -84,13 +93,17 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
     return admitted(ticket, principal);
   }
 
-  const isUnverified = (apiKey: string | undefined): apiKey is string =>
-    apiKey !== undefined && authenticator.isUnverified(apiKey);
+  const isUnverified = (apiKey: string | undefined, method?: ProtectedMethod): apiKey is string =>
+    apiKey !== undefined && authenticator.isUnverified(apiKey, method);
 
-  async function verify(ticket: CallTicket, token: string): Promise<void> {
+  async function verify(
+    ticket: CallTicket,
+    token: string,
+    method?: ProtectedMethod,
+  ): Promise<Principal | undefined> {
     guessing.check('token', ticket.address, token);
     try {
-      await authenticator.verify(token);
+      return await authenticator.verify(token, method);
     } catch (error) {
       const isGuess =
         error instanceof ServiceError &&
@@ -111,9 +124,11 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
       const { apiKey, session, foreignPage, foreignOrigin } = credentials;
       const isByKey = session === undefined || apiKey !== undefined;
       if (isByKey && foreignPage !== true) {
-        if (method.access !== Access.PUBLIC && isUnverified(apiKey)) {
+        if (method.access !== Access.PUBLIC && isUnverified(apiKey, method)) {
           admission.checkLoad(callClassOf(method));
-          return verify(ticket, apiKey).then(() => enterWithKey(ticket, method, apiKey, undefined));
+          return verify(ticket, apiKey, method).then((found) =>
+            found === undefined ? enterWithKey(ticket, method, apiKey, undefined) : admitted(ticket, found),
+          );
         }
         const certificate = foreignOrigin === true ? undefined : ticket.peer?.certificate;
         return enterWithKey(ticket, method, apiKey, certificate);

@@ -1,18 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { RuntimeMode } from '../../config/auth-modes.js';
 import { ANONYMOUS, type Principal } from '../../contract/call/handler.js';
-import { DEFAULT_ROLES, type RoleTable } from '../../contract/call/scopes.js';
+import { DEFAULT_NAMESPACE, NAMESPACE_NAME, namespaceNamed } from '../../contract/call/namespace.js';
+import { DEFAULT_ROLES, type RoleTable, scopeMask } from '../../contract/call/scopes.js';
 import { callerError, ServiceError } from '../../contract/errors/service-error.js';
 import { unknownNamespace } from '../../contract/errors/unknown-namespace.js';
+import { isRuntimeToken } from '../../runtime-tokens/token-codec.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
 import { type CredentialKind, missingScope } from './access-errors.js';
 import type { BearerTokens } from './bearer-tokens.js';
 import type { CertificateNames } from './client-certificate.js';
-import { type KeyLists, KeyRing } from './key-ring.js';
+import { type KeyLists, KeyRing, mayBeIn } from './key-ring.js';
 import type { ProtectedMethod } from './protected-method.js';
 import type { Credentials, SessionCredential } from './request-credentials.js';
-import { createSessionTokens, MAX_SESSION_SECONDS } from './session-tokens.js';
+import {
+  EXCHANGE_OPERATION,
+  missingRuntimeToken,
+  RUNTIME_OPERATION,
+  type RuntimeTokens,
+} from './runtime-tokens.js';
+import { createSessionTokens, MAX_SESSION_SECONDS, type SwitchedSession } from './session-tokens.js';
 import { expiredToken } from './token-errors.js';
+import { type UpstreamDecisions, undecidedByUpstream, undecidedCaller } from './upstream-decisions.js';
 
 /** Authenticates and authorizes callers. */
 export interface Authenticator {
@@ -33,10 +43,16 @@ export interface Authenticator {
     method: ProtectedMethod,
     certificate?: CertificateNames | undefined,
   ): Principal;
-  /** Whether a key is a bearer token that `verify` has to see before `authorizeKey` can decide about it. */
-  isUnverified(apiKey: string): boolean;
-  /** Verifies such a token. Rejects with the error of the call, see `BearerTokens.verify`. */
-  verify(token: string): Promise<void>;
+  /**
+   * Whether `verify` has to see a key before `authorizeKey` can decide about it: a bearer token, or credentials that
+   * another service decides about. Without a method, whether they are valid at all is decided.
+   */
+  isUnverified(apiKey: string, method?: ProtectedMethod): boolean;
+  /**
+   * Verifies such a key. Rejects with the error of the call, see `BearerTokens.verify`. Resolves with the caller if another
+   * service has decided: what it permits may not be kept.
+   */
+  verify(token: string, method?: ProtectedMethod): Promise<Principal | undefined>;
   /** The principal of a key or a verified token; undefined when it is not valid. */
   find(apiKey: string): Principal | undefined;
   /** Whether a key or token was valid once, and is not any more. */
@@ -51,6 +67,11 @@ export interface Authenticator {
    */
   logInAs(principal: Principal): Promise<NewSession>;
   /**
+   * Continues a session in another namespace, with another token; the one before ends. Rejects with AUTH_MISSING_KEY,
+   * AUTH_INSUFFICIENT_PRIVILEGES or NAMESPACE_NOT_FOUND, or SERVICE_UNAVAILABLE if other processes do not learn of it.
+   */
+  switchNamespace(session: SessionCredential, namespace: string): Promise<SwitchedSession>;
+  /**
    * Ends a session before it expires; does nothing for a token that is not valid. Rejects with SERVICE_UNAVAILABLE if
    * other processes do not learn of it.
    */
@@ -63,6 +84,13 @@ export interface NewSession {
   readonly isAdmin: boolean;
   /** How long it lasts. */
   readonly seconds: number;
+}
+
+/** What evaluations take besides, or instead of, what other calls take. */
+export interface RuntimeAccess {
+  readonly mode: RuntimeMode;
+  /** Null if no secret is configured. */
+  readonly tokens: RuntimeTokens | null;
 }
 
 /** Tells which namespaces exist, besides `default`. */
@@ -84,21 +112,35 @@ export interface AuthenticatorOptions extends KeyLists {
   readonly namespaces?: KnownNamespaces;
   /** What the roles may do. */
   readonly roles?: RoleTable;
+  /** What evaluations take; by default what other calls take. */
+  readonly evaluations?: RuntimeAccess;
+  /** The service that decides about callers instead of the keys, sessions and tokens. */
+  readonly decisions?: UpstreamDecisions | undefined;
   /** The sessions that were ended. */
   readonly endedSessions: Pick<EndedSessions, 'has' | 'end'>;
 }
 
 const RANDOM_SECRET_BYTES = 32;
 const ONLY_DEFAULT: KnownNamespaces = { known: () => false };
+const LIKE_OTHER_CALLS: RuntimeAccess = { mode: 'auth', tokens: null };
+/** What is asked when only the validity of credentials is of interest: the least that a caller may do. */
+const ANY_CALL: ProtectedMethod = {
+  access: Access.KEY,
+  scopes: ['server.read'],
+  scopeMask: scopeMask(['server.read']),
+  operation: 'server.read',
+};
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { enabled, sessionSecret = null, keyRing = new KeyRing(options), tokens } = options;
   const { sessionSeconds = MAX_SESSION_SECONDS, endedSessions } = options;
   const { namespaces = ONLY_DEFAULT, roles = DEFAULT_ROLES } = options;
+  const { evaluations: runtime = LIKE_OTHER_CALLS, decisions: upstream } = options;
   const secret = sessionSecret === null ? randomBytes(RANDOM_SECRET_BYTES) : Buffer.from(sessionSecret);
   const sessions = createSessionTokens({
     keyRing,
     secret,
+    roles,
     issuerSettings: tokens?.settingsId,
     sessionSeconds,
     ended: endedSessions,
@@ -112,6 +154,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   ): Principal {
     if (principal === undefined) throw missingKey();
     if (session.foreignOrigin) throw foreignOrigin();
+    keyRing.noteUse(principal);
     return permitted(principal, method, 'session');
   }
 
@@ -121,10 +164,44 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     certificate?: CertificateNames | undefined,
   ): Principal {
     if (!enabled || method.access === Access.PUBLIC) return ANONYMOUS;
+    if (runtime.mode !== 'auth' && method.operation === RUNTIME_OPERATION) {
+      if (runtime.mode === 'none') return ANONYMOUS;
+      const { tokens: runtimeTokens } = runtime;
+      if (runtimeTokens !== null && isTokenOf(apiKey))
+        return permitted(runtimeTokens.principalOf(apiKey), method, 'token');
+      if (runtime.mode === 'jwt') throw missingRuntimeToken();
+    }
+    if (upstream !== undefined) return ofUpstream(upstream, apiKey, method);
     if (apiKey === undefined) return permitted(ofCertificate(certificate), method, 'key');
     const known = keyRing.find(apiKey);
     if (known === undefined) return ofToken(apiKey, method);
     return permitted(known.principal, method, 'key');
+  }
+
+  /** Whether a key of an evaluation counts as a runtime token. */
+  function isTokenOf(apiKey: string | undefined): apiKey is string {
+    return apiKey !== undefined && (runtime.mode === 'jwt' || isRuntimeToken(apiKey));
+  }
+
+  /** The caller as far as another service has decided already. */
+  function ofUpstream(
+    from: UpstreamDecisions,
+    apiKey: string | undefined,
+    method: ProtectedMethod,
+  ): Principal {
+    if (apiKey === undefined) throw missingKey();
+    // It is asked for the target, which only the request tells.
+    if (method.operation === EXCHANGE_OPERATION) return undecidedCaller(method);
+    const principal = from.find(apiKey, method);
+    if (principal === undefined) throw undecidedByUpstream();
+    return permitted(principal, method, 'key');
+  }
+
+  function needsUpstream(from: UpstreamDecisions, apiKey: string, method: ProtectedMethod): boolean {
+    if (method.operation === EXCHANGE_OPERATION) return false;
+    const isRuntime = runtime.mode !== 'auth' && method.operation === RUNTIME_OPERATION;
+    if (isRuntime && (runtime.mode !== 'both' || isRuntimeToken(apiKey))) return false;
+    return !from.knows(apiKey, method);
   }
 
   function ofToken(token: string, method: ProtectedMethod): Principal {
@@ -163,10 +240,28 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         ? principal.then((found) => ofSession(found, session, method))
         : ofSession(principal, session, method);
     },
-    isUnverified: (apiKey) =>
-      tokens !== undefined && enabled && tokens.isUnverified(apiKey) && keyRing.find(apiKey) === undefined,
-    verify: (token) => tokens?.verify(token) ?? Promise.reject(invalidKey()),
-    find,
+    isUnverified(apiKey, method = ANY_CALL) {
+      if (!enabled) return false;
+      if (upstream !== undefined) return needsUpstream(upstream, apiKey, method);
+      if (tokens === undefined || (runtime.mode === 'jwt' && method.operation === RUNTIME_OPERATION))
+        return false;
+      return !isRuntimeToken(apiKey) && tokens.isUnverified(apiKey) && keyRing.find(apiKey) === undefined;
+    },
+    async verify(token, method = ANY_CALL) {
+      if (upstream !== undefined) return permitted(await upstream.ask(token, method), method, 'key');
+      if (tokens === undefined) throw invalidKey();
+      await tokens.verify(token);
+      return undefined;
+    },
+    find(apiKey) {
+      if (upstream === undefined) return find(apiKey);
+      try {
+        return upstream.find(apiKey, ANY_CALL);
+      } catch (error) {
+        if (error instanceof ServiceError) return undefined;
+        throw error;
+      }
+    },
     wasValid: (apiKey) => keyRing.wasValid(apiKey) || tokens?.wasValid(apiKey) === true,
     async recognizes({ apiKey, session }) {
       if (apiKey !== undefined) return find(apiKey) !== undefined;
@@ -192,8 +287,42 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const seconds = Math.max(0, Math.floor((expiresAtMs - Date.now()) / 1000));
       return { token, isAdmin: level === 'admin', seconds: Math.min(seconds, sessionSeconds) };
     },
+    async switchNamespace({ token, foreignOrigin: isForeign }, name) {
+      const principal = await sessions.read(token);
+      if (principal === undefined) throw missingKey();
+      if (isForeign) throw foreignOrigin();
+      if (!mayWorkIn(principal, name)) throw otherNamespace();
+      if (name !== DEFAULT_NAMESPACE.name && !namespaces.known(name)) throw noNamespace(name);
+      const switched = await sessions.inNamespace(token, name);
+      if (switched === undefined) throw missingKey();
+      await sessions.end(token);
+      return switched;
+    },
     logOut: (token) => sessions.end(token),
   };
+}
+
+/** Whether a session may work in a namespace, if that exists. */
+function mayWorkIn(principal: Principal, name: string): boolean {
+  const { namespace, namespaces = [] } = principal;
+  if (namespace.name === name || namespaces.includes(name)) return true;
+  return NAMESPACE_NAME.test(name) && mayBeIn(principal, namespaceNamed(name));
+}
+
+function otherNamespace(): ServiceError {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'This session may not work in that namespace.',
+    hint: 'Choose one of the namespaces in GetServerInfo, or log in with a key of that namespace.',
+  });
+}
+
+function noNamespace(name: string): ServiceError {
+  return callerError('NAMESPACE_NOT_FOUND', {
+    detail: `The namespace "${name}" was not found.`,
+    hint: 'Choose one that exists.',
+    name,
+    kind: 'Namespace',
+  });
 }
 
 function missingKey(): ServiceError {
@@ -235,8 +364,8 @@ export function withdrawnKey(): ServiceError {
 
 function tooManyAgents(): ServiceError {
   return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
-    detail: 'The agents of this person are too many for a session.',
-    hint: 'Use patterns in the claim SERVICE_OIDC_AGENTS_CLAIM.',
+    detail: 'The agents and namespaces of this person are too many for a session.',
+    hint: 'Use patterns in the claim SERVICE_OIDC_AGENTS_CLAIM, and fewer namespaces in SERVICE_OIDC_NAMESPACE_CLAIM.',
   });
 }
 

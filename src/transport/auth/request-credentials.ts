@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { mediaTypeOf } from '../wire/media-types.js';
+import { createKeyReader, type KeyReader } from './key-reader.js';
 import type { ForeignOriginCheck } from './request-origin.js';
 import { sessionTokenOf } from './session-cookie.js';
 
@@ -26,36 +27,38 @@ export interface Credentials {
 
 /** Reads the credentials of requests. */
 export interface CredentialReader {
-  ofRest(request: FastifyRequest): Credentials;
+  /** `isEvaluation`: whether its route evaluates, which other credentials may be demanded for. */
+  ofRest(request: FastifyRequest, isEvaluation?: boolean): Credentials;
   /** Plain gRPC has no cookies; gRPC-Web and Connect do. */
-  ofRpc(request: FastifyRequest): Credentials;
+  ofRpc(request: FastifyRequest, isEvaluation?: boolean): Credentials;
 }
 
 const NONE: Credentials = {};
 const FOREIGN_ORIGIN: Credentials = { foreignOrigin: true };
 const FOREIGN_PAGE: Credentials = { foreignPage: true };
 
-/** Creates the reader for when keys are required. */
-export function createCredentialReader(isForeign: ForeignOriginCheck): CredentialReader {
+const isPlainGrpc = (request: FastifyRequest): boolean =>
+  mediaTypeOf(request.headers['content-type']).protocol === 'grpc';
+
+const withKey = (apiKey: string | undefined): Credentials => (apiKey === undefined ? NONE : { apiKey });
+
+/** Creates the reader for when this service knows the keys and sessions. */
+export function createCredentialReader(
+  isForeign: ForeignOriginCheck,
+  keys: KeyReader = createKeyReader(),
+): CredentialReader {
   function read(request: FastifyRequest, acts: boolean): Credentials {
-    const apiKey = headerKeyOf(request.raw);
+    const apiKey = keys.headerKeyOf(request.raw);
     if (apiKey !== undefined) return { apiKey };
     const { cookie } = request.headers;
     const token = cookie === undefined ? undefined : sessionTokenOf(cookie);
     if (token !== undefined) return { session: { token, foreignOrigin: acts && isForeign(request) } };
-    const credentials = keyOnly(request);
+    const credentials = withKey(keys.keyOf(request.raw));
     return credentials === NONE && acts && isForeign(request) ? FOREIGN_ORIGIN : credentials;
-  }
-  function keyOnly(request: FastifyRequest): Credentials {
-    const apiKey = apiKeyOf(request.raw);
-    return apiKey === undefined ? NONE : { apiKey };
   }
   return {
     ofRest: (request) => read(request, request.method !== 'GET'),
-    ofRpc(request) {
-      if (mediaTypeOf(request.headers['content-type']).protocol !== 'grpc') return read(request, true);
-      return keyOnly(request);
-    },
+    ofRpc: (request) => (isPlainGrpc(request) ? withKey(keys.keyOf(request.raw)) : read(request, true)),
   };
 }
 
@@ -65,45 +68,46 @@ export function createKeylessCredentialReader(isForeignPage: ForeignOriginCheck)
   return { ofRpc, ofRest: (request) => (request.method === 'GET' ? NONE : ofRpc(request)) };
 }
 
-/** Header and metadata entry that carries the API key. */
-export const API_KEY_HEADER = 'x-api-key';
-
-/** Where the key of a request is read from: the headers by name, and as a flat list of names and values. */
-export interface KeyHeaders {
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly rawHeaders: readonly string[];
-}
-
 /**
- * The API key of a request without a session, never empty: that of `x-api-key`, else of `authorization: Bearer KEY`.
- * Undefined without one. Credentials of other schemes are not for this service.
+ * If another service decides: all headers with credentials as one text. Browsers add cookies themselves, so those of a
+ * page of another origin that acts are left out.
  */
-export function apiKeyOf(request: KeyHeaders): string | undefined {
-  const apiKey = headerKeyOf(request);
-  const { authorization } = request.headers;
-  return apiKey !== undefined || authorization === undefined ? apiKey : bearerOf(authorization);
-}
-
-/** The key of `x-api-key`, never empty; the first one if the header is repeated. */
-function headerKeyOf(request: KeyHeaders): string | undefined {
-  const value = firstOf(request);
-  return value === '' ? undefined : value;
-}
-
-/** The name of the scheme is case-insensitive (RFC 9110, section 11.1). */
-const BEARER = /^bearer +(\S.*)$/i;
-
-function bearerOf(authorization: string | string[]): string | undefined {
-  const value = Array.isArray(authorization) ? authorization[0] : authorization;
-  return BEARER.exec(value ?? '')?.[1];
-}
-
-function firstOf({ headers, rawHeaders }: KeyHeaders): string | undefined {
-  const value = headers[API_KEY_HEADER];
-  if (typeof value !== 'string' || !value.includes(',')) return Array.isArray(value) ? value[0] : value;
-  // Node joins repeated headers with commas; only the raw list distinguishes that from a comma in a key.
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === API_KEY_HEADER) return rawHeaders[index + 1];
+export function createForwardingCredentialReader(
+  isForeign: ForeignOriginCheck,
+  keys: Pick<KeyReader, 'keyOf'>,
+): CredentialReader {
+  function read(request: FastifyRequest, acts: boolean): Credentials {
+    const { headers, rawHeaders } = request.raw;
+    if (headers.cookie === undefined || !acts || !isForeign(request)) return withKey(keys.keyOf(request.raw));
+    const credentials = withKey(keys.keyOf({ headers: { ...headers, cookie: undefined }, rawHeaders }));
+    return credentials === NONE ? FOREIGN_ORIGIN : credentials;
   }
-  return value;
+  return {
+    ofRest: (request) => read(request, request.method !== 'GET'),
+    ofRpc: (request) => (isPlainGrpc(request) ? withKey(keys.keyOf(request.raw)) : read(request, true)),
+  };
+}
+
+/** Evaluations that take other credentials than other calls, for which `others` reads them. */
+export function withRuntimeCredentials(
+  others: CredentialReader,
+  evaluations: CredentialReader,
+): CredentialReader {
+  return {
+    ofRest: (request, isEvaluation) => (isEvaluation === true ? evaluations : others).ofRest(request),
+    ofRpc: (request, isEvaluation) => (isEvaluation === true ? evaluations : others).ofRpc(request),
+  };
+}
+
+/** Reads runtime tokens; without one, in the mode that takes keys as well, what `others` reads. */
+export function createTokenCredentialReader(
+  keys: Pick<KeyReader, 'runtimeTokenOf'>,
+  others: CredentialReader | null,
+): CredentialReader {
+  const read = (request: FastifyRequest, kind: 'ofRest' | 'ofRpc'): Credentials => {
+    const token = keys.runtimeTokenOf(request.raw);
+    if (token !== undefined) return { apiKey: token };
+    return others === null ? NONE : others[kind](request);
+  };
+  return { ofRest: (request) => read(request, 'ofRest'), ofRpc: (request) => read(request, 'ofRpc') };
 }

@@ -81,6 +81,10 @@ export class Call implements HandlerCall, RpcCaller {
     return this.principal.target;
   }
 
+  askTarget(target: TargetName): Promise<void> | undefined {
+    return this.principal.grant?.askTarget?.(target);
+  }
+
   get address(): string | null {
     return this.ticket.address === '' ? null : this.ticket.address;
   }

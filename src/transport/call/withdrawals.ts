@@ -1,4 +1,5 @@
 import type { ConnectError } from '@connectrpc/connect';
+import type { Grant } from '../../contract/call/grant.js';
 import type { Principal } from '../../contract/call/handler.js';
 import { draining } from '../../contract/errors/draining.js';
 import { unknownNamespace } from '../../contract/errors/unknown-namespace.js';
@@ -8,6 +9,7 @@ import type { KeyRing } from '../auth/key-ring.js';
 import { expiredToken } from '../auth/token-errors.js';
 import { toConnectError } from '../wire/error-status.js';
 import type { DueTimes } from './due-times.js';
+import { renewing } from './grant-renewal.js';
 
 /** The namespaces that exist, and what changes them. */
 export interface WatchedNamespaces extends KnownNamespaces {
@@ -39,16 +41,42 @@ export function createWithdrawals(
   namespaces: WatchedNamespaces,
 ): Withdrawals {
   const watched = new Set<Watched>();
+  const isCurrent = (principal: Principal): boolean =>
+    principal.grant === undefined ? keyRing.isCurrent(principal) : principal.grant.holds();
   function withdraw(one: Watched): void {
     watched.delete(one);
     const isValid = keyRing.byFingerprint(one.principal.keyFingerprint ?? '') !== undefined;
     one.end(toConnectError(isValid ? draining(OTHER_RIGHTS) : withdrawnKey()));
   }
   keyRing.onChange(() => {
-    for (const one of watched) if (!keyRing.isCurrent(one.principal)) withdraw(one);
+    for (const one of watched) if (!isCurrent(one.principal)) withdraw(one);
   });
-  function watchRights(principal: Principal, end: (reason: ConnectError) => void): () => void {
+  /** Rights that follow from others: until those change, the grant expires, or the service that made it takes it back. */
+  function watchGrant(principal: Principal, grant: Grant, end: (reason: ConnectError) => void): () => void {
+    const forgets: (() => void)[] = [];
+    let isOver = false;
+    const forget = (): void => {
+      isOver = true;
+      for (const one of forgets) one();
+    };
+    const over = (reason: ConnectError): void => {
+      if (isOver) return;
+      forget();
+      end(reason);
+    };
     const { expiresAtMs } = principal;
+    if (expiresAtMs !== undefined)
+      forgets.push(due.after(expiresAtMs - Date.now(), () => over(toConnectError(expiredToken()))));
+    const one: Watched = { principal, end: over };
+    watched.add(one);
+    forgets.push(() => watched.delete(one));
+    if (grant.renewal !== undefined) forgets.push(renewing(grant.renewal, due, over));
+    if (!grant.holds()) withdraw(one);
+    return forget;
+  }
+  function watchRights(principal: Principal, end: (reason: ConnectError) => void): () => void {
+    const { expiresAtMs, grant } = principal;
+    if (grant !== undefined) return watchGrant(principal, grant, end);
     if (expiresAtMs !== undefined)
       return due.after(expiresAtMs - Date.now(), () => end(toConnectError(expiredToken())));
     const one: Watched = { principal, end };

@@ -163,14 +163,15 @@ function startCalls(
     const { protocol } = mediaTypeOf(contentType);
     if (protocol === 'grpc') withoutCors(reply);
     repairAuthority(request);
+    const route = routeOf((request.routeOptions.url ?? '').slice(1), protocol);
     const rpc: RpcCall = {
-      call: new Call(host, routeOf((request.routeOptions.url ?? '').slice(1), protocol), {
+      call: new Call(host, route, {
         requestId: request.id,
         headers: request.headers,
         ticket: request.ticket,
         callerSignal: () => rpc.signal ?? ENDED,
       }),
-      credentials: credentials.ofRpc(request),
+      credentials: credentials.ofRpc(request, route.method.isEvaluation),
       connection: isHttp2(request.raw) ? request.raw.stream.session : request.raw.socket,
       json: request.method === 'GET' ? jsonOfQuery(request.raw.url ?? '') : jsonCopyFor(contentType),
       holdHeaders: holdHeadersOf(reply.raw),

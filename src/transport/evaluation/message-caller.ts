@@ -41,6 +41,10 @@ export class MessageCaller implements RpcCaller {
     return this.#call.target;
   }
 
+  askTarget(target: TargetName): Promise<void> | undefined {
+    return this.#call.askTarget?.(target);
+  }
+
   header(name: string): string | undefined {
     return this.#call.header(name);
   }

@@ -54,6 +54,8 @@ export interface CorsOptions {
   readonly cors: Config['cors'];
   /** Headers sent with every reply. */
   readonly ownHeaders: readonly string[];
+  /** Headers that may carry credentials: pages may send them whatever else they may send. */
+  readonly credentialHeaders?: readonly string[];
   /** If no key is required: whether a request was sent by a page that must not change anything. */
   readonly isForeignPage: ForeignOriginCheck | null;
 }
@@ -64,7 +66,7 @@ export interface CorsOptions {
  * to pages that may make changes. Credentials are for listed origins only.
  */
 export async function registerCors(app: FastifyInstance, options: CorsOptions): Promise<void> {
-  const { cors, ownHeaders, isForeignPage } = options;
+  const { cors, ownHeaders, credentialHeaders = [], isForeignPage } = options;
   const listed = cors.origins === '*' ? null : new Set(cors.origins);
   const mayOnlyRead = (request: FastifyRequest) => isForeignPage?.(request) === true;
   app.addHook('onRequest', (request, reply, done) => {
@@ -83,7 +85,9 @@ export async function registerCors(app: FastifyInstance, options: CorsOptions): 
     credentials: listed !== null,
     methods: cors.methods === '*' ? METHODS : [...cors.methods],
     // If omitted, the requested headers are echoed.
-    ...(cors.headers === '*' ? {} : { allowedHeaders: [...cors.headers] }),
+    ...(cors.headers === '*'
+      ? {}
+      : { allowedHeaders: [...new Set([...cors.headers, ...credentialHeaders])] }),
     exposedHeaders: exposed(ownHeaders),
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     optionsSuccessStatus: 200,

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Http2Session } from 'node:http2';
 import type { Admission } from '../admission/admission.js';
-import { apiKeyOf } from '../auth/request-credentials.js';
 import { rpcRoute } from '../call/call-host.js';
 import type { LongStreams } from '../call/long-streams.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
@@ -25,9 +24,14 @@ export interface GrpcLaneOptions extends LaneEnvironment, Omit<RpcRouteOptions, 
   readonly longStreams: LongStreams;
   /** Sent with every reply. */
   readonly version: string;
+  /** Further headers with the version, in lower case. */
+  readonly versionHeaders?: readonly string[];
 }
 
-type StartCall = (exchange: Http2Exchange, apiKey: string | undefined) => void;
+interface StartedRoute {
+  readonly method: RpcMethod;
+  start(exchange: Http2Exchange, apiKey: string | undefined): void;
+}
 
 /**
  * Fast path for the calls that agents make for every step: plain gRPC over HTTP/2 without compression is
@@ -36,18 +40,18 @@ type StartCall = (exchange: Http2Exchange, apiKey: string | undefined) => void;
  * test/transport/lane checks that.
  */
 export function createGrpcLane(options: GrpcLaneOptions): StreamTaker {
-  const head = createGrpcHead(options.version);
+  const head = createGrpcHead(options.version, options.versionHeaders);
   const turnsOf = turnsBySession(options.admission);
   const streams = { ...options, head };
-  const starts = createLaneTable<StartCall>();
+  const starts = createLaneTable<StartedRoute>();
   for (const [mediaType, framing] of Object.entries(GRPC_FRAMINGS)) {
     for (const method of options.methods.values()) {
       const start = startOf(method, evaluationRoute(method, framing, streams));
-      if (start !== undefined) starts.add(`/${method.name}`, mediaType, start);
+      if (start !== undefined) starts.add(`/${method.name}`, mediaType, { method, start });
     }
   }
 
-  function startOf(method: RpcMethod, unary: UnaryRoute | undefined): StartCall | undefined {
+  function startOf(method: RpcMethod, unary: UnaryRoute | undefined): StartedRoute['start'] | undefined {
     if (unary !== undefined)
       return (exchange, apiKey) => new UnaryCall(options, unary, exchange).start(apiKey);
     if (method.desc.methodKind === 'unary') return undefined;
@@ -57,12 +61,12 @@ export function createGrpcLane(options: GrpcLaneOptions): StreamTaker {
   }
 
   return (stream, headers, rawHeaders) => {
-    const start = starts.find(headers[':path'] as string | undefined, headers);
-    if (start === undefined || !isPlain(headers)) return false;
-    const apiKey = apiKeyOf({ headers, rawHeaders });
+    const route = starts.find(headers[':path'] as string | undefined, headers);
+    if (route === undefined || !isPlain(headers)) return false;
+    const apiKey = options.keyReader.evaluationKeyOf({ headers, rawHeaders });
     // Its verification is asynchronous.
-    if (options.entrance.isUnverified(apiKey)) return false;
-    start(new Http2Exchange(stream, headers), apiKey);
+    if (options.entrance.isUnverified(apiKey, route.method)) return false;
+    route.start(new Http2Exchange(stream, headers), apiKey);
     return true;
   };
 }

@@ -1,3 +1,4 @@
+import type { KeyReader } from '../auth/key-reader.js';
 import type { CallHost } from '../call/call-host.js';
 import type { StoppableCall } from './outside-end.js';
 
@@ -5,6 +6,8 @@ import type { StoppableCall } from './outside-end.js';
 export interface LaneEnvironment extends CallHost {
   /** Calls to be stopped when the server shuts down. */
   readonly running: Set<StoppableCall>;
+  /** Lanes serve evaluations only. */
+  readonly keyReader: Pick<KeyReader, 'evaluationKeyOf'>;
 }
 
 /** Creates the set of running calls, which are stopped when `signal` is aborted; its reason is their error. */

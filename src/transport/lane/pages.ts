@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { API_KEY_HEADER } from '../auth/request-credentials.js';
+import { API_KEY_HEADER } from '../auth/key-reader.js';
 
 /**
  * Whether a request may be served with nothing known of it but its key. Only browsers send the headers of pages: then

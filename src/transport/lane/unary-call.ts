@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallTicket } from '../admission/call-ticket.js';
-import { apiKeyOf, type KeyHeaders } from '../auth/request-credentials.js';
+import type { KeyHeaders } from '../auth/key-reader.js';
 import { Call, type CallSource } from '../call/call.js';
 import type { CallRoute } from '../call/call-host.js';
 import { tooSlow } from '../call/deadline.js';
@@ -180,8 +180,8 @@ export function startUnary(
   exchange: Exchange,
   request: KeyHeaders,
 ): boolean {
-  const apiKey = apiKeyOf(request);
-  if (env.entrance.isUnverified(apiKey)) return false;
+  const apiKey = env.keyReader.evaluationKeyOf(request);
+  if (env.entrance.isUnverified(apiKey, route.callRoute.method)) return false;
   new UnaryCall(env, route, exchange).start(apiKey);
   return true;
 }

@@ -21,6 +21,8 @@ export interface WebLaneOptions extends LaneEnvironment, Omit<RpcRouteOptions, '
   readonly methods: ReadonlyMap<string, RpcMethod>;
   /** Sent with every reply. */
   readonly version: string;
+  /** Further headers with the version, in lower case. */
+  readonly versionHeaders?: readonly string[];
   readonly corsHeaders: CorsHeaders;
   /** Whether keys are required. */
   readonly hasKeys: boolean;
@@ -38,7 +40,7 @@ export interface WebLane {
  * them. Clients see no difference but a `content-length`; test/transport/lane checks that.
  */
 export function createWebLane(options: WebLaneOptions): WebLane {
-  const head = createWebHead(options.version, options.corsHeaders);
+  const head = createWebHead(options.version, options.corsHeaders, options.versionHeaders);
   const routes = createLaneTable<UnaryRoute>();
   const json = createJsonForm();
   for (const [mediaType, framing] of Object.entries({ ...grpcWebFramings(json), ...connectFramings(json) })) {

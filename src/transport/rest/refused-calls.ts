@@ -2,12 +2,14 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { FrontGateOptions, RefusedCall } from '../admission/front-gate.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
-import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../wire/reply-headers.js';
+import { REQUEST_ID_HEADER, requestIdOf, versionHeaders } from '../wire/reply-headers.js';
 import { type RpcErrorReply, rpcErrorReply } from '../wire/rpc-reply.js';
 import { errorAnswer, type FailedRequest } from './rest-errors.js';
 
 export interface RefusedCallOptions {
   readonly version: string;
+  /** Further headers with the version. */
+  readonly versionHeaders?: readonly string[];
   readonly log: FailedRequest['log'];
   readonly now: () => Date;
   /** Whether a path belongs to an RPC, which is answered in the format of gRPC, gRPC-Web or Connect. */
@@ -20,10 +22,13 @@ export interface RefusedCallOptions {
  */
 export function createRefusedCalls(options: RefusedCallOptions): FrontGateOptions['refuse'] {
   const { version, log, now, isRpc } = options;
+  const versions = Object.fromEntries(
+    versionHeaders(options.versionHeaders ?? []).map((name) => [name, version]),
+  );
 
   function replyTo(error: unknown, { path, headers }: RefusedCall): RpcErrorReply {
     const id = requestIdOf(headers);
-    const common = { [VERSION_HEADER]: version, [REQUEST_ID_HEADER]: id };
+    const common = { ...versions, [REQUEST_ID_HEADER]: id };
     if (isRpc(path)) {
       const reply = rpcErrorReply(headers, error);
       return { ...reply, headers: { ...common, ...reply.headers } };

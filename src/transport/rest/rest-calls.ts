@@ -42,7 +42,7 @@ export function startRestCalls(scope: FastifyInstance, options: RestCallOptions)
     reply.raw.once('close', () => call.end(closedStatus(reply.raw)));
     // The router matches `/agents/` as an agent without a name; that path is not served.
     if (Object.values(request.params as object).includes('')) return reply.callNotFound();
-    const entering = call.enter(credentials.ofRest(request));
+    const entering = call.enter(credentials.ofRest(request, route.method.isEvaluation));
     if (entering === undefined) done();
     else entering.then(() => done(), done);
   });

@@ -8,7 +8,7 @@ import type { RouteFinder } from '../routing/route-finder.js';
 import type { Unserved } from '../routing/unserved.js';
 import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
 import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../wire/problem.js';
-import { ETAG_HEADER } from '../wire/reply-headers.js';
+import { CHALLENGE_HEADER, ETAG_HEADER } from '../wire/reply-headers.js';
 import { rpcErrorReply } from '../wire/rpc-reply.js';
 import { UndecodableBodyError } from './rest-body.js';
 
@@ -77,7 +77,7 @@ export function errorAnswer(error: unknown, request: FailedRequest, context: Err
   const status = httpStatusOf(serviceError);
   logFailure(serviceError, error, request, context);
   const headers: string[] = [];
-  if (status === 401) headers.push('www-authenticate', 'ApiKey');
+  if (status === 401) headers.push(CHALLENGE_HEADER, serviceError.options.challenge ?? 'ApiKey');
   const retryAfter = serviceError.options.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) headers.push('retry-after', String(Math.max(1, Math.ceil(retryAfter))));
   const version = serviceError.options.facts?.current_version;

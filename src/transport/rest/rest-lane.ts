@@ -24,6 +24,8 @@ export interface RestLaneOptions extends ErrorContext {
   readonly log: FastifyBaseLogger;
   /** Sent with every reply. */
   readonly version: string;
+  /** Further headers with the version, in lower case. */
+  readonly versionHeaders?: readonly string[];
   readonly corsHeaders: CorsHeaders;
   /** Whether keys are required. */
   readonly hasKeys: boolean;
@@ -39,7 +41,7 @@ export interface RestLaneOptions extends ErrorContext {
  */
 export function createRestLane(options: RestLaneOptions): RequestTaker {
   const routes = new Map<string | undefined, UnaryRoute>();
-  const head = createWebHead(options.version, options.corsHeaders);
+  const head = createWebHead(options.version, options.corsHeaders, options.versionHeaders);
   for (const route of options.routes) routes.set(route.template, laneRoute(route, options, head));
   // The total size of larger bodies is limited where Fastify reads them.
   const maxBodyBytes = Math.min(options.maxBodyBytes, FREE_BYTES);

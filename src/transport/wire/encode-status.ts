@@ -8,6 +8,7 @@ import {
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import { BackwardWriter } from './backward-writer.js';
 import type { ReplyFields } from './reply.js';
+import { CHALLENGE_HEADER } from './reply-headers.js';
 import { PUSHBACK_TRAILER, pushbackOf, type RpcStatus, type StatusDetail } from './rpc-status.js';
 
 // The tags below are those of google/rpc/status.proto, google/rpc/error_details.proto and
@@ -110,7 +111,7 @@ export const OK_TRAILERS: ReplyFields = { 'grpc-status': '0' };
 
 /** The trailers of a status; its message is escaped only as far as gRPC requires. */
 export function statusTrailers(status: RpcStatus): ReplyFields {
-  const { code, message, details } = status;
+  const { code, message, details, challenge } = status;
   const trailers: ReplyFields = {
     'grpc-status': String(code),
     // Field values must not begin or end with blanks (RFC 9113, section 8.2.1); the field would be dropped.
@@ -118,6 +119,7 @@ export function statusTrailers(status: RpcStatus): ReplyFields {
   };
   const pushback = pushbackOf(status);
   if (pushback !== undefined) trailers[PUSHBACK_TRAILER] = pushback;
+  if (challenge !== undefined) trailers[CHALLENGE_HEADER] = challenge;
   if (details.length > 0) {
     const bytes = encodeStatus(status);
     // Without padding, as gRPC recommends (gRPC over HTTP2, "Binary-Header").

@@ -61,7 +61,8 @@ function statusWith(error: unknown, detailsOf: typeof statusDetails): RpcStatus 
   );
   const code: Code = serviceError.options.grpcCode ?? ERROR_TABLE[serviceError.code].grpcCode;
   const message = withinBytes(statusText(serviceError), MAX_MESSAGE_BYTES);
-  return new RpcStatus(code, message, detailsOf(serviceError, code, Buffer.byteLength(message)));
+  const details = detailsOf(serviceError, code, Buffer.byteLength(message));
+  return new RpcStatus(code, message, details, serviceError.options.challenge);
 }
 
 /** The same as `toRpcStatus`, as a ConnectError. */

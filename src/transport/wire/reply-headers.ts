@@ -4,6 +4,11 @@ import type { Warning } from '../../contract/warnings/warning.js';
 
 /** Header with the version of the server, on every reply. */
 export const VERSION_HEADER = 'X-SERVICE-Server-Version';
+/** All such headers: deployed clients read one exact name, which the settings can add. */
+export function versionHeaders(further: readonly string[]): readonly string[] {
+  return [VERSION_HEADER, ...further.filter((name) => name !== VERSION_HEADER.toLowerCase())];
+}
+
 /** Header with the id of a request, on requests and replies. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
@@ -11,6 +16,9 @@ export const REQUEST_ID_HEADER = 'x-request-id';
 export const REVISION_HEADER = 'x-service-revision';
 /** Header and trailer with the age of the controls used for the decision; only if they may be outdated. */
 export const STALENESS_HEADER = 'x-service-staleness-seconds';
+
+/** Header and trailer that says which credentials a call needs (RFC 9110, section 11.6.1). */
+export const CHALLENGE_HEADER = 'www-authenticate';
 
 /** Header with the version that a change demands; over RPCs the member `if_version`. */
 export const IF_MATCH_HEADER = 'If-Match';

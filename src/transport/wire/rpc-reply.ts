@@ -5,6 +5,7 @@ import { ENVELOPE_FLAGS, textInEnvelope } from './envelope.js';
 import { toConnectError, toRpcStatus } from './error-status.js';
 import { MEDIA_TYPES, mediaTypeOf } from './media-types.js';
 import { toServiceError } from './problem.js';
+import { CHALLENGE_HEADER } from './reply-headers.js';
 
 /** A complete reply to a gRPC, gRPC-Web or Connect call that failed before reaching a handler. */
 export interface RpcErrorReply {
@@ -32,12 +33,13 @@ export function rpcErrorReply(headers: IncomingHttpHeaders, error: unknown): Rpc
     const body = textInEnvelope(ENVELOPE_FLAGS.endOfStream, json);
     return { status: 200, headers: { 'content-type': contentType }, body };
   }
-  const { retryAfterSeconds } = toServiceError(error).options;
+  const { retryAfterSeconds, challenge } = toServiceError(error).options;
   return {
     status: codeToHttpStatus(status.code),
     headers: {
       'content-type': MEDIA_TYPES.json,
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
+      ...(challenge === undefined ? {} : { [CHALLENGE_HEADER]: challenge }),
     },
     body: errorToJsonBytes(status, undefined),
   };

@@ -1,6 +1,7 @@
 import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { RetryInfoSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
+import { CHALLENGE_HEADER } from './reply-headers.js';
 
 /** A status detail: its message type, and its fields as accepted by `create` of protobuf-es. */
 export interface StatusDetail {
@@ -13,11 +14,14 @@ export class RpcStatus {
   readonly code: Code;
   readonly message: string;
   readonly details: readonly StatusDetail[];
+  /** The value of the trailer www-authenticate; undefined for none. */
+  readonly challenge: string | undefined;
 
-  constructor(code: Code, message: string, details: readonly StatusDetail[] = []) {
+  constructor(code: Code, message: string, details: readonly StatusDetail[] = [], challenge?: string) {
     this.code = code;
     this.message = message;
     this.details = details;
+    this.challenge = challenge;
   }
 }
 
@@ -36,16 +40,20 @@ export function pushbackOf({ details }: RpcStatus): string | undefined {
 
 /** Converts a status to a ConnectError. */
 export function connectErrorOf(status: RpcStatus): ConnectError {
-  const { code, message, details } = status;
+  const { code, message, details, challenge } = status;
   const pushback = pushbackOf(status);
-  const metadata = pushback === undefined ? undefined : { [PUSHBACK_TRAILER]: pushback };
+  const metadata = {
+    ...(pushback === undefined ? {} : { [PUSHBACK_TRAILER]: pushback }),
+    ...(challenge === undefined ? {} : { [CHALLENGE_HEADER]: challenge }),
+  };
   return new ConnectError(message, code, metadata, details as ConstructorParameters<typeof ConnectError>[3]);
 }
 
 /** Converts a ConnectError to a status. */
 export function statusOfConnectError(error: ConnectError): RpcStatus {
   const details = error.details.filter((detail): detail is StatusDetail & typeof detail => 'desc' in detail);
-  return new RpcStatus(error.code, error.rawMessage, details);
+  const challenge = error.metadata.get(CHALLENGE_HEADER) ?? undefined;
+  return new RpcStatus(error.code, error.rawMessage, details, challenge);
 }
 
 const WORDS = new Map(

@@ -10,6 +10,7 @@ import {
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { RevisedVerdict } from '../../../src/decisions/evaluation-service.js';
 import type { Metrics } from '../../../src/operations/metrics.js';
+import { createKeyReader } from '../../../src/transport/auth/key-reader.js';
 import type { LongStreams } from '../../../src/transport/call/long-streams.js';
 import { rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from '../../../src/transport/evaluation/evaluation-calls.js';
@@ -97,6 +98,7 @@ export async function startLane(
     log: { debug: log, info: log, warn: log, error: log },
     failures: NO_FAILURES,
     logsCalls: true,
+    keyReader: createKeyReader(),
     version: '0.0.0',
     admission,
     entrance,

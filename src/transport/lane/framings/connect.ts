@@ -6,6 +6,7 @@ import type { MessageForm } from '../../wire/evaluation-codec.js';
 import { MEDIA_TYPES } from '../../wire/media-types.js';
 import { MESSAGE_OPTIONS } from '../../wire/message-options.js';
 import { addNotes, type Reply, type ReplyFields } from '../../wire/reply.js';
+import { CHALLENGE_HEADER } from '../../wire/reply-headers.js';
 import { connectErrorOf, pushbackOf, type RpcStatus } from '../../wire/rpc-status.js';
 import type { Framing } from './framing.js';
 
@@ -27,6 +28,7 @@ function createFraming(form: MessageForm, replyType: string): Framing {
       headers['content-type'] = MEDIA_TYPES.json;
       // Connect has no trailer for the time after which a retry is useful; HTTP has a header.
       if (pushback !== undefined) headers['retry-after'] = String(Math.ceil(Number(pushback) / 1_000));
+      if (status.challenge !== undefined) headers[CHALLENGE_HEADER] = status.challenge;
       const body = errorBody(status);
       return whole(codeToHttpStatus(status.code), addNotes(headers, call, TRAILER_PREFIX), body);
     },

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { EvaluationService as EvaluationServiceDesc } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { EvaluationService } from '../../../../src/decisions/evaluation-service.js';
 import { createAuthenticator } from '../../../../src/transport/auth/authenticator.js';
+import { createKeyReader } from '../../../../src/transport/auth/key-reader.js';
 import type { CallMeter } from '../../../../src/transport/call/call-host.js';
 import { restTemplate, rpcMethods } from '../../../../src/transport/descriptors/rpc-methods.js';
 import { evaluationRoutes } from '../../../../src/transport/rest/evaluation-route.js';
@@ -86,6 +87,7 @@ async function start(
       failures: NO_FAILURES,
       requestTimeoutMs,
       running: new Set(),
+      keyReader: createKeyReader(),
     },
     log,
     version: '1.2.3',
