@@ -14,6 +14,7 @@ import type { Json } from '../support/wire-shape.js';
 import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
 import { AUDIT_STEPS } from './every-rpc.audit.js';
 import { AUTH_STEPS } from './every-rpc.auth.js';
+import { BINDING_STEPS } from './every-rpc.bindings.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
 import { LABEL_STEPS } from './every-rpc.labels.js';
 import { NAMESPACE_STEPS } from './every-rpc.namespaces.js';
@@ -635,5 +636,6 @@ export const STEPS: readonly Step[] = [
   ...LABEL_STEPS,
   ...AUDIT_STEPS,
   ...AUTH_STEPS,
+  ...BINDING_STEPS,
   ...NAMESPACE_STEPS,
 ];
