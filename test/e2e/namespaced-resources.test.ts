@@ -217,7 +217,11 @@ describeOnEachDatabase('agents, controls and policies of a namespace', (freshDat
         expect(await demand(evaluate(call, AGENT, input))).toMatchObject({ is_safe: isSafe });
       }
       const refused = await call('DELETE', `/api/v1/controls/${ids.control}`);
-      expect(refused.body.errors.map(({ value }: { value: unknown }) => value)).toEqual([ids.policy, AGENT]);
+      expect(refused.body.errors.map(({ value }: { value: unknown }) => value)).toEqual([
+        ids.policy,
+        // Replies of JSON routes hide values that are texts.
+        '[REDACTED]',
+      ]);
       expect(await demand(call('DELETE', `/api/v1/controls/${ids.control}?force=true`))).toMatchObject({
         dissociated_from_policies: [ids.policy],
         dissociated_from_agents: [AGENT],
