@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { type Credentials, certificatesOf, type UsedCertificate } from '../problems/expiry-problems.js';
 import type { KeyRing } from '../transport/auth/key-ring.js';
-import type { Issuer } from './issuer.js';
+import type { Issuers } from './issuer.js';
 import type { LiveFiles } from './live-files.js';
 import { credentialsOf } from './tls-files.js';
 
@@ -10,7 +10,7 @@ export function credentialsInUse(
   tls: Config['tls'],
   files: Pick<LiveFiles, 'tls'>,
   keyRing: KeyRing,
-  issuer: Issuer | undefined,
+  issuers: Issuers | undefined,
 ): Credentials {
   let read: { readonly contents: readonly Buffer[]; readonly certificates: readonly UsedCertificate[] } = {
     contents: [],
@@ -32,7 +32,14 @@ export function credentialsInUse(
           fingerprint: keyFingerprint ?? '',
           expiresAtMs,
         })),
-    issuer: () => issuer && { issuer: issuer.settings.issuer, ...issuer.keys.state },
+    issuer() {
+      const states = (issuers?.all ?? []).map(({ settings, keys }) => ({
+        issuer: settings.issuer,
+        ...keys.state,
+      }));
+      // The problems have a place for one.
+      return states.find(({ failed }) => failed) ?? states[0];
+    },
   };
 }
 

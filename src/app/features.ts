@@ -191,6 +191,7 @@ export async function createFeatures(
     streamWindow: STREAM_WINDOW,
     revision: () => watch.progress.revision,
     state,
+    namespaces: programs.namespaces,
   });
   return {
     features: [

@@ -1,14 +1,16 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { OidcSettings } from '../config/oidc-settings.js';
+import type { RoleTable } from '../contract/call/scopes.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import type { BearerTokens } from '../transport/auth/bearer-tokens.js';
 import type { IssuerKeys } from '../transport/auth/issuer-keys.js';
 import type { IssuerLogin } from '../transport/session/issuer-login.js';
 
-/** The issuer of bearer tokens, and the tokens of it. */
-export interface Issuer {
-  readonly settings: OidcSettings;
-  readonly keys: IssuerKeys;
+/** The issuers of bearer tokens, and the tokens of them. */
+export interface Issuers {
+  /** Each with its keys. */
+  readonly all: readonly { readonly settings: OidcSettings; readonly keys: IssuerKeys }[];
+  /** Those of all issuers. */
   readonly tokens: BearerTokens;
   /** The login of browsers; null if it is not configured. */
   login(sessionSecret: string): IssuerLogin | null;
@@ -16,6 +18,8 @@ export interface Issuer {
 }
 
 export interface IssuerOptions {
+  /** What the roles may do. */
+  readonly roles: RoleTable;
   readonly log: Pick<FastifyBaseLogger, 'info'>;
   readonly failures: Pick<RepeatLog, 'failed'>;
   /** Milliseconds of a monotonic clock. */
@@ -25,22 +29,51 @@ export interface IssuerOptions {
 }
 
 /**
- * Begins to read the keys of the issuer; the start of the service does not wait for them. Undefined without issuer; what
- * verifies tokens is not loaded then.
+ * Begins to read the keys of the issuers; the start of the service does not wait for them. Undefined without issuers; what
+ * verifies tokens is not loaded then. The first one with a login is that of browsers.
  */
-export async function createIssuer(
-  settings: OidcSettings | null,
+export async function createIssuers(
+  settings: readonly OidcSettings[],
   options: IssuerOptions,
-): Promise<Issuer | undefined> {
-  if (settings === null) return undefined;
-  const [{ createBearerTokens }, { IssuerKeys }, { createIssuerLogin }] = await Promise.all([
+): Promise<Issuers | undefined> {
+  if (settings.length === 0) return undefined;
+  const [bearerTokens, issuerKeys, { createIssuerLogin }, { tokensOfAll }] = await Promise.all([
     import('../transport/auth/bearer-tokens.js'),
     import('../transport/auth/issuer-keys.js'),
     import('../transport/session/issuer-login.js'),
+    import('../transport/auth/several-issuers.js'),
   ]);
+  const all = settings.map((one) => startIssuer(one, options, { ...bearerTokens, ...issuerKeys }));
+  const [first, ...others] = all.map(({ tokens }) => tokens);
+  if (first === undefined) return undefined;
+  return {
+    all,
+    tokens: tokensOfAll([first, ...others]),
+    login(secret) {
+      const one = all.find(({ settings: { login } }) => login !== null);
+      if (one === undefined || one.settings.login === null) return null;
+      return createIssuerLogin({ ...one, login: one.settings.login, roles: options.roles, secret });
+    },
+    close() {
+      for (const { keys, tokens } of all) {
+        keys.close();
+        tokens.close();
+      }
+    },
+  };
+}
+
+type Modules = typeof import('../transport/auth/bearer-tokens.js') &
+  typeof import('../transport/auth/issuer-keys.js');
+
+/** One issuer, whose keys are being read. */
+function startIssuer(
+  settings: OidcSettings,
+  { log, failures, monotonic, roles, onSweep }: IssuerOptions,
+  { createBearerTokens, IssuerKeys: Keys }: Modules,
+) {
   const { issuer } = settings;
-  const { log, failures, monotonic, onSweep } = options;
-  const keys = new IssuerKeys({
+  const keys = new Keys({
     issuer,
     now: monotonic,
     onChange() {
@@ -49,21 +82,9 @@ export async function createIssuer(
       log.info({ issuer }, 'the keys of the issuer have changed');
     },
     onProblem: (error) =>
-      failures.failed('issuer', 'the keys of the issuer cannot be read', error, { issuer }),
+      failures.failed(`issuer ${issuer}`, 'the keys of the issuer cannot be read', error, { issuer }),
   });
-  const tokens = createBearerTokens({ settings, keys, now: () => Date.now(), onSweep });
+  const tokens = createBearerTokens({ settings, keys, roles, now: () => Date.now(), onSweep });
   keys.start();
-  return {
-    settings,
-    keys,
-    tokens,
-    login: (secret) =>
-      settings.login === null
-        ? null
-        : createIssuerLogin({ settings, login: settings.login, keys, tokens, secret }),
-    close() {
-      keys.close();
-      tokens.close();
-    },
-  };
+  return { settings, keys, tokens };
 }

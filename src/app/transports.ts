@@ -54,7 +54,7 @@ import { versionHeaders } from '../transport/wire/reply-headers.js';
 import { credentialsInUse } from './credentials-in-use.js';
 import type { Features } from './features.js';
 import type { Foundations } from './foundations.js';
-import { createIssuer, type Issuer } from './issuer.js';
+import { createIssuers, type Issuers } from './issuer.js';
 import { createLiveFiles, type LiveFiles, readStartFiles } from './live-files.js';
 import { createOperationsPort, type OperationsPort } from './operations-port.js';
 import type { Programs } from './programs.js';
@@ -90,7 +90,7 @@ export interface Transports {
   /** What expires. */
   readonly credentials: Credentials;
   /** Undefined without bearer tokens. */
-  readonly issuer: Issuer | undefined;
+  readonly issuer: Issuers | undefined;
   /** Writes when keys of the database were last used. */
   readonly keyUses: KeyUses;
   /** The browser sessions that were ended before they expire. */
@@ -150,7 +150,14 @@ export async function createTransports(
   const forgetKeys = () =>
     admission.forgetKeys((fingerprint) => keyRing.byFingerprint(fingerprint) !== undefined);
   keyRing.onChange(forgetKeys);
-  const issuer = await createIssuer(config.auth.oidc, { log, failures, monotonic, onSweep: forgetKeys });
+  const { oidc, oidcIssuers } = config.auth;
+  const issuer = await createIssuers([...(oidc === null ? [] : [oidc]), ...oidcIssuers], {
+    roles,
+    log,
+    failures,
+    monotonic,
+    onSweep: forgetKeys,
+  });
   // Sessions and logins have the same one. Without a configured one, they end with the process.
   const sessionSecret = config.auth.sessionSecret ?? randomBytes(RANDOM_SECRET_BYTES).toString('base64url');
   const endedSessions = createEndedSessions({

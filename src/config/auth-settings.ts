@@ -1,5 +1,6 @@
 import { type AUTH_MODES, authMode, runtimeSettings, upstreamSettings } from './auth-modes.js';
 import { BOOLEAN, converted, integerIn, LIST, LIST_OR_ALL, secret, TEXT, wordOf } from './config-readers.js';
+import { OIDC_ISSUERS, oidcIssuers } from './oidc-issuers.js';
 import { OIDC, oidcSettings } from './oidc-settings.js';
 import { setting, type ValuesOf } from './setting.js';
 
@@ -30,6 +31,7 @@ export const ACCESS = {
       converted(integerIn(1, 720, '12'), (hours) => hours * 60 * 60),
     ).help('How long a browser session lasts, in hours. A logout ends it earlier, in every instance.'),
     oidc: OIDC,
+    oidcIssuers: OIDC_ISSUERS,
   },
   cors: {
     origins: setting(['SERVICE_CORS_ORIGINS', 'CORS_ORIGINS'], '*', LIST_OR_ALL).help(
@@ -54,14 +56,19 @@ export function authSettings(
   const runtime = runtimeSettings(auth.runtime, mode, problems);
   const upstream = upstreamSettings(auth.upstream, mode, problems);
   const oidc = oidcSettings(auth.oidc, enabled, problems);
-  if (mode === 'http_upstream' && oidc !== null)
-    problems.push(
-      'SERVICE_OIDC_ISSUER: it has no effect with SERVICE_AUTH_MODE=http_upstream; remove one of them',
-    );
+  const further = oidcIssuers(auth.oidcIssuers, oidc?.issuer ?? null, enabled, problems);
+  for (const [variable, isSet] of [
+    ['SERVICE_OIDC_ISSUER', oidc !== null],
+    ['SERVICE_OIDC_ISSUERS', further.length > 0],
+  ] as const) {
+    if (mode === 'http_upstream' && isSet)
+      problems.push(`${variable}: it has no effect with SERVICE_AUTH_MODE=http_upstream; remove one of them`);
+  }
   const hasKeys =
     auth.keysFile !== null || auth.keys.length + auth.adminKeys.length + auth.operatorKeys.length > 0;
   // Problems of an issuer are told by themselves.
-  const hasIssuer = oidc !== null || problems.some((problem) => problem.startsWith('SERVICE_OIDC_'));
+  const hasIssuer =
+    oidc !== null || further.length > 0 || problems.some((problem) => problem.startsWith('SERVICE_OIDC_'));
   if (mode === 'api_key' && !hasKeys && !hasIssuer) {
     problems.push(
       'SERVICE_API_KEY_ENABLED: it is on but no key is configured; for example SERVICE_ADMIN_API_KEYS=a-long-random-text',
@@ -72,5 +79,5 @@ export function authSettings(
       'SERVICE_API_KEY_ENABLED: keys are configured but not required, so that anyone may call the service; SERVICE_API_KEY_ENABLED=true requires them, SERVICE_API_KEY_ENABLED=false ignores them',
     );
   }
-  return { ...auth, enabled, mode, runtime, upstream, oidc };
+  return { ...auth, enabled, mode, runtime, upstream, oidc, oidcIssuers: further };
 }

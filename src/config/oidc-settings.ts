@@ -1,3 +1,4 @@
+import { ROLES, roleNamed } from '../contract/call/scopes.js';
 import { converted, inMs, integerIn, LIST, LIST_OR_ALL, secret, TEXT, textWhere } from './config-readers.js';
 import { setting, type ValuesOf } from './setting.js';
 
@@ -15,6 +16,25 @@ export function isSafeUrl(text: string): boolean {
 export function isIssuer(text: string): boolean {
   return isSafeUrl(text) && !text.includes('?');
 }
+
+/** A role of the issuer, and the role of the service that it stands for. */
+export interface MappedRole {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Pairs of a role of the issuer and one of the service. A role that does not exist is refused. */
+const ROLE_MAP = {
+  read(text: string): readonly MappedRole[] | undefined {
+    const pairs = (LIST.read(text) ?? []).map((entry) => {
+      const end = entry.lastIndexOf('=');
+      return { from: entry.slice(0, Math.max(0, end)).trim(), to: entry.slice(end + 1).trim() };
+    });
+    return pairs.every(({ from, to }) => from !== '' && roleNamed(to) !== undefined) ? pairs : undefined;
+  },
+  expected: `VALUE=ROLE, separated by commas, where ROLE is one of ${ROLES.map(({ name }) => name).join(', ')}`,
+  example: 'platform-team=editor,auditors=viewer',
+};
 
 /** Bearer tokens, and the login of browsers at their issuer. */
 export const OIDC = {
@@ -39,6 +59,12 @@ export const OIDC = {
     ),
     regularRoles: setting('SERVICE_OIDC_REGULAR_ROLES', '', LIST_OR_ALL).help(
       'Values that stand for the role regular, separated by commas, or * for every token.',
+    ),
+    roleMap: setting('SERVICE_OIDC_ROLE_MAP', '', ROLE_MAP).help(
+      'What further values of that claim stand for: VALUE=ROLE, separated by commas.',
+    ),
+    namespaceClaim: setting('SERVICE_OIDC_NAMESPACE_CLAIM', null, TEXT).help(
+      'Claim with the namespace of a token, or a list of namespaces, the first of which is that of calls. Tokens without it are then refused. Not set: default.',
     ),
     agentsClaim: setting('SERVICE_OIDC_AGENTS_CLAIM', null, TEXT).help(
       'Claim with the agents a token is limited to, or the path of one. Tokens without it are then refused; * in it stands for all agents.',
@@ -107,9 +133,9 @@ export function oidcSettings(values: OidcValues, isAuthEnabled: boolean, problem
     problems.push(
       'SERVICE_OIDC_AUDIENCE: it is missing; for example SERVICE_OIDC_AUDIENCE=control-enforcement',
     );
-  if (rights.adminRoles.length === 0 && rights.regularRoles.length === 0)
+  if (rights.adminRoles.length + rights.regularRoles.length + rights.roleMap.length === 0)
     problems.push(
-      'SERVICE_OIDC_ADMIN_ROLES: no token has a role without it or SERVICE_OIDC_REGULAR_ROLES; for example SERVICE_OIDC_ADMIN_ROLES=control-admin',
+      'SERVICE_OIDC_ADMIN_ROLES: no token has a role without it, SERVICE_OIDC_REGULAR_ROLES or SERVICE_OIDC_ROLE_MAP; for example SERVICE_OIDC_ADMIN_ROLES=control-admin',
     );
   if (login.clientId === null && (login.clientSecret ?? login.redirectUrl) !== null)
     problems.push(

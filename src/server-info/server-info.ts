@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
-import { type HandlersOf, handler } from '../contract/call/handler.js';
+import { type HandlersOf, handler, type Principal } from '../contract/call/handler.js';
+import { scopeMask, scopesOf } from '../contract/call/scopes.js';
 import { FEATURES } from './features.js';
 
 /** Facts of the server besides its features. */
@@ -15,6 +16,16 @@ export interface ServerFacts {
   /** The revision that this process evaluates with. */
   readonly revision: () => number;
   readonly state: () => ServerState;
+  /** The namespaces that exist. */
+  readonly namespaces: NamespaceNames;
+}
+
+/** Tells which namespaces exist, and how they are shown. */
+export interface NamespaceNames {
+  known(name: string): boolean;
+  displayName(name: string): string;
+  /** Ascending. */
+  names(): readonly string[];
 }
 
 /** State of the process and of its database. */
@@ -37,6 +48,8 @@ export interface ServerState {
   };
 }
 
+/** Who manages namespaces can work in all of them. */
+const EVERY_NAMESPACE = scopeMask(['namespaces.write']);
 /** Most agents of a limited caller that are named; more are of no use to a person. */
 const MAX_NAMED_AGENTS = 1_000;
 
@@ -44,7 +57,7 @@ const MAX_NAMED_AGENTS = 1_000;
 export function createServerInfo(
   facts: ServerFacts,
 ): Pick<HandlersOf<typeof ServerService>, 'getServerInfo'> {
-  const { version, maxMessageBytes, maxBatch, streamWindow, revision, state } = facts;
+  const { version, maxMessageBytes, maxBatch, streamWindow, revision, state, namespaces } = facts;
   return {
     getServerInfo: handler(z.object({}), (_input, { principal }) => ({
       version,
@@ -60,8 +73,23 @@ export function createServerInfo(
       caller_name: principal.name,
       is_limited_to_agents: principal.agents !== null,
       agents: principal.agents?.patterns.slice(0, MAX_NAMED_AGENTS) ?? [],
+      namespace: principal.namespace.name,
+      namespace_display_name: namespaces.displayName(principal.namespace.name),
+      role: principal.role,
+      scopes: scopesOf(principal.scopes),
+      namespaces: namespacesOf(principal, namespaces),
     })),
   };
+}
+
+/** Those that a session can switch to, with its own one. A key, or a token, is for one. */
+function namespacesOf(
+  { namespace, namespaces = [], scopes, sessionId }: Principal,
+  existing: NamespaceNames,
+): readonly string[] {
+  if (sessionId === undefined) return [namespace.name];
+  if ((scopes & EVERY_NAMESPACE) !== 0) return existing.names();
+  return [namespace.name, ...namespaces.filter((name) => existing.known(name))].sort();
 }
 
 function printedState({ storage, events, ...state }: ServerState): object {

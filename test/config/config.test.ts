@@ -187,6 +187,38 @@ const CASES: Record<SettingName, Case> = {
     refuses: [],
     with: SWITCH,
   },
+  SERVICE_OIDC_ROLE_MAP: {
+    value: (config) => config.auth.oidc?.rights.roleMap ?? [],
+    fallback: [],
+    accepts: [
+      [
+        'team=editor, a=b=viewer',
+        [
+          { from: 'team', to: 'editor' },
+          { from: 'a=b', to: 'viewer' },
+        ],
+      ],
+    ],
+    refuses: ['team', 'team=boss', '=editor'],
+    with: OIDC,
+  },
+  SERVICE_OIDC_NAMESPACE_CLAIM: {
+    value: (config) => config.auth.oidc?.rights.namespaceClaim ?? null,
+    fallback: null,
+    accepts: [['namespaces', 'namespaces']],
+    refuses: [],
+    with: OIDC,
+  },
+  SERVICE_OIDC_ISSUERS: {
+    value: (config) => config.auth.oidcIssuers.map(({ issuer }) => issuer),
+    fallback: [],
+    accepts: [
+      ['[{"issuer":"https://a.example","audience":"x","role_map":{"t":"editor"}}]', ['https://a.example']],
+      ['[{"issuer":"https://a.example","audience":"x","regular_roles":"*"}]', ['https://a.example']],
+    ],
+    refuses: ['https://a.example', '{}'],
+    with: { SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'k' },
+  },
   SERVICE_VALIDATION_ACCESS: {
     value: (config) => config.auth.validationAccess,
     fallback: 'key',
@@ -1241,6 +1273,24 @@ describe('the configuration as a whole', () => {
       expect.stringContaining('SERVICE_TLS_CLIENT_CERTIFICATES:'),
     ]);
   });
+  it.each([
+    ['[1]', 'entry 1: must be an object'],
+    ['[{"audience":"x","regular_roles":"*"}]', 'entry 1: issuer must be'],
+    ['[{"issuer":"http://a.example","audience":"x","regular_roles":"*"}]', 'entry 1: issuer must be'],
+    ['[{"issuer":"https://a.example","regular_roles":"*"}]', 'entry 1: audience must be'],
+    ['[{"issuer":"https://a.example","audience":"x"}]', 'entry 1: no token has a role'],
+    ['[{"issuer":"https://a.example","audience":"x","role_map":{"t":"boss"}}]', 'entry 1: role_map must be'],
+    [
+      '[{"issuer":"https://a.example","audience":"x","regular_roles":"*","other":1}]',
+      'unknown member "other"',
+    ],
+    ['[{"issuer":"https://a.example","audience":"x","regular_roles":7}]', 'entry 1: regular_roles must be'],
+    ['[{"issuer":"https://login.example","audience":"x","regular_roles":"*"}]', 'is given twice'],
+  ])('tells which of the further issuers is wrong: %s', (text, problem) => {
+    const problems = problemsOf({ ...OIDC, SERVICE_OIDC_ISSUERS: text });
+    expect(problems).toEqual([expect.stringContaining('SERVICE_OIDC_ISSUERS: ')]);
+    expect(problems[0]).toContain(problem);
+  });
   it('needs keys or an issuer, and for tokens all that decides about them', () => {
     expect(problemsOf(OIDC_LOGIN)).toEqual([]);
     expect(readConfig(OIDC_LOGIN).auth.oidc).toEqual({
@@ -1250,6 +1300,8 @@ describe('the configuration as a whole', () => {
         rolesClaim: 'roles',
         adminRoles: ['chief'],
         regularRoles: [],
+        roleMap: [],
+        namespaceClaim: null,
         agentsClaim: null,
         nameClaim: 'sub',
       },

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { RuntimeMode } from '../../config/auth-modes.js';
 import { ANONYMOUS, type Principal } from '../../contract/call/handler.js';
+import { DEFAULT_NAMESPACE, NAMESPACE_NAME, namespaceNamed } from '../../contract/call/namespace.js';
 import { DEFAULT_ROLES, type RoleTable, scopeMask } from '../../contract/call/scopes.js';
 import { callerError, ServiceError } from '../../contract/errors/service-error.js';
 import { unknownNamespace } from '../../contract/errors/unknown-namespace.js';
@@ -10,7 +11,7 @@ import type { EndedSessions } from '../../sessions/ended-sessions.js';
 import { type CredentialKind, missingScope } from './access-errors.js';
 import type { BearerTokens } from './bearer-tokens.js';
 import type { CertificateNames } from './client-certificate.js';
-import { type KeyLists, KeyRing } from './key-ring.js';
+import { type KeyLists, KeyRing, mayBeIn } from './key-ring.js';
 import type { ProtectedMethod } from './protected-method.js';
 import type { Credentials, SessionCredential } from './request-credentials.js';
 import {
@@ -19,7 +20,7 @@ import {
   RUNTIME_OPERATION,
   type RuntimeTokens,
 } from './runtime-tokens.js';
-import { createSessionTokens, MAX_SESSION_SECONDS } from './session-tokens.js';
+import { createSessionTokens, MAX_SESSION_SECONDS, type SwitchedSession } from './session-tokens.js';
 import { expiredToken } from './token-errors.js';
 import { type UpstreamDecisions, undecidedByUpstream, undecidedCaller } from './upstream-decisions.js';
 
@@ -65,6 +66,11 @@ export interface Authenticator {
    * AUTH_INSUFFICIENT_PRIVILEGES if they are too many for a cookie.
    */
   logInAs(principal: Principal): Promise<NewSession>;
+  /**
+   * Continues a session in another namespace, with another token; the one before ends. Rejects with AUTH_MISSING_KEY,
+   * AUTH_INSUFFICIENT_PRIVILEGES or NAMESPACE_NOT_FOUND, or SERVICE_UNAVAILABLE if other processes do not learn of it.
+   */
+  switchNamespace(session: SessionCredential, namespace: string): Promise<SwitchedSession>;
   /**
    * Ends a session before it expires; does nothing for a token that is not valid. Rejects with SERVICE_UNAVAILABLE if
    * other processes do not learn of it.
@@ -134,6 +140,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const sessions = createSessionTokens({
     keyRing,
     secret,
+    roles,
     issuerSettings: tokens?.settingsId,
     sessionSeconds,
     ended: endedSessions,
@@ -147,6 +154,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   ): Principal {
     if (principal === undefined) throw missingKey();
     if (session.foreignOrigin) throw foreignOrigin();
+    keyRing.noteUse(principal);
     return permitted(principal, method, 'session');
   }
 
@@ -279,8 +287,42 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const seconds = Math.max(0, Math.floor((expiresAtMs - Date.now()) / 1000));
       return { token, isAdmin: level === 'admin', seconds: Math.min(seconds, sessionSeconds) };
     },
+    async switchNamespace({ token, foreignOrigin: isForeign }, name) {
+      const principal = await sessions.read(token);
+      if (principal === undefined) throw missingKey();
+      if (isForeign) throw foreignOrigin();
+      if (!mayWorkIn(principal, name)) throw otherNamespace();
+      if (name !== DEFAULT_NAMESPACE.name && !namespaces.known(name)) throw noNamespace(name);
+      const switched = await sessions.inNamespace(token, name);
+      if (switched === undefined) throw missingKey();
+      await sessions.end(token);
+      return switched;
+    },
     logOut: (token) => sessions.end(token),
   };
+}
+
+/** Whether a session may work in a namespace, if that exists. */
+function mayWorkIn(principal: Principal, name: string): boolean {
+  const { namespace, namespaces = [] } = principal;
+  if (namespace.name === name || namespaces.includes(name)) return true;
+  return NAMESPACE_NAME.test(name) && mayBeIn(principal, namespaceNamed(name));
+}
+
+function otherNamespace(): ServiceError {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'This session may not work in that namespace.',
+    hint: 'Choose one of the namespaces in GetServerInfo, or log in with a key of that namespace.',
+  });
+}
+
+function noNamespace(name: string): ServiceError {
+  return callerError('NAMESPACE_NOT_FOUND', {
+    detail: `The namespace "${name}" was not found.`,
+    hint: 'Choose one that exists.',
+    name,
+    kind: 'Namespace',
+  });
 }
 
 function missingKey(): ServiceError {
@@ -322,8 +364,8 @@ export function withdrawnKey(): ServiceError {
 
 function tooManyAgents(): ServiceError {
   return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
-    detail: 'The agents of this person are too many for a session.',
-    hint: 'Use patterns in the claim SERVICE_OIDC_AGENTS_CLAIM.',
+    detail: 'The agents and namespaces of this person are too many for a session.',
+    hint: 'Use patterns in the claim SERVICE_OIDC_AGENTS_CLAIM, and fewer namespaces in SERVICE_OIDC_NAMESPACE_CLAIM.',
   });
 }
 

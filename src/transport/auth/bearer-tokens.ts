@@ -3,6 +3,7 @@ import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } 
 import type { OidcSettings } from '../../config/oidc-settings.js';
 import { BoundedMap } from '../../contract/bounded-map.js';
 import type { Principal } from '../../contract/call/handler.js';
+import type { RoleTable } from '../../contract/call/scopes.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { type IssuerKeys, KeysUnavailableError } from './issuer-keys.js';
 import { expiredToken, ImpossibleTokenError, invalidToken, undecided } from './token-errors.js';
@@ -53,6 +54,8 @@ export interface BearerTokens {
 export interface BearerTokenOptions {
   readonly settings: OidcSettings;
   readonly keys: Pick<IssuerKeys, 'find'>;
+  /** What the roles may do. */
+  readonly roles?: RoleTable;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Called regularly, after expired tokens were removed. */
@@ -65,7 +68,7 @@ export interface ForgetfulTokens extends BearerTokens {
 }
 
 export function createBearerTokens(options: BearerTokenOptions): ForgetfulTokens {
-  const { settings, keys, now, onSweep = () => {} } = options;
+  const { settings, keys, roles, now, onSweep = () => {} } = options;
   const { issuer, audience, rights, clockToleranceMs } = settings;
   /** By SHA-256, used longest ago first. */
   const verified = new BoundedMap<string, Principal>({ entries: MAX_VERIFIED });
@@ -123,7 +126,7 @@ export function createBearerTokens(options: BearerTokenOptions): ForgetfulTokens
     const started = generation;
     try {
       const claims = await claimsOf(token, audience);
-      const principal = tokenPrincipal(claims, rights, issuer, claims.exp * 1000 + clockToleranceMs);
+      const principal = tokenPrincipal(claims, rights, issuer, claims.exp * 1000 + clockToleranceMs, roles);
       if (started !== generation) return await verifyNew(token, digest);
       verified.set(digest, principal);
     } catch (error) {
@@ -132,9 +135,8 @@ export function createBearerTokens(options: BearerTokenOptions): ForgetfulTokens
     }
   }
 
-  const { login: _login, ...deciding } = settings;
   return {
-    settingsId: hash('sha256', JSON.stringify(deciding), 'base64url'),
+    settingsId: settingsIdOf(settings),
     find,
     isUnverified: (text) =>
       text.startsWith('eyJ') && TOKEN.test(text) && find(text) === undefined && hasAlgorithm(text),
@@ -159,6 +161,17 @@ export function createBearerTokens(options: BearerTokenOptions): ForgetfulTokens
     },
     close: () => clearInterval(sweep),
   };
+}
+
+/** What later versions have added is part of it only where it is set: sessions outlast an upgrade. */
+function settingsIdOf({ login: _login, ...settings }: OidcSettings): string {
+  const { namespaceClaim, roleMap, ...rights } = settings.rights;
+  const added = {
+    ...(namespaceClaim === null ? {} : { namespaceClaim }),
+    ...(roleMap.length === 0 ? {} : { roleMap }),
+  };
+  const deciding = { ...settings, rights: { ...rights, ...added } };
+  return hash('sha256', JSON.stringify(deciding), 'base64url');
 }
 
 /** The last token and its digest: a call asks for it several times. */

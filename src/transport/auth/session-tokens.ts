@@ -3,10 +3,10 @@ import type { JWTPayload } from 'jose';
 import { BoundedMap } from '../../contract/bounded-map.js';
 import { createAgentLimit } from '../../contract/call/agent-limit.js';
 import type { Principal } from '../../contract/call/handler.js';
-import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
-import { scopesOfRole } from '../../contract/call/scopes.js';
+import { DEFAULT_NAMESPACE, NAMESPACE_NAME, namespaceNamed } from '../../contract/call/namespace.js';
+import { DEFAULT_ROLES, isScope, type RoleTable, scopeMask, scopesOf } from '../../contract/call/scopes.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
-import type { KeyRing } from './key-ring.js';
+import { type KeyRing, mayBeIn } from './key-ring.js';
 import type { KnownKey } from './known-key.js';
 
 /** How long a session lasts at most, in seconds: 30 days. */
@@ -37,13 +37,27 @@ export interface SessionTokens {
    */
   read(token: string): Principal | undefined | Promise<Principal | undefined>;
   /**
+   * A token for the same session in another namespace, which lasts as long; undefined if the token is invalid. Whether the
+   * session may be there is for the caller to check.
+   */
+  inNamespace(token: string, namespace: string): Promise<SwitchedSession | undefined>;
+  /**
    * Ends the session of a valid token before it expires, and does nothing for others. Rejects with
    * SERVICE_UNAVAILABLE if other processes do not learn of it.
    */
   end(token: string): Promise<void>;
 }
 
+/** A session that continues in another namespace. */
+export interface SwitchedSession {
+  readonly token: string;
+  /** How long it lasts. */
+  readonly seconds: number;
+}
+
 export interface SessionTokenOptions {
+  /** What the roles may do. */
+  readonly roles?: RoleTable;
   readonly keyRing: Pick<KeyRing, 'keys' | 'revision'>;
   readonly secret: Uint8Array;
   /** Identifies the settings of the issuer; undefined without one. */
@@ -68,12 +82,19 @@ interface Session {
 export function createSessionTokens({
   keyRing,
   secret,
+  roles = DEFAULT_ROLES,
   issuerSettings,
   sessionSeconds,
   ended,
   now,
 }: SessionTokenOptions): SessionTokens {
-  const idOf = (key: KnownKey): string => keyId(key, secret);
+  /** Keys stay the same objects while nothing about them changes. */
+  const ids = new WeakMap<KnownKey, string>();
+  function idOf(key: KnownKey): string {
+    const known = ids.get(key) ?? keyId(key, secret);
+    ids.set(key, known);
+    return known;
+  }
   const remembered = new BoundedMap<string, Session>({ entries: MAX_REMEMBERED });
   let principals: ReadonlyMap<string, Principal> = new Map();
   let revision = -1;
@@ -105,7 +126,7 @@ export function createSessionTokens({
     follow();
     const session =
       claims?.sub === ISSUER_SUBJECT
-        ? issuerSessionOf(claims, issuerSettings, idOfSession(token))
+        ? issuerSessionOf(claims, issuerSettings, roles, idOfSession(token))
         : claims && sessionOf(claims, principals, idOfSession(token));
     if (session === undefined) return undefined;
     const { issuedAt, expiresAt } = session;
@@ -131,9 +152,18 @@ export function createSessionTokens({
         .setExpirationTime(issuedAt + sessionSeconds)
         .sign(secret);
     },
-    async issueFor({ level, keyFingerprint, name, agents }, expiresAtMs) {
+    async issueFor({ level, keyFingerprint, name, agents, role, scopes, ...principal }, expiresAtMs) {
       const { SignJWT } = await loadJose();
-      const rights = { level, fingerprint: keyFingerprint, name, agents: agents?.patterns ?? null };
+      const { namespace, namespaces = [] } = principal;
+      const rights = {
+        level,
+        fingerprint: keyFingerprint,
+        name,
+        agents: agents?.patterns ?? null,
+        ...(role === null ? { scopes: scopesOf(scopes) } : { role }),
+        ...(namespace.isDefault ? {} : { namespace: namespace.name }),
+        ...(namespaces.length === 0 ? {} : { namespaces: [namespace.name, ...namespaces] }),
+      };
       const issuedAt = seconds();
       const token = await new SignJWT({ ...rights, settings: issuerSettings })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
@@ -149,6 +179,18 @@ export function createSessionTokens({
       follow();
       const session = remembered.get(token);
       return session === undefined ? verify(token) : lasting(session);
+    },
+    async inNamespace(token, namespace) {
+      if (token.length > MAX_TOKEN_LENGTH) return undefined;
+      const lasts = { sessionSeconds, now: new Date(now()) };
+      const claims = await verifiedClaims(token, secret, lasts);
+      if (claims?.exp === undefined || claims.iat === undefined) return undefined;
+      const { SignJWT } = await loadJose();
+      const switched = await new SignJWT({ ...claims, jti: randomUUID(), namespace })
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
+        .sign(secret);
+      const endsAt = Math.min(claims.exp, claims.iat + sessionSeconds);
+      return { token: switched, seconds: Math.max(0, endsAt - seconds()) };
     },
     async end(token) {
       if (token.length > MAX_TOKEN_LENGTH) return;
@@ -203,18 +245,34 @@ async function verifiedClaims(
 }
 
 function sessionOf(
-  { sub, is_admin: isAdmin, key_id: id, iat, exp }: JWTPayload,
+  { sub, is_admin: isAdmin, key_id: id, namespace: name, iat, exp }: JWTPayload,
   principals: ReadonlyMap<string, Principal>,
   sessionId: string,
 ): Session | undefined {
   if (sub !== SUBJECT || typeof isAdmin !== 'boolean' || typeof id !== 'string') return undefined;
   if (iat === undefined || exp === undefined) return undefined;
   const principal = principals.get(id);
-  return principal && { principal: { ...principal, sessionId }, issuedAt: iat, expiresAt: exp };
+  if (principal === undefined) return undefined;
+  if (name === undefined) return { principal: { ...principal, sessionId }, issuedAt: iat, expiresAt: exp };
+  const namespace = namespaceOf(name);
+  // The key may have lost the right to be there.
+  if (namespace === undefined || !mayBeIn(principal, namespace)) return undefined;
+  return { principal: { ...principal, namespace, sessionId }, issuedAt: iat, expiresAt: exp };
+}
+
+function namespaceOf(name: unknown) {
+  return typeof name === 'string' && NAMESPACE_NAME.test(name) ? namespaceNamed(name) : undefined;
 }
 
 /** What `issueFor` has signed needs no further checks. */
 interface IssuerClaims {
+  /** Absent in sessions of earlier versions, and if it has scopes of several roles. */
+  readonly role?: string;
+  readonly scopes?: readonly string[];
+  /** Absent for `default`. */
+  readonly namespace?: string;
+  /** Those of the person; absent if it is one. */
+  readonly namespaces?: readonly string[];
   readonly settings?: string;
   readonly level: 'key' | 'admin';
   readonly fingerprint: string;
@@ -225,17 +283,22 @@ interface IssuerClaims {
 function issuerSessionOf(
   claims: JWTPayload,
   issuerSettings: string | undefined,
+  table: RoleTable,
   sessionId: string,
 ): Session | undefined {
-  const { settings, level, fingerprint, name, agents } = claims as JWTPayload & IssuerClaims;
+  const read = claims as JWTPayload & IssuerClaims;
+  const { settings, level, fingerprint, name, agents, scopes, namespaces = [] } = read;
   const { iat, exp } = claims;
   if (iat === undefined || exp === undefined) return undefined;
   if (issuerSettings === undefined || settings !== issuerSettings) return undefined;
-  const role = level === 'admin' ? 'admin' : 'regular';
+  const role = scopes !== undefined ? null : (read.role ?? (level === 'admin' ? 'admin' : 'regular'));
+  const namespace = read.namespace === undefined ? DEFAULT_NAMESPACE : namespaceNamed(read.namespace);
+  const others = namespaces.filter((one) => one !== namespace.name);
   const principal = {
     level,
-    namespace: DEFAULT_NAMESPACE,
-    scopes: scopesOfRole(role),
+    namespace,
+    ...(others.length === 0 ? {} : { namespaces: others }),
+    scopes: role === null ? scopeMask((scopes ?? []).filter(isScope)) : (table.get(role)?.scopes ?? 0),
     role,
     target: null,
     keyFingerprint: fingerprint,

@@ -2,8 +2,8 @@ import type { JWTPayload } from 'jose';
 import type { TokenRights } from '../../config/oidc-settings.js';
 import { AGENT_PATTERN, type AgentLimit, createAgentLimit } from '../../contract/call/agent-limit.js';
 import type { Principal } from '../../contract/call/handler.js';
-import { DEFAULT_NAMESPACE } from '../../contract/call/namespace.js';
-import { scopesOfRole } from '../../contract/call/scopes.js';
+import { DEFAULT_NAMESPACE, NAMESPACE_NAME, namespaceNamed } from '../../contract/call/namespace.js';
+import { DEFAULT_ROLES, levelOfScopes, type RoleTable, type ScopeMask } from '../../contract/call/scopes.js';
 import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
 import { fingerprintOf } from './known-key.js';
 
@@ -24,14 +24,16 @@ export function tokenPrincipal(
   rights: TokenRights,
   issuer: string,
   expiresAtMs: number,
+  roles: RoleTable = DEFAULT_ROLES,
 ): Principal {
-  const level = levelOf(claims, rights);
-  const role = level === 'admin' ? 'admin' : 'regular';
+  const granted = grantedBy(claims, rights, roles);
+  const [namespace = DEFAULT_NAMESPACE.name, ...others] =
+    rights.namespaceClaim === null ? [] : namespacesOf(claims, rights.namespaceClaim);
   return {
-    level,
-    namespace: DEFAULT_NAMESPACE,
-    scopes: scopesOfRole(role),
-    role,
+    ...granted,
+    level: levelOfScopes(granted.scopes),
+    namespace: namespaceNamed(namespace),
+    ...(others.length === 0 ? {} : { namespaces: others }),
     target: null,
     // All tokens of a subject share its limits.
     keyFingerprint: subjectFingerprint(issuer, claims.sub),
@@ -51,11 +53,30 @@ export function hasRoles(claims: JWTPayload, { rolesClaim }: TokenRights): boole
   return claimOf(claims, rolesClaim) !== undefined;
 }
 
-function levelOf(claims: JWTPayload, { rolesClaim, adminRoles, regularRoles }: TokenRights): 'key' | 'admin' {
-  const roles = textsOf(claimOf(claims, rolesClaim)) ?? [];
-  if (roles.some((role) => adminRoles.includes(role))) return 'admin';
-  if (regularRoles === '*' || roles.some((role) => regularRoles.includes(role))) return 'key';
-  throw lacksRole(rolesClaim);
+/** The scopes of all roles that the roles of the issuer stand for. The role is the one that has them all, if one does. */
+function grantedBy(
+  claims: JWTPayload,
+  { rolesClaim, adminRoles, regularRoles, roleMap }: TokenRights,
+  table: RoleTable,
+): { readonly scopes: ScopeMask; readonly role: string | null } {
+  const names = new Set(regularRoles === '*' ? ['regular'] : []);
+  for (const given of textsOf(claimOf(claims, rolesClaim)) ?? []) {
+    if (adminRoles.includes(given)) names.add('admin');
+    if (regularRoles !== '*' && regularRoles.includes(given)) names.add('regular');
+    for (const { from, to } of roleMap) if (from === given) names.add(to);
+  }
+  const roles = [...names].flatMap((name) => table.get(name) ?? []);
+  if (roles.length === 0) throw lacksRole(rolesClaim);
+  const scopes = roles.reduce((all, role) => all | role.scopes, 0);
+  return { scopes, role: roles.find((role) => role.scopes === scopes)?.name ?? null };
+}
+
+/** Those in the claim, the first one of which is that of calls. */
+function namespacesOf(claims: JWTPayload, claim: string): readonly string[] {
+  const names = textsOf(claimOf(claims, claim)) ?? [];
+  if (names.length === 0 || !names.every((name) => NAMESPACE_NAME.test(name)))
+    throw unusableClaim(claim, 'the name of a namespace, or a list of such names');
+  return [...new Set(names)];
 }
 
 function nameOf(claims: TokenClaims, { nameClaim }: TokenRights): string {
@@ -93,7 +114,7 @@ function textsOf(value: unknown): readonly string[] | undefined {
 function lacksRole(claim: string): ServiceError {
   return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: `The bearer token is valid, but its claim ${claim} has no role that is known to this service.`,
-    hint: 'Assign a role of SERVICE_OIDC_ADMIN_ROLES or SERVICE_OIDC_REGULAR_ROLES at the issuer.',
+    hint: 'Assign a role of SERVICE_OIDC_ADMIN_ROLES, SERVICE_OIDC_REGULAR_ROLES or SERVICE_OIDC_ROLE_MAP at the issuer.',
   });
 }
 

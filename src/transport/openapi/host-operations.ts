@@ -157,6 +157,30 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
         default: failure('Failure'),
       },
     }),
+    operation('namespace', 'switchNamespace', 'Continues the session in another namespace', {
+      requestBody: {
+        required: true,
+        content: {
+          [MEDIA_TYPES.json]: {
+            schema: { ...object({ namespace: TEXT }), examples: [{ namespace: 'payments' }] },
+          },
+        },
+      },
+      responses: {
+        '200': {
+          ...response(
+            'The cookie is another one; the one before is not valid any more.',
+            object({ namespace: TEXT }),
+          ),
+          headers: setCookie,
+        },
+        '401': failure('Unauthenticated'),
+        '403': failure('Forbidden'),
+        '404': failure('NotFound'),
+        '422': failure('Invalid'),
+        default: failure('Failure'),
+      },
+    }),
     operation('logout', 'logout', 'Ends the session', {
       responses: {
         '204': { description: 'The cookie is gone.', headers: setCookie },

@@ -39,6 +39,8 @@ export const HOST_ROUTES = {
   config: { part: 'session', path: '/config', methods: ['GET'] },
   login: { part: 'session', path: '/login', methods: ['POST'], publicUnits: LOGIN_UNITS },
   logout: { part: 'session', path: '/logout', methods: ['POST'] },
+  /** Continues a session in another namespace: checks a token, and signs one. */
+  namespace: { part: 'session', path: '/namespace', methods: ['POST'], publicUnits: LOGIN_UNITS },
   /** Where the dashboard sends a browser that logs in at the issuer, and where it comes back to. */
   issuerLogin: { part: 'issuer', path: '/oidc/login', methods: ['GET'], publicUnits: LOGIN_UNITS },
   issuerCallback: { part: 'issuer', path: '/oidc/callback', methods: ['GET'], publicUnits: LOGIN_UNITS },

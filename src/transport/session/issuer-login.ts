@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import type { OidcLogin, OidcSettings } from '../../config/oidc-settings.js';
 import type { Principal } from '../../contract/call/handler.js';
+import type { RoleTable } from '../../contract/call/scopes.js';
 import type { BearerTokens } from '../auth/bearer-tokens.js';
 import type { IssuerMetadata } from '../auth/issuer-documents.js';
 import { hasRoles, tokenPrincipal } from '../auth/token-rights.js';
@@ -41,12 +42,14 @@ export interface IssuerLoginOptions {
   readonly login: OidcLogin;
   readonly keys: { metadata(): Promise<IssuerMetadata> };
   readonly tokens: Pick<BearerTokens, 'claimsOf'>;
+  /** What the roles may do. */
+  readonly roles?: RoleTable;
   /** Secret of the sessions. */
   readonly secret: string;
 }
 
 export function createIssuerLogin(options: IssuerLoginOptions): IssuerLogin {
-  const { settings, login, keys, tokens, secret } = options;
+  const { settings, login, keys, tokens, roles, secret } = options;
   const { issuer, audience, rights, clockToleranceMs } = settings;
   const flows = createLoginFlows(secret, () => Date.now());
   const client: oauth.Client = {
@@ -85,10 +88,10 @@ export function createIssuerLogin(options: IssuerLoginOptions): IssuerLogin {
   /** The ID token proves who it is. Some issuers write roles into access tokens only. */
   async function principalOf(reply: oauth.TokenEndpointResponse): Promise<Principal> {
     const claims = await tokens.claimsOf(reply.id_token ?? '', login.clientId);
-    if (hasRoles(claims, rights)) return tokenPrincipal(claims, rights, issuer, claims.exp * 1000);
+    if (hasRoles(claims, rights)) return tokenPrincipal(claims, rights, issuer, claims.exp * 1000, roles);
     const access = await tokens.claimsOf(reply.access_token, audience).catch(() => claims);
     const used = access.sub === claims.sub ? access : claims;
-    return tokenPrincipal(used, rights, issuer, Math.min(claims.exp, used.exp) * 1000);
+    return tokenPrincipal(used, rights, issuer, Math.min(claims.exp, used.exp) * 1000, roles);
   }
 
   return {

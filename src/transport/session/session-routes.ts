@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ServiceError } from '../../contract/errors/service-error.js';
+import { callerError, ServiceError } from '../../contract/errors/service-error.js';
 import { text } from '../../contract/input/fields.js';
 import { parseInput } from '../../contract/input/parse-input.js';
 import type { Entrance } from '../admission/entrance.js';
@@ -34,9 +34,12 @@ export interface SessionRouteOptions {
 
 /** Most characters of a host name in the log. */
 const MAX_LOGGED_HOST = 255;
+/** As of every namespace. */
+const MAX_NAMESPACE_LENGTH = 63;
 /** Largest body of a login, in bytes: a key is a short text. */
 const MAX_LOGIN_BYTES = 16 * 1024;
 const LOGIN_INPUT = z.object({ api_key: text() });
+const NAMESPACE_INPUT = z.object({ namespace: text({ min: 1, max: MAX_NAMESPACE_LENGTH }) });
 
 /** The routes of a web console for the authentication settings, login and logout. All are public. */
 export async function registerSessionRoutes(
@@ -74,7 +77,7 @@ export async function registerSessionRoutes(
     return entrance.guess('call', request.ticket, apiKey, () => authenticator.find(apiKey)) !== undefined;
   }
 
-  const at = (name: 'config' | 'login' | 'logout') => {
+  const at = (name: 'config' | 'login' | 'logout' | 'namespace') => {
     const [method = 'GET'] = HOST_ROUTES[name].methods;
     const url = hostPath(name, prefix);
     return { method, url, config: { callRoute: publicRoute(host, method, url) } };
@@ -121,6 +124,23 @@ export async function registerSessionRoutes(
   });
 
   scope.route({
+    ...at('namespace'),
+    bodyLimit: MAX_LOGIN_BYTES,
+    onRequest: refuseForeign,
+    handler: async (request, reply) => {
+      const body = readBody(request, 'refuse');
+      if ('problem' in body) throw body.problem;
+      const { namespace } = parseInput(NAMESPACE_INPUT, body.value);
+      const { session } = credentials.ofRest(request);
+      if (session === undefined) throw noSession();
+      const { token, seconds } = await authenticator.switchNamespace(session, namespace);
+      return notStored(reply)
+        .header('set-cookie', sessionCookie(token, seconds, isForHttpsOnly(request, debug)))
+        .send({ namespace });
+    },
+  });
+
+  scope.route({
     ...at('logout'),
     onRequest: refuseForeign,
     handler: async (request, reply) => {
@@ -130,6 +150,13 @@ export async function registerSessionRoutes(
       if (session !== undefined) await authenticator.logOut(session.token);
       return reply.code(204).send();
     },
+  });
+}
+
+function noSession(): ServiceError {
+  return callerError('AUTH_MISSING_KEY', {
+    detail: 'Only a browser session can work in another namespace, and this call has none.',
+    hint: 'Log in first. A key, or a token, is for the namespace that it was made for.',
   });
 }
 

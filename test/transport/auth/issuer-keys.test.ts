@@ -111,6 +111,8 @@ describe('verified tokens', () => {
       adminRoles: ['chief'],
       regularRoles: '*',
       agentsClaim: null,
+      roleMap: [],
+      namespaceClaim: null,
       nameClaim: 'https://example.com/name',
     },
     clockToleranceMs: 5_000,

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ANONYMOUS } from '../../../src/contract/call/handler.js';
+import { DEFAULT_NAMESPACE } from '../../../src/contract/call/namespace.js';
+import { scopesOf, scopesOfRole } from '../../../src/contract/call/scopes.js';
 import { alternativeNames } from '../../../src/transport/auth/client-certificate.js';
 import { KeyRing } from '../../../src/transport/auth/key-ring.js';
 import { KeysFileError, readKeysFile } from '../../../src/transport/auth/keys-file.js';
@@ -52,6 +55,10 @@ describe('a keys file', () => {
       keyFingerprint: fingerprintOf('a-key'),
       name: 'billing',
       agents: null,
+      namespace: DEFAULT_NAMESPACE,
+      scopes: scopesOfRole('regular'),
+      role: 'regular',
+      target: null,
     });
     expect(ring.find('hashed')?.principal).toMatchObject({ level: 'admin', name: 'root' });
     expect(ring.find('of-a-variable')?.principal).toMatchObject({ level: 'key', name: null, agents: null });
@@ -61,6 +68,37 @@ describe('a keys file', () => {
     for (const name of allowed) expect(agents?.allows(name)).toBe(true);
     for (const name of ['support-bot-12', 'xbilling-', 'shared', '', 1, null, undefined, ['billing-x']])
       expect(agents?.allows(name)).toBe(false);
+  });
+
+  it('gives keys any role, or scopes that they list, in a namespace', () => {
+    const ring = ringOf({
+      keys: [
+        { name: 'reader', key: 'reader', role: 'viewer', namespace: 'payments' },
+        { name: 'own', key: 'own', scopes: ['evaluate', 'agents.self'] },
+        { name: 'boss', key: 'boss', role: 'operator', namespace: null },
+      ],
+    });
+    const reader = ring.find('reader')?.principal;
+    expect(reader).toMatchObject({ level: 'key', role: 'viewer', namespace: { name: 'payments' } });
+    expect(scopesOf(reader?.scopes ?? 0)).not.toContain('evaluate');
+    const own = ring.find('own')?.principal;
+    expect(own).toMatchObject({ level: 'key', role: null, namespace: { name: 'default' } });
+    expect(scopesOf(own?.scopes ?? 0)).toEqual(['agents.self', 'evaluate']);
+    expect(ring.find('boss')?.principal).toMatchObject({ level: 'admin', role: 'operator' });
+  });
+
+  it('gives a key that changes its role, its scopes or its namespace another principal', () => {
+    const ring = ringOf({ keys: [ENTRY] });
+    const before = ring.find('a-key')?.principal;
+    for (const change of [
+      { role: 'viewer' },
+      { role: undefined, scopes: ['evaluate'] },
+      { namespace: 'payments' },
+    ]) {
+      ring.replace(read({ keys: [{ ...ENTRY, ...change }] }, ring.fixed));
+      expect(ring.isCurrent(before ?? ANONYMOUS)).toBe(false);
+      ring.replace(read({ keys: [ENTRY] }, ring.fixed));
+    }
   });
 
   it('may have no keys: all of them are withdrawn', () => {
@@ -77,8 +115,20 @@ describe('a keys file', () => {
     [{ keys: [SECRET] }, 'keys[0]: must be an object'],
     [{ keys: [ENTRY, { ...ENTRY, key: 'b', name: '' }] }, 'keys[1].name: must be a text of 1 to 128'],
     [{ keys: [{ ...ENTRY, name: 'a\nb' }] }, 'keys[0].name: '],
-    [{ keys: [{ ...ENTRY, role: 'Admin' }] }, 'keys[0].role: must be admin or regular'],
+    [
+      { keys: [{ ...ENTRY, role: 'Admin' }] },
+      'keys[0].role: must be one of agent, viewer, approver, regular, editor, admin, operator',
+    ],
     [{ keys: [{ ...ENTRY, role: undefined }] }, 'keys[0].role: '],
+    [{ keys: [{ ...ENTRY, scopes: ['evaluate'] }] }, 'keys[0]: must have one of role and scopes, not both'],
+    [{ keys: [{ ...ENTRY, role: undefined, scopes: [] }] }, 'keys[0].scopes: must be a list of scopes'],
+    [
+      { keys: [{ ...ENTRY, role: undefined, scopes: ['evaluate', 'all'] }] },
+      'keys[0].scopes[1]: must be one of',
+    ],
+    [{ keys: [{ ...ENTRY, role: undefined, scopes: 'evaluate' }] }, 'keys[0].scopes: '],
+    [{ keys: [{ ...ENTRY, namespace: 'Not A Name' }] }, 'keys[0].namespace: must be the name of a namespace'],
+    [{ keys: [{ ...ENTRY, namespace: '' }] }, 'keys[0].namespace: '],
     [{ keys: [{ ...ENTRY, key: undefined }] }, 'keys[0]: must have exactly one of key, sha256, certificate'],
     [{ keys: [{ ...ENTRY, sha256: sha256('b') }] }, 'keys[0]: must have exactly one of'],
     [{ keys: [{ ...ENTRY, key: ` ${SECRET}` }] }, 'keys[0].key: must be a text without blanks at its ends'],

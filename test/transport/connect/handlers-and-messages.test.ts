@@ -117,6 +117,7 @@ beforeAll(async () => {
       streamWindow: 5,
       revision: () => 7,
       state,
+      namespaces: { known: () => true, displayName: (name) => name, names: () => ['default'] },
     }),
     ...createProblems({
       ...options,
