@@ -6,10 +6,7 @@ import { runOn } from './databases.js';
 /** Runs SQL on a database behind the back of the service that uses it, over a connection of its own. */
 export async function executeSql(databaseUrl: string, sql: string): Promise<void> {
   if (databaseUrl.startsWith('postgres')) return runOn(databaseUrl, sql);
-  const path = databaseUrl.startsWith('file:///')
-    ? fileURLToPath(databaseUrl)
-    : databaseUrl.replace(/^file:/, '');
-  const connection = openSqliteConnection(path, 'writer');
+  const connection = openSqliteConnection(fileOf(databaseUrl), 'writer');
   try {
     // The service may be writing for longer than it waits itself.
     connection.execute('PRAGMA busy_timeout = 60000');
@@ -19,6 +16,8 @@ export async function executeSql(databaseUrl: string, sql: string): Promise<void
     connection.close();
   }
 }
+
+const fileOf = (url: string) => (url.startsWith('file:///') ? fileURLToPath(url) : url.replace(/^file:/, ''));
 
 /** A text as an SQL literal. */
 export function sqlText(text: string): string {
@@ -38,8 +37,16 @@ export function damageAgent(databaseUrl: string, agentName: string, data: string
   );
 }
 
-/** The first row of a query on a PostgreSQL database. */
+/** The first row of a query on a database. */
 export async function queryRow(url: string, sql: string): Promise<unknown[]> {
+  if (!url.startsWith('postgres')) {
+    const connection = openSqliteConnection(fileOf(url), 'reader');
+    try {
+      return connection.execute(sql).rows[0] ?? [];
+    } finally {
+      connection.close();
+    }
+  }
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
