@@ -51,8 +51,8 @@ const isSearched = (rpc: string) => {
 const PLAYED = STEPS.filter(({ expected }) => 'reply' in expected);
 const RPCS = [...new Set(PLAYED.map(({ rpc }) => rpc))].filter(isSearched);
 
-/** Searches may refuse filters that they do not know, which would find what is not looked for. */
-const MAY_REFUSE = /^(?:Observability|Audit)Service\./;
+/** Searches may refuse filters that they do not know, which would find what is not looked for; others do as clients expect. */
+const MAY_REFUSE = /^(?:Observability|Audit)Service\.|\.CloneAndBindControl$/;
 const TOLD = /unknown (?:field with the number 5000|member|filter)/;
 
 type Send = (url: string, step: Step, isFuture: boolean) => Promise<string>;
