@@ -13,6 +13,8 @@ import {
 import type { Json } from '../support/wire-shape.js';
 import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
 import { AUDIT_STEPS } from './every-rpc.audit.js';
+import { AUTH_STEPS } from './every-rpc.auth.js';
+import { BINDING_STEPS } from './every-rpc.bindings.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
 import { LABEL_STEPS } from './every-rpc.labels.js';
 import { NAMESPACE_STEPS } from './every-rpc.namespaces.js';
@@ -633,5 +635,7 @@ export const STEPS: readonly Step[] = [
   ...RESOURCE_STEPS,
   ...LABEL_STEPS,
   ...AUDIT_STEPS,
+  ...AUTH_STEPS,
+  ...BINDING_STEPS,
   ...NAMESPACE_STEPS,
 ];

@@ -14,7 +14,14 @@ import {
 } from '../support/protocol-clients.js';
 import { startService, type TestService } from '../support/service.js';
 import { STEPS } from './every-rpc.steps.js';
-import { ADMIN_KEY, evaluation, OPERATOR_KEY, READER_KEY, type Step } from './every-rpc.support.js';
+import {
+  ADMIN_KEY,
+  evaluation,
+  OPERATOR_KEY,
+  READER_KEY,
+  type Step,
+  TOKEN_SETTINGS,
+} from './every-rpc.support.js';
 
 /** The stream that the script itself is played over, after it. */
 const STREAM = 'EvaluationService.EvaluateStream';
@@ -22,6 +29,7 @@ const RPCS = SERVICES.flatMap((service) =>
   service.methods.map(({ name, methodKind }) => ({ rpc: `${service.name}.${name}`, name, methodKind })),
 );
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]{43}$/;
 const HASH = /^[0-9a-f]{64}$/;
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z$/;
 const NAIVE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?$/;
@@ -62,6 +70,7 @@ describeOnEachDatabase('every RPC', (freshDatabaseUrl, kind) => {
       SERVICE_API_KEYS: READER_KEY,
       SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
       SERVICE_OPERATOR_API_KEYS: OPERATOR_KEY,
+      ...TOKEN_SETTINGS,
     });
 
   /** How the script goes over REST over HTTP/1.1: what every other protocol is held against. */
@@ -156,14 +165,19 @@ function alike(outcome: Outcome | undefined): unknown {
   return JSON.parse(JSON.stringify(outcome.reply), (key, value: unknown) => {
     if (key === 'control_execution_id') return UUID.test(String(value)) ? 'an id' : value;
     // The JSON routes print these only if they are asked for: evaluation-options.test.ts.
-    if (['outcome', 'decision_id', 'selected_controls', 'evaluated_controls', 'skipped_controls'].includes(key)) return undefined;
+    if (
+      ['outcome', 'decision_id', 'selected_controls', 'evaluated_controls', 'skipped_controls'].includes(key)
+    )
+      return undefined;
     if (key.endsWith('hash') && HASH.test(String(value))) return 'a hash';
     if (key === 'request_id' && UUID.test(String(value))) return 'an id';
+    if (key === 'token' && TOKEN.test(String(value))) return 'a token';
     if (key === 'time' && ZONED_TIME.test(String(value))) return 'a time with its zone';
     if (key === 'duration_us' && typeof value === 'number' && value >= 0) return 'a duration';
     if (key === 'created_at' && NAIVE_TIME.test(String(value))) return 'a time';
     if (['timestamp', 'counted_since'].includes(key) && UTC_TIME.test(String(value))) return 'a time in UTC';
     if (key.endsWith('_time') && TIMESTAMP.test(String(value))) return 'a time in UTC';
+    if (key === 'expires_at' && UTC_TIME.test(String(value))) return 'a time in UTC';
     if (key.endsWith('ed_at') && ZONED_TIME.test(String(value))) return 'a time with its zone';
     return value;
   });
