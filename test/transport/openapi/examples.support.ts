@@ -15,6 +15,8 @@ const LINKS = 2;
 function turnOf({ operationId, method, path, ...operation }: PlacedOperation): number {
   const rpc = RPCS.get(operationId);
   const parts = path.split('/').length;
+  // The namespace exists by then, and still.
+  if (operationId === 'switchNamespace') return 4;
   if (rpc === undefined) return 0;
   // Links, before what they link.
   if (method === 'DELETE') return parts > RESOURCE ? 5 : 6;
