@@ -14,6 +14,7 @@ import type { Json } from '../support/wire-shape.js';
 import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
 import { AUDIT_STEPS } from './every-rpc.audit.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
+import { KEY_STEPS } from './every-rpc.keys.js';
 import { LABEL_STEPS } from './every-rpc.labels.js';
 import { NAMESPACE_STEPS } from './every-rpc.namespaces.js';
 import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
@@ -634,4 +635,5 @@ export const STEPS: readonly Step[] = [
   ...LABEL_STEPS,
   ...AUDIT_STEPS,
   ...NAMESPACE_STEPS,
+  ...KEY_STEPS,
 ];
