@@ -28,7 +28,7 @@ export const KEY_STEPS: readonly Step[] = [
       { ...ONCE, name: 'other' },
       refusal('IDEMPOTENCY_CONFLICT', 409, 'FailedPrecondition', ['idempotency_key idempotency_conflict']),
     ],
-    ['demands a name', { role: 'agent' }, 'name missing'],
+    ['demands a name', { name: ' ', role: 'agent' }, 'name string_too_short'],
     ['demands a role or scopes', { name: 'x' }, 'role missing'],
     ['takes one of them', { name: 'x', role: 'agent', scopes: ['evaluate'] }, 'scopes value_error'],
     ['refuses an unknown role', { name: 'x', role: 'boss' }, 'role enum'],
