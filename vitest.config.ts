@@ -24,23 +24,40 @@ function testFilesIn(folder: string): string[] {
 
 /** Parts of the paths of the slowest files, the slowest first. */
 const SLOW = [
+  'test/e2e/last-known-good.',
+  'test/dashboard/overview-and-agents.',
+  'test/cluster/',
   'test/e2e/every-rpc.',
   'test/packages/installed.',
-  'test/e2e/last-known-good.',
-  'test/fleet/',
-  'test/cluster/',
   'test/dashboard/every-page.',
-  'test/app/shutdown.',
-  'test/transport/http/body-bytes.',
-  'test/e2e/storage-faults.',
   'test/operations/',
-  'test/packages/',
-  'test/image/',
+  'test/e2e/storage-faults.',
+  'test/app/',
+  'test/fleet/',
   'test/dashboard/',
+  'test/attack/',
+  'test/transport/http/body-bytes.',
+  'test/e2e/stream-ends.',
+  'test/compatibility/concurrent-clients.',
+  'test/packages/',
   'test/e2e/migrate-command.',
   'test/evaluators/custom/',
-  'test/app/',
+  'test/transport/lane/web-lane.',
+  'test/database/outage-runs.',
+  'test/last-known-good/',
+  'test/transport/event-reading/',
+  'test/process/',
+  'test/e2e/evaluator-processes.',
+  'test/e2e/export-events.',
+  'test/events/event-faults.',
+  'test/events/sinks/',
+  'test/events/events-crash.',
   'test/bad-input/',
+  'test/image/',
+  'test/contract/changes-of-the-tree.',
+  'test/audit/',
+  'test/client/rolling-restart.',
+  'packages/json-schema/',
 ];
 
 const common = {
@@ -72,8 +89,8 @@ export default defineConfig({
       'test/support/database-templates-global-setup.ts',
       'test/support/packages-global-setup.ts',
     ],
-    // One more than there are cores on a small machine, and no more: many files wait for processes most of the time.
-    maxWorkers: 3,
+    // Twice as many as there are cores on a small machine: many files wait for processes and pages most of the time.
+    maxWorkers: 4,
     sequence: { sequencer: SlowFirst },
     projects: [
       {

@@ -32,7 +32,8 @@ const vitest = path.join(
 /** Beside this process, which reads what the server prints. */
 function runVitest(args, url) {
   return new Promise((resolve) => {
-    const environment = { ...process.env, TEST_CLICKHOUSE_URL: url };
+    // The server runs one query after the other: more workers would wait for each other.
+    const environment = { VITEST_MAX_WORKERS: '2', ...process.env, TEST_CLICKHOUSE_URL: url };
     const run = spawn(process.execPath, [vitest, 'run', ...args], { stdio: 'inherit', env: environment });
     run.once('exit', (code) => resolve(code ?? 1));
   });

@@ -2,7 +2,9 @@
  * The evaluation of this service behind @grpc/grpc-js: the same core, program and codec, so that the transport is the
  * only difference.
  */
+
 import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { DEFAULT_NAMESPACE } from '../../dist/src/contract/call/namespace.js';
 import { createEvaluationService } from '../../dist/src/decisions/evaluation-service.js';
 import { LoadedProgram } from '../../dist/src/decisions/loaded-program.js';
 import { createRandomIds } from '../../dist/src/decisions/random-id.js';

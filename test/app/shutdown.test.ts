@@ -47,23 +47,20 @@ describe('a service that receives a stop signal', () => {
 
   // Fifty stops are in test/long/shutdown.long.ts.
   it.each([1, 2])('breaks no call of a client that keeps its connection: %i workers', async (workers) => {
-    for (let stops = 0; stops < 2; stops += 1) {
-      await start(30, { SERVICE_WORKERS: String(workers) });
-      const seen = await loadUntilRefused({
-        url,
-        agentName: AGENT,
-        clients: { REST: 20, 'gRPC-Web': 4, gRPC: 4 },
-        answeredBefore: 200,
-        stop: () => service.process.kill('SIGTERM'),
-      });
-      expect(Object.values(seen).flatMap(({ errors }) => errors)).toEqual([]);
-      expect(seen.REST.closes).toBeGreaterThanOrEqual(20);
-      expect(seen['gRPC-Web'].closes).toBeGreaterThanOrEqual(4);
-      expect(await service.ended).toEqual({ code: 0, signal: null });
-      const log = path.join(service.directory, 'data', 'service.db-wal');
-      expect(statSync(log, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
-      await service.dispose();
-    }
+    await start(30, { SERVICE_WORKERS: String(workers) });
+    const seen = await loadUntilRefused({
+      url,
+      agentName: AGENT,
+      clients: { REST: 20, 'gRPC-Web': 4, gRPC: 4 },
+      answeredBefore: 200,
+      stop: () => service.process.kill('SIGTERM'),
+    });
+    expect(Object.values(seen).flatMap(({ errors }) => errors)).toEqual([]);
+    expect(seen.REST.closes).toBeGreaterThanOrEqual(20);
+    expect(seen['gRPC-Web'].closes).toBeGreaterThanOrEqual(4);
+    expect(await service.ended).toEqual({ code: 0, signal: null });
+    const log = path.join(service.directory, 'data', 'service.db-wal');
+    expect(statSync(log, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
   });
 
   /** A JSON request of which the service has seen the headers; `finish` sends the body. */

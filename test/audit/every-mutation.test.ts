@@ -7,7 +7,7 @@ import type { AuditStore } from '../../src/audit/audit-store.js';
 import { verifyPart } from '../../src/audit/verify-chain.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { STEPS } from '../e2e/every-rpc.steps.js';
-import { ADMIN_KEY, READER_KEY } from '../e2e/every-rpc.support.js';
+import { ADMIN_KEY, READER_KEY, TOKEN_SETTINGS } from '../e2e/every-rpc.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient, SERVICES } from '../support/protocol-clients.js';
 import { denyWord } from '../support/seed.js';
@@ -81,6 +81,7 @@ describeOnEachDatabase('a mutation', (freshDatabaseUrl) => {
     DATABASE_URL: await freshDatabaseUrl(),
     SERVICE_API_KEY_ENABLED: 'true',
     SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
+    ...TOKEN_SETTINGS,
   }));
   beforeAll(async () => {
     database = await openDatabase({ url: service.databaseUrl, migrate: false });

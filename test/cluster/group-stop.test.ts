@@ -25,6 +25,10 @@ const services = openedInTest<ServiceProcess>((one) => one.dispose());
 describe('all processes of a service that receive a stop signal at once end with 0', () => {
   it.each(Object.keys(MOMENTS) as Moment[])('%s', async (moment) => {
     expect(await stopGroup({ compiled, moment, signals: ['SIGINT'] })).toEqual(CLEAN_END);
+  });
+
+  // Every moment with every pair is in test/long/ctrl-c.long.ts.
+  it.each(['while it serves', 'while its workers are started'] as const)('%s, by two', async (moment) => {
     expect(await stopGroup({ compiled, moment, signals: ['SIGTERM', 'SIGINT'] })).toEqual(CLEAN_END);
   });
 });

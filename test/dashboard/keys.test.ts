@@ -39,7 +39,7 @@ describeOnSqlite('keys in the dashboard', (freshDatabaseUrl) => {
       expect(await page.getByRole('radio', { name: 'operator' }).isDisabled()).toBe(true);
       await page.getByRole('button', { name: 'Create the key' }).click();
       await page.getByRole('alert').getByText('The key needs a name.').waitFor();
-      await page.getByLabel('Name').fill('reports');
+      await page.getByLabel('Name', { exact: true }).fill('reports');
       await page.getByLabel('Owner: who is responsible for it').fill('team finance');
       await page.getByRole('radio', { name: 'viewer' }).check();
       await page.getByRole('button', { name: 'Create the key' }).click();
@@ -120,7 +120,7 @@ describeOnSqlite('keys in the dashboard', (freshDatabaseUrl) => {
         await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
         await settled(page);
         expect([await axeViolations(page), await overflow(page)]).toEqual([[], 0]);
-        await page.getByLabel('Name').focus();
+        await page.getByLabel('Name', { exact: true }).focus();
         await page.keyboard.type('by keyboard');
         await page.keyboard.press('Tab');
         await page.keyboard.press('Tab');

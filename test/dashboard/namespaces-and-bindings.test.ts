@@ -42,10 +42,10 @@ describeOnSqlite('namespaces and targets in the dashboard', (freshDatabaseUrl) =
       async ({ page }) => {
         await rowOf(page, 'Namespaces', 'default').getByText('always there').waitFor();
         await page.getByLabel('New namespace').fill('Not A Name');
-        await page.getByRole('button', { name: 'Create' }).click();
+        await page.getByRole('button', { name: 'Create', exact: true }).click();
         await page.getByRole('alert').waitFor();
         await page.getByLabel('New namespace').fill('team-life');
-        await page.getByRole('button', { name: 'Create' }).click();
+        await page.getByRole('button', { name: 'Create', exact: true }).click();
         const row = rowOf(page, 'Namespaces', 'team-life');
         await row.waitFor();
         expect(await page.getByRole('button', { name: 'Delete default' }).count()).toBe(0);
@@ -111,7 +111,7 @@ describeOnSqlite('namespaces and targets in the dashboard', (freshDatabaseUrl) =
         await page.getByLabel('Save these filters as').fill('my bots');
         await page.getByRole('button', { name: 'Save' }).click();
         await page.goto(address(`/playground?agent=${AGENT}`));
-        await page.getByLabel('Step').fill('{"type":"tool","name":"of default","input":{}}');
+        await page.getByLabel('Step, as JSON').fill('{"type":"tool","name":"of default","input":{}}');
         await page.getByText('The step is kept as a draft in this browser.').waitFor();
 
         const other = await page.context().newPage();
@@ -130,7 +130,7 @@ describeOnSqlite('namespaces and targets in the dashboard', (freshDatabaseUrl) =
 
         await page.goto(address('/playground'));
         await settled(page);
-        expect(await page.getByLabel('Step').inputValue()).not.toContain('of default');
+        expect(await page.getByLabel('Step, as JSON').inputValue()).not.toContain('of default');
         expect(await page.getByRole('dialog').count()).toBe(0);
         await page.goto(address('/agents'));
         await page.getByRole('button', { name: 'Views' }).click();
@@ -147,7 +147,7 @@ describeOnSqlite('namespaces and targets in the dashboard', (freshDatabaseUrl) =
           .getByText(/^You have an unsaved draft/)
           .waitFor();
         await page.getByRole('button', { name: 'Continue' }).click();
-        expect(await page.getByLabel('Step').inputValue()).toContain('of default');
+        expect(await page.getByLabel('Step, as JSON').inputValue()).toContain('of default');
         expect(problems).toEqual([]);
       },
       operator,
@@ -206,9 +206,9 @@ describeOnSqlite('namespaces and targets in the dashboard', (freshDatabaseUrl) =
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Type of the target').fill('project');
       await dialog.getByLabel('Id of the target').fill('shop');
-      await dialog.getByLabel('Name of the clone').fill('watch-refunds of the shop');
+      await dialog.getByLabel('Name of the clone').fill('watch-refunds-shop');
       await dialog.getByRole('button', { name: 'Clone and bind' }).click();
-      await heading(page, 'watch-refunds of the shop').waitFor();
+      await heading(page, 'watch-refunds-shop').waitFor();
       await rowOf(page, targets, 'shop').waitFor();
 
       // Its deletion says which bindings go with it.
@@ -221,7 +221,7 @@ describeOnSqlite('namespaces and targets in the dashboard', (freshDatabaseUrl) =
         .click();
       await heading(page, 'Controls').waitFor();
       await page.getByRole('button', { name: 'Undo' }).click();
-      await page.getByText('watch-refunds of the shop is there again').waitFor();
+      await page.getByText('watch-refunds-shop is there again').waitFor();
       const again = await bindings().listControlBindings({ targetType: 'project', targetId: 'shop' });
       expect(again.bindings).toMatchObject([{ enabled: true }]);
     });

@@ -13,6 +13,8 @@ import {
 import type { Json } from '../support/wire-shape.js';
 import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
 import { AUDIT_STEPS } from './every-rpc.audit.js';
+import { AUTH_STEPS } from './every-rpc.auth.js';
+import { BINDING_STEPS } from './every-rpc.bindings.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
 import { KEY_STEPS } from './every-rpc.keys.js';
 import { LABEL_STEPS } from './every-rpc.labels.js';
@@ -634,6 +636,8 @@ export const STEPS: readonly Step[] = [
   ...RESOURCE_STEPS,
   ...LABEL_STEPS,
   ...AUDIT_STEPS,
+  ...AUTH_STEPS,
+  ...BINDING_STEPS,
   ...NAMESPACE_STEPS,
   ...KEY_STEPS,
 ];

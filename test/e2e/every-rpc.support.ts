@@ -6,6 +6,12 @@ export const READER_KEY = 'reader-key';
 export const ADMIN_KEY = 'admin-key';
 export const OPERATOR_KEY = 'operator-key';
 
+/** Settings of the service that the calls go to: it makes runtime tokens, and takes keys for evaluations as well. */
+export const TOKEN_SETTINGS = {
+  SERVICE_RUNTIME_TOKEN_SECRETS: 'a-secret-of-tokens-with-32-bytes',
+  SERVICE_RUNTIME_AUTH_MODE: 'both',
+};
+
 /** One call of the script. */
 export interface Step {
   readonly rpc: string;

@@ -19,7 +19,7 @@ import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-tr
 import { startService } from '../support/service.js';
 import { describeServiceOnSqlite } from '../support/service-suite.js';
 import { STEPS } from './every-rpc.steps.js';
-import { ADMIN_KEY, READER_KEY, type Step } from './every-rpc.support.js';
+import { ADMIN_KEY, OPERATOR_KEY, READER_KEY, type Step, TOKEN_SETTINGS } from './every-rpc.support.js';
 
 const AGENT = 'future-agent-01';
 const WARNING = 'x-service-warning';
@@ -52,7 +52,7 @@ const PLAYED = STEPS.filter(({ expected }) => 'reply' in expected);
 const RPCS = [...new Set(PLAYED.map(({ rpc }) => rpc))].filter(isSearched);
 
 /** Searches may refuse filters that they do not know, which would find what is not looked for. */
-const MAY_REFUSE = /^(?:Observability|Audit)Service\./;
+const MAY_REFUSE = /^(?:Observability|Audit|Auth)Service\./;
 const TOLD = /unknown (?:field with the number 5000|member|filter)/;
 
 type Send = (url: string, step: Step, isFuture: boolean) => Promise<string>;
@@ -96,6 +96,8 @@ describeOnSqlite('members that no RPC knows', (freshDatabaseUrl) => {
         SERVICE_API_KEY_ENABLED: 'true',
         SERVICE_API_KEYS: READER_KEY,
         SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
+        SERVICE_OPERATOR_API_KEYS: OPERATOR_KEY,
+        ...TOKEN_SETTINGS,
       });
       for (const step of PLAYED) {
         // Once for each RPC: an update that would change nothing but what is unknown is refused.

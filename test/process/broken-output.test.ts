@@ -20,7 +20,7 @@ describe.each([
 ])('a service with a %s log', (_name, json) => {
   it.each(READERS)('whose reader %s serves on and stops on a signal', async (_what, requests, breakOff) => {
     const service = await spawnService(compiled, {
-      environment: { SERVICE_LOG_JSON: json, SERVICE_LOG_LEVEL: 'debug', SERVICE_DRAIN_SECONDS: '1' },
+      environment: { SERVICE_LOG_JSON: json, SERVICE_LOG_LEVEL: 'debug', SERVICE_DRAIN_SECONDS: '0' },
     });
     onTestFinished(() => service.dispose());
     onTestFinished(() => void service.process.stdout?.resume());

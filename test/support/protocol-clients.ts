@@ -25,6 +25,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { AuthService } from '../../gen/proto/enforcement/v1/auth_service_pb.js';
+import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
@@ -49,6 +50,7 @@ import { comparable, type Encoding, timeParts, toWire } from './wire-shape.js';
 export const SERVICES = [
   AgentService,
   ControlService,
+  ControlBindingService,
   PolicyService,
   ServerService,
   KeyService,

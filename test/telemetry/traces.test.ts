@@ -86,6 +86,7 @@ describe.concurrent('traces', () => {
       expect(span?.attributes).toEqual({
         'gen_ai.operation.name': 'run_guardrail',
         'gen_ai.agent.name': AGENT,
+        'control_enforcement.namespace': 'default',
         'gen_ai.conversation.id': 'session-1',
         'gen_ai.guardrail.target.type': 'input',
         'gen_ai.guardrail.verdict.type': 'allow',

@@ -86,7 +86,7 @@ export function createEventEstimate(options: EstimateOptions): EventSearch['esti
   }
 
   return async (filter): Promise<EventCount> => {
-    if (isWhole(filter)) return { events: await countEvents(bulk, namespaces, filter), isExact: true };
+    if (isWhole(filter)) return { events: await countEvents(bulk, filter), isExact: true };
     const counted = await countUpToLimit(filter);
     if (counted <= limits.exact) return { events: counted, isExact: true };
     return { events: Math.max(counted, await beyondLimit(filter)), isExact: false };

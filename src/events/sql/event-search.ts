@@ -8,7 +8,6 @@ import { countEvents } from './count-events.js';
 import { sqlConditionsOf } from './event-conditions.js';
 import { hasMore, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent } from './event-row.js';
-import { createNamespaceCounts, type NamespaceCounts } from './namespace-events.js';
 import { ALL_EVENTS } from './segment-tables.js';
 
 /** Latest first. */
@@ -17,7 +16,6 @@ const ORDER = Prisma.sql`"time_us" DESC, "position" DESC`;
 export function createEventSearch(
   bulk: Pick<BulkDatabase, 'read'>,
   partLimits: PartLimits = PART_LIMITS,
-  namespaces: NamespaceCounts = createNamespaceCounts(),
 ): Omit<EventSearch, 'estimate'> {
   const walk = createWalks();
 
@@ -46,7 +44,7 @@ export function createEventSearch(
       );
       return pageOf(rows.map(readEvent), limit);
     },
-    count: (filter) => countEvents(bulk, namespaces, filter),
+    count: (filter) => countEvents(bulk, filter),
     async *walk(filter) {
       const conditions = sqlConditionsOf(filter);
       if (conditions === 'nothing') return;

@@ -21,20 +21,18 @@ export function totalOf(namespace: EventScope): Prisma.Sql {
 }
 
 /**
- * Counts by conditions that an index alone can answer: it has no agent. While no other namespace has events, those of
+ * Counts up to a limit by conditions that an index alone can answer: it has no agent. While no other namespace has events, those of
  * `default` are counted without the condition on the agent. The statement that counts tells in its own view whether
  * that is so; if it is not, it is repeated with the condition.
  */
 export interface NamespaceCounts {
   /**
    * Calls `read` with the conditions of a filter. It resolves with a number and the value of `HAS_OTHERS` in the same
-   * statement, or with undefined to be called again.
+   * statement.
    */
   count(
     filter: EventFilter,
-    read: (
-      conditions: readonly Prisma.Sql[],
-    ) => Promise<readonly [count: number, hasOthers: number] | undefined>,
+    read: (conditions: readonly Prisma.Sql[]) => Promise<readonly [count: number, hasOthers: number]>,
   ): Promise<number>;
 }
 
@@ -49,9 +47,7 @@ export function createNamespaceCounts(): NamespaceCounts {
         const isAssumed = isDefault && !hadOthers;
         const conditions = sqlConditionsOf(filter, isAssumed);
         if (conditions === 'nothing') return 0;
-        const found = await read(conditions);
-        if (found === undefined) continue;
-        const [count, hasOthers] = found;
+        const [count, hasOthers] = await read(conditions);
         if (isDefault) hadOthers = hasOthers === 1;
         if (!isAssumed || !hadOthers) return count;
       }

@@ -52,7 +52,8 @@ function largeTexts(
 }
 
 describeOnEachDatabase('Every figure of a day', (freshDatabaseUrl, kind) => {
-  // What is recorded concerns events, whose statistics have tests of their own on each database.
+  // What is recorded concerns events, whose statistics have tests of their own on each database; pages show what the
+  // replies say, whatever the database.
   it.each(kind === 'sqlite' ? RECORDS : (['matches'] as const))(
     'is the one of who sent it, with %s recorded',
     async (record) => {
@@ -72,7 +73,7 @@ describeOnEachDatabase('Every figure of a day', (freshDatabaseUrl, kind) => {
         });
         await expectReplies(service.url, log);
         await expectMetrics(service.url, log);
-        await expectPages(service.url, log, record, ids);
+        if (kind === 'sqlite') await expectPages(service.url, log, record, ids);
       } finally {
         day.end();
         await service.stop();
@@ -127,17 +128,20 @@ async function expectPages(
     await settled(page);
   };
   try {
-    for (const range of ['24h', '7d']) {
-      await open(`/?range=${range}`);
+    // What is counted does not depend on what is recorded: one of the modes looks at all ranges and agents.
+    const looksAtAll = record === 'none';
+    if (looksAtAll) {
+      await open('/?range=7d');
       await expect.poll(() => largeFigures(page)).toEqual(largeTexts(figuresOf(log)));
+      await open('/?range=1h');
+      const [hour, before] = [1, 2].map((ago) => {
+        const fromMs = Date.now() - ago * HOUR_MS;
+        return figuresOf(log, undefined, fromMs, fromMs + HOUR_MS);
+      }) as [Figures, Figures];
+      await expect.poll(() => largeFigures(page)).toEqual(largeTexts(hour, before));
     }
-    await open('/?range=1h');
-    const [hour, before] = [1, 2].map((ago) => {
-      const fromMs = Date.now() - ago * HOUR_MS;
-      return figuresOf(log, undefined, fromMs, fromMs + HOUR_MS);
-    }) as [Figures, Figures];
-    await expect.poll(() => largeFigures(page)).toEqual(largeTexts(hour, before));
     await open('/?range=24h');
+    await expect.poll(() => largeFigures(page)).toEqual(largeTexts(figuresOf(log)));
     for (const agent of NAMES) {
       const { evaluated, denied, byError } = figuresOf(log, agent);
       await expect
@@ -157,7 +161,7 @@ async function expectPages(
       const text = `${denied} of ${evaluated}${byError === 0 ? '' : `, ${byError} by error`}`;
       await expect.poll(() => cells(page, 'Agents', agent).then((c) => c.join('|'))).toContain(text);
     }
-    for (const agent of NAMES) {
+    for (const agent of looksAtAll ? NAMES : NAMES.slice(0, 1)) {
       await open(`/agents/${agent}?range=24h`);
       await expect.poll(() => largeFigures(page)).toEqual(largeTexts(figuresOf(log, agent)));
     }

@@ -2,11 +2,13 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import net from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { KafkaConfig } from '../../../src/config/config-sinks.js';
+import { namespaceNamed } from '../../../src/contract/call/namespace.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
 import { createKafkaSink } from '../../../src/events/sinks/kafka-sink.js';
 import type { SinkTimes } from '../../../src/events/sinks/sink-runner.js';
 import { createSqlEventStore } from '../../../src/events/sql/sql-event-store.js';
-import { shownEvent } from '../../../src/events/store/event.js';
+import { forwardedEvent } from '../../../src/events/store/event.js';
+import { keyedEvent } from '../../../src/events/store/event-keys.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
 import { describeOnSqlite } from '../../support/databases.js';
 import { type KafkaBroker, type KafkaBrokerOptions, startKafkaBroker } from '../../support/kafka-broker.js';
@@ -91,13 +93,14 @@ describeOnSqlite('a topic of Kafka', (freshDatabaseUrl) => {
       const event = shown.get(idOf(record));
       if (event === undefined) throw new Error(`${idOf(record)} was never stored`);
       const { position, ...value } = JSON.parse(record.value);
-      expect(value).toEqual(shownEvent(event));
+      expect(value).toEqual(forwardedEvent(event));
       expect(position).toBeGreaterThan(0);
       expect(record.key).toBe(event.agent_name);
       expect(record.headers).toEqual({
         'content-type': 'application/json',
         action: event.action,
         matched: String(event.matched),
+        namespace: 'default',
       });
     }
     for (const partition of to.partitions) {
@@ -106,6 +109,21 @@ describeOnSqlite('a topic of Kafka', (freshDatabaseUrl) => {
       expect(positions).toEqual([...positions].sort((a, b) => a - b));
     }
     expect(to.producers.size).toBe(1);
+  });
+
+  it('names the namespace of each event beside its plain names', async () => {
+    const to = await broker({ partitions: 1 });
+    const event = storedEvent({ control_execution_id: 'of-a-team' });
+    await store.write([store.encode(keyedEvent(event, namespaceNamed('team-a')))]);
+    run(to.port);
+    const [record] = await received(to, 1);
+    expect(record?.key).toBe('team-a/stored-bot-01');
+    expect(record?.headers).toMatchObject({ namespace: 'team-a' });
+    expect(JSON.parse(record?.value ?? '')).toMatchObject({
+      namespace: 'team-a',
+      agent_name: 'stored-bot-01',
+      control_execution_id: 'of-a-team',
+    });
   });
 
   it('has no event twice when acknowledgements are lost', async () => {

@@ -15,7 +15,7 @@ import type { ParquetConfig } from '../../../src/config/config-sinks.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
 import { createParquetSink } from '../../../src/events/sinks/parquet-sink.js';
 import { createSqlEventStore } from '../../../src/events/sql/sql-event-store.js';
-import { type ControlEvent, shownEvent } from '../../../src/events/store/event.js';
+import { type ControlEvent, forwardedEvent } from '../../../src/events/store/event.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
 import { describeOnSqlite } from '../../support/databases.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
@@ -157,7 +157,7 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
     await runner.close();
     const rows = byId(await allRows(filesOf(place)));
     const expected = byId(await allEvents(database));
-    expect(rows.map(shownRow)).toEqual(expected.map(shownEvent));
+    expect(rows.map(shownRow)).toEqual(expected.map(forwardedEvent));
     for (const [index, event] of expected.entries()) {
       const read = rows[index]?.timestamp as Date;
       expect(read.getTime()).toBe(Number(event.timestamp.us / 1_000n));

@@ -47,6 +47,8 @@ import { explainHandler } from '../../../src/explain/explain-handler.js';
 import { createExplainService } from '../../../src/explain/explain-service.js';
 import { createPolicies } from '../../../src/policies/policies.js';
 import { createProblems } from '../../../src/problems/problems.js';
+import { createRuntimeTokens } from '../../../src/runtime-tokens/runtime-tokens.js';
+import { createTokenCodec } from '../../../src/runtime-tokens/token-codec.js';
 import { createServerInfo, type ServerState } from '../../../src/server-info/server-info.js';
 import { isFreeForm } from '../../../src/transport/descriptors/reply-shape.js';
 import { rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
@@ -141,6 +143,13 @@ beforeAll(async () => {
         monotonic: options.now,
       })
     ).handlers,
+    ...createRuntimeTokens({
+      codec: createTokenCodec(['a-secret-of-tokens-with-32-bytes']),
+      ttlSeconds: 300,
+      granted: () => ({ ...ANONYMOUS, keyFingerprint: '0123456789ab' }),
+      rightsOf: () => ({ origin: 'key', endMs: Number.POSITIVE_INFINITY }),
+      now: options.now,
+    }),
     ...createAudit({
       config: { retentionDays: 0 },
       database,

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../../scripts/compose-schema.mjs';
 import { PARAMETER_EXAMPLES } from '../../../src/transport/openapi/parameter-examples.js';
+import { TOKEN_SETTINGS } from '../../e2e/every-rpc.support.js';
 import { describeOnSqlite } from '../../support/databases.js';
 import {
   bodyChecker,
@@ -35,6 +36,7 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
     // The key of the example of the login.
     SERVICE_API_KEYS: 'a-key-of-the-service',
     SERVICE_ADMIN_API_KEYS: 'an-admin-key',
+    ...TOKEN_SETTINGS,
   }));
   const { call } = service;
   beforeAll(async () => {

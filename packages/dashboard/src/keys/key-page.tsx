@@ -89,7 +89,7 @@ function overlapText(until: string | undefined): string {
 function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
   const { owner, namespace, agents, scopes, createdAt, createdBy, rotatedAt, revokedAt } = apiKey;
   return (
-    <>
+    <div className="stack">
       <section className="card" aria-label="Key">
         <dl className="facts">
           <Fact name="State">
@@ -145,7 +145,7 @@ function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
         <h2>What it can do</h2>
         <ScopeList scopes={scopes} />
       </section>
-    </>
+    </div>
   );
 }
 

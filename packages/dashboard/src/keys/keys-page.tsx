@@ -5,7 +5,7 @@ import { FILTERED_BY_CURSOR } from '../data/by-cursor.js';
 import { CallerCard } from '../session/caller-card.js';
 import { useMay } from '../session/session-context.js';
 import { useDebounced } from '../ui/browser/use-debounced.js';
-import { FilterBar, type FilterField } from '../ui/list/filter-fields.js';
+import { type FilterField, FilterFields } from '../ui/list/filter-fields.js';
 import { List } from '../ui/list/list.js';
 import { useAllPages } from '../ui/list/use-all-pages.js';
 import { Page } from '../ui/page/page.js';
@@ -39,9 +39,15 @@ export default function KeysPage() {
         )
       }
     >
-      {mayRead && <Keys />}
-      <CallerCard />
-      <People />
+      <div className="stack">
+        {mayRead && (
+          <section>
+            <Keys />
+          </section>
+        )}
+        <CallerCard />
+        <People />
+      </div>
     </Page>
   );
 }
@@ -86,10 +92,10 @@ function Keys() {
   const isFiltered = name !== '' || state !== '' || role !== '';
   return (
     <>
-      <div className="filter-line">
-        <FilterBar fields={fields} filter={filter} />
+      <search className="filters">
+        <FilterFields fields={fields} filter={filter} />
         <SavedViews page="/keys" />
-      </div>
+      </search>
       <List
         label="Keys"
         what="keys"

@@ -21,7 +21,7 @@ export function ExportNamespace({ name }: { readonly name: string }) {
     save(name, report, signal),
   );
   return (
-    <>
+    <span>
       <button
         type="button"
         aria-label={`Export ${name}`}
@@ -33,7 +33,7 @@ export function ExportNamespace({ name }: { readonly name: string }) {
       <span className={state.kind === 'failed' ? 'problem' : 'muted'} role="status">
         {stateText(state)}
       </span>
-    </>
+    </span>
   );
 }
 
@@ -69,10 +69,10 @@ function stateText(state: ExportState): string {
     case 'idle':
       return '';
     case 'running':
-      return numberOf(state.records, 'record');
+      return ` ${numberOf(state.records, 'record')}`;
     case 'finished':
-      return `${numberOf(state.records, 'record')} saved.`;
+      return ` ${numberOf(state.records, 'record')} saved.`;
     case 'failed':
-      return `No file was saved: ${state.reason}`;
+      return ` No file was saved: ${state.reason}`;
   }
 }

@@ -43,9 +43,13 @@ function Verdict({ verdict }: { readonly verdict: EvaluateResponse }) {
 
 /** How many controls were selected for the step, evaluated, failed and skipped. Nothing if the server does not tell. */
 function CheckedText({ verdict }: { readonly verdict: EvaluateResponse }) {
-  const { selectedControls: selected, evaluatedControls: evaluated, errors } = verdict;
-  if (selected === undefined || evaluated === undefined) return null;
-  const skipped = Math.max(0, selected - evaluated - errors.length);
+  const {
+    selectedControls: selected,
+    evaluatedControls: evaluated,
+    skippedControls: skipped,
+    errors,
+  } = verdict;
+  if (selected === undefined || evaluated === undefined || skipped === undefined) return null;
   return (
     <span className="muted">
       {numberOf(selected, 'control')} selected: {evaluated} evaluated

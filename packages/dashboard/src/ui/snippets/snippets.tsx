@@ -33,7 +33,10 @@ export function Snippets({ label, snippets, readsKey = false }: SnippetsProps) {
           name,
           content: (
             <>
-              <pre className="code">{text}</pre>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+              <pre className="code" tabIndex={0}>
+                {text}
+              </pre>
               <CopyButton label={`Copy as ${name}`} text={text} />
             </>
           ),
