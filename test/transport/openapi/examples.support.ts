@@ -18,7 +18,7 @@ function turnOf({ operationId, method, path, ...operation }: PlacedOperation): n
   // The namespace exists by then, and still.
   if (operationId === 'switchNamespace') return 4;
   if (rpc === undefined) return 0;
-  if (path.endsWith(':delete')) return 5;
+  if (path.endsWith(':delete')) return 8;
   // Links, before what they link.
   if (method === 'DELETE') return parts > RESOURCE ? 5 : 6;
   const isRead = rpc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
