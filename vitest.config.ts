@@ -60,14 +60,7 @@ const SLOW = [
   'packages/json-schema/',
 ];
 
-/**
- * Some 400 processes are started, most of them for a few requests: optimizing what a start calls, and collecting its
- * garbage in small steps, takes a quarter of it.
- */
-const SERVICE_FLAGS = '--interrupt-budget=4000000 --min-semi-space-size=16 --max-semi-space-size=32';
-
 const common = {
-  env: { TEST_SERVICE_FLAGS: SERVICE_FLAGS },
   setupFiles: ['test/support/http2-client-setup.ts', 'test/support/property-seed.ts'],
   // They only end what hangs: tests wait for events, and on a busy machine everything takes its time.
   testTimeout: 600_000,

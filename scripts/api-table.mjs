@@ -20,6 +20,7 @@ const HOST_ROUTES = [
   ['GET', '/api/config', 'test/transport/session/session-routes.test.ts'],
   ['POST', '/api/login', 'test/transport/session/session-routes.test.ts'],
   ['POST', '/api/logout', 'test/transport/session/session-routes.test.ts'],
+  ['POST', '/api/namespace', 'test/transport/auth/namespaces-of-persons.test.ts'],
   ['GET, HEAD', '/openapi.json', 'test/transport/openapi/docs-page.test.ts'],
   ['GET, HEAD', '/docs', 'test/transport/openapi/docs-page.test.ts'],
   ['GET, HEAD', '/redoc', 'test/transport/openapi/docs-page.test.ts'],
@@ -118,13 +119,48 @@ const current = `# The API
 Made from the proto files by \`node scripts/api-table.mjs\`; do not edit. RPC names have \`enforcement.v1.\` in front.
 \`key\` is a regular or an admin key, \`admin\` an admin key; a browser session counts as the key it was made with. Access
 is checked only when keys are enabled. Agents: a key that is limited to agents may make every call (\`any\`), calls that
-name its agents only (\`own\`), or no call (\`none\`). The scope is what a key will need once keys have scopes; nothing
-checks it yet. \`GET /openapi.json\` (committed as [openapi.json](openapi.json)) describes requests and replies, \`/docs\`
+name its agents only (\`own\`), or no call (\`none\`). A caller needs any one of the scopes;
+[security.md](security.md#roles-and-scopes) tells which roles have them. \`GET /openapi.json\` (committed as [openapi.json](openapi.json)) describes requests and replies, \`/docs\`
 shows them. The files \`every-rpc.*\` are steps that \`test/e2e/every-rpc.test.ts\` plays over every protocol, on both
 databases.
 
 ${table}
 `;
+
+/** The table of security.md between its marks: the scopes of every RPC, and the roles that have one of them. */
+async function withRoles(page) {
+  const { ROLES, scopesOf } = await import('../src/contract/call/scopes.ts').catch(
+    () => import('../dist/src/contract/call/scopes.js'),
+  );
+  const { services, registry } = readProto();
+  const scopes = registry.getExtension('enforcement.v1.scopes');
+  const access = registry.getExtension('enforcement.v1.access');
+  const rights = ROLES.map(({ name, scopes: mask }) => ({ name, scopes: scopesOf(mask) }));
+  const rows = services.flatMap((service) =>
+    service.methods.map((method) => {
+      const taken = getOption(method, scopes);
+      const isPublic = access.enum.value[getOption(method, access)].localName === 'PUBLIC';
+      const marks = rights.map((role) =>
+        isPublic || taken.some((scope) => role.scopes.includes(scope)) ? 'yes' : '',
+      );
+      return [`${service.name}.${method.name}`, isPublic ? 'none' : taken.join(' or '), ...marks];
+    }),
+  );
+  const heads = ['RPC', 'Scope', ...rights.map(({ name }) => `\`${name}\``)];
+  const lines = [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  const [begin, end] = ['<!-- roles: begin -->', '<!-- roles: end -->'];
+  const [before, after] = [page.split(begin)[0], page.split(end)[1]];
+  return `${before}${begin}\n\n${lines.join('\n')}\n\n${end}${after}`;
+}
+
+const SECURITY = join(PACKAGE_ROOT, 'docs', 'security.md');
+const security = readFileSync(SECURITY, 'utf8');
+const securityNow = await withRoles(security);
+if (!process.argv.includes('--check')) writeFileSync(SECURITY, securityNow);
+else if (security !== securityNow) {
+  process.stderr.write('docs/security.md is not current: run "node scripts/api-table.mjs"\n');
+  process.exitCode = 1;
+}
 
 if (!process.argv.includes('--check')) {
   mkdirSync(dirname(FILE), { recursive: true });

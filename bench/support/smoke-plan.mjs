@@ -242,6 +242,15 @@ export const SMOKES = [
     ),
   },
   {
+    name: 'keys',
+    environment: { BENCH_ROUNDS: '1', BENCH_BUDGET_MS: '1' },
+    rows: [
+      'service check of 10000 keys / 10 keys',
+      'service 10000 keys taken over at the start',
+      'service 10000 keys taken over after a change',
+    ],
+  },
+  {
     name: 'core',
     environment: { BENCH_ROUNDS: '1', BENCH_BUDGET_MS: '1' },
     flags: ['--no-turbo-inline-js-wasm-calls'],

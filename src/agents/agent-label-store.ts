@@ -142,10 +142,9 @@ export async function countedLabels(
         SELECT "name", "value", "agents",
           ROW_NUMBER() OVER (PARTITION BY "name" ORDER BY "agents" DESC, "value") AS "ordinal"
         FROM (
-          SELECT h."name", h."value", COUNT(*) AS "agents" FROM "agent_labels" h
-          WHERE ${own} AND h."name" IN (
+          SELECT h."name", h."value", COUNT(*) AS "agents" FROM ${own} AND h."name" IN (
             SELECT "name" FROM (
-              SELECT DISTINCT h."name" FROM "agent_labels" h WHERE ${own} ORDER BY h."name" LIMIT ${names}
+              SELECT DISTINCT h."name" FROM ${own} ORDER BY h."name" LIMIT ${names}
             ) AS "first")
           GROUP BY h."name", h."value") AS "counted") AS "ranked"
       WHERE "ordinal" <= ${values}`,
@@ -160,9 +159,10 @@ export async function countedLabels(
 /** Labels `h` of agents of a namespace. Where all agents are of `default`, not one of them is looked at. */
 function ofNamespace({ name, isDefault }: Namespace): Prisma.Sql {
   if (!isDefault) {
-    return Prisma.sql`h."agent_id" IN (SELECT a."id" FROM "agents" a WHERE a."namespace" = ${name})`;
+    return Prisma.sql`
+      "agents" a JOIN "agent_labels" h ON h."agent_id" = a."id" WHERE a."namespace" = ${name}`;
   }
-  return Prisma.sql`(
+  return Prisma.sql`"agent_labels" h WHERE (
     NOT EXISTS (SELECT 1 FROM "agents" o WHERE o."namespace" < ${name} OR o."namespace" > ${name})
     OR EXISTS (SELECT 1 FROM "agents" a WHERE a."id" = h."agent_id" AND a."namespace" = ${name}))`;
 }

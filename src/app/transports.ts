@@ -24,7 +24,7 @@ import { createLoadShedder, type LoadShedder } from '../transport/admission/load
 import { createAuthenticator } from '../transport/auth/authenticator.js';
 import { KeyRing } from '../transport/auth/key-ring.js';
 import { fingerprintOf } from '../transport/auth/known-key.js';
-import { storedKeys } from '../transport/auth/stored-keys.js';
+import { createStoredKeys } from '../transport/auth/stored-keys.js';
 import type { CallHost } from '../transport/call/call-host.js';
 import { DueTimes } from '../transport/call/due-times.js';
 import { LongStreams } from '../transport/call/long-streams.js';
@@ -139,7 +139,8 @@ export async function createTransports(
   const roles = roleTable(config.auth.validationAccess);
   const keyRing = new KeyRing(config.auth, foundations.now, roles);
   const startFiles = readStartFiles(config, keyRing);
-  programs.liveKeys.onRead((keys) => keyRing.replaceStored(storedKeys(keys, roles)));
+  const storedKeys = createStoredKeys(roles);
+  programs.liveKeys.onRead((keys) => keyRing.replaceStored(storedKeys(keys)));
   const keyUses = createKeyUses({
     database: foundations.database,
     takeUsed: () => keyRing.takeUsed(),

@@ -61,7 +61,7 @@ export const AUTH_MODES = {
       'by SERVICE_API_KEY_ENABLED',
     ),
     keyHeaders: setting('SERVICE_API_KEY_HEADERS', '', HEADERS).help(
-      'Further headers, and metadata, that carry a key: names separated by commas. X-API-Key and Authorization are read first.',
+      'Further headers, and metadata, that carry a key: names separated by commas. X-API-Key is read before them, Authorization after them.',
     ),
     runtime: {
       mode: setting('SERVICE_RUNTIME_AUTH_MODE', null, wordOf('none', 'api_key', 'jwt', 'both')).help(

@@ -39,7 +39,8 @@ const plainName = () =>
     (value, sink) => {
       if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
       const name = value.trim();
-      if (name.length >= 1 && name.length <= MAX_NAME_LENGTH && NAME.test(name)) return name;
+      if (name === '') return refuse(sink, 'string_too_short', 'must have at least 1 character', value);
+      if (name.length <= MAX_NAME_LENGTH && NAME.test(name)) return name;
       const rule = `must have 1 to ${MAX_NAME_LENGTH} characters, without line breaks and control characters`;
       return refuseTyped(sink, 'value_error', rule, value);
     },

@@ -31,6 +31,9 @@ const RPCS = SERVICES.flatMap((service) =>
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]{43}$/;
 const HASH = /^[0-9a-f]{64}$/;
+const SECRET = /^cek_[0-9A-Za-z]{46}$/;
+const PREFIX = /^cek_[0-9A-Za-z]{4}$/;
+const FINGERPRINT = /^[0-9a-f]{12}$/;
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z$/;
 const NAIVE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?$/;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
@@ -170,6 +173,10 @@ function alike(outcome: Outcome | undefined): unknown {
     )
       return undefined;
     if (key.endsWith('hash') && HASH.test(String(value))) return 'a hash';
+    if (key === 'secret' && SECRET.test(String(value))) return 'a secret';
+    if (key === 'prefix' && PREFIX.test(String(value))) return 'the start of a secret';
+    if (key === 'fingerprint' && FINGERPRINT.test(String(value))) return 'a fingerprint';
+    if (key === 'previous_secret_until' && ZONED_TIME.test(String(value))) return 'a time with its zone';
     if (key === 'request_id' && UUID.test(String(value))) return 'an id';
     if (key === 'token' && TOKEN.test(String(value))) return 'a token';
     if (key === 'time' && ZONED_TIME.test(String(value))) return 'a time with its zone';

@@ -52,7 +52,7 @@ const PLAYED = STEPS.filter(({ expected }) => 'reply' in expected);
 const RPCS = [...new Set(PLAYED.map(({ rpc }) => rpc))].filter(isSearched);
 
 /** Searches may refuse filters that they do not know, which would find what is not looked for. */
-const MAY_REFUSE = /^(?:Observability|Audit|Auth)Service\./;
+const MAY_REFUSE = /^(?:Observability|Audit|Auth)Service\.|\.CloneAndBindControl$/;
 const TOLD = /unknown (?:field with the number 5000|member|filter)/;
 
 type Send = (url: string, step: Step, isFuture: boolean) => Promise<string>;

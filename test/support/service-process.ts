@@ -90,9 +90,6 @@ export interface SpawnOptions {
   readonly ownGroup?: boolean;
 }
 
-/** Variable with flags of Node.js for the services of the test run, apart from those of benchmarks and long runs. */
-const SERVICE_FLAGS = 'TEST_SERVICE_FLAGS';
-
 /** Runs the service on a free port with nothing in its environment but what is given. */
 export async function spawnService(
   service: CompiledService,
@@ -100,8 +97,7 @@ export async function spawnService(
 ): Promise<ServiceProcess> {
   const directory = await mkdtemp(path.join(tmpdir(), 'service-process-'));
   await options.prepare?.(directory);
-  const flags = process.env[SERVICE_FLAGS]?.split(' ') ?? [];
-  const words = [...flags, service.main, ...(options.arguments ?? [])];
+  const words = [service.main, ...(options.arguments ?? [])];
   return spawnCommand(process.execPath, words, options.environment ?? {}, directory, options.ownGroup);
 }
 

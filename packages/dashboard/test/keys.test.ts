@@ -1,10 +1,13 @@
 import { create } from '@bufbuild/protobuf';
 import { ApiKeySchema } from '@gen/enforcement/v1/key_service_pb.js';
 import { describe, expect, it } from 'vitest';
+import { AGENT_ORDERS } from '../src/agents/agent-query.js';
 import { isOwnerOf, namespaceOf, ownerIn } from '../src/data/owner.js';
+import { listAddress, subjectAddress } from '../src/health/problem-links.js';
 import { agentsOf, canGive, draftProblem, emptyDraft, requestOf } from '../src/keys/key-draft.js';
 import { inKeyOrder, keyState } from '../src/keys/key-state.js';
 import { usableScopes } from '../src/session/scopes.js';
+import { sortOf } from '../src/ui/table/use-sort.js';
 
 const NOW = Date.parse('2026-11-26T12:00:00Z');
 const at = (days: number) => new Date(NOW + days * 86_400_000).toISOString();
@@ -101,5 +104,21 @@ describe('the caller of a page', () => {
     expect([namespaceOf('abc'), namespaceOf('team-a/abc')]).toEqual(['default', 'team-a']);
     expect([isOwnerOf('abc', 'abc'), isOwnerOf('abc', 'team-a/abc')]).toEqual([true, true]);
     expect([isOwnerOf('abc', 'xabc'), isOwnerOf('abc', 'team-a/xabc')]).toEqual([false, false]);
+  });
+});
+
+describe('a problem', () => {
+  it('leads to its cause in one click', () => {
+    const agent = { type: 'agent', id: 'a-bot', name: 'a-bot' };
+    expect(subjectAddress('agents_silent', agent)).toBe('/agents/a-bot');
+    // In an order that the page of agents has.
+    const [path, parameters] = (listAddress({ kind: 'agents_silent' }) ?? '').split('?');
+    const sort = new URLSearchParams(parameters).get('sort') ?? '';
+    expect([path, sortOf(sort, AGENT_ORDERS)]).toEqual([
+      '/agents',
+      { by: 'last_evaluated', isReversed: true },
+    ]);
+    const key = { type: 'key', id: '0123456789ab', name: 'support desk' };
+    expect(subjectAddress('key_expiring', key)).toBe('/keys?name=support%20desk');
   });
 });

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { TargetName } from '../call/namespace.js';
 import { callerError, type ServiceError } from '../errors/service-error.js';
 import { type IssueSink, nullable, report, text } from './fields.js';
 import { invalidRequest } from './parse-input.js';
@@ -19,7 +18,10 @@ export interface Target {
 }
 
 /** The target that is named; null without one. */
-export function targetNamed({ target_type: type, target_id: id }: Target): TargetName | null {
+export function targetNamed({
+  target_type: type,
+  target_id: id,
+}: Target): { readonly type: string; readonly id: string } | null {
   return type === undefined || id === undefined ? null : { type, id };
 }
 

@@ -197,7 +197,9 @@ function groupedByDigest(keys: readonly KnownKey[]): Map<number, KnownKey[]> {
   const groups = new Map<number, KnownKey[]>();
   for (const key of keys) {
     const start = startOf(key.digest);
-    groups.set(start, [...(groups.get(start) ?? []), key]);
+    const group = groups.get(start);
+    if (group === undefined) groups.set(start, [key]);
+    else group.push(key);
   }
   return groups;
 }
@@ -213,7 +215,7 @@ function withKnown(before: readonly KnownKey[], keys: readonly KnownKey[]): read
   const known = new Map(before.map((key) => [key.id, key]));
   return keys.map((key) => {
     const same = known.get(key.id);
-    return same !== undefined && isSameKey(same, key) ? same : key;
+    return same !== undefined && (same === key || isSameKey(same, key)) ? same : key;
   });
 }
 

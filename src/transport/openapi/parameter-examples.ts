@@ -3,8 +3,11 @@ import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/ind
 /** Parameters of paths, in every operation that has them: they name what the examples of the bodies create. */
 const PATH: Readonly<Record<string, JsonValue>> = {
   agent_name: 'billing-bot-01',
+  binding_id: 1,
   control_id: 1,
   evaluator_name: 'tone-check',
+  key_id: 1,
+  namespace: 'payments',
   policy_id: 1,
   version_num: 1,
 };

@@ -21,6 +21,7 @@ import { ControlFeed } from '../../../src/agents/control-feed.js';
 import { createRegistrationNotes } from '../../../src/agents/registration-notes.js';
 import { createWatchControls } from '../../../src/agents/watch-controls.js';
 import { createAudit } from '../../../src/audit/audit.js';
+import { createBindings } from '../../../src/bindings/bindings.js';
 import { readConfig } from '../../../src/config/config.js';
 import type { AnyHandler, Handler, HandlerCall } from '../../../src/contract/call/handler.js';
 import { ANONYMOUS } from '../../../src/contract/call/handler.js';
@@ -109,6 +110,7 @@ beforeAll(async () => {
       createControlClone(options),
       evaluators,
     ),
+    ...createBindings(options),
     ...evaluatorHandlers(evaluators),
     ...templateHandlers(evaluators, reviewer, database.client),
     ...createPolicies({ ...options, catchUpLabels: async () => {} }),

@@ -15,9 +15,13 @@ const LINKS = 2;
 function turnOf({ operationId, method, path, ...operation }: PlacedOperation): number {
   const rpc = RPCS.get(operationId);
   const parts = path.split('/').length;
+  // The namespace exists by then, and still.
+  if (operationId === 'switchNamespace') return 4;
   if (rpc === undefined) return 0;
+  // Its name cannot be used again.
+  if (path.endsWith(':delete') || operationId === 'deleteNamespace') return 8;
   // Links, before what they link.
-  if (method === 'DELETE') return parts > RESOURCE ? 5 : 6;
+  if (method === 'DELETE') return parts > RESOURCE || path.includes('/control-bindings/') ? 5 : 6;
   const isRead = rpc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
   // What admins read is what was done before.
   if (isRead && operation['x-access'] === 'admin') return 7;

@@ -35,7 +35,7 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
     SERVICE_API_KEY_ENABLED: 'true',
     // The key of the example of the login.
     SERVICE_API_KEYS: 'a-key-of-the-service',
-    SERVICE_ADMIN_API_KEYS: 'an-admin-key',
+    SERVICE_OPERATOR_API_KEYS: 'an-operator-key',
     ...TOKEN_SETTINGS,
   }));
   const { call } = service;
@@ -80,13 +80,20 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
     const replies: Record<string, Json> = {};
     const play = (operation: PlacedOperation) => {
       const { path: target, headers, body } = exampleRequest(document, operation);
-      return call(operation.method, target, body, { 'x-api-key': 'an-admin-key', ...headers });
+      return call(operation.method, target, body, { 'x-api-key': 'an-operator-key', ...headers });
+    };
+    /** Only a session can be switched to another namespace. */
+    const playInSession = async (operation: PlacedOperation) => {
+      const { path: target, body } = exampleRequest(document, operation);
+      const login = await call('POST', '/api/login', { api_key: 'an-operator-key' });
+      const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
+      return call(operation.method, target, body, { cookie });
     };
     for (const operation of inOrder(operations)) {
       const { operationId: id } = operation;
       const { body } = exampleRequest(document, operation);
       if (body !== undefined) expect(bodyProblemsOf(operation, body), id).toEqual([]);
-      let reply = await play(operation);
+      let reply = await (id === 'switchNamespace' ? playInSession(operation) : play(operation));
       if (reply.status === 404) {
         for (const preparation of preparations(operations)) await play(preparation);
         reply = await play(operation);
