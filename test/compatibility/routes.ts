@@ -40,7 +40,7 @@ export const ROUTES = {
   ],
   createControl: ['PUT', '/api/v1/controls', 'admin', 200, REPLIES.controlId],
   listControls: ['GET', '/api/v1/controls', 'key', 200, REPLIES.controls],
-  controlSchema: ['GET', '/api/v1/controls/schema', 'key', 200, REPLIES.schema],
+  controlSchema: ['GET', '/api/v1/controls/schema', 'public', 200, REPLIES.schema],
   validateControl: ['POST', '/api/v1/controls/validate', 'key', 200, REPLIES.success],
   getControl: ['GET', '/api/v1/controls/{control}', 'key', 200, REPLIES.control],
   patchControl: ['PATCH', '/api/v1/controls/{control}', 'admin', 200, REPLIES.patchControl],

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { event } from '../e2e/events.support.js';
+import { createLandedEvents } from '../events/landed-events.js';
 import { type Fleet, NOTHING_LOST, startFleet } from '../operations/rolling-fleet.js';
 import { createTestDatabase, describeOnEachEmptyDatabase } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
@@ -14,7 +17,11 @@ import { until } from '../support/until.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const MIGRATION = 'prisma/postgresql/migrations/20261218000000_namespaces';
-const LIMIT_MS = 900_000;
+/** Events that the database has before the rollout begins. */
+const EVENTS = Number(process.env.VERIFY_EVENTS ?? 1_000_000);
+const LIMIT_MS = 3_600_000;
+/** Both releases know how events are kept: they are brought up to date while processes are replaced. */
+const TAKES_OVER = { SERVICE_EVENT_TAKEOVER_SECONDS: '0' };
 const AGENT = 'upgraded-agent-1';
 /** Words that controls of the old release deny, and one that none does. */
 const WORDS = ['linked', 'by-policy', 'disabled', 'of-the-new-release', 'harmless'];
@@ -57,14 +64,21 @@ async function command(release: CompiledService, databaseUrl: string, ...words: 
   return text;
 }
 
+/** What is there after a process: its database, and its last known good file. */
+interface Kept {
+  readonly databaseUrl: string;
+  readonly file: string;
+}
+
 /** Runs a release on a database while `work` calls it, and ends it. Returns what it wrote. */
 async function during(
   release: CompiledService,
-  databaseUrl: string,
+  { databaseUrl, file }: Kept,
   work: (call: RestClient) => Promise<void>,
 ): Promise<string> {
   const environment = {
     DATABASE_URL: databaseUrl,
+    SERVICE_LAST_KNOWN_GOOD: file,
     SERVICE_LOG_JSON: 'true',
     SERVICE_OBSERVABILITY_RECORD: 'all',
     SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
@@ -74,6 +88,7 @@ async function during(
     await work(restClient(await one.listening()));
     one.process.kill('SIGTERM');
     expect(await one.ended).toMatchObject({ code: 0 });
+    expect(one.stdout()).not.toMatch(/"level":[56]0/);
     return one.stdout();
   } finally {
     await one.dispose();
@@ -111,8 +126,11 @@ describeOnEachEmptyDatabase('a database of the release before namespaces', (fres
     'decides the same in this release, in that one again, and keeps its audit chain and its events',
     async () => {
       const databaseUrl = await freshDatabaseUrl();
+      const folder = await mkdtemp(path.join(tmpdir(), 'upgraded-'));
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const kept = { databaseUrl, file: path.join(folder, 'last-known-good') };
       let before = {};
-      await during(old, databaseUrl, async (call) => {
+      await during(old, kept, async (call) => {
         const seed = seeder(call);
         await seed.linked(AGENT, 'linked', denyWord('linked'));
         const policy = (await call('PUT', '/api/v1/policies', { name: 'of-upgrades' })).body.policy_id;
@@ -130,7 +148,7 @@ describeOnEachEmptyDatabase('a database of the release before namespaces', (fres
       });
       const head = (await command(old, databaseUrl, 'verify-audit')).match(/\d+:[0-9a-f]{64}/)?.[0] ?? '';
 
-      await during(present, databaseUrl, async (call) => {
+      await during(present, kept, async (call) => {
         expect(await verdicts(call)).toEqual(before);
         expect(await storedEvents(call, 'event-of-the-old-release')).toBe(1);
         const audit = (await call('GET', '/api/v1/audit?limit=100')).body;
@@ -147,7 +165,7 @@ describeOnEachEmptyDatabase('a database of the release before namespaces', (fres
       )?.[0];
       expect(Number(later?.split(':')[0])).toBe(Number(head.split(':')[0]) + 2);
 
-      const said = await during(old, databaseUrl, async (call) => {
+      const said = await during(old, kept, async (call) => {
         expect(await verdicts(call)).toEqual(before);
         for (const id of ['event-of-the-old-release', 'event-of-this-release']) {
           expect(await storedEvents(call, id)).toBe(1);
@@ -161,7 +179,7 @@ describeOnEachEmptyDatabase('a database of the release before namespaces', (fres
         expect(await countOf(databaseUrl, table, `namespace <> 'default'`), table).toBe(0);
       }
 
-      await during(present, databaseUrl, async (call) => {
+      await during(present, kept, async (call) => {
         expect(await verdicts(call)).toEqual(before);
         expect((await evaluate(call, 'agent-after-rollback', 'bad')).body.is_safe).toBe(false);
       });
@@ -178,9 +196,10 @@ it(
     const database = await createTestDatabase('postgresql', 'nothing');
     let fleet: Fleet | undefined;
     try {
-      fleet = await startFleet(database.url, 2, old);
+      await createLandedEvents('postgresql', database.url, { count: EVENTS, days: 20, nowMs: Date.now() });
+      fleet = await startFleet(database.url, 2, old, TAKES_OVER);
       await fleet.goesOn();
-      await fleet.replace(present);
+      await fleet.replace(present, TAKES_OVER);
       const [before, after] = fleet.replicas.map(({ url }) => restClient(url));
       if (before === undefined || after === undefined) throw new Error('two replicas run');
       // What either stores decides in the other.
@@ -197,18 +216,20 @@ it(
         const registration = { agent, conflict_mode: 'overwrite' };
         expect((await to('POST', '/api/v1/agents/initAgent', registration)).status).toBe(200);
       }
-      await fleet.replace(present);
-      const back = await fleet.replace(old);
+      await fleet.replace(present, TAKES_OVER);
+      const back = await fleet.replace(old, TAKES_OVER);
       expect(back.service.stdout()).toMatch(IS_LATER);
       for (const name of ['agent-by-old', 'agent-by-this']) {
         expect((await evaluate(restClient(back.url), name, 'bad')).body.is_safe).toBe(false);
       }
-      await fleet.replace(present);
+      await fleet.replace(present, TAKES_OVER);
       const report = await fleet.finish();
       console.log(
         `from the release before namespaces: ${report.answers} answers, ${report.published} published`,
       );
       expect(report).toMatchObject(NOTHING_LOST);
+      const landed = await countOf(database.url, 'all_events', `control_execution_id LIKE 'landed-%'`);
+      expect(landed).toBe(EVENTS);
       for (const table of ['agents', 'controls', 'audit_entries']) {
         expect(await countOf(database.url, table, `namespace <> 'default'`), table).toBe(0);
       }
