@@ -1,4 +1,4 @@
-import { NO_AGENT, NO_KEY, NOT_ADMIN, refusal } from '../support/refusals.js';
+import { NO_AGENT, NOT_ADMIN, refusal } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
 import { called, READER_KEY, type Step, steps } from './every-rpc.support.js';
 
