@@ -49,7 +49,7 @@ export function createLabelUpkeep({ database, now }: LabelUpkeepOptions): { catc
               id: null,
               before: null,
               after: { agents: names, agent_count: names.length, policies: effects },
-              origin: originOfService(now()),
+              origin: { ...originOfService(now()), namespace: scope.namespace.name },
             },
           };
         });

@@ -10,7 +10,8 @@ import {
   type ExchangedRights,
 } from '../runtime-tokens/runtime-tokens.js';
 import { createTokenCodec, type TokenCodec } from '../runtime-tokens/token-codec.js';
-import type { KnownNamespaces, RuntimeAccess } from '../transport/auth/authenticator.js';
+import type { RuntimeAccess } from '../transport/auth/authenticator.js';
+import type { KnownNamespaces } from '../transport/auth/browser-sessions.js';
 import { createForwardedText } from '../transport/auth/forwarded-headers.js';
 import { createKeyReader, type KeyReader } from '../transport/auth/key-reader.js';
 import type { KeyRing } from '../transport/auth/key-ring.js';

@@ -129,7 +129,7 @@ describe('the process', () => {
     expect(short.stdout()).toMatch(/WARN: SERVICE_ADMIN_API_KEYS has 1 key of fewer than 16 characters/);
     expect(short.stdout()).not.toContain('qqq');
     expect(short.stdout()).toMatch(
-      /WARN: SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS and SERVICE_KEYS_FILE have no effect, because /,
+      /WARN: SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS, SERVICE_OPERATOR_API_KEYS and SERVICE_KEYS_FILE have no effect, because /,
     );
   });
 

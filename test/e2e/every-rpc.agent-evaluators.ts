@@ -138,8 +138,7 @@ export const AGENT_EVALUATOR_STEPS: readonly Step[] = [
       {
         reply: { schema: { type: 'object', required: ['condition', 'execution', 'action'] } },
       },
-      READER_KEY,
+      null,
     ],
-    ['requires no key', {}, { reply: { schema: { type: 'object' } } }, null],
   ]),
 ];

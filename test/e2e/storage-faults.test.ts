@@ -25,11 +25,14 @@ const AGENT = 'loaded-agent-1';
 const NEED_WRITES = [
   'AgentService',
   'AuditService',
+  'ControlBindingService',
   'ControlService',
+  'KeyService',
+  'NamespaceService',
   'ObservabilityService',
   'PolicyService',
 ];
-const NEED_NONE = ['EvaluatorService', 'ServerService', 'TemplateService'];
+const NEED_NONE = ['AuthService', 'EvaluatorService', 'ServerService', 'TemplateService'];
 const PREFIX = 'storage-faults-';
 const CASE_LIMIT_MS = 600_000;
 /** Between two writes. */

@@ -19,9 +19,13 @@ import { suiteService } from '../support/service-suite.js';
 const SERVICES = [
   'AgentService',
   'AuditService',
+  'AuthService',
+  'ControlBindingService',
   'ControlService',
   'EvaluationService',
   'EvaluatorService',
+  'KeyService',
+  'NamespaceService',
   'ObservabilityService',
   'PolicyService',
   'ServerService',

@@ -2,16 +2,23 @@ import { randomBytes } from 'node:crypto';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { RuntimeMode } from '../../config/auth-modes.js';
 import { ANONYMOUS, type Principal } from '../../contract/call/handler.js';
-import { DEFAULT_NAMESPACE, NAMESPACE_NAME, namespaceNamed } from '../../contract/call/namespace.js';
 import { DEFAULT_ROLES, type RoleTable, scopeMask } from '../../contract/call/scopes.js';
-import { callerError, ServiceError } from '../../contract/errors/service-error.js';
+import { ServiceError } from '../../contract/errors/service-error.js';
 import { unknownNamespace } from '../../contract/errors/unknown-namespace.js';
 import { isRuntimeToken } from '../../runtime-tokens/token-codec.js';
 import type { EndedSessions } from '../../sessions/ended-sessions.js';
 import { type CredentialKind, missingScope } from './access-errors.js';
 import type { BearerTokens } from './bearer-tokens.js';
+import { type BrowserSessions, createBrowserSessions, type KnownNamespaces } from './browser-sessions.js';
 import type { CertificateNames } from './client-certificate.js';
-import { type KeyLists, KeyRing, mayBeIn } from './key-ring.js';
+import {
+  foreignOrigin,
+  invalidKey,
+  keylessForeignPage,
+  missingKey,
+  unknownCertificate,
+} from './credential-errors.js';
+import { type KeyLists, KeyRing } from './key-ring.js';
 import type { ProtectedMethod } from './protected-method.js';
 import type { Credentials, SessionCredential } from './request-credentials.js';
 import {
@@ -20,12 +27,12 @@ import {
   RUNTIME_OPERATION,
   type RuntimeTokens,
 } from './runtime-tokens.js';
-import { createSessionTokens, MAX_SESSION_SECONDS, type SwitchedSession } from './session-tokens.js';
+import { createSessionTokens, MAX_SESSION_SECONDS } from './session-tokens.js';
 import { expiredToken } from './token-errors.js';
 import { type UpstreamDecisions, undecidedByUpstream, undecidedCaller } from './upstream-decisions.js';
 
 /** Authenticates and authorizes callers. */
-export interface Authenticator {
+export interface Authenticator extends BrowserSessions {
   /** Whether calls need credentials at all. */
   readonly enabled: boolean;
   /**
@@ -59,31 +66,6 @@ export interface Authenticator {
   wasValid(apiKey: string): boolean;
   /** Whether the credentials are valid. */
   recognizes(credentials: Credentials): Promise<boolean>;
-  /** Starts a session for a key; undefined when the key is not configured. Works when disabled, too. */
-  logIn(apiKey: string): Promise<NewSession> | undefined;
-  /**
-   * Starts a session for a person of the issuer, which lasts as long as its rights. Rejects with
-   * AUTH_INSUFFICIENT_PRIVILEGES if they are too many for a cookie.
-   */
-  logInAs(principal: Principal): Promise<NewSession>;
-  /**
-   * Continues a session in another namespace, with another token; the one before ends. Rejects with AUTH_MISSING_KEY,
-   * AUTH_INSUFFICIENT_PRIVILEGES or NAMESPACE_NOT_FOUND, or SERVICE_UNAVAILABLE if other processes do not learn of it.
-   */
-  switchNamespace(session: SessionCredential, namespace: string): Promise<SwitchedSession>;
-  /**
-   * Ends a session before it expires; does nothing for a token that is not valid. Rejects with SERVICE_UNAVAILABLE if
-   * other processes do not learn of it.
-   */
-  logOut(token: string): Promise<void>;
-}
-
-/** A session that was just started. */
-export interface NewSession {
-  readonly token: string;
-  readonly isAdmin: boolean;
-  /** How long it lasts. */
-  readonly seconds: number;
 }
 
 /** What evaluations take besides, or instead of, what other calls take. */
@@ -91,11 +73,6 @@ export interface RuntimeAccess {
   readonly mode: RuntimeMode;
   /** Null if no secret is configured. */
   readonly tokens: RuntimeTokens | null;
-}
-
-/** Tells which namespaces exist, besides `default`. */
-export interface KnownNamespaces {
-  known(name: string): boolean;
 }
 
 export interface AuthenticatorOptions extends KeyLists {
@@ -146,6 +123,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     ended: endedSessions,
     now: () => Date.now(),
   });
+
+  const startedSessions = createBrowserSessions({ keyRing, sessions, sessionSeconds, namespaces });
 
   function ofSession(
     principal: Principal | undefined,
@@ -274,113 +253,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         throw error;
       }
     },
-    logIn(apiKey) {
-      const known = keyRing.find(apiKey);
-      if (known === undefined) return undefined;
-      const isAdmin = known.principal.level === 'admin';
-      return sessions.issue(known).then((token) => ({ token, isAdmin, seconds: sessionSeconds }));
-    },
-    async logInAs(principal) {
-      const { level, expiresAtMs = 0 } = principal;
-      const token = await sessions.issueFor(principal, expiresAtMs);
-      if (token === undefined) throw tooManyAgents();
-      const seconds = Math.max(0, Math.floor((expiresAtMs - Date.now()) / 1000));
-      return { token, isAdmin: level === 'admin', seconds: Math.min(seconds, sessionSeconds) };
-    },
-    async switchNamespace({ token, foreignOrigin: isForeign }, name) {
-      const principal = await sessions.read(token);
-      if (principal === undefined) throw missingKey();
-      if (isForeign) throw foreignOrigin();
-      if (!mayWorkIn(principal, name)) throw otherNamespace();
-      if (name !== DEFAULT_NAMESPACE.name && !namespaces.known(name)) throw noNamespace(name);
-      const switched = await sessions.inNamespace(token, name);
-      if (switched === undefined) throw missingKey();
-      await sessions.end(token);
-      return switched;
-    },
-    logOut: (token) => sessions.end(token),
+    ...startedSessions,
   };
-}
-
-/** Whether a session may work in a namespace, if that exists. */
-function mayWorkIn(principal: Principal, name: string): boolean {
-  const { namespace, namespaces = [] } = principal;
-  if (namespace.name === name || namespaces.includes(name)) return true;
-  return NAMESPACE_NAME.test(name) && mayBeIn(principal, namespaceNamed(name));
-}
-
-function otherNamespace(): ServiceError {
-  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
-    detail: 'This session may not work in that namespace.',
-    hint: 'Choose one of the namespaces in GetServerInfo, or log in with a key of that namespace.',
-  });
-}
-
-function noNamespace(name: string): ServiceError {
-  return callerError('NAMESPACE_NOT_FOUND', {
-    detail: `The namespace "${name}" was not found.`,
-    hint: 'Choose one that exists.',
-    name,
-    kind: 'Namespace',
-  });
-}
-
-function missingKey(): ServiceError {
-  return callerError('AUTH_MISSING_KEY', {
-    detail: 'Missing credentials: this call needs an API key.',
-    hint: 'Send the key as X-API-Key or as Authorization: Bearer KEY (metadata over gRPC), or log in from a browser.',
-  });
-}
-
-function invalidKey(): ServiceError {
-  return callerError('AUTH_INVALID_KEY', {
-    detail: 'Invalid API key: it is not known to this service.',
-    hint: 'Send the key exactly as configured, without blanks or quotes.',
-  });
-}
-
-function unknownCertificate(): ServiceError {
-  return callerError('AUTH_INVALID_KEY', {
-    detail: 'The client certificate of this connection has no name that is known to this service.',
-    hint: 'Add one of its names to the keys file (SERVICE_KEYS_FILE), or send an API key.',
-  });
-}
-
-/** The error of a stream whose browser session was ended. */
-export function endedSession(): ServiceError {
-  return callerError('AUTH_INVALID_KEY', {
-    detail: 'The browser session of this call was ended.',
-    hint: 'Log in again.',
-  });
-}
-
-/** The error of a stream whose key is no longer valid. */
-export function withdrawnKey(): ServiceError {
-  return callerError('AUTH_INVALID_KEY', {
-    detail: 'The API key of this call was withdrawn, or has expired.',
-    hint: 'Call again with a valid key.',
-  });
-}
-
-function tooManyAgents(): ServiceError {
-  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
-    detail: 'The agents and namespaces of this person are too many for a session.',
-    hint: 'Use patterns in the claim SERVICE_OIDC_AGENTS_CLAIM, and fewer namespaces in SERVICE_OIDC_NAMESPACE_CLAIM.',
-  });
-}
-
-/** The error for a page of another origin that tries to act with a session. */
-export function foreignOrigin(): ServiceError {
-  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
-    detail: 'Pages of this origin may not act in the name of a browser session.',
-    hint: 'Call from the same origin, list the origin in SERVICE_CORS_ORIGINS, or send an API key.',
-  });
-}
-
-/** The error for a page of another origin that tries to make changes while no key is required. */
-function keylessForeignPage(): ServiceError {
-  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
-    detail: 'Without API keys, only pages on localhost and of listed origins may do this.',
-    hint: 'List the origin of the page in SERVICE_CORS_ORIGINS, or turn API keys on (SERVICE_API_KEY_ENABLED).',
-  });
 }

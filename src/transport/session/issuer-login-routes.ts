@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { reasonOf } from '../../process/repeat-log.js';
-import { type Authenticator, foreignOrigin } from '../auth/authenticator.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import { foreignOrigin } from '../auth/credential-errors.js';
 import { KeysUnavailableError } from '../auth/issuer-keys.js';
 import { type ForeignOriginCheck, schemeOf } from '../auth/request-origin.js';
 import { cookieOf, LOGIN_COOKIE, loginCookie, sessionCookie } from '../auth/session-cookie.js';

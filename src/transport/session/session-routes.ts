@@ -4,7 +4,9 @@ import { callerError, ServiceError } from '../../contract/errors/service-error.j
 import { text } from '../../contract/input/fields.js';
 import { parseInput } from '../../contract/input/parse-input.js';
 import type { Entrance } from '../admission/entrance.js';
-import { type Authenticator, foreignOrigin, type NewSession } from '../auth/authenticator.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import type { NewSession } from '../auth/browser-sessions.js';
+import { foreignOrigin } from '../auth/credential-errors.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import type { ForeignOriginCheck } from '../auth/request-origin.js';
 import { sessionCookie } from '../auth/session-cookie.js';
