@@ -1,7 +1,7 @@
 import { parseAst } from 'vite';
 import { describe, expect, it } from 'vitest';
 import { curlOf, pythonOf, typeScriptOf } from '../../packages/dashboard/src/first-evening/snippet-texts.js';
-import { limitOf, limitText } from '../../packages/dashboard/src/limited/agent-limit-text.js';
+import { limitOf, limitText } from '../../packages/dashboard/src/session/agent-limit-text.js';
 import { changeText, previousText } from '../../packages/dashboard/src/outcomes/change-text.js';
 import { outcomeIntervals } from '../../packages/dashboard/src/outcomes/outcome-intervals.js';
 

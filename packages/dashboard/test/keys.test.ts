@@ -2,11 +2,11 @@ import { create } from '@bufbuild/protobuf';
 import { ApiKeySchema } from '@gen/enforcement/v1/key_service_pb.js';
 import { describe, expect, it } from 'vitest';
 import { AGENT_ORDERS } from '../src/agents/agent-query.js';
-import { isOwnerOf, namespaceOf, ownerIn } from '../src/data/owner.js';
 import { listAddress, subjectAddress } from '../src/health/problem-links.js';
 import { agentsOf, canGive, draftProblem, emptyDraft, requestOf } from '../src/keys/key-draft.js';
 import { inKeyOrder, keyState } from '../src/keys/key-state.js';
 import { usableScopes } from '../src/session/scopes.js';
+import { isOwnerOf, namespaceOf, ownerIn } from '../src/ui/browser/owner.js';
 import { sortOf } from '../src/ui/table/use-sort.js';
 
 const NOW = Date.parse('2026-11-26T12:00:00Z');

@@ -3,7 +3,7 @@ import { AgentOrder, AgentService } from '@gen/enforcement/v1/agent_service_pb.j
 import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
 import { useState } from 'react';
-import { ownedItem } from '../data/owned-storage.js';
+import { ownedItem } from '../ui/browser/owned-storage.js';
 
 /** How often the page looks whether a step is done. */
 const LOOK_MS = 2_000;

@@ -1,4 +1,4 @@
-import { type AgentLimit, limitText } from './agent-limit-text.js';
+import { type AgentLimit, limitText } from '../session/agent-limit-text.js';
 
 /** Which agents the caller may see. */
 export function LimitNotice({ limit }: { readonly limit: AgentLimit }) {

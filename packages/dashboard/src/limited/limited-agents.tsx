@@ -1,11 +1,11 @@
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { AGENT_COLUMN, agentAddress } from '../references/columns.js';
+import type { AgentLimit } from '../session/agent-limit-text.js';
 import { TextField } from '../ui/fields/fields.js';
 import { NameLink } from '../ui/name-link.js';
 import { Empty } from '../ui/states.js';
 import { Table } from '../ui/table/table.js';
-import type { AgentLimit } from './agent-limit-text.js';
 
 interface LimitedAgentsProps {
   readonly limit: AgentLimit;

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { Redirect } from 'wouter';
+import type { AgentLimit } from '../session/agent-limit-text.js';
 import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
-import type { AgentLimit } from './agent-limit-text.js';
 import { LimitNotice } from './limit-notice.js';
 import { LimitedAgents } from './limited-agents.js';
 import LimitedOverview from './limited-overview.js';

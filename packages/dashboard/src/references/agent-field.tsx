@@ -1,6 +1,6 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
-import { useAgentLimit } from '../limited/agent-limit.js';
+import { useAgentLimit } from '../session/agent-limit.js';
 import { useMay } from '../session/session-context.js';
 import { useDebounced } from '../ui/browser/use-debounced.js';
 import { SuggestField } from '../ui/fields/fields.js';

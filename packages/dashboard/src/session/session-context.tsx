@@ -9,9 +9,9 @@ import {
   useRef,
   useState,
 } from 'react';
-import { storeFor } from '../data/owned-storage.js';
 import { onSessionChange } from '../data/session-news.js';
 import { SIGNED_OUT_EVENT } from '../data/transport.js';
+import { storeFor } from '../ui/browser/owned-storage.js';
 import { hasUnsavedPage, releasePage } from '../ui/page/leave-guard.js';
 import { forgetPages } from '../ui/page/recent-pages-store.js';
 import type { Scope } from './scopes.js';

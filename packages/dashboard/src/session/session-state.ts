@@ -1,8 +1,8 @@
 import { createClient } from '@connectrpc/connect';
 import { ServerService } from '@gen/enforcement/v1/server_service_pb.js';
-import { ownerIn } from '../data/owner.js';
 import { readSessionConfig } from '../data/session-requests.js';
 import { transport } from '../data/transport.js';
+import { ownerIn } from '../ui/browser/owner.js';
 import { usableScopes } from './scopes.js';
 
 export type SessionState =

@@ -1,6 +1,6 @@
 import { Code } from '@connectrpc/connect';
-import { storedNamespace } from '../data/owned-storage.js';
 import { SIGNED_OUT_EVENT } from '../data/transport.js';
+import { storedNamespace } from '../ui/browser/owned-storage.js';
 import { createTabBus } from './browser-tab-bus.js';
 import { SOURCES } from './sources.js';
 import { type StreamListener, type StreamRequest, StreamTab } from './stream-tab.js';

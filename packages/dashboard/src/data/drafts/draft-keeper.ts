@@ -1,4 +1,4 @@
-import { isOwnerOf } from '../owner.js';
+import { isOwnerOf } from '../../ui/browser/owner.js';
 import type { Draft } from './draft.js';
 import { draftDatabase, type SealedDraft } from './draft-database.js';
 import { openDraft, sealDraft } from './draft-seal.js';

@@ -1,4 +1,4 @@
-import { ownedItem } from '../../data/owned-storage.js';
+import { ownedItem } from '../browser/owned-storage.js';
 import { isRecentPage, type RecentPage, withRecentPage } from './recent-pages.js';
 
 const stored = ownedItem('recent-pages');

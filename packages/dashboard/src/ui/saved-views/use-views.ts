@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
-import { ownedItem } from '../../data/owned-storage.js';
+import { ownedItem } from '../browser/owned-storage.js';
 import { readViews, type SavedView, writeViews } from './views.js';
 
 const stored = ownedItem('saved-views');

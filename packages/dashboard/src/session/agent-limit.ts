@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
-import { useSession } from '../session/session-context.js';
 import { type AgentLimit, limitOf } from './agent-limit-text.js';
+import { useSession } from './session-context.js';
 
 /** The limit of the caller; undefined without one. */
 export function useAgentLimit(): AgentLimit | undefined {
