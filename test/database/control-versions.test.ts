@@ -30,6 +30,7 @@ describeOnEachEmptyDatabase('Controls stored before there were versions', (fresh
   it('begin their history with what they are', async () => {
     const store = createControlVersionStore(scoped(database.client));
     expect(await store.find(1, 1)).toEqual({
+      clonedFromId: null,
       id: 1,
       eventType: 'created',
       note: 'stored before versions were kept',
