@@ -7,7 +7,7 @@ import type { AuditStore } from '../../src/audit/audit-store.js';
 import { verifyPart } from '../../src/audit/verify-chain.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { STEPS } from '../e2e/every-rpc.steps.js';
-import { ADMIN_KEY, READER_KEY, TOKEN_SETTINGS } from '../e2e/every-rpc.support.js';
+import { ADMIN_KEY, OPERATOR_KEY, READER_KEY, TOKEN_SETTINGS } from '../e2e/every-rpc.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient, SERVICES } from '../support/protocol-clients.js';
 import { denyWord } from '../support/seed.js';
@@ -20,8 +20,8 @@ const FINGERPRINT = '69a5265506c9';
 const AGENT = 'audited-agent-1';
 const OTHER = 'audited-agent-2';
 
-/** Scopes of what may have an effect, but changes nothing that is audited: evaluations, and what happens to events. */
-const NOT_AUDITED = ['evaluate', 'explain', 'events.write'];
+/** Scopes of what may have an effect, but changes nothing that is audited: evaluations, what happens to events, and tokens, which are not stored. */
+const NOT_AUDITED = ['evaluate', 'explain', 'events.write', 'events.flush', 'tokens.exchange'];
 const AUDITED = SERVICES.flatMap(({ methods }) => methods)
   .filter(({ idempotency }) => idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS)
   .filter((method) => !getOption(method, scopes).some((scope) => NOT_AUDITED.includes(scope)))
@@ -136,6 +136,8 @@ describeOnEachDatabase('a mutation', (freshDatabaseUrl) => {
       SERVICE_API_KEY_ENABLED: 'true',
       SERVICE_API_KEYS: READER_KEY,
       SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
+      SERVICE_OPERATOR_API_KEYS: OPERATOR_KEY,
+      ...TOKEN_SETTINGS,
     });
     const opened = await openDatabase({ url, migrate: false });
     const client = PROTOCOLS['REST over h1'](other.url);

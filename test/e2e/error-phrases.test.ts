@@ -350,6 +350,13 @@ function everyMissingResource({ call, seed }: ServiceSuite): void {
     'PATCH /api/v1/policies/{policy_id}': { name: 'renamed' },
     'POST /api/v1/policies/{policy_id}/agents': { agent_names: [KNOWN] },
     'POST /api/v1/policies/{policy_id}/agents/remove': { agent_names: [KNOWN] },
+    'POST /api/v1/controls/{control_id}/clone-and-bind': {
+      target_binding: { target_type: 'env', target_id: 'prod' },
+    },
+    'PATCH /api/v1/control-bindings/{binding_id}': { enabled: false },
+    'POST /api/v1/keys/{key_id}/rotate': {},
+    'PATCH /api/v1/namespaces/{namespace}': { display_name: 'Renamed' },
+    'POST /api/v1/namespaces/{namespace}/export': {},
   };
   /** Routes that answer without looking for what their path names. */
   const NEVER_MISSING = ['GET /api/v1/observability/stats/controls/{control_id}'];

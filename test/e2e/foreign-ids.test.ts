@@ -104,6 +104,7 @@ describe('a key that is limited to agents', () => {
       data: /(?:SetControlData|AddControl)$/.test(name) ? denyWord('other') : undefined,
       evaluations: [{ agent_name: OWN, stage: 'pre', step }],
       stage_filter: undefined,
+      target_binding: { target_type: 'env', target_id: 'prod' },
     };
     const members = desc.input.fields.flatMap(({ name: member }) =>
       known[member] === undefined ? [] : [[member, known[member]] as const],

@@ -35,6 +35,8 @@ const keys = createKeysFile([
   { name: 'root', key: 'the-operator-key', role: 'operator' },
 ]);
 
+afterAll(() => keys.remove());
+
 interface Ids {
   readonly control: number;
   readonly policy: number;
@@ -46,6 +48,7 @@ interface Ids {
 function masked(text: string, ids: readonly number[]): string {
   return text
     .replaceAll(new RegExp(`${FOREIGN}|${MISSING}|${MARK}-name|missing-name`, 'g'), 'NAME')
+    .replaceAll(/\bteam-[bc]\b/g, 'NAMESPACE')
     .replaceAll(new RegExp(`${FOREIGN_TRACE}|${MISSING_TRACE}`, 'g'), 'TRACE')
     .replaceAll(new RegExp(`\\b(?:${ids.join('|')})\\b`, 'g'), 'ID')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)?/g, 'TIME')
@@ -113,7 +116,6 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
     await of(KEYS.own)('POST', '/api/v1/observability/flush');
     before = await stateOf(KEYS.foreign);
   });
-  afterAll(() => keys.remove());
 
   /** All that lists and pages of a namespace show. */
   async function stateOf(key: string): Promise<string[]> {

@@ -38,27 +38,37 @@ service GardenService {
       additional_bindings {post: "/orchard/{garden}" body: "*"}
     };
     option (enforcement.v1.access) = ACCESS_ADMIN;
+    option (enforcement.v1.scopes) = "controls.write";
+    option (enforcement.v1.operation) = "gardens.plant_tree";
     option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
     option (enforcement.v1.success_status) = 202;
   }
   rpc GetTree(GetTreeRequest) returns (GetTreeResponse) {
     option (google.api.http) = {get: "/api/v1/trees/{tree_id}"};
     option (enforcement.v1.access) = ACCESS_KEY;
+    option (enforcement.v1.scopes) = "controls.read";
+    option (enforcement.v1.operation) = "gardens.get_tree";
     option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
     option (enforcement.v1.nulls) = NULL_RULE_OMIT;
   }
   rpc CountTrees(CountTreesRequest) returns (CountTreesResponse) {
     option (google.api.http) = {get: "/api/v1/trees" response_body: "counts"};
     option (enforcement.v1.access) = ACCESS_PUBLIC;
+    option (enforcement.v1.scopes) = "server.read";
+    option (enforcement.v1.operation) = "gardens.count_trees";
     option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
   }
   rpc WalkTrees(CountTreesRequest) returns (stream GetTreeResponse) {
     option (google.api.http) = {get: "/api/v1/walk"};
     option (enforcement.v1.access) = ACCESS_KEY;
+    option (enforcement.v1.scopes) = "controls.read";
+    option (enforcement.v1.operation) = "gardens.walk_trees";
     option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
   }
   rpc Deliver(stream PlantTreeRequest) returns (CountTreesResponse) {
     option (enforcement.v1.access) = ACCESS_KEY;
+    option (enforcement.v1.scopes) = "controls.read";
+    option (enforcement.v1.operation) = "gardens.deliver";
     option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
   }
 }

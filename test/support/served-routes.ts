@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 export function servedRoutes(server: FastifyInstance): string[] {
   const routes: string[] = [];
   const parents: string[] = [];
+  // A colon within a part is text, and begins no parameter.
   // One line for each node of the router: indented by 4 characters for each level, then its part of the path.
   for (const line of server.printRoutes({ commonPrefix: false }).split('\n')) {
     const found = /^([│ ]*)(?:├──|└──) (.*?)(?: \(([A-Z, ]+)\))?$/u.exec(line);
@@ -14,7 +15,8 @@ export function servedRoutes(server: FastifyInstance): string[] {
     const path = parents.join('') + part;
     parents.push(part);
     for (const method of methods.split(', ')) {
-      if (method !== '' && method !== 'OPTIONS') routes.push(`${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+      if (method !== '' && method !== 'OPTIONS')
+        routes.push(`${method} ${path.replace(/(?<=\/):(\w+)/g, '{$1}')}`);
     }
   }
   return routes;

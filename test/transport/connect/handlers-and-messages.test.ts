@@ -25,6 +25,7 @@ import { createBindings } from '../../../src/bindings/bindings.js';
 import { readConfig } from '../../../src/config/config.js';
 import type { AnyHandler, Handler, HandlerCall } from '../../../src/contract/call/handler.js';
 import { ANONYMOUS } from '../../../src/contract/call/handler.js';
+import { roleTable } from '../../../src/contract/call/scopes.js';
 import { inputItems, parseInput } from '../../../src/contract/input/parse-input.js';
 import { createControlClone } from '../../../src/controls/control-clone.js';
 import { controlHandlers } from '../../../src/controls/control-handlers.js';
@@ -46,6 +47,10 @@ import { createObservability } from '../../../src/events/observability.js';
 import { createObservabilityMeter } from '../../../src/events/observability-meter.js';
 import { explainHandler } from '../../../src/explain/explain-handler.js';
 import { createExplainService } from '../../../src/explain/explain-service.js';
+import { createKeys } from '../../../src/keys/keys.js';
+import { NamespaceRegistry } from '../../../src/namespaces/namespace-registry.js';
+import { createNamespaceStore } from '../../../src/namespaces/namespace-store.js';
+import { createNamespaces } from '../../../src/namespaces/namespaces.js';
 import { createPolicies } from '../../../src/policies/policies.js';
 import { createProblems } from '../../../src/problems/problems.js';
 import { createRuntimeTokens } from '../../../src/runtime-tokens/runtime-tokens.js';
@@ -93,7 +98,18 @@ beforeAll(async () => {
     storage: { state: 'READONLY', problem: 'read-only' },
     events: { enabled: true, recorded: 'all', waiting: 1, lost: 2 },
   });
+  const namespaces = new NamespaceRegistry({
+    read: createNamespaceStore(database.client).all,
+    onFailure: (error) => NO_FAILURES.failed('namespaces', 'the namespaces cannot be read', error),
+  });
   handlers = {
+    ...createKeys({
+      ...options,
+      roles: roleTable('key'),
+      namespaces,
+      applied: async () => {},
+    }),
+    ...createNamespaces({ ...options, known: namespaces, failures: NO_FAILURES }).handlers,
     ...agentHandlers(
       createAgentService({ ...options, feed: controlFeed(database, evaluators) }),
       createAgentEvaluators(options),
@@ -121,7 +137,7 @@ beforeAll(async () => {
       streamWindow: 5,
       revision: () => 7,
       state,
-      namespaces: { known: () => true, displayName: (name) => name, names: () => ['default'] },
+      namespaces,
     }),
     ...createProblems({
       ...options,

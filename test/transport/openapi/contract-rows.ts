@@ -27,7 +27,7 @@ export const CONTRACT_ROWS: readonly { method: string; path: string; level: 'pub
   'DELETE /api/v1/policies/{policy_id}/controls/{control_id} admin',
   'PUT /api/v1/controls admin',
   'GET /api/v1/controls key',
-  'GET /api/v1/controls/schema key',
+  'GET /api/v1/controls/schema public',
   'POST /api/v1/controls/validate key',
   'GET /api/v1/controls/{control_id} key',
   'PATCH /api/v1/controls/{control_id} admin',

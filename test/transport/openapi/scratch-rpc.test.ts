@@ -23,6 +23,8 @@ service LibraryService {
       additional_bindings {post: "/books" body: "*"}
     };
     option (enforcement.v1.access) = ACCESS_ADMIN;
+    option (enforcement.v1.scopes) = "controls.write";
+    option (enforcement.v1.operation) = "catalogue.add_book";
     option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
     option (enforcement.v1.success_status) = 202;
     option (enforcement.v1.nulls) = NULL_RULE_OMIT;
@@ -31,6 +33,8 @@ service LibraryService {
     option deprecated = true;
     option (google.api.http) = {get: "/api/v1/books" response_body: "books"};
     option (enforcement.v1.access) = ACCESS_PUBLIC;
+    option (enforcement.v1.scopes) = "server.read";
+    option (enforcement.v1.operation) = "catalogue.find_books";
     option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
   }
 }

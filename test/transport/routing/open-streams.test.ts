@@ -14,15 +14,21 @@ service PathService {
   rpc Step(Nothing) returns (Nothing) {
     option (google.api.http) = {get: "/api/v1/step"};
     option (enforcement.v1.access) = ACCESS_KEY;
+    option (enforcement.v1.scopes) = "controls.read";
+    option (enforcement.v1.operation) = "paths.step";
     option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
   }
   rpc Walk(Nothing) returns (stream Nothing) {
     option (google.api.http) = {get: "/api/v1/walk"};
     option (enforcement.v1.access) = ACCESS_KEY;
+    option (enforcement.v1.scopes) = "controls.read";
+    option (enforcement.v1.operation) = "paths.walk";
     option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
   }
   rpc Carry(stream Nothing) returns (Nothing) {
     option (enforcement.v1.access) = ACCESS_KEY;
+    option (enforcement.v1.scopes) = "controls.read";
+    option (enforcement.v1.operation) = "paths.carry";
     option (enforcement.v1.agent_scope) = AGENT_SCOPE_FREE;
   }
 }
