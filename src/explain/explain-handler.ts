@@ -31,6 +31,7 @@ function presentVerdict(verdict: TriedVerdict, revision: number): object {
           : { message: steering.message, required_actions: steering.required_actions ?? [] },
     }));
   const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
+  const { selected_controls, evaluated_controls, skipped_controls } = verdict;
   return {
     is_safe,
     confidence,
@@ -41,5 +42,8 @@ function presentVerdict(verdict: TriedVerdict, revision: number): object {
     revision,
     schema_mismatch: verdict.schema_mismatch,
     outcome: verdict.outcome,
+    selected_controls,
+    evaluated_controls,
+    skipped_controls,
   };
 }

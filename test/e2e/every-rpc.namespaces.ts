@@ -10,13 +10,13 @@ const EMPTY = { agent_count: 0, control_count: 0, key_count: 0 };
 /** Calls of an operator, unless they name another key. */
 const byOperator = (rpc: string, calls: readonly Call[]): Step[] =>
   steps(
-    `NamespaceService.${rpc}`,
+    rpc,
     calls.map(([what, input, expected, key = OPERATOR_KEY]): Call => [what, input, expected, key]),
   );
 
 /** The part of the script that is about namespaces. */
 export const NAMESPACE_STEPS: readonly Step[] = [
-  ...byOperator('CreateNamespace', [
+  ...byOperator('NamespaceService.CreateNamespace', [
     [
       'creates a namespace',
       { name: 'team-b', display_name: ' The B team ' },
@@ -39,7 +39,7 @@ export const NAMESPACE_STEPS: readonly Step[] = [
     ['is not for regular keys', { name: 'mine' }, NOT_ADMIN, READER_KEY],
     ['requires a key', { name: 'mine' }, NO_KEY, null],
   ]),
-  ...byOperator('ListNamespaces', [
+  ...byOperator('NamespaceService.ListNamespaces', [
     [
       'lists them by name, with what they contain',
       {},
@@ -64,14 +64,14 @@ export const NAMESPACE_STEPS: readonly Step[] = [
     ['refuses a page without rows', { limit: 0 }, 'limit greater_than_equal'],
     ['is for operators', {}, NOT_ADMIN, ADMIN_KEY],
   ]),
-  ...byOperator('GetNamespace', [
+  ...byOperator('NamespaceService.GetNamespace', [
     ['returns one', { namespace: 'a' }, { reply: { namespace: { name: 'a', ...EMPTY } } }],
     ['returns the default one', { namespace: 'default' }, { reply: { namespace: { name: 'default' } } }],
     ['does not find an unknown one', { namespace: 'missing' }, NO_NAMESPACE],
     ['does not find what is no name', { namespace: 'Not A Name' }, NO_NAMESPACE],
     ['is for operators', { namespace: 'a' }, NOT_ADMIN, ADMIN_KEY],
   ]),
-  ...byOperator('UpdateNamespace', [
+  ...byOperator('NamespaceService.UpdateNamespace', [
     [
       'changes the display name',
       { namespace: 'a', display_name: 'The A team' },
@@ -82,7 +82,7 @@ export const NAMESPACE_STEPS: readonly Step[] = [
     ['leaves the default one', { namespace: 'default', display_name: 'x' }, IN_USE],
     ['is for operators', { namespace: 'a', display_name: 'x' }, NOT_ADMIN, ADMIN_KEY],
   ]),
-  ...byOperator('DeleteNamespace', [
+  ...byOperator('NamespaceService.DeleteNamespace', [
     [
       'deletes an empty one',
       { namespace: 'a' },
@@ -100,5 +100,7 @@ export const NAMESPACE_STEPS: readonly Step[] = [
     ['never deletes the default one', { namespace: 'default', force: true }, IN_USE],
     ['is for operators', { namespace: 'team-b' }, NOT_ADMIN, ADMIN_KEY],
   ]),
-  ...byOperator('CreateNamespace', [['never uses the name of a deleted one again', { name: 'a' }, TAKEN]]),
+  ...byOperator('NamespaceService.CreateNamespace', [
+    ['never uses the name of a deleted one again', { name: 'a' }, TAKEN],
+  ]),
 ];

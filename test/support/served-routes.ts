@@ -15,7 +15,8 @@ export function servedRoutes(server: FastifyInstance): string[] {
     const path = parents.join('') + part;
     parents.push(part);
     for (const method of methods.split(', ')) {
-      if (method !== '' && method !== 'OPTIONS') routes.push(`${method} ${path.replace(/(?<=\/):(\w+)/g, '{$1}')}`);
+      if (method !== '' && method !== 'OPTIONS')
+        routes.push(`${method} ${path.replace(/(?<=\/):(\w+)/g, '{$1}')}`);
     }
   }
   return routes;

@@ -167,13 +167,13 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
         },
       },
       responses: {
-        '200': {
+        '200': withReplyExample('switchNamespace', {
           ...response(
             'The cookie is another one; the one before is not valid any more.',
             object({ namespace: TEXT }),
           ),
           headers: setCookie,
-        },
+        }),
         '401': failure('Unauthenticated'),
         '403': failure('Forbidden'),
         '404': failure('NotFound'),

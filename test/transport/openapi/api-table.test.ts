@@ -42,7 +42,10 @@ describe('docs/api.md', () => {
     const rpcs = ROWS.filter(([rpc]) => rpc !== '–');
     expect(rpcs.length).toBeGreaterThanOrEqual(40);
     for (const [rpc, route, , agents, scope, protocols] of rpcs) {
-      expect([rpc, scope]).toEqual([rpc, expect.stringMatching(/^[a-z]+(?:\.[a-z]+)?$/)]);
+      expect([rpc, scope]).toEqual([
+        rpc,
+        expect.stringMatching(/^[a-z]+(?:\.[a-z]+)?(?:, [a-z]+\.[a-z]+)*$/),
+      ]);
       expect([rpc, agents]).toEqual([rpc, expect.stringMatching(/^(?:any|own|none)$/)]);
       if (route !== '–') expect([rpc, protocols]).toEqual([rpc, 'REST, gRPC, gRPC-Web, Connect']);
     }

@@ -65,7 +65,14 @@ export async function compileClientPrograms<Run>(
 async function generateClient(document: OpenApiDocument): Promise<string> {
   // The generator changes what it is given.
   const spec = structuredClone(document) as never;
-  const { files } = await generateApi({ spec, output: false, httpClientType: 'fetch', silent: true });
+  const { files } = await generateApi({
+    spec,
+    output: false,
+    httpClientType: 'fetch',
+    silent: true,
+    // It takes what follows a colon for a parameter, which OpenAPI does not: the colon is escaped in its template texts.
+    hooks: { onPreBuildRoutePath: (route) => route.replaceAll(':', '\\x3a') },
+  });
   const [client] = files;
   if (client === undefined) throw new Error('the generator made no file');
   return client.fileContent;

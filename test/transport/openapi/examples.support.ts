@@ -87,6 +87,17 @@ export function replyExample({ responses }: PlacedOperation): { readonly example
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const HASH = /^(?!0+$)[0-9a-f]{64}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|)$/;
+/** Random values, each with what stands for it, by the name of its member. */
+const RANDOM: Readonly<Record<string, readonly [RegExp, string]>> = {
+  token: [/^eyJ.*$/, 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJkb21haW4iOiJydW50aW1lIn0.signature'],
+  secret: [/^cek_\w{46}$/, `cek_${'x'.repeat(46)}`],
+  prefix: [/^cek_\w{4}$/, 'cek_xxxx'],
+  fingerprint: [/^[0-9a-f]{12}$/, '5d38423cb47c'],
+  name: [/-clone-[0-9a-f]{16}$/, '-clone-211b632a222eec44'],
+  resource_name: [/-clone-[0-9a-f]{16}$/, '-clone-211b632a222eec44'],
+};
+/** Members whose texts are JSON themselves. */
+const JSON_TEXTS = ['before', 'after', 'record_json'];
 const MEASURED = /(?:duration|latency|duration_ms|duration_us|latency_ms|_age_seconds)$/;
 
 /** A reply with the same ids, times and durations in every run. */
@@ -94,6 +105,9 @@ export function steady(reply: unknown): Json {
   return JSON.parse(JSON.stringify(reply), (key, value: unknown) => {
     if (typeof value === 'number' && MEASURED.test(key)) return 2;
     if (typeof value !== 'string') return value;
+    if (JSON_TEXTS.includes(key)) return JSON.stringify(steady(JSON.parse(value)));
+    const random = RANDOM[key];
+    if (random?.[0].test(value)) return value.replace(...random);
     if (UUID.test(value)) return '7d444840-9dc0-41d1-b245-5ffdce74fad2';
     if (HASH.test(value)) return 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9';
     const time = TIME.exec(value);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { STEPS } from '../../e2e/every-rpc.steps.js';
-import { ADMIN_KEY, READER_KEY, TOKEN_SETTINGS } from '../../e2e/every-rpc.support.js';
+import { ADMIN_KEY, OPERATOR_KEY, READER_KEY, TOKEN_SETTINGS } from '../../e2e/every-rpc.support.js';
 import { describeOnSqlite } from '../../support/databases.js';
 import {
   bodyChecker,
@@ -28,6 +28,7 @@ describeOnSqlite('requests and replies of a whole session', (freshDatabaseUrl) =
     SERVICE_API_KEY_ENABLED: 'true',
     SERVICE_API_KEYS: READER_KEY,
     SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
+    SERVICE_OPERATOR_API_KEYS: OPERATOR_KEY,
     ...TOKEN_SETTINGS,
   }));
   const { call } = service;
