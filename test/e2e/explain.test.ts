@@ -93,7 +93,13 @@ describeOnPostgresql('an explanation', (freshDatabaseUrl) => {
       JSON.parse(JSON.stringify(verdict, (key, value) => (key === 'control_execution_id' ? '' : value)));
     const evaluation = await admin('POST', '/api/v1/evaluation', BODY);
     const { body } = await explain();
-    expect(withoutIds(body.verdict)).toEqual({ ...withoutIds(evaluation.body), outcome: 'deny', selected_controls: 4, evaluated_controls: 2, skipped_controls: 0 });
+    expect(withoutIds(body.verdict)).toEqual({
+      ...withoutIds(evaluation.body),
+      outcome: 'deny',
+      selected_controls: 4,
+      evaluated_controls: 2,
+      skipped_controls: 0,
+    });
     expect(body.verdict.matches.map((one: { control_id: number }) => one.control_id)).toContain(id);
     await admin('DELETE', `/api/v1/controls/${id}?force=true`);
   });

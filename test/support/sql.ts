@@ -1,17 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { openSqliteConnection } from '../../src/database/sqlite-connection.js';
 import { runOn } from './databases.js';
+
+/** How long the service may hold its lock, and the pause between two attempts, in milliseconds. */
+const LOCK_LIMIT_MS = 60_000;
+const RETRY_MS = 5;
 
 /** Runs SQL on a database behind the back of the service that uses it, over a connection of its own. */
 export async function executeSql(databaseUrl: string, sql: string): Promise<void> {
   if (databaseUrl.startsWith('postgres')) return runOn(databaseUrl, sql);
   const connection = openSqliteConnection(fileOf(databaseUrl), 'writer');
   try {
-    // The service may be writing for longer than it waits itself.
-    connection.execute('PRAGMA busy_timeout = 60000');
+    // The service may be of this process: it ends its write only while this waits without blocking the process.
+    connection.execute('PRAGMA busy_timeout = 0');
     // At once for writing: a transaction that begins by reading fails when the service writes meanwhile.
-    connection.executeScript(sql.replace(/^\s*BEGIN;/, 'BEGIN IMMEDIATE;'));
+    const script = sql.replace(/^\s*BEGIN;/, 'BEGIN IMMEDIATE;');
+    const endMs = Date.now() + LOCK_LIMIT_MS;
+    for (;;) {
+      try {
+        return connection.executeScript(script);
+      } catch (error) {
+        if (!/locked/.test(String(error)) || Date.now() > endMs) throw error;
+        await delay(RETRY_MS);
+      }
+    }
   } finally {
     connection.close();
   }
