@@ -1,9 +1,9 @@
 import { parseAst } from 'vite';
 import { describe, expect, it } from 'vitest';
 import { curlOf, pythonOf, typeScriptOf } from '../../packages/dashboard/src/first-evening/snippet-texts.js';
-import { limitOf, limitText } from '../../packages/dashboard/src/session/agent-limit-text.js';
 import { changeText, previousText } from '../../packages/dashboard/src/outcomes/change-text.js';
 import { outcomeIntervals } from '../../packages/dashboard/src/outcomes/outcome-intervals.js';
+import { limitOf, limitText } from '../../packages/dashboard/src/session/agent-limit-text.js';
 
 describe('a change against the period before', () => {
   it.each<[bigint, bigint | undefined, string | undefined]>([

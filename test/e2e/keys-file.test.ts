@@ -208,7 +208,9 @@ describe('the keys file', () => {
     );
     expect([await reloads('refused'), await reloads('used')]).toEqual([2, 1]);
     const told = service.logLines.filter((line) => line.includes('keys file'));
-    expect(told.join()).toContain('keys[0].role: must be one of agent, viewer, approver, regular, editor, admin, operator');
+    expect(told.join()).toContain(
+      'keys[0].role: must be one of agent, viewer, approver, regular, editor, admin, operator',
+    );
     expect(service.logLines.join()).not.toContain('planted-s3cret');
   });
 
@@ -336,7 +338,9 @@ it('a keys file that cannot be used at the start stops it, with the reason', asy
     createApp({ config, log: Object.assign((await import('pino')).pino(log)) }),
   ).rejects.toMatchObject({
     message: expect.stringContaining('SERVICE_KEYS_FILE='),
-    cause: expect.objectContaining({ message: 'keys[0].role: must be one of agent, viewer, approver, regular, editor, admin, operator' }),
+    cause: expect.objectContaining({
+      message: 'keys[0].role: must be one of agent, viewer, approver, regular, editor, admin, operator',
+    }),
   });
   broken.remove();
 });
