@@ -7,8 +7,8 @@ import { namespaceNotFound } from './namespace-errors.js';
 import { exportedParts } from './namespace-parts.js';
 import type { NamespaceRecord } from './namespace-records.js';
 
-/** Exports at a time: each holds a view of the database, which other readings of this kind wait for. */
-const MAX_EXPORTS = 1;
+/** Exports that run or wait: one at a time holds a view of the database. More are refused, because they would wait long. */
+const MAX_EXPORTS = 8;
 /** How long a caller may take to read one part, in milliseconds: it holds the view of the database meanwhile. */
 const PART_LIMIT_MS = 15_000;
 /** How long an export may take, in milliseconds. */
@@ -27,7 +27,7 @@ export interface NamespaceExportOptions {
 export interface NamespaceExport {
   /**
    * The records of a namespace, all of one revision, in parts that are read as they are consumed. Throws
-   * NAMESPACE_NOT_FOUND, or SERVICE_UNAVAILABLE if another export is under way or the records are consumed too slowly.
+   * NAMESPACE_NOT_FOUND, or SERVICE_UNAVAILABLE if too many exports are under way or the records are consumed too slowly.
    */
   records(name: string): AsyncGenerator<{ readonly kind: string; readonly record_json: string }>;
 }
@@ -54,7 +54,7 @@ export function createNamespaceExport(options: NamespaceExportOptions): Namespac
 
   return {
     async *records(name) {
-      if (exports >= MAX_EXPORTS) throw unavailable('Another export of a namespace is under way.');
+      if (exports >= MAX_EXPORTS) throw unavailable('Too many exports of namespaces are under way.');
       exports += 1;
       try {
         for await (const part of handedOver<readonly NamespaceRecord[]>((give) => readAll(name, give))) {
