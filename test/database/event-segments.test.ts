@@ -209,7 +209,8 @@ describeOnEachDatabase('segments of events', (freshDatabaseUrl, kind) => {
       expect(ids).toHaveLength(6_000);
       expect(await store.search.count({})).toBe(6_000);
       expect(await store.rebuildStatistics()).toMatchObject({ corrected: 0 });
-      expect((await segmentsOf(first)).length).toBeGreaterThan(5);
+      // Closings that coincide make one segment, so their number depends on the turns of the processes.
+      expect((await segmentsOf(first)).length).toBeGreaterThan(2);
     } finally {
       for (const database of databases) await database.close();
     }
