@@ -1,5 +1,5 @@
-import type { DescMethod, DescService } from '@bufbuild/protobuf';
-import { type CallOptions, ConnectError, createClient } from '@connectrpc/connect';
+import type { DescService } from '@bufbuild/protobuf';
+import { type CallOptions, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
@@ -10,11 +10,10 @@ import { ObservabilityService } from '../../gen/proto/enforcement/v1/observabili
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
-import { messageMapper } from '../../src/transport/connect/message-mapper.js';
 import { type RpcMethod, rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
-import { exchange, restClient } from '../support/http.js';
+import { restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
-import { rpcTransport } from '../support/rpc-transports.js';
+import { repliesOverGrpc, repliesOverRest } from '../support/named-requests.js';
 import { denyWord } from '../support/seed.js';
 import { suiteService } from '../support/service-suite.js';
 import { event } from './events.support.js';
@@ -179,21 +178,7 @@ describe('a key that is limited to agents', () => {
     key: string,
   ): Promise<string[]> {
     const replies: string[] = [];
-    for (const { verb, template, pathMembers, body } of method.bindings) {
-      const path = template.replaceAll(/\{(\w+)\}/g, (_, member) =>
-        encodeURIComponent(String(request[member])),
-      );
-      const rest = Object.entries(request).filter(([member]) => !pathMembers.includes(member));
-      const query =
-        body === '*'
-          ? ''
-          : `?${new URLSearchParams(Object.fromEntries(rest.map(([name, value]) => [name, String(value)])))}`;
-      const reply = await exchange(service.url, {
-        method: verb,
-        path: path + query,
-        headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body: body === '*' ? JSON.stringify(Object.fromEntries(rest)) : undefined,
-      });
+    for (const reply of await repliesOverRest(service.url, method, request, key)) {
       replies.push(`${reply.status} ${masked(reply.text)} ${maskedHeaders(Object.entries(reply.headers))}`);
     }
     return replies;
@@ -207,28 +192,16 @@ describe('a key that is limited to agents', () => {
     const told: string[] = [];
     const tell = (headers: Headers) => void told.push(maskedHeaders(headers));
     const options: CallOptions = { headers: { 'x-api-key': key }, onHeader: tell, onTrailer: tell };
-    const message = messageMapper(desc.input).fromPlain(request);
+    const replies = repliesOverGrpc(service.url, desc, request, options);
     try {
-      for await (const reply of replies(desc, message, options)) {
-        told.push(masked(JSON.stringify(messageMapper(desc.output).toPlain(reply as never))));
+      for await (const reply of replies) {
+        told.push(masked(JSON.stringify(reply)));
       }
       return ['0', ...told];
     } catch (error) {
       const { code, message: text, metadata } = ConnectError.from(error);
       return [`${code} ${masked(text)}`, ...told, maskedHeaders(metadata)];
     }
-  }
-
-  async function* replies(desc: DescMethod, message: unknown, options: CallOptions): AsyncGenerator<unknown> {
-    const client = createClient(desc.parent, rpcTransport('gRPC', service.url)) as Record<string, unknown>;
-    const call = client[desc.localName] as (input: unknown, options: CallOptions) => unknown;
-    async function* items() {
-      yield message;
-    }
-    const isStream = desc.methodKind === 'client_streaming' || desc.methodKind === 'bidi_streaming';
-    const answer = call(isStream ? items() : message, options);
-    if (desc.methodKind === 'unary' || desc.methodKind === 'client_streaming') yield await answer;
-    else yield* answer as AsyncIterable<unknown>;
   }
 
   const METHODS = SERVICES.flatMap(rpcMethods).map((method) => [method.desc.name, method] as const);

@@ -1,12 +1,11 @@
-import type { DescMethod } from '@bufbuild/protobuf';
 import { type CallOptions, ConnectError, createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { messageMapper } from '../../src/transport/connect/message-mapper.js';
 import { type RpcMethod, rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { exchange, restClient } from '../support/http.js';
+import { restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
+import { repliesOverGrpc, repliesOverRest } from '../support/named-requests.js';
 import { PROTOCOL_NAMES, PROTOCOLS, type ProtocolClient, SERVICES } from '../support/protocol-clients.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
@@ -224,21 +223,7 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
     key: string,
   ): Promise<string[]> {
     const replies: string[] = [];
-    for (const { verb, template, pathMembers, body } of method.bindings) {
-      const path = template.replaceAll(/\{(\w+)\}/g, (_, member) =>
-        encodeURIComponent(String(request[member])),
-      );
-      const rest = Object.entries(request).filter(([member]) => !pathMembers.includes(member));
-      const query =
-        body === '*'
-          ? ''
-          : `?${new URLSearchParams(Object.fromEntries(rest.map(([name, value]) => [name, String(value)])))}`;
-      const reply = await exchange(service.url, {
-        method: verb,
-        path: path + query,
-        headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body: body === '*' ? JSON.stringify(Object.fromEntries(rest)) : undefined,
-      });
+    for (const reply of await repliesOverRest(service.url, method, request, key)) {
       const headers = Object.entries(reply.headers).filter(
         ([name]) => !['date', 'x-request-id', 'content-length', 'x-service-revision', 'etag'].includes(name),
       );
@@ -254,9 +239,10 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
   ): Promise<string[]> {
     const told: string[] = [];
     const options: CallOptions = { headers: { 'x-api-key': key }, signal: AbortSignal.timeout(60_000) };
+    const replies = repliesOverGrpc(service.url, desc, request, options);
     try {
-      for await (const reply of repliesOf(desc, messageMapper(desc.input).fromPlain(request), options)) {
-        told.push(JSON.stringify(messageMapper(desc.output).toPlain(reply as never)));
+      for await (const reply of replies) {
+        told.push(JSON.stringify(reply));
         // The first news of a watch tell all that is there.
         if (desc.name.startsWith('Watch')) break;
       }
@@ -266,22 +252,6 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
       const details = Buffer.from(metadata.get('grpc-status-details-bin') ?? '', 'base64').toString('latin1');
       return [`${code} ${message} ${details}`, ...told];
     }
-  }
-
-  async function* repliesOf(
-    desc: DescMethod,
-    message: unknown,
-    options: CallOptions,
-  ): AsyncGenerator<unknown> {
-    const client = createClient(desc.parent, rpcTransport('gRPC', service.url)) as Record<string, unknown>;
-    const call = client[desc.localName] as (input: unknown, options: CallOptions) => unknown;
-    async function* items() {
-      yield message;
-    }
-    const isStream = desc.methodKind === 'client_streaming' || desc.methodKind === 'bidi_streaming';
-    const answer = call(isStream ? items() : message, options);
-    if (desc.methodKind === 'unary' || desc.methodKind === 'client_streaming') yield await answer;
-    else yield* answer as AsyncIterable<unknown>;
   }
 
   const METHODS = SERVICES.flatMap(rpcMethods).map((method) => [method.desc.name, method] as const);
