@@ -27,6 +27,10 @@ export function controlHandlers(
     cloneAndBindControl: handler(schemas.cloneAndBindControl, (input, context) =>
       clone.cloneAndBind(context, input),
     ),
+    // Replaced by the part that implements it.
+    inspectExpression: handler(schemas.getControl, () => {
+      throw new Error('not implemented yet');
+    }),
     createControl: handler(
       schemas.createControl,
       ({ name, data, strict }, context) => controls.create(context, name, data, strict),

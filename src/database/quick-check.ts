@@ -30,6 +30,8 @@ export const CHECKED_TABLES: readonly string[] = [
   'ended_sessions',
   'idempotency_keys',
   'namespaces',
+  'pack_controls',
+  'pack_installations',
   'policies',
   'policy_controls',
   'policy_labels',

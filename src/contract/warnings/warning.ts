@@ -18,6 +18,14 @@ export const WARNING_CODES = {
   no_effect: 'mistake',
   /** Something that matches nothing, whatever the data. */
   never_matches: 'mistake',
+  /** A check that matches every step, or a control that does. */
+  always_matches: 'mistake',
+  /** A control whose matches are all matches of a control that denies, for the same agents. */
+  hidden_by_deny: 'mistake',
+  /** An expression that the registered schemas of steps contradict. */
+  expression_type: 'mistake',
+  /** A part of an expression whose type is not known, because no schema is registered. */
+  untyped_expression: 'note',
   /** A step type that differs from a known one in a letter or in case. */
   misspelled_step_type: 'mistake',
   /** Blanks around a text that is compared exactly. */
@@ -49,7 +57,7 @@ export const WARNING_CODES = {
   /** A pattern for step names that does not match a name followed by a line break. */
   end_anchor: 'note',
   /** An evaluator that cannot be used with the settings of the service. */
-  unconfigured_evaluator: 'note',
+  unconfigured_evaluator: 'mistake',
   /** An evaluator of clients, whose configuration the service cannot check. */
   client_evaluator: 'note',
   /** A control evaluated by clients, linked to an agent whose client may not support that. */

@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { doubleOf, isNumber, type JsonObject } from '../../../packages/exact-json/src/index.js';
+import { field, refuse, withDefault } from '../../contract/input/fields.js';
+import type { CheckCall, CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
+import type { EvaluatorResult } from '../../core/types.js';
+import { visitTexts } from './data-texts-walk.js';
+import { type Finding, findingsMetadata, MAX_LISTED_FINDINGS, type TextFinding } from './finding.js';
+
+/**
+ * Finds something in one text, in time linear in its length. Reports findings in any order, overlapping ones included, and
+ * the work to `spend`, in search steps of some 13 ns. Throws when the text exceeds a limit: an error, which fails closed.
+ */
+export type Detect = (
+  text: string,
+  found: (finding: TextFinding) => void,
+  spend: (steps: number) => void,
+) => void;
+
+/** A configured detector. */
+export interface CompiledDetector {
+  readonly detect: Detect;
+  /** Lowest score of a finding that makes the check match. */
+  readonly threshold: number;
+  /** Estimated memory, in bytes, besides what all configurations share. */
+  readonly sizeBytes: number;
+}
+
+export interface DetectorOptions<Config> {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  /** Its issues have the codes of `contract/input`; see `threshold`. */
+  readonly configSchema: z.ZodType<Config>;
+  readonly compile: (config: Config) => CompiledDetector;
+  readonly warningsFor?: Evaluator['warningsFor'];
+  readonly compileCost?: Evaluator['compileCost'];
+}
+
+/** Most findings of one check. */
+const MAX_FINDINGS = 10_000;
+const NO_DATA: EvaluatorResult = {
+  matched: false,
+  confidence: 1,
+  message: 'No data to search',
+  metadata: null,
+  error: null,
+};
+const NOTHING: EvaluatorResult = {
+  matched: false,
+  confidence: 1,
+  message: 'Nothing found',
+  metadata: null,
+  error: null,
+};
+
+/** The member `threshold` of a configuration. */
+export function threshold(value: number): z.ZodType<number> {
+  const read = field<number>(
+    (given, sink) => {
+      const number = isNumber(given) ? doubleOf(given) : Number.NaN;
+      if (number > 0 && number <= 1) return number;
+      return refuse(sink, 'value_error', 'must be a number above 0, and at most 1', given);
+    },
+    { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+  );
+  return withDefault(read, value).meta({
+    description: `Lowest score of a finding that makes the check match, above 0 and at most 1. Default ${value}.`,
+  });
+}
+
+/** An evaluator that searches all texts of the selected data, names of members included, and says where it found what. */
+export function createDetector<Config>(options: DetectorOptions<Config>): Evaluator {
+  const { name, version, description, configSchema, warningsFor, compileCost } = options;
+  return {
+    name,
+    version,
+    description,
+    requiresApiKey: false,
+    timeoutMs: 10_000,
+    configSchema,
+    configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
+    ...(warningsFor === undefined ? {} : { warningsFor }),
+    ...(compileCost === undefined ? {} : { compileCost }),
+    compile: (config) => compiledEvaluator(options.compile(configSchema.parse(config))),
+  };
+}
+
+function compiledEvaluator(detector: CompiledDetector): CompiledEvaluator {
+  return {
+    sizeBytes: detector.sizeBytes,
+    usual: NOTHING,
+    evaluate(data, call) {
+      if (data === null) return NO_DATA;
+      const search = new Search(detector, (steps) => call.spend?.(steps));
+      if (typeof data === 'string') search.add(data, '', false);
+      else visitTexts(data, (text, path, inName) => search.add(text, path, inName));
+      return search.findings.length === 0 ? NOTHING : found(search.findings, detector.threshold, call);
+    },
+  };
+}
+
+/** The findings in the texts of one check, in their order, without those below the threshold. */
+class Search {
+  readonly findings: Finding[] = [];
+  readonly #detector: CompiledDetector;
+  readonly #spend: (steps: number) => void;
+
+  constructor(detector: CompiledDetector, spend: (steps: number) => void) {
+    this.#detector = detector;
+    this.#spend = spend;
+  }
+
+  /** Beyond the limit nothing more is searched: the check matches. */
+  add(text: string, path: string, in_name: boolean): void {
+    const { detect, threshold } = this.#detector;
+    const room = MAX_FINDINGS - this.findings.length;
+    if (room <= 0) return;
+    const own: Finding[] = [];
+    const add = (finding: TextFinding): void => {
+      if (finding.score >= threshold && own.length < room) own.push({ ...finding, path, in_name });
+    };
+    detect(text, add, this.#spend);
+    own.sort((left, right) => left.start - right.start || right.end - left.end);
+    for (const finding of own) this.findings.push(finding);
+  }
+}
+
+function found(findings: readonly Finding[], threshold: number, call: CheckCall): EvaluatorResult {
+  const counts = new Map<string, number>();
+  let confidence = 0;
+  for (const { kind, score } of findings) {
+    confidence = Math.max(confidence, score);
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  const kinds = [...counts].map(([kind, count]) => (count === 1 ? kind : `${kind} (${count})`));
+  const listed = findings.slice(0, MAX_LISTED_FINDINGS);
+  return {
+    matched: true,
+    confidence,
+    message: `Found ${kinds.join(', ')}`,
+    metadata: call.detail === 'full' ? findingsMetadata(listed, findings.length, threshold) : null,
+    error: null,
+  };
+}
