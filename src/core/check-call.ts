@@ -2,7 +2,15 @@ import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.
 import type { DataTexts, TextCache } from './data-texts.js';
 import type { CheckCall, LeafPlace } from './evaluator.js';
 import type { StepAccount } from './step-account.js';
-import type { Detail } from './types.js';
+import type { AgentFacts, Detail, Stage, Step } from './types.js';
+
+/** What all checks of an evaluation are called with. */
+export interface EvaluationFacts {
+  readonly step: Step;
+  readonly stage: Stage;
+  readonly agent: AgentFacts | null;
+  nowMs(): number;
+}
 
 /** Call context of checks. Most never use the signal, so it is created on first access. */
 export class LazyCheckCall implements CheckCall {
@@ -15,12 +23,36 @@ export class LazyCheckCall implements CheckCall {
   #aborted = false;
   readonly #account: StepAccount;
   readonly #texts: TextCache;
+  readonly #facts: EvaluationFacts;
 
-  constructor(detail: Detail, place: LeafPlace, account: StepAccount, texts: TextCache) {
+  constructor(
+    detail: Detail,
+    place: LeafPlace,
+    account: StepAccount,
+    texts: TextCache,
+    facts: EvaluationFacts,
+  ) {
     this.detail = detail;
     this.place = place;
     this.#account = account;
     this.#texts = texts;
+    this.#facts = facts;
+  }
+
+  get step(): Step {
+    return this.#facts.step;
+  }
+
+  get stage(): Stage {
+    return this.#facts.stage;
+  }
+
+  get agent(): AgentFacts | null {
+    return this.#facts.agent;
+  }
+
+  nowMs(): number {
+    return this.#facts.nowMs();
   }
 
   textsOf(data: JsonValue[] | JsonObject): DataTexts {

@@ -1,11 +1,11 @@
 import type { JsonValue } from '../../packages/exact-json/src/index.js';
-import { LazyCheckCall } from './check-call.js';
+import { type EvaluationFacts, LazyCheckCall } from './check-call.js';
 import { TextCache } from './data-texts.js';
 import type { LeafPlace } from './evaluator.js';
 import { CANCELLED, ExternalChecks } from './external-checks.js';
 import type { Outcome } from './outcome.js';
 import { type NextTurn, StepAccount } from './step-account.js';
-import type { Detail, Step } from './types.js';
+import type { AgentFacts, Detail, Stage, Step } from './types.js';
 
 /** State of one scan within one evaluation. */
 export interface ScanState {
@@ -31,8 +31,10 @@ const NO_STEP: Step = { type: '', name: '', input: null, output: null, context: 
  * that none is computed twice. A program reuses it between evaluations; an evaluation that awaits promises
  * keeps its own.
  */
-export class Evaluation {
+export class Evaluation implements EvaluationFacts {
   step: Step = NO_STEP;
+  stage: Stage = 'pre';
+  agent: AgentFacts | null = null;
   /** Whether metadata and traces are requested. */
   full = false;
   /** Selected data, by slot. */
@@ -49,17 +51,24 @@ export class Evaluation {
   readonly account: StepAccount;
   #call: LazyCheckCall;
   #external: ExternalChecks | null = null;
+  readonly #clock: (() => number) | undefined;
+  /** The time of the evaluation; NaN until a check asks for it. */
+  #nowMs = Number.NaN;
 
-  constructor(size: EvaluationSize, nextTurn?: NextTurn) {
+  /** `clock`: milliseconds since 1970. */
+  constructor(size: EvaluationSize, nextTurn?: NextTurn, clock?: () => number) {
     this.account = new StepAccount(nextTurn);
-    this.#call = new LazyCheckCall('verdict', NO_PLACE, this.account, this.texts);
+    this.#clock = clock;
+    this.#call = this.#newCall('verdict', NO_PLACE);
     this.selected = new Slots(size.selectors);
     this.outcomes = new Slots(size.sharedLeaves);
     this.scans = size.scans.map((searches) => ({ asked: 0, found: new Uint8Array(searches) }));
   }
 
-  begin(step: Step, detail: Detail): void {
+  begin(step: Step, stage: Stage, detail: Detail, agent: AgentFacts | null): void {
     this.step = step;
+    this.stage = stage;
+    this.agent = agent;
     this.full = detail === 'full';
     this.account.begin();
     if (this.#call.detail !== detail) this.#call = this.#newCall(detail, NO_PLACE);
@@ -68,6 +77,8 @@ export class Evaluation {
   /** Releases the step and all intermediate results. */
   end(): void {
     this.step = NO_STEP;
+    this.agent = null;
+    this.#nowMs = Number.NaN;
     this.selected.clear();
     this.texts.clear();
     this.outcomes.clear();
@@ -75,6 +86,14 @@ export class Evaluation {
     this.waitsForLocal = false;
     this.#denied = false;
     this.#external = null;
+  }
+
+  nowMs(): number {
+    if (Number.isNaN(this.#nowMs)) {
+      if (this.#clock === undefined) throw new Error('there is no clock');
+      this.#nowMs = this.#clock();
+    }
+    return this.#nowMs;
   }
 
   /** Whether a deny control has matched. */
@@ -127,7 +146,7 @@ export class Evaluation {
   }
 
   #newCall(detail: Detail, place: LeafPlace): LazyCheckCall {
-    return new LazyCheckCall(detail, place, this.account, this.texts);
+    return new LazyCheckCall(detail, place, this.account, this.texts, this);
   }
 }
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import type { WarningCode } from '../contract/warnings/warning.js';
 import type { DataTexts } from './data-texts.js';
-import type { Detail, EvaluatorResult } from './types.js';
+import type { AgentFacts, AgentReading, Detail, EvaluatorResult, Stage, Step } from './types.js';
 
 /** Position of a check in a condition. */
 export interface LeafPlace {
@@ -20,6 +20,13 @@ export interface CheckCall {
   readonly place: LeafPlace;
   /** Requested detail: with `verdict`, metadata are not used and need not be built. */
   readonly detail: Detail;
+  /** The step that the data are selected from. */
+  readonly step: Step;
+  readonly stage: Stage;
+  /** Null where it is not known. */
+  readonly agent: AgentFacts | null;
+  /** Milliseconds since 1970, the same in all checks of an evaluation. Throws where the core has no clock. */
+  nowMs(): number;
   /** Aborted when the answer is no longer awaited: the check timed out, or the step is already denied. */
   readonly signal: AbortSignal;
   /** The texts of the selected object or list, created once for all checks of the same data. */
@@ -47,6 +54,24 @@ export interface TextPrefilter {
   readonly miss: EvaluatorResult;
 }
 
+/** A text of the step that must be one of these. */
+export interface RequiredStepText {
+  readonly member: 'type' | 'name' | 'stage';
+  readonly texts: readonly string[];
+}
+
+/** A part of an expression, with its value in one evaluation. */
+export interface TracedValue {
+  /** Its text is between these, in UTF-16 code units. */
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** Undefined when it was not evaluated, or failed. */
+  readonly value: JsonValue | undefined;
+  /** Null when it did not fail. */
+  readonly error: string | null;
+}
+
 /** A configured evaluator, ready to check data. */
 export interface CompiledEvaluator {
   /**
@@ -57,6 +82,15 @@ export interface CompiledEvaluator {
   readonly prefilter?: TextPrefilter;
   /** Whether the result depends on `LeafPlace.negated`. Other checks run once for both sides of a `not`. */
   readonly heedsNegation?: true;
+  /**
+   * What of a step must hold for a match: for any other step `evaluate` returns a result without a match and without an
+   * error. Lets the core leave out whole controls (`narrowing.ts`).
+   */
+  readonly requires?: readonly RequiredStepText[];
+  /** What it reads of the agent; nothing when absent. */
+  readonly readsAgent?: AgentReading;
+  /** The values of the parts of its expression for some data, for an explanation. Never throws. */
+  readonly trace?: (data: JsonValue, call: CheckCall) => readonly TracedValue[];
   /** By far the most frequent result, always the same object: everything derived from it is created once. */
   readonly usual?: EvaluatorResult;
   /**

@@ -24,6 +24,8 @@ export interface LinkableControl {
 /** A control that takes part in evaluation. */
 export interface LinkedControl extends ControlLabel {
   readonly scope: CompiledScope;
+  /** See `PreparedControl`. */
+  readonly narrowed: CompiledScope | null;
   readonly condition: ConditionNode;
   /** Reports to the operator why it could not be evaluated. */
   readonly report: (problem: string) => void;
@@ -43,7 +45,7 @@ export function linkControl(
   onFailure: ((failure: ControlFailure) => void) | undefined,
 ): LinkedControl {
   const { id, name, prepared } = control;
-  const { decision, steeringContext, scope, condition, problems } = prepared;
+  const { decision, steeringContext, scope, narrowed, condition, problems } = prepared;
   const report = (problem: string): void => {
     try {
       onFailure?.({ controlId: id, controlName: name, problem });
@@ -58,6 +60,7 @@ export function linkControl(
     decision,
     steeringContext,
     scope,
+    narrowed,
     condition: condition === null ? BROKEN : linkCondition(condition, leaves, traces),
     report,
   };

@@ -3,6 +3,7 @@ import type { ConditionView } from './condition-view.js';
 import { type DamagedView, readDamaged, readDefinition } from './definition-view.js';
 import type { EvaluatorPart, PartOf } from './evaluator-part.js';
 import { describeThrown } from './failure.js';
+import { narrowedScope } from './narrowing.js';
 import { type CompiledScope, compileScope, EVERY_STEP } from './scope.js';
 import type { Decision, SizedPart, SteeringContext } from './types.js';
 
@@ -27,6 +28,8 @@ export interface PreparedControl extends SizedPart {
   readonly decision: Decision;
   readonly steeringContext: SteeringContext | null;
   readonly scope: CompiledScope;
+  /** The scope without steps that the condition cannot match; null when that is the whole scope. */
+  readonly narrowed: CompiledScope | null;
   /** Null when the definition is damaged: then the control cannot be evaluated. */
   readonly condition: PreparedNode | null;
   /** What is wrong with the definition, for the operator. */
@@ -42,6 +45,7 @@ const INACTIVE: PreparedControl = {
   decision: 'observe',
   steeringContext: null,
   scope: EVERY_STEP,
+  narrowed: null,
   condition: null,
   problems: [],
   sizeBytes: 0,
@@ -58,9 +62,14 @@ export function prepareControl(definition: JsonValue, partOf: PartOf): PreparedC
     const condition = prepareCondition(view.condition, partOf, false);
     const { decision, steeringContext } = view;
     const problems = scope.problem === null ? [] : [scope.problem];
+    const narrowed = narrowedScope(scope, condition);
     const sizeBytes =
-      BASE_BYTES + scope.sizeBytes + NODE_BYTES * nodesOf(condition) + steeringBytes(steeringContext);
-    return { active: true, decision, steeringContext, scope, condition, problems, sizeBytes };
+      BASE_BYTES +
+      scope.sizeBytes +
+      (narrowed?.sizeBytes ?? 0) +
+      NODE_BYTES * nodesOf(condition) +
+      steeringBytes(steeringContext);
+    return { active: true, decision, steeringContext, scope, narrowed, condition, problems, sizeBytes };
   } catch (error) {
     return prepareDamaged(readDamaged(definition, describeThrown(error)));
   }
@@ -76,6 +85,7 @@ function prepareDamaged(damaged: DamagedView): PreparedControl {
     decision: damaged.decision ?? 'deny',
     steeringContext: damaged.steeringContext,
     scope,
+    narrowed: null,
     condition: null,
     problems: scope.problem === null ? [problem] : [problem, scope.problem],
     sizeBytes: BASE_BYTES + scope.sizeBytes + steeringBytes(damaged.steeringContext) + 2 * problem.length,

@@ -1,5 +1,6 @@
 import { decidingLeaf } from './condition.js';
 import { Evaluation } from './evaluation.js';
+import type { EvaluatorPart } from './evaluator-part.js';
 import type { WithTimeout } from './leaf.js';
 import { leafTableSteps } from './leaf-table.js';
 import {
@@ -11,10 +12,10 @@ import {
   linkedBytes,
 } from './linked-control.js';
 import type { Outcome } from './outcome.js';
-import { createScopeIndex, type Selection } from './scope-index.js';
+import { createScopeIndex, type ScopeIndex, type Selection } from './scope-index.js';
 import type { NextTurn } from './step-account.js';
 import { type TraceMaker, wireTraces } from './trace.js';
-import type { ControlProgram, Verdict } from './types.js';
+import type { AgentReading, ControlProgram, Verdict } from './types.js';
 import { Tally } from './verdict.js';
 
 /** Dependencies of a program. */
@@ -29,6 +30,8 @@ export interface ProgramOptions {
   readonly emptyDenies?: boolean;
   /** Called for damaged definitions when they are compiled, and for evaluator failures when they occur. */
   readonly onFailure?: (failure: ControlFailure) => void;
+  /** Milliseconds since 1970; without it, checks that need the time are errors. */
+  readonly now?: () => number;
   /** Creates the traces; those of the wire by default. */
   readonly traces?: TraceMaker;
 }
@@ -79,6 +82,7 @@ export function* linkSteps(
     linked.push(linkControl(control, leaves, traces, options.onFailure));
   }
   const index = createScopeIndex(linked);
+  const narrowed = narrowedIndex(linked);
   let idle: Evaluation | null = null;
   const isEmpty = active.length === 0;
   const deniesAll = isEmpty && options.emptyDenies === true;
@@ -86,19 +90,27 @@ export function* linkSteps(
   return {
     controlIds: byIdDescending.map(({ id }) => id),
     sizeBytes:
-      index.sizeBytes + leaves.sizeBytes + active.reduce((sum, control) => sum + linkedBytes(control), 0),
+      index.sizeBytes +
+      (narrowed?.sizeBytes ?? 0) +
+      leaves.sizeBytes +
+      active.reduce((sum, control) => sum + linkedBytes(control), 0),
     isEmpty,
+    readsAgent: agentReading(leaves.parts),
     sharedParts: [...new Set(active.map(({ prepared }) => prepared)), ...leaves.parts],
-    evaluate(step, stage, detail, caller, spent = 0) {
+    evaluate(step, stage, detail, caller, spent = 0, agent = null) {
       if (deniesAll) return WITHOUT_CONTROLS;
-      const selection = index.find(stage, step.type, step.name);
+      const selected = index.find(stage, step.type, step.name);
+      // With detail, each control that did not match has a result.
+      const selection =
+        narrowed === null || detail === 'full' ? selected : narrowed.find(stage, step.type, step.name);
       // Taken during use: an evaluator could evaluate another step, and an asynchronous evaluation keeps it.
-      const evaluation = idle ?? new Evaluation(leaves.size, options.nextTurn);
+      const evaluation = idle ?? new Evaluation(leaves.size, options.nextTurn, options.now);
       idle = null;
-      evaluation.begin(step, detail);
+      evaluation.begin(step, stage, detail, agent);
       if (spent > 0) evaluation.account.spend(spent);
-      const { controls, failures } = selection;
+      const { controls, failures } = selected;
       const tally = new Tally(evaluation.full, controls.length + failures.length, options.newExecutionId);
+      if (selection !== selected) tally.addUnmatched(controls.length - selection.controls.length);
       const verdict = evaluateAll(selection, evaluation, tally, caller);
       if (verdict instanceof Promise) return verdict;
       evaluation.end();
@@ -106,6 +118,18 @@ export function* linkSteps(
       return verdict;
     },
   };
+}
+
+/** The index by narrowed scopes; null when no control has one. Scopes that may fail are never narrowed. */
+function narrowedIndex(linked: readonly LinkedControl[]): ScopeIndex<LinkedControl> | null {
+  if (linked.every(({ narrowed }) => narrowed === null)) return null;
+  return createScopeIndex(linked, ({ narrowed, scope }) => narrowed ?? scope);
+}
+
+function agentReading(parts: readonly EvaluatorPart[]): AgentReading {
+  const readings = new Set(parts.map(({ compiled }) => compiled.readsAgent ?? 'nothing'));
+  if (readings.has('metadata')) return 'metadata';
+  return readings.has('name') ? 'name' : 'nothing';
 }
 
 function evaluateAll(

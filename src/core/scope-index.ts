@@ -43,13 +43,16 @@ interface Bucket<T> {
 /**
  * Indexes controls by stage and step type, and by exact name. Results of scope patterns per name are cached.
  * The whole cache is cleared when it exceeds its limit: names are chosen by callers, so which of them will
- * recur is unknown.
+ * recur is unknown. `scopeOf` may give other scopes than those of the controls.
  */
-export function createScopeIndex<T extends Scoped>(controls: readonly T[]): ScopeIndex<T> {
+export function createScopeIndex<T extends Scoped>(
+  controls: readonly T[],
+  scopeOf: (control: T) => CompiledScope = ({ scope }) => scope,
+): ScopeIndex<T> {
   const positions = new Map(controls.map((control, position) => [control, position]));
-  const knownTypes = new Set(controls.flatMap(({ scope }) => [...(scope.stepTypes ?? [])]));
-  const named = byExactName(controls);
-  const restricted = controls.some(({ scope }) => restrictsNames(scope));
+  const knownTypes = new Set(controls.flatMap((control) => [...(scopeOf(control).stepTypes ?? [])]));
+  const named = byExactName(controls, scopeOf);
+  const restricted = controls.some((control) => restrictsNames(scopeOf(control)));
   const namedBytes = [...named.values()].reduce((sum, list) => sum + EXACT_NAME_BYTES + 8 * list.length, 0);
   const allowance = MEMO_BYTES + MEMO_BYTES_PER_CONTROL * controls.length;
   const buckets = { pre: new Map<string | null, Bucket<T>>(), post: new Map<string | null, Bucket<T>>() };
@@ -68,10 +71,10 @@ export function createScopeIndex<T extends Scoped>(controls: readonly T[]): Scop
     const type = knownTypes.has(stepType) ? stepType : null;
     const known = buckets[stage].get(type);
     if (known !== undefined) return known;
-    const included = controls.filter(({ scope }) => includesStep(scope, stage, stepType));
+    const included = controls.filter((control) => includesStep(scopeOf(control), stage, stepType));
     const bucket: Bucket<T> = {
-      unnamed: { controls: included.filter(({ scope }) => !restrictsNames(scope)), failures: [] },
-      patterned: included.filter(({ scope }) => scope.searchName !== null),
+      unnamed: { controls: included.filter((control) => !restrictsNames(scopeOf(control))), failures: [] },
+      patterned: included.filter((control) => scopeOf(control).searchName !== null),
       byName: new Map(),
       byHits: new Map(),
     };
@@ -81,11 +84,14 @@ export function createScopeIndex<T extends Scoped>(controls: readonly T[]): Scop
   };
 
   const select = (bucket: Bucket<T>, stage: Stage, stepType: string, stepName: string): Selection<T> => {
-    const hits = (named.get(stepName) ?? []).filter(({ scope }) => includesStep(scope, stage, stepType));
+    const hits = (named.get(stepName) ?? []).filter((control) =>
+      includesStep(scopeOf(control), stage, stepType),
+    );
     const failures: (NameFailure & { control: T })[] = [];
     for (const control of bucket.patterned) {
-      if (control.scope.stepNames?.has(stepName) === true) continue;
-      const answer = control.scope.searchName?.(stepName) ?? false;
+      const { stepNames, searchName } = scopeOf(control);
+      if (stepNames?.has(stepName) === true) continue;
+      const answer = searchName?.(stepName) ?? false;
       if (answer === true) hits.push(control);
       else if (answer !== false) failures.push({ control, problem: answer.problem });
     }
@@ -127,10 +133,10 @@ function isMemorable(stepName: string, { failures }: Selection<unknown>): boolea
   return stepName.length <= MAX_REMEMBERED_NAME && failures.every(({ problem }) => problem === null);
 }
 
-function byExactName<T extends Scoped>(controls: readonly T[]): Map<string, T[]> {
+function byExactName<T>(controls: readonly T[], scopeOf: (control: T) => CompiledScope): Map<string, T[]> {
   const named = new Map<string, T[]>();
   for (const control of controls) {
-    for (const name of control.scope.stepNames ?? []) {
+    for (const name of scopeOf(control).stepNames ?? []) {
       const list = named.get(name);
       if (list === undefined) named.set(name, [control]);
       else list.push(control);

@@ -12,6 +12,8 @@ export interface Stopwatch {
   measured(node: PreparedNode): PreparedNode;
   /** Duration of the evaluator of a measured leaf, in milliseconds; null when it did not run. */
   durationOf(leaf: PreparedLeaf): number | null;
+  /** Result of the evaluator of a measured leaf; null when it did not run, or threw. */
+  resultOf(leaf: PreparedLeaf): EvaluatorResult | null;
 }
 
 export interface StopwatchOptions {
@@ -25,11 +27,13 @@ export function createStopwatch({ now, askEach }: StopwatchOptions): Stopwatch {
   /** By path and position below `not`, as leaves are distinguished. */
   const measuredParts = new Map<string, Map<EvaluatorPart, EvaluatorPart>>();
   const durations = new Map<EvaluatorPart, number>();
+  const results = new Map<EvaluatorPart, EvaluatorResult>();
 
   const measure = (part: EvaluatorPart): EvaluatorPart => {
-    const { prefilter } = part.compiled;
+    const { prefilter, trace } = part.compiled;
     const compiled: CompiledEvaluator = {
       ...(askEach || prefilter === undefined ? {} : { prefilter }),
+      ...(trace === undefined ? {} : { trace }),
       evaluate(data: JsonValue, call: CheckCall): EvaluatorResult | Promise<EvaluatorResult> {
         const begun = now();
         const stop = () => {
@@ -44,11 +48,15 @@ export function createStopwatch({ now, askEach }: StopwatchOptions): Stopwatch {
         }
         if (!(result instanceof Promise)) {
           stop();
+          results.set(measured, result);
           return result;
         }
         // The time of an aborted check, after a timeout or a matching deny, ends with the abort.
         call.signal.addEventListener('abort', stop, { once: true });
-        result.then(stop, stop);
+        result.then((settled) => {
+          stop();
+          results.set(measured, settled);
+        }, stop);
         return result;
       },
     };
@@ -78,6 +86,7 @@ export function createStopwatch({ now, askEach }: StopwatchOptions): Stopwatch {
       return { kind: node.kind, children: node.children.map(watch.measured) };
     },
     durationOf: ({ part }) => durations.get(part) ?? null,
+    resultOf: ({ part }) => results.get(part) ?? null,
   };
   return watch;
 }

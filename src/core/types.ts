@@ -24,6 +24,14 @@ export interface Step {
   readonly context: JsonObject | null;
 }
 
+/** The agent whose step is evaluated, as expressions read it. */
+export interface AgentFacts {
+  /** Normalised. */
+  readonly name: string;
+  /** The metadata of its registration, empty without any; null where they are not known. */
+  readonly metadata: JsonObject | null;
+}
+
 /** Result of one evaluator for the selected data. `error` set implies `matched` false. */
 export interface EvaluatorResult {
   readonly matched: boolean;
@@ -76,6 +84,9 @@ export interface ControlInput {
   readonly definition: JsonValue;
 }
 
+/** What is read of an agent: nothing, its name alone, or its metadata as well. */
+export type AgentReading = 'nothing' | 'name' | 'metadata';
+
 /** A compiled object with a size estimate. */
 export interface SizedPart {
   /** Estimated memory in bytes. Grows with the input it is made from. */
@@ -96,6 +107,8 @@ export interface ControlProgram extends SizedPart {
   readonly controlIds: readonly number[];
   /** Whether no control takes part in evaluation, so that every step is allowed, or denied if the service is set so. */
   readonly isEmpty: boolean;
+  /** What of the agent its checks read. */
+  readonly readsAgent: AgentReading;
   /**
    * Evaluates a step. Returns a promise only when an asynchronous evaluator had to run, or when the checks
    * take long enough to yield to the event loop in between. Never throws and never rejects: what cannot be
@@ -104,7 +117,8 @@ export interface ControlProgram extends SizedPart {
    * The signal of the caller is read only when evaluators have to be awaited. Once it is aborted, external ones are
    * stopped, and the verdict lacks their controls: it must not be used as a verdict.
    *
-   * `spent` is the work that was already done for the step in this turn, in search steps.
+   * `spent` is the work that was already done for the step in this turn, in search steps. `agent` is needed where
+   * `readsAgent` is not `nothing`: without it, checks that read it are errors.
    */
   evaluate(
     step: Step,
@@ -112,5 +126,6 @@ export interface ControlProgram extends SizedPart {
     detail: Detail,
     caller?: { readonly signal: AbortSignal },
     spent?: number,
+    agent?: AgentFacts | null,
   ): Verdict | Promise<Verdict>;
 }

@@ -46,6 +46,11 @@ export class Tally {
     this.#errors.push(this.#item(control, SCOPE_FAILURE, null));
   }
 
+  /** Adds controls whose conditions cannot match the step, which need not be evaluated. Only without detail. */
+  addUnmatched(controls: number): void {
+    this.#evaluated += controls;
+  }
+
   /** Adds an evaluated control. `leaf` decided its condition. */
   add(control: ControlLabel, outcome: Outcome, leaf: LeafLabel | null): void {
     this.#evaluated += 1;

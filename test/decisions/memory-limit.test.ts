@@ -9,6 +9,7 @@ import { key } from './support.js';
 function aProgram(sizeBytes: number, sharedParts: readonly SizedPart[] = []): ControlProgram {
   return {
     isEmpty: false,
+    readsAgent: 'nothing',
     controlIds: [],
     sizeBytes,
     sharedParts,

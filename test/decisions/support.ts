@@ -37,6 +37,7 @@ export function programOf(controlIds: readonly number[]): ControlProgram {
     controlIds,
     sizeBytes: 1_000,
     isEmpty: false,
+    readsAgent: 'nothing',
     sharedParts: [],
     evaluate: () => {
       throw new Error('not evaluated here');

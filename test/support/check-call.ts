@@ -6,6 +6,10 @@ export const FULL_CALL: CheckCall = {
   detail: 'full',
   place: { path: 'input', negated: false },
   signal: new AbortController().signal,
+  step: { type: 'tool', name: 'send', input: {}, output: null, context: null },
+  stage: 'pre',
+  agent: null,
+  nowMs: () => 0,
   textsOf: (data) => new DataTexts(data),
 };
 

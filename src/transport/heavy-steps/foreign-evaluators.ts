@@ -10,7 +10,7 @@ import { TextCache } from '../../core/data-texts.js';
 import type { CheckCall, Evaluator, EvaluatorRegistry } from '../../core/evaluator.js';
 import { createPartFactory } from '../../core/evaluator-part.js';
 import { describeThrown } from '../../core/failure.js';
-import type { EvaluatorResult } from '../../core/types.js';
+import type { EvaluatorResult, Stage, Step } from '../../core/types.js';
 import { withTimeout } from '../../database/in-time.js';
 import { WeakStore } from '../../decisions/weak-store.js';
 import type {
@@ -91,6 +91,11 @@ function hasDecimals(value: JsonValue): boolean {
   return isContainer(value) && Object.values(value).some(hasDecimals);
 }
 
+/** The evaluators that only the process has are given the selected data, and nothing else of an evaluation. */
+function notHere(what: string): never {
+  throw new Error(`the ${what} of the evaluation is in another thread`);
+}
+
 /** Makes the checks of foreign evaluators for a thread, with the time limits of the process. */
 export function createForeignChecks(registry: EvaluatorRegistry) {
   const partOf = createPartFactory(registry, new WeakStore({ keep: KEPT_PARTS, keepBytes: KEPT_PART_BYTES }));
@@ -99,7 +104,20 @@ export function createForeignChecks(registry: EvaluatorRegistry) {
   async function answerOf(check: ForeignCheck, signal: AbortSignal): Promise<ForeignAnswer> {
     const { evaluator, config, data, detail, place } = check;
     const texts = new TextCache();
-    const call: CheckCall = { place, detail, signal, textsOf: (some) => texts.of(some) };
+    const call: CheckCall = {
+      place,
+      detail,
+      signal,
+      textsOf: (some) => texts.of(some),
+      agent: null,
+      get step(): Step {
+        return notHere('step');
+      },
+      get stage(): Stage {
+        return notHere('stage');
+      },
+      nowMs: () => notHere('time'),
+    };
     try {
       const { compiled, timeoutMs } = partOf(evaluator, parseStoredJson(config) as Record<string, JsonValue>);
       const value = 'json' in data ? parseStoredJson(data.json) : data.value;
