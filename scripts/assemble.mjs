@@ -25,6 +25,7 @@ const CONTENTS = [
   'package-lock.json',
   'LICENSE',
   'gen/openapi',
+  'packs',
   'prisma/sqlite/migrations',
   'prisma/postgresql/migrations',
   'packages/dashboard/dist',

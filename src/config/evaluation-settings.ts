@@ -70,3 +70,12 @@ export const EVALUATORS = {
     ).help('Endpoint of the external model evaluator; it is asked at /v1/score below this address.'),
   },
 };
+
+/** Ready-made controls besides those of the service. */
+export const PACKS = {
+  packs: {
+    folders: setting('SERVICE_PACKS', '', LIST).help(
+      'Folders of packs besides those of the service, separated by commas: a folder with a file pack.yaml each, or a folder of such folders.',
+    ),
+  },
+};

@@ -3,7 +3,7 @@ import { AUTH_MODES } from './auth-modes.js';
 import { ACCESS } from './auth-settings.js';
 import { DATABASE } from './config-database.js';
 import { SINKS } from './config-sinks.js';
-import { EVALUATORS, FRESHNESS, STRICTNESS } from './evaluation-settings.js';
+import { EVALUATORS, FRESHNESS, PACKS, STRICTNESS } from './evaluation-settings.js';
 import { AUDIT, EVENTS } from './event-settings.js';
 import { LISTENER } from './listener-settings.js';
 import { PROCESS, REPORTS } from './process-settings.js';
@@ -23,6 +23,7 @@ export const TABLES = [
   DATABASE,
   FRESHNESS,
   EVALUATORS,
+  PACKS,
   EVENTS,
   SINKS,
   AUDIT,

@@ -799,6 +799,12 @@ const CASES: Record<SettingName, Case> = {
     accepts: [['./a.js, word-limit,,@acme/tone', ['./a.js', 'word-limit', '@acme/tone']]],
     refuses: [],
   },
+  SERVICE_PACKS: {
+    value: (config) => config.packs.folders,
+    fallback: [],
+    accepts: [['./packs, /srv/our-packs', ['./packs', '/srv/our-packs']]],
+    refuses: [],
+  },
   EVALUATOR_TIMEOUT_SECONDS: {
     value: (config) => config.evaluators.timeoutMs,
     fallback: 30_000,

@@ -1,0 +1,163 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+} from 'yaml';
+import {
+  type JsonObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+  parseJson,
+} from '../../packages/exact-json/src/index.js';
+
+/** A place in a file, both from 1. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What is wrong with a file, and where. */
+export interface FileProblem extends Place {
+  readonly message: string;
+}
+
+/** One document of a file, as exact JSON. */
+export interface FileDocument {
+  readonly value: JsonValue;
+  /** The place of what a path names, or of the nearest value around it. */
+  placeOf(path: readonly PropertyKey[]): Place;
+}
+
+/** The documents of a file; there are problems, or all of them are valid. */
+export interface FileReading {
+  readonly documents: readonly FileDocument[];
+  readonly problems: readonly FileProblem[];
+}
+
+/** Most problems of one file that are told. */
+const MAX_PROBLEMS = 20;
+/** As JSON has them: other forms of YAML, such as 0x1F or .inf, have no meaning in a control. */
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+
+/**
+ * Reads the documents of a text of YAML 1.2, which JSON is a part of (https://yaml.org/spec/1.2.2), as JSON without loss of
+ * digits. Refused are what JSON has no form for, members that occur twice, tags, and aliases, with which a short text makes
+ * a large value. Empty documents are left out. Never throws.
+ */
+export function readDocuments(text: string): FileReading {
+  const lines = new LineCounter();
+  const problems: FileProblem[] = [];
+  const tell = (offset: number, message: string): void => {
+    const { line, col } = lines.linePos(offset);
+    if (problems.length < MAX_PROBLEMS)
+      problems.push({ line: Math.max(line, 1), column: Math.max(col, 1), message });
+  };
+  const documents: FileDocument[] = [];
+  for (const document of parsed(text, lines, tell)) {
+    for (const { pos, message } of [...document.errors, ...document.warnings])
+      tell(pos[0], firstLine(message));
+    if (document.directives?.yaml.version !== '1.2') tell(document.range?.[0] ?? 0, 'must be YAML 1.2');
+    const { contents } = document;
+    if (contents === null || problems.length > 0) continue;
+    const value = jsonOf(contents, 1, tell);
+    documents.push({ value, placeOf: (path) => placeIn(contents, path, lines) });
+  }
+  return { documents, problems };
+}
+
+type Tell = (offset: number, message: string) => void;
+
+function parsed(text: string, lines: LineCounter, tell: Tell): readonly Document.Parsed[] {
+  try {
+    const found = parseAllDocuments(text, {
+      version: '1.2',
+      schema: 'core',
+      stringKeys: true,
+      prettyErrors: false,
+      logLevel: 'silent',
+      lineCounter: lines,
+    });
+    return Array.isArray(found) ? found : [];
+  } catch (error) {
+    // The parser recurses into nested values without a limit of its own.
+    const cause = error instanceof RangeError ? 'it is nested too deeply' : String(error);
+    tell(0, `cannot be read as YAML: ${cause}`);
+    return [];
+  }
+}
+
+function jsonOf(node: Node | null, depth: number, tell: Tell): JsonValue {
+  if (node === null) return null;
+  const at = node.range?.[0] ?? 0;
+  if (depth > MAX_JSON_DEPTH) {
+    tell(at, `must not nest deeper than ${MAX_JSON_DEPTH} levels`);
+    return null;
+  }
+  if (isMap<Node, Node | null>(node)) {
+    const object: JsonObject = {};
+    for (const { key, value } of node.items) {
+      const name = isScalar(key) ? String(key.value) : '';
+      const member = jsonOf(value, depth + 1, tell);
+      // An assignment to __proto__ would set the prototype.
+      Object.defineProperty(object, name, {
+        value: member,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+    }
+    return object;
+  }
+  if (isSeq<Node>(node)) return node.items.map((item) => jsonOf(item, depth + 1, tell));
+  if (isAlias(node)) {
+    tell(at, `aliases such as *${node.source} are not read; write the value out`);
+    return null;
+  }
+  return isScalar(node) ? scalarOf(node.value, node.source ?? '', at, tell) : null;
+}
+
+function scalarOf(value: unknown, source: string, at: number, tell: Tell): JsonValue {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (NUMBER.test(source)) {
+    try {
+      return parseJson(source);
+    } catch (error) {
+      tell(at, error instanceof Error ? error.message : 'is no number');
+      return null;
+    }
+  }
+  tell(at, `must be a number as in JSON, or a text in quotes: "${source}"`);
+  return null;
+}
+
+function placeIn(contents: Node, path: readonly PropertyKey[], lines: LineCounter): Place {
+  let node: Node | null = contents;
+  let offset = contents.range?.[0] ?? 0;
+  for (const part of path) {
+    if (isMap<Node, Node | null>(node)) {
+      const pair: Pair<Node, Node | null> | undefined = node.items.find(
+        ({ key }) => isScalar(key) && String(key.value) === String(part),
+      );
+      if (pair === undefined) break;
+      offset = pair.key.range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isSeq<Node>(node)) {
+      const item: Node | undefined = node.items[Number(part)];
+      if (item === undefined) break;
+      offset = item.range?.[0] ?? offset;
+      node = item;
+    } else break;
+  }
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(line, 1), column: Math.max(col, 1) };
+}
+
+function firstLine(message: string): string {
+  return message.split('\n', 1)[0] ?? message;
+}
