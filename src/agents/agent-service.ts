@@ -8,6 +8,7 @@ import { demandWholeTarget, targetNamed } from '../contract/input/target.js';
 import { listed } from '../contract/warnings/warning.js';
 import { createAgentControlStore } from '../controls/agent-control-store.js';
 import { existing as existingControl } from '../controls/control-service.js';
+import { hiddenLinkWarnings } from '../controls/hidden-controls.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import { demandControlOfOwnAgents } from '../controls/shared-with-caller.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -255,7 +256,13 @@ export function createAgentService(options: AgentServiceOptions) {
         const audit = agentFact('agent.add_control', agent.name, null, controlLink(control));
         return { value, change: { agents: [agent.key] }, audit };
       });
-      return { success: true, warnings: agentLinkWarnings(linked.agent, [linked.control], registry) };
+      // The warning names a control that a key for some agents may not see.
+      const hidden =
+        context.principal.agents === null
+          ? await hiddenLinkWarnings(scopeOf(context, database.client), linked.control, registry)
+          : [];
+      const own = agentLinkWarnings(linked.agent, [linked.control], registry);
+      return { success: true, warnings: listed(own, hidden) };
     },
 
     /** Removes a direct link; policies may keep the control. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */

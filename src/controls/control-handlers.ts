@@ -65,7 +65,7 @@ export function controlHandlers(
     getControlSchema: handler(z.object({}), () => ({ schema: controlJsonSchema })),
     validateControl: handler(
       schemas.validateControl,
-      ({ data, strict }, context) => controls.validate(context, data, strict),
+      ({ data, strict, control_id: id }, context) => controls.validate(context, data, strict, id),
       furtherProblems,
     ),
     getControl: handler(schemas.getControl, (input, context) => controls.get(context, input.control_id)),

@@ -7,6 +7,7 @@ import { type Scoped, scopeOf } from '../database/scoped.js';
 import type { ControlProposal } from './control-proposal.js';
 import { type ControlDefinition, isDraft, type StoredControl } from './definition/definition.js';
 import { definitionWarnings } from './definition-warnings/definition-warnings.js';
+import { hiddenWarnings } from './hidden-controls.js';
 import { withItems } from './reference-problems.js';
 
 /** References in a definition that are missing in the registrations of agents. Never rejects. */
@@ -34,26 +35,32 @@ export function createReviewer({ registry, registrationNotes, strict }: ReviewOp
     context: CallContext,
     client: DbClient,
     control: StoredControl,
+    controlId?: number,
   ): Promise<Warning[]> => {
     const { agents } = context.principal;
+    const scope = scopeOf(context, client);
     // Notes quote what other agents have registered.
-    const notes =
-      isDraft(control) || agents !== null ? [] : await registrationNotes(scopeOf(context, client), control);
-    return listed(definitionWarnings(control, registry), notes);
+    const notes = isDraft(control) || agents !== null ? [] : await registrationNotes(scope, control);
+    const hidden =
+      isDraft(control) || agents !== null || controlId === undefined
+        ? []
+        : await hiddenWarnings(scope, controlId, control, registry);
+    return listed(definitionWarnings(control, registry), hidden, notes);
   };
   return {
-    /** The warnings of an already stored control. */
+    /** The warnings of an already stored control; with its id, those that depend on its agents as well. */
     warningsOf,
 
-    /** `asked`: whether the request sets strict mode. */
+    /** `asked`: whether the request sets strict mode. `controlId`: the control that has the data, or gets them. */
     async review(
       context: HandlerCall,
       client: DbClient,
       proposal: ControlProposal,
       asked: boolean,
+      controlId?: number,
     ): Promise<Review> {
       const control = proposedControl(proposal);
-      const own = control === null ? [] : await warningsOf(context, client, control);
+      const own = control === null ? [] : await warningsOf(context, client, control, controlId);
       const warnings = listed(context.ignoredParts(), own);
       return {
         warnings,

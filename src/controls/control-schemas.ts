@@ -97,7 +97,9 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
           report(sink, 'value_error', 'requires include_attachments', value, [member]);
         }
       }),
-    validateControl: withExample(z.object({ data, strict }), { data: EXAMPLE }),
+    validateControl: withExample(z.object({ data, strict, control_id: nullable(controlId) }), {
+      data: EXAMPLE,
+    }),
     getControl: z.object({ control_id: controlId }),
     updateControl: withExample(
       z.object({

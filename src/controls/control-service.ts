@@ -118,9 +118,10 @@ export function createControlService(options: ControlServiceOptions) {
       context: HandlerCall,
       data: ControlData,
       strict: boolean,
+      controlId?: number,
     ): Promise<{ success: true; warnings: Warning[] }> {
       const proposal = proposeControl(data, registry);
-      const review = await reviewer.review(context, database.client, proposal, strict);
+      const review = await reviewer.review(context, database.client, proposal, strict, controlId);
       await accepted(context, scopeOf(context, database.client), { proposal, review }, null);
       return { success: true, warnings: review.warnings };
     },
@@ -188,7 +189,7 @@ export function createControlService(options: ControlServiceOptions) {
       { strict, ifVersion }: WriteOptions,
     ) {
       const proposal = proposeControl(data, registry);
-      const review = await reviewer.review(context, database.client, proposal, strict);
+      const review = await reviewer.review(context, database.client, proposal, strict, controlId);
       const version = await mutate(context, async (scope) => {
         const { row, version: before } = await demandedControl(scope, controlId, ifVersion);
         const changed = await accepted(context, scope, { proposal, review }, row);

@@ -104,7 +104,7 @@ export function createControlVersions(options: ControlServiceOptions) {
         const audit = controlFact('control.restore_version', after, ...states);
         return { value: number, change: { controls: [controlId] }, audit };
       });
-      const warnings = await reviewer.warningsOf(context, database.client, control);
+      const warnings = await reviewer.warningsOf(context, database.client, control, controlId);
       return { success: true, version_num: newNumber, warnings, version: newNumber };
     },
   };

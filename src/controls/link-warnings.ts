@@ -13,7 +13,13 @@ export interface LinkReview {
 }
 
 /** Warnings of a definition that matter when it takes effect; the others were reported when it was written. */
-const TOLD_AGAIN = new Set(['incomplete_template', 'unknown_evaluator', 'unconfigured_evaluator']);
+const TOLD_AGAIN = new Set([
+  'incomplete_template',
+  'unknown_evaluator',
+  'unconfigured_evaluator',
+  'never_matches',
+  'always_matches',
+]);
 
 /** Why a control has no effect, or fails, from the moment on at which it is switched on or linked. */
 export function effectWarnings(control: StoredControl, registry: EvaluatorRegistry): Warning[] {

@@ -131,6 +131,21 @@ export interface ConfigWarning {
   readonly message: string;
 }
 
+/** What every check of a configuration gives, whatever the data; a member is null where that depends on them. */
+export interface ForegoneResult {
+  /** Whether it matches data that are there. */
+  readonly data: boolean | null;
+  /** Whether it matches when nothing is selected. */
+  readonly absent: boolean | null;
+}
+
+/** Texts of which a member of the step must equal one for a check to match. */
+export interface DemandedTexts {
+  readonly member: 'type' | 'name' | 'stage';
+  readonly texts: readonly string[];
+  readonly ignoresCase: boolean;
+}
+
 /** How a configuration is used. */
 export interface ConfigUse {
   /** Path of the selector of the data. */
@@ -169,6 +184,10 @@ export interface Evaluator {
    * none.
    */
   readonly warningsFor?: (config: JsonObject, use: ConfigUse) => Iterable<ConfigWarning>;
+  /** What every check of a configuration accepted by `configSchema` gives; null when that is not known. */
+  readonly foregone?: (config: JsonObject) => ForegoneResult | null;
+  /** What a check with a selector path demands of the step, if a configuration accepted by `configSchema` says so. */
+  readonly demands?: (config: JsonObject, selectorPath: string) => readonly DemandedTexts[];
   /** Compiles a configuration accepted by `configSchema`. Throws on any other. */
   compile(config: JsonObject): CompiledEvaluator;
   /** Current status. Absent when it works in the main thread and awaits nothing. */

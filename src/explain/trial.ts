@@ -6,6 +6,7 @@ import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { isDraft, type StoredControl } from '../controls/definition/definition.js';
 import { readStoredDefinition } from '../controls/definition-presentation.js';
 import { definitionWarnings } from '../controls/definition-warnings/definition-warnings.js';
+import { denyingControls, hiddenAmong } from '../controls/hidden-controls.js';
 import { isStoredDraft } from '../controls/stored-control-schema.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { leavesOfControls } from '../core/linked-control.js';
@@ -113,11 +114,14 @@ export async function tryStep(
     ...control,
     text: rows[index]?.data ?? '',
   }));
+  const denying = denyingControls(rows, registry);
   const controls = await mapInTurns(shown, ({ text, ...control }) => {
     const definition = definitionOf(text);
     const stored = readStoredDefinition(text, registry);
     const own = stored.ok ? explainWarnings(stored.stored, step, registry, neverAsked) : [];
-    const warnings = listed(ignored, own);
+    const hidden =
+      stored.ok && !isDraft(stored.stored) ? hiddenAmong(denying, control.id, stored.stored, registry) : [];
+    const warnings = listed(ignored, own, hidden);
     return explain({ ...control, definition, isDraft: isStoredDraft(definition), warnings });
   });
   const tried: TriedVerdict = {

@@ -7,6 +7,7 @@ import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import { listed } from '../contract/warnings/warning.js';
 import { existing as existingControl } from '../controls/control-service.js';
+import { hiddenLinkWarnings } from '../controls/hidden-controls.js';
 import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -193,7 +194,8 @@ export function createPolicyService(options: PolicyServiceOptions) {
         return { value: { control, silent, version }, change: { policies: [policy.id] }, audit };
       });
       const { warnings } = reviewLink(put.control, registry, clientsOf(put.silent));
-      return { success: true, warnings: listed(warnings), version: put.version };
+      const hidden = await hiddenLinkWarnings(scopeOf(context, database.client), put.control, registry);
+      return { success: true, warnings: listed(warnings, hidden), version: put.version };
     },
 
     /** Removes a control from a policy. Throws POLICY_NOT_FOUND, VERSION_MISMATCH or CONTROL_NOT_FOUND. */

@@ -74,8 +74,11 @@ describe('the selector of a leaf', () => {
     ['input.items[]', 'list_index'],
     ['input.te\u00adxt', 'invisible_characters'],
   ])('%j has a warning', (path, code) => {
+    // What never matches always does below a not.
+    const whole = code === 'never_matches' ? ['data.condition always_matches'] : [];
     expect(told(definition({ condition: { not: leaf(path) } }))).toEqual([
       `data.condition.not.selector.path ${code}`,
+      ...whole,
     ]);
   });
 

@@ -1,3 +1,4 @@
+export { alwaysMatches } from './always-matches.js';
 export { MAX_TABLE_CELLS } from './automaton.js';
 export { endsAtTextOnly } from './end-anchor.js';
 export { createItemMatcher, STEPS_PER_ITEM } from './item-matcher.js';

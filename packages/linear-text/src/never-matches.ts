@@ -1,24 +1,12 @@
 import { compileProgram, type Instruction, InstructionOp, type Program } from './engine.js';
-import {
-  BEGIN_LINE,
-  BEGIN_TEXT,
-  END_LINE,
-  END_TEXT,
-  NO_WORD_BOUNDARY,
-  WORD_BOUNDARY,
-} from './flat-program.js';
 import { createRuneClasses } from './rune-classes.js';
+import { allowedBehind, EDGE, NEWLINE, OTHER, WORD } from './text-sides.js';
 
 /** Largest program analysed, in instructions; larger ones are undecided. */
 const MAX_SIZE = 500;
 /** Most tests whether an instruction reads a character: about a millisecond. */
 const MAX_QUESTIONS = 50_000;
 
-// Kinds of neighbours of a position in a text that assertions distinguish. Bits, combined to sets.
-const EDGE = 1;
-const NEWLINE = 2;
-const WORD = 4;
-const OTHER = 8;
 const SIDES = [EDGE, NEWLINE, WORD, OTHER] as const;
 const ANYTHING = EDGE | NEWLINE | WORD | OTHER;
 
@@ -115,16 +103,4 @@ function isFound({ inst, start }: Program, readable: readonly number[], onlyNonE
     }
   }
   return false;
-}
-
-/** Possible neighbours after a position for assertions to hold there, given the one before it. */
-function allowedBehind(assertions: number, before: number): number {
-  let allowed = ANYTHING;
-  if ((assertions & BEGIN_LINE) !== 0 && (before & (EDGE | NEWLINE)) === 0) return 0;
-  if ((assertions & BEGIN_TEXT) !== 0 && before !== EDGE) return 0;
-  if ((assertions & END_LINE) !== 0) allowed &= EDGE | NEWLINE;
-  if ((assertions & END_TEXT) !== 0) allowed &= EDGE;
-  if ((assertions & WORD_BOUNDARY) !== 0) allowed &= before === WORD ? ~WORD : WORD;
-  if ((assertions & NO_WORD_BOUNDARY) !== 0) allowed &= before === WORD ? WORD : ~WORD;
-  return allowed & ANYTHING;
 }

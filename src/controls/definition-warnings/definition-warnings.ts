@@ -6,8 +6,16 @@ import type { Warning } from '../../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
 import { isPlaceholder } from '../../templates/bindings.js';
 import { missingParameters } from '../../templates/template-values.js';
-import { isDraft, leavesOf, type Scope, type StoredControl } from '../definition/definition.js';
+import {
+  type ControlDefinition,
+  isDraft,
+  leavesOf,
+  type PlacedLeaf,
+  type Scope,
+  type StoredControl,
+} from '../definition/definition.js';
 import { evaluatorWarnings } from './evaluator-warnings.js';
+import { foregoneWarnings } from './foregone-warnings.js';
 import { textWarnings } from './text-warnings.js';
 
 /**
@@ -22,10 +30,27 @@ export function* definitionWarnings(
   yield* templateWarnings(control);
   if (isDraft(control)) return;
   yield* scopeWarnings(control.scope ?? {});
+  let isTold = false;
   for (const placed of leavesOf(control.condition, 'data.condition')) {
-    yield* selectorWarnings(placed.leaf.selector.path ?? '*', `${placed.path}.selector.path`, control.scope);
-    yield* evaluatorWarnings(placed, control.execution, registry);
+    for (const warning of leafWarnings(placed, control, registry)) {
+      isTold ||= NEVER.has(warning.code);
+      yield warning;
+    }
   }
+  // What is said about the only leaf need not be said about the condition.
+  if (!isTold || !('selector' in control.condition)) yield* foregoneWarnings(control, registry);
+}
+
+/** Codes of warnings about a leaf by which it never matches. */
+const NEVER: ReadonlySet<string> = new Set(['never_matches', 'output_before_step', 'no_effect']);
+
+function* leafWarnings(
+  placed: PlacedLeaf,
+  { scope, execution }: ControlDefinition,
+  registry: EvaluatorRegistry,
+): Generator<Warning, void> {
+  yield* selectorWarnings(placed.leaf.selector.path ?? '*', `${placed.path}.selector.path`, scope);
+  yield* evaluatorWarnings(placed, execution, registry);
 }
 
 /** Warnings about the template of a control, if it has one. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { isWordUnit, normalizeText } from '../../../packages/linear-text/src/index.js';
 import { quoted } from '../../contract/errors/quoted.js';
-import type { ConfigUse, ConfigWarning } from '../../core/evaluator.js';
+import type { ConfigUse, ConfigWarning, DemandedTexts, ForegoneResult } from '../../core/evaluator.js';
 
 /** Warnings about a `list` configuration. */
 export function* listWarnings(config: JsonObject, { positive }: ConfigUse): Generator<ConfigWarning, void> {
@@ -41,4 +41,18 @@ function boundaryProblem(value: string): string | null {
     `${quoted(value)} is found only with a letter of a-z, a digit or "_" directly ${sides.join(' and ')} it; ` +
     'use a regex to find it anywhere'
   );
+}
+
+/** An empty list matches nothing, and no list matches absent data. */
+export function listForegone({ values }: JsonObject): ForegoneResult {
+  return { data: Array.isArray(values) && values.length === 0 ? false : null, absent: false };
+}
+
+/** The texts that a list demands of the type or the name of a step, which are compared as a whole. */
+export function listDemands(config: JsonObject, selectorPath: string): readonly DemandedTexts[] {
+  const { values, match_mode: mode = 'exact', match_on: matchOn = 'match', normalize } = config;
+  if (selectorPath !== 'type' && selectorPath !== 'name') return [];
+  if ((mode ?? 'exact') !== 'exact' || (matchOn ?? 'match') !== 'match' || !Array.isArray(values)) return [];
+  if ((normalize ?? null) !== null || !values.every((value) => typeof value === 'string')) return [];
+  return [{ member: selectorPath, texts: values, ignoresCase: config.case_sensitive !== true }];
 }

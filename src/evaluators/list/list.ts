@@ -20,7 +20,7 @@ import { type DataTexts, textOf } from '../../core/data-texts.js';
 import type { CheckCall, CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { normalization } from '../config/config-members.js';
-import { listWarnings } from './config-warnings.js';
+import { listDemands, listForegone, listWarnings } from './config-warnings.js';
 
 /**
  * Most characters (UTF-16 code units) of all values of a list with `contains`, which needs 60 bytes for each,
@@ -104,6 +104,8 @@ export const listEvaluator: Evaluator = {
   configSchema,
   configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
   warningsFor: listWarnings,
+  foregone: listForegone,
+  demands: listDemands,
   compile(config): CompiledEvaluator {
     const { values, normalizes, logic, match_on, match_mode, case_sensitive } = configSchema.parse(config);
     if (values.length === 0) {

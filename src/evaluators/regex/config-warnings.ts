@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
-import { neverMatches } from '../../../packages/linear-text/src/index.js';
+import { alwaysMatches, neverMatches } from '../../../packages/linear-text/src/index.js';
 import { quoted } from '../../contract/errors/quoted.js';
 import { didYouMean } from '../../contract/warnings/suggestion.js';
-import type { ConfigWarning } from '../../core/evaluator.js';
+import type { ConfigWarning, ForegoneResult } from '../../core/evaluator.js';
 
 /** Inline equivalents of flags that other engines have. */
 const INLINE_FLAGS: Readonly<Record<string, string>> = {
@@ -39,4 +39,12 @@ function unknownFlag(flag: string): string {
       ? didYouMean(flag, ['IGNORECASE'])
       : `; write ${inline} at the beginning of the pattern`;
   return `the flag ${quoted(flag)} has no effect: only IGNORECASE and I are known${advice}`;
+}
+
+/** What a pattern gives that is found in no text, or in every one. */
+export function regexForegone({ pattern, flags }: JsonObject): ForegoneResult | null {
+  if (typeof pattern !== 'string') return null;
+  const ignoreCase = Array.isArray(flags) && flags.some(ignoresCase);
+  if (neverMatches(pattern, { ignoreCase })) return { data: false, absent: false };
+  return { data: alwaysMatches(pattern) ? true : null, absent: false };
 }

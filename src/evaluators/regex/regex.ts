@@ -15,7 +15,7 @@ import { textOf } from '../../core/data-texts.js';
 import type { CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { normalization } from '../config/config-members.js';
-import { ignoresCase, regexWarnings } from './config-warnings.js';
+import { ignoresCase, regexForegone, regexWarnings } from './config-warnings.js';
 
 /** Longest quotation of a pattern in a message, in characters; the metadata have all of it. */
 const QUOTED_PATTERN_LENGTH = 200;
@@ -68,6 +68,7 @@ export const regexEvaluator: Evaluator = {
   configSchema,
   configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
   warningsFor: regexWarnings,
+  foregone: regexForegone,
   compileCost({ pattern, flags }) {
     if (typeof pattern !== 'string' || pattern.length > MAX_PATTERN_LENGTH) return 0;
     const cost = estimateCost(pattern, Array.isArray(flags) && flags.some(ignoresCase));

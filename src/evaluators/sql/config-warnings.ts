@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { quoted } from '../../contract/errors/quoted.js';
 import { createSuggester, type Suggester } from '../../contract/warnings/suggestion.js';
-import type { ConfigUse, ConfigWarning } from '../../core/evaluator.js';
+import type { ConfigUse, ConfigWarning, ForegoneResult } from '../../core/evaluator.js';
 import { isAnythingChecked, readSqlConfig, sqlConfigSchema } from './config.js';
 
 /** Operations named by the contract. */
@@ -84,4 +84,10 @@ function* nameWarnings(name: string, path: ConfigWarning['path']): Generator<Con
   } else if (name.includes('.') && path[0] !== 'required_columns') {
     yield never(`${quoted(name)} is compared with names without the part before the dot`);
   }
+}
+
+/** Without any check no query matches. */
+export function sqlForegone(source: JsonObject): ForegoneResult | null {
+  if (!sqlConfigSchema.safeParse(source).success || isAnythingChecked(readSqlConfig(source))) return null;
+  return { data: false, absent: false };
 }

@@ -5,7 +5,7 @@ import { textOf } from '../../core/data-texts.js';
 import type { CheckCall, CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { isAnythingChecked, readSqlConfig, sqlConfigSchema } from './config.js';
-import { sqlWarnings } from './config-warnings.js';
+import { sqlForegone, sqlWarnings } from './config-warnings.js';
 import { createParserPool, type ParserPool } from './parser-pool.js';
 import { NO_QUERY, NOTHING_CHECKED } from './result.js';
 import { type StatementLeaf, statementLeaves } from './statement-leaves.js';
@@ -26,6 +26,7 @@ export function createSqlEvaluator(pool: ParserPool = createParserPool()): Evalu
     configSchema: sqlConfigSchema,
     configJsonSchema: jsonSchemaOf(sqlConfigSchema),
     warningsFor: sqlWarnings,
+    foregone: sqlForegone,
     compile(source): CompiledEvaluator {
       const config = readSqlConfig(source);
       const { dialect } = config;
