@@ -1,10 +1,12 @@
 import type { Evaluator, EvaluatorRegistry } from '../core/evaluator.js';
 import type { CustomEvaluatorOptions } from './custom/custom-evaluator.js';
 import { loadCustomEvaluators } from './custom/load-custom-evaluators.js';
+import { injectionEvaluator } from './injection/injection.js';
 import { jsonEvaluator } from './json/json.js';
 import { listEvaluator } from './list/list.js';
 import { loadOptionalEvaluators, type OptionalEvaluatorOptions } from './optional-evaluators.js';
 import { regexEvaluator } from './regex/regex.js';
+import { secretsEvaluator } from './secrets/secrets.js';
 import { sqlEvaluator } from './sql/sql.js';
 
 export interface EvaluatorsOptions {
@@ -47,6 +49,8 @@ export const builtinEvaluators: readonly Evaluator[] = [
   listEvaluator,
   jsonEvaluator,
   sqlEvaluator,
+  secretsEvaluator,
+  injectionEvaluator,
 ];
 
 /** A registry of evaluators. Throws on duplicate names: which one ran would be arbitrary. */

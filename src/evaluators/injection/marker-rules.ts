@@ -1,0 +1,77 @@
+import { literalRules, type PhraseRule, phraseRules } from './phrase-rule.js';
+
+/** Tokens of chat templates, and headings that models take for them. */
+export const markerRules: readonly PhraseRule[] = [
+  ...literalRules('role_marker', [
+    ['chatml', 0.75, '<|im_start|>', '<|im_end|>', '<|im_sep|>'],
+    [
+      'header_token',
+      0.75,
+      '<|system|>',
+      '<|user|>',
+      '<|assistant|>',
+      '<|start_header_id|>',
+      '<|end_header_id|>',
+    ],
+    [
+      'end_token',
+      0.7,
+      '<|endoftext|>',
+      '<|eot_id|>',
+      '<|begin_of_text|>',
+      '<|end_of_text|>',
+      '<|endofprompt|>',
+      '<|end|>',
+    ],
+    ['llama', 0.7, '[inst]', '[/inst]', '<<sys>>', '<</sys>>', '[system_prompt]', '[/system_prompt]'],
+    ['gemma', 0.7, '<start_of_turn>', '<end_of_turn>'],
+    ['deepseek', 0.7, '<|begin▁of▁sentence|>', '<|end▁of▁sentence|>', '<|assistant|>', '<|channel|>'],
+    [
+      'system_tag',
+      0.5,
+      '</system>',
+      '</system_prompt>',
+      '<system_prompt>',
+      '</instructions>',
+      '</user_input>',
+      '</untrusted>',
+    ],
+    [
+      'open_system_tag',
+      0.4,
+      '<system>',
+      '[system]',
+      '(system)',
+      '{{system}}',
+      '[system message]',
+      '[system note]',
+      '<system-reminder>',
+    ],
+    [
+      'heading',
+      0.5,
+      '### system',
+      '### instruction:',
+      '### human:',
+      '### assistant:',
+      '###instruction',
+      '### new instructions',
+      '## system prompt',
+      '# system prompt:',
+    ],
+  ]),
+  ...phraseRules('role_marker', [
+    [
+      'system_line',
+      0.45,
+      'system:|system message:|system override:|system prompt:|system notice:|system alert:|admin:|administrator:|developer: > you are|you must|you will|ignore|new|override|disregard|all|from now|the user|user has|grant|your|do not',
+      12,
+    ],
+    [
+      'system_override',
+      0.55,
+      'system override|override code|admin override|administrator override|root override|sudo override|priority override|emergency override|begin system|begin new instructions|begin instructions|### end',
+    ],
+    ['turns', 0.4, 'human:|user: > assistant:|ai:', 200],
+  ]),
+];
