@@ -5,6 +5,7 @@ import { injectionEvaluator } from './injection/injection.js';
 import { jsonEvaluator } from './json/json.js';
 import { listEvaluator } from './list/list.js';
 import { loadOptionalEvaluators, type OptionalEvaluatorOptions } from './optional-evaluators.js';
+import { piiEvaluator } from './pii/pii.js';
 import { regexEvaluator } from './regex/regex.js';
 import { secretsEvaluator } from './secrets/secrets.js';
 import { sqlEvaluator } from './sql/sql.js';
@@ -51,6 +52,7 @@ export const builtinEvaluators: readonly Evaluator[] = [
   sqlEvaluator,
   secretsEvaluator,
   injectionEvaluator,
+  piiEvaluator,
 ];
 
 /** A registry of evaluators. Throws on duplicate names: which one ran would be arbitrary. */

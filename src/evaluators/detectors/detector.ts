@@ -9,11 +9,13 @@ import { type Finding, findingsMetadata, MAX_LISTED_FINDINGS, type TextFinding }
 /**
  * Finds something in one text, in time linear in its length. Reports findings in any order, overlapping ones included, and
  * the work to `spend`, in search steps of some 13 ns. Throws when the text exceeds a limit: an error, which fails closed.
+ * `place` names where the text is: the path of the selector, then the JSON Pointer of the text in the selected data.
  */
 export type Detect = (
   text: string,
   found: (finding: TextFinding) => void,
   spend: (steps: number) => void,
+  place: string,
 ) => void;
 
 /** A configured detector. */
@@ -91,7 +93,7 @@ function compiledEvaluator(detector: CompiledDetector): CompiledEvaluator {
     usual: NOTHING,
     evaluate(data, call) {
       if (data === null) return NO_DATA;
-      const search = new Search(detector, (steps) => call.spend?.(steps));
+      const search = new Search(detector, call);
       if (typeof data === 'string') search.add(data, '', false);
       else visitTexts(data, (text, path, inName) => search.add(text, path, inName));
       return search.findings.length === 0 ? NOTHING : found(search.findings, detector.threshold, call);
@@ -104,10 +106,12 @@ class Search {
   readonly findings: Finding[] = [];
   readonly #detector: CompiledDetector;
   readonly #spend: (steps: number) => void;
+  readonly #selector: string;
 
-  constructor(detector: CompiledDetector, spend: (steps: number) => void) {
+  constructor(detector: CompiledDetector, call: CheckCall) {
     this.#detector = detector;
-    this.#spend = spend;
+    this.#spend = (steps) => call.spend?.(steps);
+    this.#selector = call.place.path;
   }
 
   /** Beyond the limit nothing more is searched: the check matches. */
@@ -119,7 +123,7 @@ class Search {
     const add = (finding: TextFinding): void => {
       if (finding.score >= threshold && own.length < room) own.push({ ...finding, path, in_name });
     };
-    detect(text, add, this.#spend);
+    detect(text, add, this.#spend, `${this.#selector}${path}`);
     own.sort((left, right) => left.start - right.start || right.end - left.end);
     for (const finding of own) this.findings.push(finding);
   }

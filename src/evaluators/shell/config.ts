@@ -52,11 +52,9 @@ export const shellConfig = z
           'Programs that may run. Any other is found, and so is whatever cannot be told for certain. A name stands for ' +
           'the program in the folders of the system; others are listed with their path.',
       }),
-    deny: list<DeniedCall>(deniedCall, { min: 1, max: MAX_CALLS })
-      .optional()
-      .meta({
-        description: 'Calls that must not be made: a program with all of the flags and one of the arguments.',
-      }),
+    deny: list<DeniedCall>(deniedCall, { min: 1, max: MAX_CALLS }).optional().meta({
+      description: 'Calls that must not be made: a program with all of the flags and one of the arguments.',
+    }),
     forbid: list(oneOf(FORBIDDABLE), { min: 1, max: FORBIDDABLE.length })
       .optional()
       .meta({ description: `What must not occur, whichever program runs: ${FORBIDDABLE.join(', ')}.` }),
