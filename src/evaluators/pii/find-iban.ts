@@ -1,4 +1,4 @@
-import { remainder97 } from './checksums.js';
+import { remainder97 } from './kinds/checksums.js';
 import { IBAN } from './kinds/kinds.js';
 import type { PiiSearch } from './pii-search.js';
 import { classOf, LOWER, OTHER } from './text-units.js';

@@ -1,4 +1,4 @@
-import { digitAt, isDate, isRepeated, luhn, numberIn, weightedSum } from '../checksums.js';
+import { digitAt, isDate, isRepeated, luhn, numberIn, weightedSum } from './checksums.js';
 import type { ShapedKind } from './kind.js';
 
 /** Numbers that were printed in advertisements, and are nobody's (SSA, History of the SSN). */

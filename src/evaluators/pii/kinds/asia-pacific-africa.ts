@@ -7,7 +7,7 @@ import {
   numberIn,
   verhoeff,
   weightedSum,
-} from '../checksums.js';
+} from './checksums.js';
 import type { ShapedKind } from './kind.js';
 
 const TFN_WEIGHTS = [1, 4, 3, 7, 5, 8, 6, 9, 10];

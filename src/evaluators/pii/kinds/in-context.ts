@@ -1,4 +1,4 @@
-import { isDate, isShortDate, numberIn } from '../checksums.js';
+import { isDate, isShortDate, numberIn } from './checksums.js';
 import type { ShapedKind } from './kind.js';
 
 /** Year first or last; where it is last, the day or the month first. */

@@ -1,4 +1,4 @@
-import { digitAt, isDate, isShortDate, luhn, numberIn, weightedSum } from '../checksums.js';
+import { digitAt, isDate, isShortDate, luhn, numberIn, weightedSum } from './checksums.js';
 import type { ShapedKind } from './kind.js';
 
 const DNI_LETTERS = 'TRWAGMYFPDXBNJZSQVHLCKE';

@@ -1,4 +1,4 @@
-import { isRepeated, luhn, numberIn } from '../checksums.js';
+import { isRepeated, luhn, numberIn } from './checksums.js';
 import type { ShapedKind } from './kind.js';
 
 /** First digits of cards: lowest, highest, shortest and longest number of digits. */

@@ -6,7 +6,7 @@ import {
   numberIn,
   remainder97,
   weightedSum,
-} from '../checksums.js';
+} from './checksums.js';
 import type { ShapedKind } from './kind.js';
 
 const NHS_WEIGHTS = [10, 9, 8, 7, 6, 5, 4, 3, 2];
