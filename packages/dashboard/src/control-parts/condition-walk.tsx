@@ -1,6 +1,8 @@
 import type { ConditionExplanation } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { UserText } from '../ui/user-text.js';
 import { DecisionBadge } from './decision-badge.js';
+import { ExpressionValues } from './expression-values.js';
+import { FindingList, scoreText } from './finding-list.js';
 import { skipText } from './skip-text.js';
 
 /** How a condition was evaluated, node by node: what was true, and what was skipped and why. */
@@ -14,6 +16,7 @@ export function ConditionWalk({ root }: { readonly root: ConditionExplanation })
 
 function Node({ node }: { readonly node: ConditionExplanation }) {
   const { type, evaluatorName, selectorPath, message, error, selected, shortCircuitReason, children } = node;
+  const { confidence, expressionValues, findings } = node;
   return (
     <li>
       <NodeResult node={node} />{' '}
@@ -23,6 +26,9 @@ function Node({ node }: { readonly node: ConditionExplanation }) {
           {' '}
           on <code>{selectorPath}</code>
         </>
+      )}
+      {node.evaluated && error === undefined && confidence !== undefined && confidence < 1 && (
+        <span className="muted"> with a confidence of {scoreText(confidence)}</span>
       )}
       {message !== undefined && <p dir="auto">{message}</p>}
       {error !== undefined && (
@@ -39,6 +45,8 @@ function Node({ node }: { readonly node: ConditionExplanation }) {
           {selected.shortened && ' (shortened)'}
         </p>
       )}
+      <ExpressionValues values={expressionValues} />
+      <FindingList findings={findings} selectorPath={selectorPath ?? '*'} />
       {children.length > 0 && (
         <ul>
           {children.map((child, index) => (

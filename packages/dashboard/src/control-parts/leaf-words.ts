@@ -22,6 +22,14 @@ const VERBS: Readonly<Record<string, string>> = {
   json: 'violates the rules for JSON:',
   sql: 'violates the rules for SQL:',
 };
+/** What detectors find. */
+const FINDS: Readonly<Record<string, string>> = {
+  secrets: 'contains secrets',
+  pii: 'contains personal data',
+  injection: 'contains text like a prompt injection',
+  url: 'contains an address that violates the rules:',
+  shell: 'runs what the rules for shells forbid:',
+};
 const MAX_VALUES = 20;
 
 /** What a leaf of a condition checks, as pieces of a sentence. */
@@ -29,6 +37,9 @@ export function leafWords(path: string | undefined, evaluator: string, config: J
   const subject = path === undefined || path === '*' ? say('the whole step') : quote(path);
   if (evaluator === 'regex') return [subject, ...regexWords(config)];
   if (evaluator === 'list') return [subject, ...listWords(config)];
+  if (evaluator === 'cel') return celWords(subject, path, config);
+  const finds = Object.hasOwn(FINDS, evaluator) ? FINDS[evaluator] : undefined;
+  if (finds !== undefined) return [subject, say(finds), ...detectorWords(finds, config)];
   const verb = VERBS[evaluator];
   const start = verb === undefined ? [say('is matched by'), quote(evaluator)] : [say(verb)];
   return [subject, ...start, ...(verb === undefined ? withMembers(config) : membersWords(config))];
@@ -61,6 +72,25 @@ function listWords(config: JsonObject): Words[] {
     ...normalizeWords(normalize),
     ...withMembers(others),
   ];
+}
+
+/** An expression reads the step itself; the selected data are its variable `value`. */
+function celWords(subject: Words, path: string | undefined, config: JsonObject): Words[] {
+  const { expression, on_missing, ...others } = config;
+  const isWhole = path === undefined || path === '*';
+  return [
+    say('the expression'),
+    quote(String(expression ?? '')),
+    say('is true'),
+    ...(isWhole ? [] : [say('with value ='), subject]),
+    ...(on_missing === 'match' ? [say('or reads a member that is missing')] : []),
+    ...(on_missing === 'no_match' ? [say('and every member that it reads is there')] : []),
+    ...withMembers(others),
+  ];
+}
+
+function detectorWords(finds: string, config: JsonObject): Words[] {
+  return finds.endsWith(':') ? membersWords(config) : withMembers(config);
 }
 
 function normalizeWords(normalize: JsonValue | undefined): Words[] {

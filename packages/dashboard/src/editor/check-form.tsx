@@ -1,5 +1,6 @@
+import type { Scope } from '@gen/enforcement/v1/control_pb.js';
 import { useRef } from 'react';
-import { SchemaForm } from '../schema-form/schema-form.js';
+import { ConfigForm } from '../expression/config-form.js';
 import { SelectorField } from '../selector/selector-field.js';
 import type { ConditionNode } from './condition-tree.js';
 import { EvaluatorField } from './evaluator-field.js';
@@ -13,12 +14,14 @@ interface CheckFormProps {
   readonly problems: readonly PlacedProblem[];
   readonly known: KnownEvaluators;
   readonly agentName: string;
+  /** The scope of the control, as far as it can be read. */
+  readonly scope: Scope | undefined;
   /** `part` says what was edited. */
   readonly onChange: (node: JsonObject, part: string) => void;
 }
 
 /** A check: the part of the step, the evaluator and its configuration. */
-export function CheckForm({ node, problems, known, agentName, onChange }: CheckFormProps) {
+export function CheckForm({ node, problems, known, agentName, scope, onChange }: CheckFormProps) {
   const evaluator = givenMember(node, 'evaluator');
   const name = textOf(givenMember(evaluator, 'name'));
   const config = givenMember(evaluator, 'config');
@@ -62,9 +65,10 @@ export function CheckForm({ node, problems, known, agentName, onChange }: CheckF
       />
       <ProblemTexts problems={warningsOf(problems)} />
       {name !== '' && !known.isLoading && (
-        <SchemaForm
+        <ConfigForm
           key={name}
-          label={`Configuration of ${name}`}
+          evaluator={name}
+          place={{ scope, selectorPath: textOf(givenMember(selector, 'path')) }}
           schema={schema}
           value={isJsonObject(config) ? config : {}}
           problems={configProblems(problems.filter(({ severity }) => severity === 'error'))}

@@ -52,7 +52,7 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
   const [step, setStep] = useState<TrialStep>({ text: FIRST_STEP, stage: 'pre', agentName: linkTo });
   const tree = useRef<HTMLDivElement>(null);
   const form = useRef<HTMLElement>(null);
-  const check = useServerCheck(draft);
+  const check = useServerCheck(draft, stored.control?.controlId ?? null);
   const trial = useTrial(draft, step);
   const saving = useSave(stored, {
     linkTo,

@@ -3,6 +3,7 @@ import { CheckForm } from './check-form.js';
 import { CompositeForm } from './composite-form.js';
 import { kindOf, nodeAt } from './condition-tree.js';
 import { ControlForm } from './control-form.js';
+import { draftMessage } from './draft-message.js';
 import { conditionOf, type EditorAction, type EditorState } from './editor-state.js';
 import type { ProblemIndex } from './problem-index.js';
 import { rowKey } from './tree-rows.js';
@@ -46,6 +47,7 @@ export const NodeForm = memo(function NodeForm({ state, dispatch, problems, agen
       problems={ofNode}
       known={known}
       agentName={agentName.trim()}
+      scope={draftMessage(draft).message.scope}
       onChange={(next, part) => dispatch({ type: 'set-node', path: selected, node: next, merge: part })}
     />
   );

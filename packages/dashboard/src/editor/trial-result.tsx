@@ -6,6 +6,7 @@ import {
 import { ConditionWalk } from '../control-parts/condition-walk.js';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { type Sign, signOfDecision } from '../control-parts/sign.js';
+import { stepOfText, TriedStep } from '../control-parts/tried-step.js';
 import { ErrorState } from '../ui/states.js';
 import type { TrialOutcome } from './use-trial.js';
 
@@ -23,7 +24,11 @@ export function TrialResult({ outcome, onRetry }: TrialResultProps) {
         <p className="muted">The control can be tried as soon as it has no problems.</p>
       )}
       {outcome.kind === 'failed' && <ErrorState error={outcome.error} onRetry={onRetry} />}
-      {outcome.kind === 'explained' && <Verdict explained={outcome.explained} />}
+      {outcome.kind === 'explained' && (
+        <TriedStep value={stepOfText(outcome.step)}>
+          <Verdict explained={outcome.explained} />
+        </TriedStep>
+      )}
     </div>
   );
 }

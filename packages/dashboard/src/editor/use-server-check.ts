@@ -26,8 +26,11 @@ type CheckResult = Omit<ServerCheck, 'retry'>;
 
 const UNCHECKED: CheckResult = { problems: [], checked: null, failure: null };
 
-/** Checks a draft as it changes: the types of its members here, everything else by the server. */
-export function useServerCheck(draft: JsonObject): ServerCheck {
+/**
+ * Checks a draft as it changes: the types of its members here, everything else by the server. A draft of a stored control
+ * is compared with the other controls of its agents as well.
+ */
+export function useServerCheck(draft: JsonObject, controlId: number | null): ServerCheck {
   const [result, setResult] = useState<CheckResult>(UNCHECKED);
   const [attempt, setAttempt] = useState(0);
   const { ended } = useSession();
@@ -37,7 +40,7 @@ export function useServerCheck(draft: JsonObject): ServerCheck {
     if (ended !== null) return;
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      checkDraft(draft, stop.signal).then(setResult, (failure: unknown) => {
+      checkDraft(draft, controlId, stop.signal).then(setResult, (failure: unknown) => {
         if (!stop.signal.aborted) setResult((last) => ({ ...last, failure }));
       });
     }, DELAY_MS);
@@ -45,13 +48,17 @@ export function useServerCheck(draft: JsonObject): ServerCheck {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [draft, attempt, ended]);
+  }, [draft, controlId, attempt, ended]);
   const retry = useCallback(() => setAttempt((last) => last + 1), []);
   useRepeatedly(result.failure, retry);
   return { ...result, retry };
 }
 
-async function checkDraft(draft: JsonObject, signal: AbortSignal): Promise<CheckResult> {
+async function checkDraft(
+  draft: JsonObject,
+  controlId: number | null,
+  signal: AbortSignal,
+): Promise<CheckResult> {
   const { message, problems } = draftMessage(draft);
   const place = (found: readonly Parameters<typeof placedProblem>[1][]) => ({
     problems: found.map((problem) => placedProblem(draft, problem)),
@@ -60,7 +67,10 @@ async function checkDraft(draft: JsonObject, signal: AbortSignal): Promise<Check
   });
   if (problems.some(({ severity }) => severity === 'error')) return place(problems);
   try {
-    const { warnings } = await controls.validateControl({ data: message }, { signal });
+    const { warnings } = await controls.validateControl(
+      { data: message, ...(controlId === null ? {} : { controlId }) },
+      { signal },
+    );
     return place([...problems, ...warningProblems(warnings)]);
   } catch (error) {
     const violations = refusedProblems(error);

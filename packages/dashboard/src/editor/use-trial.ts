@@ -25,7 +25,13 @@ export interface TrialStep {
 
 export type TrialOutcome =
   | { readonly kind: 'none' }
-  | { readonly kind: 'explained'; readonly explained: ExplainResponse; readonly results: NodeResults }
+  | {
+      readonly kind: 'explained';
+      readonly explained: ExplainResponse;
+      readonly results: NodeResults;
+      /** The step, as JSON text. */
+      readonly step: string;
+    }
   /** The draft has problems, which are shown where they are. */
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'refused'; readonly problem: string }
@@ -88,7 +94,7 @@ async function explain(draft: JsonObject, step: TrialStep, signal: AbortSignal):
       { signal },
     );
     const results = nodeResults(conditionOf(draft), explained.controls[0]?.condition);
-    return { kind: 'explained', explained, results };
+    return { kind: 'explained', explained, results, step: step.text };
   } catch (error) {
     const violations = refusedProblems(error);
     if (violations === null) return { kind: 'failed', error };

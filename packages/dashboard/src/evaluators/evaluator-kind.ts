@@ -1,6 +1,17 @@
 import type { EvaluatorInfo } from '@gen/enforcement/v1/evaluator_service_pb.js';
 
-const BUILT_IN = new Set(['regex', 'list', 'json', 'sql']);
+const BUILT_IN = new Set([
+  'regex',
+  'list',
+  'json',
+  'sql',
+  'cel',
+  'secrets',
+  'pii',
+  'injection',
+  'url',
+  'shell',
+]);
 
 /** Where an evaluator comes from, in words. */
 export function evaluatorKind({ name, requiresApiKey }: EvaluatorInfo): string {

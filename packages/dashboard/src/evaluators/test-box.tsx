@@ -2,8 +2,9 @@ import { Stage } from '@gen/enforcement/v1/control_pb.js';
 import type { EvaluatorInfo } from '@gen/enforcement/v1/evaluator_service_pb.js';
 import { type ReactNode, useState } from 'react';
 import { ConditionWalk } from '../control-parts/condition-walk.js';
+import { stepOfText, TriedStep } from '../control-parts/tried-step.js';
+import { ConfigForm } from '../expression/config-form.js';
 import { StepField } from '../playground/step-field.js';
-import { SchemaForm } from '../schema-form/schema-form.js';
 import { SelectorField } from '../selector/selector-field.js';
 import { SelectField } from '../ui/fields/fields.js';
 import { ErrorState } from '../ui/states.js';
@@ -34,8 +35,9 @@ export function TestBox({ evaluator }: { readonly evaluator: EvaluatorInfo }) {
       <section className="card" aria-label="Check">
         <h2>Check</h2>
         <SelectorField value={path} onChange={setPath} problem={explained.selectorProblem} />
-        <SchemaForm
-          label={`Configuration of ${name}`}
+        <ConfigForm
+          evaluator={name}
+          place={{ scope: undefined, selectorPath: path }}
           schema={configSchema}
           value={config}
           onChange={setConfig}
@@ -45,7 +47,9 @@ export function TestBox({ evaluator }: { readonly evaluator: EvaluatorInfo }) {
       <div className="test-box-step">
         <section className="card" aria-label="Result" aria-live="polite" aria-busy={explained.isStale}>
           <h2>Result</h2>
-          <Result explained={explained} isValidStep={syntaxProblem === null} />
+          <TriedStep value={stepOfText(step)}>
+            <Result explained={explained} isValidStep={syntaxProblem === null} />
+          </TriedStep>
         </section>
         <section className="card playground" aria-label="Step">
           <h2>Step</h2>

@@ -2,6 +2,7 @@ import { useMutation } from '@connectrpc/connect-query';
 import { Stage } from '@gen/enforcement/v1/control_pb.js';
 import { EvaluationService, type ExplainResponse } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { type FormEvent, useState } from 'react';
+import { stepOfText, TriedStep } from '../control-parts/tried-step.js';
 import { useKeptDraft } from '../drafts/use-kept-draft.js';
 import { RegisteredSteps } from '../editor/registered-steps.js';
 import { AgentField } from '../references/agent-field.js';
@@ -124,7 +125,11 @@ export default function PlaygroundPage() {
         <section aria-label="Result" className="playground-result">
           <div aria-live="polite">
             {explain.error !== null && <ErrorState error={explain.error} />}
-            {explain.data !== undefined && <Explanation explained={explain.data} />}
+            {explain.data !== undefined && (
+              <TriedStep value={stepOfText(explained?.step ?? '')}>
+                <Explanation explained={explain.data} />
+              </TriedStep>
+            )}
             {explain.data === undefined && explain.error === null && (
               <p className="muted">The verdict and each node of each control appear here.</p>
             )}

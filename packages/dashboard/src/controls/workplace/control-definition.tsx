@@ -26,7 +26,7 @@ export function ControlDefinitionView({ control: { id, data } }: { readonly cont
           <Link href={`/controls/${id}/template`}>Values of the template</Link>
         </p>
       )}
-      <ControlWarnings data={data} />
+      <ControlWarnings controlId={id} data={data} />
       {!isDraft && (
         <DefinitionView
           data={data}

@@ -1,0 +1,34 @@
+import type { ExpressionValue } from '@gen/enforcement/v1/evaluation_service_pb.js';
+
+/** A sub-expression with those inside it. */
+export interface ExpressionNode {
+  readonly value: ExpressionValue;
+  readonly inside: readonly ExpressionNode[];
+}
+
+interface OpenNode {
+  readonly value: ExpressionValue;
+  readonly inside: OpenNode[];
+}
+
+/** A literal says its value itself. */
+const LITERAL = /^(?:"[^"]*"|'[^']*'|-?[0-9][0-9a-zA-Z.]*|true|false|null)$/;
+
+/** The sub-expressions by what contains what, in order of the text, without literals and each place once. */
+export function expressionTree(values: readonly ExpressionValue[]): readonly ExpressionNode[] {
+  const ordered = values
+    .filter(({ text }, index) => index === 0 || !LITERAL.test(text))
+    .toSorted((one, other) => one.start - other.start || other.end - one.end);
+  const roots: OpenNode[] = [];
+  const open: OpenNode[] = [];
+  let last: ExpressionValue | undefined;
+  for (const value of ordered) {
+    if (last?.start === value.start && last.end === value.end) continue;
+    last = value;
+    while (open.length > 0 && (open.at(-1)?.value.end ?? 0) < value.end) open.pop();
+    const node: OpenNode = { value, inside: [] };
+    (open.at(-1)?.inside ?? roots).push(node);
+    open.push(node);
+  }
+  return roots;
+}
