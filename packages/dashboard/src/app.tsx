@@ -29,6 +29,8 @@ const NewControlPage = lazy(() => import('./editor/new-control-page.js'));
 const EditControlPage = lazy(() => import('./editor/edit-control-page.js'));
 const PoliciesPage = lazy(() => import('./policies/policies-page.js'));
 const PolicyPage = lazy(() => import('./policies/policy-page.js'));
+const PacksPage = lazy(() => import('./packs/packs-page.js'));
+const PackPage = lazy(() => import('./packs/pack-page.js'));
 const TemplatesPage = lazy(() => import('./templates/templates-page.js'));
 const NewTemplatePage = lazy(() => import('./templates/new-template-page.js'));
 const TemplateValuesPage = lazy(() => import('./templates/template-values-page.js'));
@@ -74,6 +76,8 @@ export function App() {
       <Route path="/controls/:id" component={ControlPage} />
       <Route path="/policies" component={PoliciesPage} />
       <Route path="/policies/:id" component={PolicyPage} />
+      <Route path="/packs" component={PacksPage} />
+      <Route path="/packs/:name" component={PackPage} />
       <Route path="/templates" component={TemplatesPage} />
       <Route path="/templates/new" component={NewTemplatePage} />
       <Route path="/evaluators" component={EvaluatorsPage} />

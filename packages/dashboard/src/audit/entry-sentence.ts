@@ -76,6 +76,9 @@ const SENTENCES: Readonly<Record<string, (change: Change) => readonly SentencePa
   ],
   'policy.add_agents': ({ resource, after }) => ['added ', ...agents(after), ' to ', ...resource],
   'policy.remove_agents': ({ resource, before }) => ['removed ', ...agents(before), ' from ', ...resource],
+  'pack.install': ({ resource }) => ['installed ', ...resource],
+  'pack.update': ({ resource }) => ['updated ', ...resource],
+  'pack.uninstall': ({ resource }) => ['uninstalled ', ...resource],
   'control_binding.create': (change) => ['bound ', ...bound(change.after)],
   'control_binding.update': ({ after }) => [
     after.enabled === false ? 'switched off the binding of ' : 'switched on the binding of ',

@@ -44,7 +44,8 @@ export function FirstEvening({ steps, server }: FirstEveningProps) {
         <Step title="Install a starter policy" isDone={hasControl} isCurrent={current === 1}>
           <p>
             A policy is a set of controls, which say what to check and what to do on a match. The starter
-            policy only observes. Or <Link href="/controls/new">write a control</Link> of your own.
+            policy only observes. <Link href="/packs">Packs</Link> have more controls, for one purpose each.
+            Or <Link href="/controls/new">write a control</Link> of your own.
           </p>
           <InstallButton />
         </Step>

@@ -6,6 +6,7 @@ import {
   IconHistory,
   IconKey,
   IconListSearch,
+  IconPackage,
   IconPuzzle,
   IconRobot,
   IconShieldCheck,
@@ -54,6 +55,13 @@ export const PAGES: readonly PageLink[] = [
     name: 'Policies',
     icon: IconStack2,
     scopes: ['policies.read'],
+    isBeyondAgents: true,
+  },
+  {
+    path: '/packs',
+    name: 'Packs',
+    icon: IconPackage,
+    scopes: ['controls.read'],
     isBeyondAgents: true,
   },
   {

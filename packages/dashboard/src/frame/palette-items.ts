@@ -66,5 +66,7 @@ export function withoutRepeats(groups: readonly PaletteGroup[]): readonly Palett
 
 function kindOf(href: string): string {
   const [, kind = ''] = /^\/([a-z]+)/.exec(href) ?? [];
-  return { agents: 'Agent', controls: 'Control', policies: 'Policy', traces: 'Trace' }[kind] ?? '';
+  return (
+    { agents: 'Agent', controls: 'Control', policies: 'Policy', packs: 'Pack', traces: 'Trace' }[kind] ?? ''
+  );
 }

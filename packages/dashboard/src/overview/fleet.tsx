@@ -3,6 +3,7 @@ import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
 import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { Link } from 'wouter';
+import { NewerPacks } from '../packs/newer-packs.js';
 import { agentAddress } from '../references/columns.js';
 import { NameLink } from '../ui/name-link.js';
 import { numberOf } from '../ui/numbers.js';
@@ -30,6 +31,7 @@ export function Fleet() {
         <Count name="Controls" href="/controls" value={controls.data?.pagination?.total} />
         <Count name="Policies" href="/policies" value={policies.data?.pagination?.total} />
       </dl>
+      <NewerPacks />
       <QueryState query={uncovered} what="coverage">
         {({ agents: first, pagination }) => {
           const count = pagination?.total ?? 0;

@@ -14,6 +14,7 @@ export const GO_LETTERS: Readonly<Record<string, string>> = {
   '/agents': 'a',
   '/controls': 'c',
   '/policies': 'p',
+  '/packs': 's',
   '/templates': 't',
   '/evaluators': 'v',
   '/playground': 'y',

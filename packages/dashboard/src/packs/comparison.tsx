@@ -1,0 +1,114 @@
+import { useQuery } from '@connectrpc/connect-query';
+import {
+  type ComparePackInstallationResponse,
+  PackChange,
+  type PackInstallation,
+  PackService,
+} from '@gen/enforcement/v1/pack_service_pb.js';
+import { useState } from 'react';
+import { useChange } from '../data/use-change.js';
+import { ConfirmButton } from '../ui/confirm-button.js';
+import { numberOf } from '../ui/numbers.js';
+import { QueryState } from '../ui/states.js';
+import { Warnings } from '../ui/warnings.js';
+import { ComparedControl } from './compared-control.js';
+
+interface ComparisonProps {
+  readonly installation: PackInstallation;
+  readonly mayChange: boolean;
+}
+
+/** An installation beside the pack as it is now: what an update would change, and what it would keep. */
+export function Comparison({ installation, mayChange }: ComparisonProps) {
+  const { installationId } = installation;
+  const query = useQuery(PackService.method.comparePackInstallation, { installationId }, { staleTime: 0 });
+  return (
+    <section aria-label="Comparison with the pack" className="stack">
+      <QueryState query={query} what="the comparison">
+        {(comparison) => <Compared comparison={comparison} mayChange={mayChange} />}
+      </QueryState>
+    </section>
+  );
+}
+
+interface ComparedProps {
+  readonly comparison: ComparePackInstallationResponse;
+  readonly mayChange: boolean;
+}
+
+function Compared({ comparison: { installation, controls }, mayChange }: ComparedProps) {
+  const [overwritten, setOverwritten] = useState<ReadonlySet<string>>(new Set());
+  const update = useChange(PackService.method.updatePackInstallation);
+  if (installation === undefined) return null;
+  const { installationId, currentVersion } = installation;
+  const conflicts = controls.filter(({ change }) => change === PackChange.CONFLICT);
+  const overwrite = conflicts.map(({ key }) => key).filter((key) => overwritten.has(key));
+  const count = (change: PackChange): number => controls.filter((one) => one.change === change).length;
+  const choose = (key: string, isChosen: boolean): void => {
+    const next = new Set(overwritten);
+    if (isChosen) next.add(key);
+    else next.delete(key);
+    setOverwritten(next);
+  };
+  const canUpdate = currentVersion !== undefined && currentVersion !== installation.version;
+  return (
+    <>
+      <p role="status">
+        {canUpdate
+          ? `An update to version ${currentVersion} would change ${numberOf(count(PackChange.UPDATE), 'control')}, add ${count(PackChange.ADD)}, remove ${count(PackChange.REMOVE)}, and find ${numberOf(conflicts.length, 'conflict')}.`
+          : currentVersion === undefined
+            ? 'There is no pack to compare with: the controls stay as they are.'
+            : `The installation has the version of the pack, ${currentVersion}.`}
+      </p>
+      {update.data !== undefined && (
+        <>
+          <p className="success" role="status">
+            Updated to version {update.data.installation?.version}:{' '}
+            {numberOf(update.data.updated.length, 'control')} changed
+            {update.data.kept.length > 0 && `; something of yours was kept in ${update.data.kept.join(', ')}`}
+            .
+          </p>
+          <Warnings warnings={update.data.warnings} />
+        </>
+      )}
+      <ul className="pack-controls">
+        {controls.map((control) => (
+          <li key={control.key}>
+            <ComparedControl
+              control={control}
+              isOverwritten={overwritten.has(control.key)}
+              onOverwrite={
+                mayChange && canUpdate && control.change === PackChange.CONFLICT
+                  ? (isChosen) => choose(control.key, isChosen)
+                  : undefined
+              }
+            />
+          </li>
+        ))}
+      </ul>
+      {mayChange && canUpdate && (
+        <div className="links">
+          <ConfirmButton
+            verb="Update"
+            object={`to version ${currentVersion}`}
+            label={`Update to version ${currentVersion}…`}
+            change={update}
+            onConfirm={() =>
+              update
+                .mutateAsync({ installationId, version: currentVersion, overwrite })
+                .then(() => setOverwritten(new Set()))
+            }
+          >
+            <p>
+              Members that were changed here are kept
+              {overwrite.length === 0
+                ? '.'
+                : `, but for ${overwrite.join(', ')}: changes made here are lost.`}{' '}
+              All controls are changed, or none. Earlier versions of each can be restored on its page.
+            </p>
+          </ConfirmButton>
+        </div>
+      )}
+    </>
+  );
+}
