@@ -2,15 +2,18 @@ import { useQuery } from '@connectrpc/connect-query';
 import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
 import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
+import { PackService } from '@gen/enforcement/v1/pack_service_pb.js';
 import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { keepPreviousData } from '@tanstack/react-query';
+import { packAddress } from '../packs/pack-address.js';
 import { agentAddress } from '../references/columns.js';
 import { useIsLimited, useMay } from '../session/session-context.js';
-import type { PaletteGroup } from './palette-items.js';
+import { matchesWords, type PaletteGroup } from './palette-items.js';
 
 const MAX_FOUND = 6;
 /** Shorter texts are no trace ids that anybody looks for. */
 const MIN_TRACE_ID = 4;
+const PACKS_STALE_MS = 60_000;
 
 /** What the server finds for a text, and whether it is still searching. */
 export interface PaletteSearch {
@@ -19,7 +22,7 @@ export interface PaletteSearch {
   readonly error: unknown;
 }
 
-/** Searches agents, controls and policies by a part of their names, controls by number and traces by id. */
+/** Searches agents, controls, policies and packs by a part of their names, controls by number and traces by id. */
 export function usePaletteSearch(text: string): PaletteSearch {
   const isLimited = useIsLimited();
   const seesControls = useMay('controls.read') && !isLimited;
@@ -31,6 +34,12 @@ export function usePaletteSearch(text: string): PaletteSearch {
   const controls = useQuery(ControlService.method.listControls, page, searched(seesControls));
   const agents = useQuery(AgentService.method.listAgents, page, searched(seesAgents));
   const policies = useQuery(PolicyService.method.listPolicies, page, searched(seesPolicies));
+  // They are few, and the server finds none by a part of its name.
+  const packs = useQuery(
+    PackService.method.listPacks,
+    {},
+    { enabled: text !== '' && seesControls && seesPolicies, staleTime: PACKS_STALE_MS, retry: false },
+  );
   const traces = useQuery(
     ObservabilityService.method.queryEvents,
     { traceId: text, limit: 1, includeBuffered: true, total: TotalKind.NONE },
@@ -73,6 +82,17 @@ export function usePaletteSearch(text: string): PaletteSearch {
         label: name,
         action: { href: `/policies/${id}` },
       })),
+    },
+    {
+      name: 'Packs',
+      items: (packs.data?.packs ?? [])
+        .filter(({ name, title }) => matchesWords(`${title} ${name}`, text))
+        .slice(0, MAX_FOUND)
+        .map(({ name, title }) => ({
+          id: `pack ${name}`,
+          label: title,
+          action: { href: packAddress(name) },
+        })),
     },
     {
       name: 'Traces',

@@ -76,7 +76,7 @@ export function InstallDialog({ pack, controls, onClose, onInstalled }: InstallD
         </>
       }
     >
-      <form id={id} className="stack" onSubmit={submit}>
+      <form id={id} className="stack pack-install" onSubmit={submit}>
         <p>
           All controls observe at first: matches are recorded, and no step is denied. Agents with the policy
           are checked by them at once.

@@ -8,6 +8,7 @@ import { useAddressFilter } from '../ui/page/use-address-filter.js';
 import { Empty, QueryState } from '../ui/states.js';
 import { packAddress } from './pack-address.js';
 import { MissingEvaluators, PackTags } from './pack-parts.js';
+import '../control-parts/controls.css';
 import './packs.css';
 
 const FILTERS: readonly FilterField[] = [
