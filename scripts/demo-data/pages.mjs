@@ -25,6 +25,8 @@ export const PAGES = {
   policies: '/policies',
   policy: '/policies/1',
   'policy-agents': '/policies/1?tab=agents',
+  packs: '/packs',
+  pack: '/packs/secrets',
   templates: '/templates',
   'template-new': '/templates/new',
   template: '/controls/10/template',

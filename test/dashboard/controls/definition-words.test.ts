@@ -39,6 +39,22 @@ describe('a definition in words', () => {
     ['input.query', 'sql', { block_ddl: true }, '`input.query` violates the rules for SQL: block ddl `true`'],
     ['output', 'word-limit', { max: 5 }, '`output` is matched by `word-limit` with max `5`'],
     ['output', 'vendor.model', {}, '`output` is matched by `vendor.model`'],
+    ['*', 'cel', { expression: 'input.a > 1' }, 'the expression `input.a > 1` is true'],
+    [
+      'input.to',
+      'cel',
+      { expression: "value == 'a'", on_missing: 'match', later: 3 },
+      "the expression `value == 'a'` is true with value = `input.to` " +
+        'or reads a member that is missing with later `3`',
+    ],
+    ['input', 'secrets', { threshold: 0.8 }, '`input` contains secrets with threshold `0.8`'],
+    ['input', 'pii', {}, '`input` contains personal data'],
+    [
+      'input.url',
+      'url',
+      { allow_hosts: ['a.example'] },
+      '`input.url` contains an address that violates the rules: allow hosts `a.example`',
+    ],
   ])('says what %s, %s %j checks', (path, evaluator, config, text) => {
     expect(textOf(leafWords(path, evaluator, config))).toBe(text);
   });

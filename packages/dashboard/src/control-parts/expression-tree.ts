@@ -17,8 +17,8 @@ const LITERAL = /^(?:"[^"]*"|'[^']*'|-?[0-9][0-9a-zA-Z.]*|true|false|null)$/;
 /** The sub-expressions by what contains what, in order of the text, without literals and each place once. */
 export function expressionTree(values: readonly ExpressionValue[]): readonly ExpressionNode[] {
   const ordered = values
-    .filter(({ text }, index) => index === 0 || !LITERAL.test(text))
-    .toSorted((one, other) => one.start - other.start || other.end - one.end);
+    .toSorted((one, other) => one.start - other.start || other.end - one.end)
+    .filter(({ text }, index) => index === 0 || !LITERAL.test(text));
   const roots: OpenNode[] = [];
   const open: OpenNode[] = [];
   let last: ExpressionValue | undefined;
