@@ -2,6 +2,7 @@
  * Each benchmark at a scale that takes seconds, and the rows it has to print at that scale. The figures mean nothing:
  * what is checked is that a benchmark runs, compares what it should, and measures something.
  */
+import { HOSTILE_PARTS } from './detector-texts.mjs';
 
 /**
  * `flags` are those of Node.js, `words` the arguments; `rows` are the names of all rows, `more` is what the names of other rows begin with.
@@ -248,6 +249,17 @@ export const SMOKES = [
       'service check of 10000 keys / 10 keys',
       'service 10000 keys taken over at the start',
       'service 10000 keys taken over after a change',
+    ],
+  },
+  {
+    name: 'detectors',
+    environment: { BENCH_ROUNDS: '1', BENCH_LENGTH: '8000' },
+    rows: [
+      ...Object.keys(HOSTILE_PARTS).map((name) => `${name}, ordinary text`),
+      'all at once, ordinary text',
+      ...Object.entries(HOSTILE_PARTS).flatMap(([name, parts]) =>
+        each([Object.keys(parts), ['', ': exponent']], (part, figure) => `${name}, ${part}${figure}`),
+      ),
     ],
   },
   {

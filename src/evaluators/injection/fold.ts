@@ -127,13 +127,26 @@ function isLatin(unit: number | undefined): boolean {
   return unit !== undefined && unit >= 0x61 && unit <= 0x7a;
 }
 
+const FIRST_MATHEMATICAL = 0x1d400;
+const LAST_MATHEMATICAL = 0x1d7ff;
+/** Letters and digits of mathematics as plain ones. */
+const mathematical = Uint16Array.from({ length: LAST_MATHEMATICAL - FIRST_MATHEMATICAL + 1 }, (_, index) => {
+  const plain = String.fromCodePoint(FIRST_MATHEMATICAL + index)
+    .normalize('NFKC')
+    .toLowerCase();
+  return plain.length === 1 ? plain.charCodeAt(0) : 0;
+});
+
 /** Letters of mathematics and of squares as plain ones, `DROPPED` for what is not seen, undefined for all others. */
 function foldAstral(code: number): number | undefined {
   if (code >= 0xe0000 && code <= 0xe0fff) return DROPPED;
-  if ((code < 0x1d400 || code > 0x1d7ff) && (code < 0x1f130 || code > 0x1f189)) return undefined;
-  const plain = String.fromCodePoint(code).normalize('NFKC').toLowerCase();
-  if (plain.length === 1) return plain.charCodeAt(0);
-  return code >= 0x1f150 && code <= 0x1f169 ? code - 0x1f150 + 0x61 : undefined;
+  if (code >= FIRST_MATHEMATICAL && code <= LAST_MATHEMATICAL) {
+    return mathematical[code - FIRST_MATHEMATICAL] || undefined;
+  }
+  for (const first of [0x1f130, 0x1f150, 0x1f170]) {
+    if (code >= first && code < first + 26) return code - first + 0x61;
+  }
+  return undefined;
 }
 
 /** Collects characters that are not seen, runs of one kind together. */
