@@ -159,6 +159,20 @@ export const SMOKES = [
     rows: each([KINDS, EVENT_FIGURES], (kind, figure) => `service events ${kind} 500 ${figure}`),
   },
   {
+    name: 'cel',
+    environment: { BENCH_ROUNDS: '1', BENCH_BUDGET_MS: '1', BENCH_CALLS: '64' },
+    flags: ['--no-turbo-inline-js-wasm-calls'],
+    rows: each(
+      [
+        [10, 100],
+        ['casbin', 'cedar-wasm'],
+      ],
+      (count, engine) => `service core ${count} cel controls / ${engine} ${count} rules`,
+    ),
+    // Only where cerbos is installed.
+    more: 'service ',
+  },
+  {
     name: 'grpc',
     environment: { BENCH_ROUNDS: '1', BENCH_SCALE: '0.001', BENCH_CONTROLS: CONTROLS.join() },
     rows: [
