@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { doubleOf, isNumber, type JsonObject } from '../../../packages/exact-json/src/index.js';
 import { field, refuse, withDefault } from '../../contract/input/fields.js';
-import type { CheckCall, CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
+import type { CheckCall, CompiledEvaluator, Evaluator, ForegoneResult } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { visitTexts } from './data-texts-walk.js';
 import { type Finding, findingsMetadata, MAX_LISTED_FINDINGS, type TextFinding } from './finding.js';
@@ -55,6 +55,9 @@ const NOTHING: EvaluatorResult = {
   error: null,
 };
 
+/** Whatever the configuration, nothing is found where nothing is selected. */
+const ABSENT_IS_NO_MATCH: ForegoneResult = { data: null, absent: false };
+
 /** The member `threshold` of a configuration. */
 export function threshold(value: number): z.ZodType<number> {
   const read = field<number>(
@@ -83,6 +86,7 @@ export function createDetector<Config>(options: DetectorOptions<Config>): Evalua
     configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
     ...(warningsFor === undefined ? {} : { warningsFor }),
     ...(compileCost === undefined ? {} : { compileCost }),
+    foregone: () => ABSENT_IS_NO_MATCH,
     compile: (config) => compiledEvaluator(options.compile(configSchema.parse(config))),
   };
 }
