@@ -44,7 +44,7 @@ function namesSteps({ scope, condition }: ControlDefinition): boolean {
 }
 
 /** The steps of the newest agents of the namespace. */
-async function readCatalogue(scope: Scoped): Promise<StepCatalogue> {
+export async function readCatalogue(scope: Scoped): Promise<StepCatalogue> {
   const store = createAgentStore(scope);
   const catalogue = emptyCatalogue('any agent');
   let last: AgentPlace | null = null;

@@ -8,6 +8,7 @@ import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_servi
 import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { PackService } from '../../gen/proto/enforcement/v1/pack_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
@@ -36,9 +37,11 @@ import { createExplain } from '../explain/explain.js';
 import { createKeys } from '../keys/keys.js';
 import { createNamespaces } from '../namespaces/namespaces.js';
 import type { OperationalState } from '../operations/operations-routes.js';
+import { openPackCatalogue } from '../packs/catalogue.js';
+import { createPacks } from '../packs/packs.js';
 import { createPolicies } from '../policies/policies.js';
 import { createProblems, type Problems } from '../problems/problems.js';
-import { VERSION } from '../process/package-root.js';
+import { inPackage, VERSION } from '../process/package-root.js';
 import { createServerInfo, type ServerState } from '../server-info/server-info.js';
 import { STREAM_WINDOW } from '../transport/evaluation/evaluation-calls.js';
 import { createEventReaders, type EventReaderThreads } from '../transport/event-reading/event-readers.js';
@@ -171,6 +174,11 @@ export async function createFeatures(
     newExecutionId,
     now: monotonic,
   });
+  const catalogue = await openPackCatalogue({
+    builtIn: inPackage('packs'),
+    folders: config.packs.folders,
+    registry,
+  });
   const state = () => serverState(foundations, programs, operational);
   const problems = createProblems({
     database,
@@ -208,6 +216,15 @@ export async function createFeatures(
       feature(ControlService, controls.controls),
       feature(ControlBindingService, createBindings(parts)),
       feature(PolicyService, createPolicies({ ...parts, catchUpLabels: labels.catchUp })),
+      feature(
+        PackService,
+        createPacks({
+          ...parts,
+          catalogue,
+          search: store.search,
+          trial: { library, stepSchemas, newExecutionId, now: monotonic },
+        }),
+      ),
       feature(TemplateService, controls.templates),
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),

@@ -21,10 +21,18 @@ export const MAX_NAMED_AGENTS = 1_000;
 export interface AuditFact {
   /** A stable word: the resource, a dot and what was done, such as `control.create`. */
   readonly action: string;
-  readonly resource: 'agent' | 'control' | 'control_binding' | 'policy' | 'key' | 'namespace' | 'database';
-  /** Name of an agent or a namespace, id of anything else. */
+  readonly resource:
+    | 'agent'
+    | 'control'
+    | 'control_binding'
+    | 'policy'
+    | 'pack'
+    | 'key'
+    | 'namespace'
+    | 'database';
+  /** Name of an agent or a namespace, id of anything else: of the installation of a pack. */
   readonly id: string | null;
-  /** Name of a control or policy after the change. */
+  /** Name of a control or policy after the change, or of a pack. */
   readonly name?: string;
   /** What was there before; null for nothing. Secrets are masked here. */
   readonly before: JsonValue;

@@ -17,3 +17,8 @@ export function findUp(relative: string): string {
 export const VERSION: string = (
   JSON.parse(readFileSync(findUp('package.json'), 'utf8')) as { version: string }
 ).version;
+
+/** Path of a file or folder in the root of this package. */
+export function inPackage(relative: string): string {
+  return path.join(path.dirname(findUp('package.json')), relative);
+}

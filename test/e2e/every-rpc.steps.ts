@@ -20,6 +20,7 @@ import { KEY_STEPS } from './every-rpc.keys.js';
 import { LABEL_STEPS } from './every-rpc.labels.js';
 import { NAMESPACE_STEPS } from './every-rpc.namespaces.js';
 import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
+import { PACK_STEPS } from './every-rpc.packs.js';
 import { POLICY_STEPS } from './every-rpc.policies.js';
 import { RESOURCE_STEPS } from './every-rpc.resources.js';
 import { called, READER_KEY, type Step, steps } from './every-rpc.support.js';
@@ -640,4 +641,5 @@ export const STEPS: readonly Step[] = [
   ...BINDING_STEPS,
   ...NAMESPACE_STEPS,
   ...KEY_STEPS,
+  ...PACK_STEPS,
 ];

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { type Refusal, type Refused, refusalOf } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
 
@@ -6,10 +7,14 @@ export const READER_KEY = 'reader-key';
 export const ADMIN_KEY = 'admin-key';
 export const OPERATOR_KEY = 'operator-key';
 
-/** Settings of the service that the calls go to: it makes runtime tokens, and takes keys for evaluations as well. */
+/**
+ * Settings of the service that the calls go to: it makes runtime tokens, takes keys for evaluations as well, and has the
+ * packs of the tests.
+ */
 export const TOKEN_SETTINGS = {
   SERVICE_RUNTIME_TOKEN_SECRETS: 'a-secret-of-tokens-with-32-bytes',
   SERVICE_RUNTIME_AUTH_MODE: 'both',
+  SERVICE_PACKS: path.join(import.meta.dirname, '..', 'fixtures', 'packs'),
 };
 
 /** One call of the script. */

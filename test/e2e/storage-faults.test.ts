@@ -30,6 +30,7 @@ const NEED_WRITES = [
   'KeyService',
   'NamespaceService',
   'ObservabilityService',
+  'PackService',
   'PolicyService',
 ];
 const NEED_NONE = ['AuthService', 'EvaluatorService', 'ServerService', 'TemplateService'];

@@ -27,6 +27,7 @@ const SERVICES = [
   'KeyService',
   'NamespaceService',
   'ObservabilityService',
+  'PackService',
   'PolicyService',
   'ServerService',
   'TemplateService',

@@ -32,6 +32,7 @@ import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_servi
 import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { PackService } from '../../gen/proto/enforcement/v1/pack_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
@@ -61,6 +62,7 @@ export const SERVICES = [
   AuditService,
   AuthService,
   NamespaceService,
+  PackService,
 ];
 
 /** How a call ended; the same for every protocol, apart from the status of an error. */

@@ -13,6 +13,8 @@ export type ErrorResource =
   | 'Evaluation'
   | 'Request'
   | 'Namespace'
+  | 'Pack'
+  | 'PackInstallation'
   | 'ApiKey';
 
 /** One problem of a request. */

@@ -7,7 +7,9 @@ const PATH: Readonly<Record<string, JsonValue>> = {
   control_id: 1,
   evaluator_name: 'tone-check',
   key_id: 1,
+  installation_id: 1,
   namespace: 'payments',
+  pack_name: 'samples',
   policy_id: 1,
   version_num: 1,
 };

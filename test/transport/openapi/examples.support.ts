@@ -25,6 +25,7 @@ function turnOf({ operationId, method, path, ...operation }: PlacedOperation): n
   const isRead = rpc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
   // What admins read is what was done before.
   if (isRead && operation['x-access'] === 'admin') return 7;
+  if (path.endsWith('/install')) return LINKS;
   if (isRead || rpc.parent === EvaluationService) return 3;
   if (!path.includes('{')) return MAKES;
   return method === 'POST' && path.endsWith('}') ? LINKS : 4;
@@ -98,7 +99,9 @@ const RANDOM: Readonly<Record<string, readonly [RegExp, string]>> = {
 };
 /** Members whose texts are JSON themselves. */
 const JSON_TEXTS = ['before', 'after', 'record_json'];
-const MEASURED = /(?:duration|latency|duration_ms|duration_us|latency_ms|_age_seconds)$/;
+/** Those of packs grow with them. */
+const MEASURED =
+  /(?:duration|latency|duration_ms|duration_us|latency_ms|_age_seconds|^control_count|^case_count)$/;
 
 /** A reply with the same ids, times and durations in every run. */
 export function steady(reply: unknown): Json {

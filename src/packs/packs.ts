@@ -1,0 +1,53 @@
+import type { PackService as PackServiceDesc } from '../../gen/proto/enforcement/v1/pack_service_pb.js';
+import { type HandlersOf, handler } from '../contract/call/handler.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
+import type { Database } from '../database/database.js';
+import type { Mutator } from '../database/mutator.js';
+import type { EventSearch } from '../events/store/event-search.js';
+import type { TrialOptions } from '../explain/trial.js';
+import type { PackCatalogue } from './catalogue.js';
+import { createPackChanges } from './pack-changes.js';
+import { createPackPreview } from './pack-preview.js';
+import { packSchemas as schemas } from './pack-schemas.js';
+import { createPackService } from './pack-service.js';
+
+export interface PacksOptions {
+  readonly catalogue: PackCatalogue;
+  readonly database: Pick<Database, 'client'>;
+  readonly mutate: Mutator;
+  readonly registry: EvaluatorRegistry;
+  /** Whether warnings about definitions are always rejected. */
+  readonly strict: boolean;
+  readonly search: Pick<EventSearch, 'page'>;
+  /** What trials of steps need. */
+  readonly trial: Omit<TrialOptions, 'registry'>;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Packs of controls, and their installations. */
+export function createPacks(options: PacksOptions): HandlersOf<typeof PackServiceDesc> {
+  const { catalogue, database, registry, search, trial, now } = options;
+  const parts = { catalogue, client: database.client, registry };
+  const packs = createPackService(parts);
+  const changes = createPackChanges(options);
+  const preview = createPackPreview({ ...parts, search, trial: { ...trial, registry }, wallClock: now });
+  return {
+    listPacks: handler(schemas.listPacks, (_, context) => packs.list(context)),
+    getPack: handler(schemas.getPack, (input, context) => packs.get(context, input.pack_name)),
+    previewPack: handler(schemas.previewPack, (input, context) => preview.preview(context, input)),
+    installPack: handler(schemas.installPack, (input, context) => changes.install(context, input)),
+    listPackInstallations: handler(schemas.listPackInstallations, (input, context) =>
+      packs.listInstallations(context, { pack: input.pack_name || null, policyId: input.policy_id ?? null }),
+    ),
+    comparePackInstallation: handler(schemas.comparePackInstallation, (input, context) =>
+      packs.compare(context, input.installation_id),
+    ),
+    updatePackInstallation: handler(schemas.updatePackInstallation, (input, context) =>
+      changes.update(context, input.installation_id, input.version, input.overwrite),
+    ),
+    uninstallPack: handler(schemas.uninstallPack, (input, context) =>
+      changes.uninstall(context, input.installation_id, input.force),
+    ),
+  };
+}
