@@ -140,7 +140,7 @@ export const PACK_STEPS: readonly Step[] = [
       READER_KEY,
     ],
     ['has none of another pack', { pack_name: 'nothing' }, { reply: { installations: [] } }],
-    ['refuses a policy that is no number', { policy_id: 'x' }, 'policy_id int_parsing'],
+    ['requires a key', {}, NO_KEY, null],
   ]),
   called(
     'ControlService.UpdateControl',
@@ -230,6 +230,5 @@ export const PACK_STEPS: readonly Step[] = [
       { installation_id: 1 },
       { reply: { removed: false, deleted_controls: [], kept_controls: [] } },
     ],
-    ['names what is wrong', { installation_id: 1, force: 'perhaps' }, 'force bool_parsing'],
   ]),
 ];
