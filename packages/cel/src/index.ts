@@ -1,1 +1,16 @@
+export { compileExpression } from './compile-expression.js';
+export { completionsAt } from './completions.js';
+export { type InspectedExpression, inspectExpression } from './inspect-expression.js';
+export {
+  MAX_BRACKET_DEPTH,
+  MAX_EXPRESSION_LENGTH,
+  MAX_MACRO_DEPTH,
+  MAX_MADE_CHARACTERS,
+  MAX_MADE_ITEMS,
+  MAX_NODES,
+  MAX_TRACED,
+  MAX_WORK,
+} from './limits.js';
+export { ExpressionError } from './problem.js';
+export { typeName, unionOf } from './type-relations.js';
 export type * from './types.js';

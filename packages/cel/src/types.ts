@@ -117,6 +117,11 @@ export interface CompiledExpression {
   /** Warnings of the type check: problems that did not prevent compilation. */
   readonly problems: readonly ExpressionProblem[];
   /**
+   * The most work, in search steps, that an evaluation takes on a step whose texts have so many characters and whose lists and
+   * objects have so many values in all. Never more than `MAX_WORK`, at which an evaluation ends with an error.
+   */
+  workBound(size: number): number;
+  /**
    * Evaluates it. Reports the work, in search steps of some 13 ns, to `spend`. Never throws: what exceeds a limit is an
    * error. `now` is in milliseconds since 1970.
    */

@@ -1,0 +1,179 @@
+import type { MacroNode, NameNode, Node } from './ast.js';
+import { type Checker, checkCall } from './check-calls.js';
+import { MAX_MACRO_DEPTH } from './limits.js';
+import { itemOf, memberType, quoted } from './member-types.js';
+import { nearest, type ProblemList } from './problem.js';
+import { ANY, BOOL } from './signatures.js';
+import { isAssignable, typeName, unionOf } from './type-relations.js';
+import type { CelType, VariableTypes } from './types.js';
+import { CelTypeValue, kindOf, type Value } from './values.js';
+
+/** What a name of an expression stands for. */
+export type Resolution =
+  | { readonly kind: 'variable'; readonly index: number }
+  /** The variable of a macro or of `cel.bind`. */
+  | { readonly kind: 'slot'; readonly slot: number }
+  | { readonly kind: 'now' }
+  | { readonly kind: 'type'; readonly value: CelTypeValue };
+
+/** Outcome of the type check. */
+export interface Checked {
+  readonly type: CelType;
+  readonly typeOf: ReadonlyMap<Node, CelType>;
+  readonly names: ReadonlyMap<NameNode, Resolution>;
+  /** The slot of the variable of each macro. */
+  readonly slotOf: ReadonlyMap<Node, number>;
+  readonly slots: number;
+}
+
+/** The variable with the time of an evaluation. */
+export const NOW = 'now';
+const TYPE_VALUES = new Set([
+  'bool',
+  'bytes',
+  'double',
+  'int',
+  'list',
+  'map',
+  'null_type',
+  'string',
+  'type',
+  'uint',
+]);
+
+interface Scope {
+  readonly name: string;
+  readonly slot: number;
+  readonly type: CelType;
+}
+
+/** Finds the type of every node, and what each name stands for. Problems go to the list; it does not stop at one. */
+export function checkTypes(tree: Node, variables: VariableTypes, problems: ProblemList): Checked {
+  const typeOf = new Map<Node, CelType>();
+  const names = new Map<NameNode, Resolution>();
+  const slotOf = new Map<Node, number>();
+  const order = new Map([...variables.keys()].map((name, index) => [name, index]));
+  const scopes: Scope[] = [];
+  let slots = 0;
+  let macros = 0;
+
+  const within = (node: Node, name: string, type: CelType, body: () => CelType): CelType => {
+    const slot = scopes.length;
+    slots = Math.max(slots, slot + 1);
+    slotOf.set(node, slot);
+    scopes.push({ name, slot, type });
+    const result = body();
+    scopes.pop();
+    return result;
+  };
+
+  const checkName = (node: NameNode): CelType => {
+    const { name } = node;
+    const scope = scopes.findLast((one) => one.name === name);
+    if (scope !== undefined) {
+      names.set(node, { kind: 'slot', slot: scope.slot });
+      return scope.type;
+    }
+    const index = order.get(name);
+    if (name === NOW) {
+      names.set(node, { kind: 'now' });
+      return { kind: 'timestamp' };
+    }
+    if (index !== undefined) {
+      names.set(node, { kind: 'variable', index });
+      return variables.get(name) ?? ANY;
+    }
+    if (TYPE_VALUES.has(name)) {
+      names.set(node, { kind: 'type', value: new CelTypeValue(name) });
+      return { kind: 'type' };
+    }
+    const known = [...scopes.map((one) => one.name), ...variables.keys(), NOW, 'true', 'false', 'null'];
+    const suggestion = nearest(name, known);
+    problems.add('unknown_name', node, `there is no variable ${quoted(name)}`, suggestion);
+    return ANY;
+  };
+
+  const checkMacro = (node: MacroNode): CelType => {
+    const range = check(node.range);
+    macros += 1;
+    if (macros > MAX_MACRO_DEPTH) {
+      problems.add(
+        'limit',
+        node,
+        `more than ${MAX_MACRO_DEPTH} of all, exists, map, filter are inside one another`,
+      );
+    }
+    const item = itemOf(range);
+    if (item === null)
+      problems.add('type', node.range, `${node.macro} takes a list or map, not ${typeName(range)}`);
+    const result = within(node, node.variable, item ?? ANY, () => {
+      if (node.filter !== null) demandBool(node.filter, check(node.filter), 'the condition of map');
+      const body = check(node.body);
+      if (node.macro !== 'map') demandBool(node.body, body, `the condition of ${node.macro}`);
+      if (node.macro === 'map') return { kind: 'list', item: body };
+      return node.macro === 'filter' ? { kind: 'list', item: item ?? ANY } : BOOL;
+    });
+    macros -= 1;
+    return result;
+  };
+
+  const demandBool = (node: Node, type: CelType, what: string): void => {
+    if (!isAssignable(type, BOOL)) problems.add('type', node, `${what} is ${typeName(type)}, not bool`);
+  };
+
+  const infer = (node: Node): CelType => {
+    switch (node.kind) {
+      case 'const':
+        return constantType(node.value);
+      case 'name':
+        return checkName(node);
+      case 'select':
+        return memberType(node, check(node.operand), problems);
+      case 'call':
+        return checkCall(checker, node);
+      case 'and':
+      case 'or':
+        for (const term of node.terms)
+          demandBool(term, check(term), `an operand of ${node.kind === 'and' ? '&&' : '||'}`);
+        return BOOL;
+      case 'condition': {
+        demandBool(node.test, check(node.test), 'the condition of ?:');
+        return unionOf([check(node.yes), check(node.no)]);
+      }
+      case 'list':
+        return { kind: 'list', item: node.items.length === 0 ? ANY : unionOf(node.items.map(check)) };
+      case 'map': {
+        const values = node.entries.map(([key, value]) => {
+          check(key);
+          return check(value);
+        });
+        return { kind: 'map', value: values.length === 0 ? ANY : unionOf(values) };
+      }
+      case 'macro':
+        return checkMacro(node);
+      case 'bind': {
+        const value = check(node.value);
+        return within(node, node.variable, value, () => check(node.body));
+      }
+    }
+  };
+
+  const check = (node: Node): CelType => {
+    const type = infer(node);
+    typeOf.set(node, type);
+    return type;
+  };
+  const checker: Checker = { problems, check };
+  const type = check(tree);
+  if (!isAssignable(type, BOOL)) {
+    problems.add('result', tree, `the result is ${typeName(type)}, but must be bool`);
+  }
+  return { type, typeOf, names, slotOf, slots };
+}
+
+function constantType(value: Value): CelType {
+  const kind = kindOf(value);
+  if (kind === 'list') return { kind, item: ANY };
+  if (kind === 'map') return { kind, value: ANY };
+  return kind === 'optional' || kind === 'fault' ? ANY : { kind };
+}
