@@ -9,6 +9,7 @@ import { piiEvaluator } from './pii/pii.js';
 import { regexEvaluator } from './regex/regex.js';
 import { secretsEvaluator } from './secrets/secrets.js';
 import { sqlEvaluator } from './sql/sql.js';
+import { urlEvaluator } from './url/url.js';
 
 export interface EvaluatorsOptions {
   /** Modules named by SERVICE_EVALUATORS. */
@@ -53,6 +54,7 @@ export const builtinEvaluators: readonly Evaluator[] = [
   secretsEvaluator,
   injectionEvaluator,
   piiEvaluator,
+  urlEvaluator,
 ];
 
 /** A registry of evaluators. Throws on duplicate names: which one ran would be arbitrary. */

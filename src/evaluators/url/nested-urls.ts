@@ -1,0 +1,37 @@
+import { findUrls } from './find-urls.js';
+import { type ReadUrl, readUrl } from './read-url.js';
+
+/** How often percent signs are decoded. */
+const MAX_DECODINGS = 3;
+/** Most URLs in one. */
+const MAX_NESTED = 16;
+
+/** URLs in the path, the query and the fragment of another one, encoded up to three times. */
+export function nestedUrls(url: URL): ReadUrl[] {
+  const found: ReadUrl[] = [];
+  let text = `${url.pathname}${url.search}${url.hash}`;
+  for (let round = 0; round <= MAX_DECODINGS; round += 1) {
+    for (const { form, start, end } of findUrls(text.replaceAll('+', ' '), false)) {
+      const read = readUrl(text.slice(start, end), form);
+      if (read !== null && read.host !== '') found.push(read);
+      if (found.length >= MAX_NESTED) return found;
+    }
+    if (!text.includes('%')) break;
+    text = decoded(text);
+  }
+  return found;
+}
+
+/** The text with what percent signs encode, as far as it is UTF-8. */
+function decoded(text: string): string {
+  return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
+    try {
+      return decodeURIComponent(bytes);
+    } catch {
+      // Not UTF-8: each byte of ASCII is still what it is.
+      return bytes.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex) =>
+        String.fromCharCode(Number.parseInt(hex, 16)),
+      );
+    }
+  });
+}

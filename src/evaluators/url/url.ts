@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { boolean, list, nullable, text, withDefault } from '../../contract/input/fields.js';
+import type { Evaluator } from '../../core/evaluator.js';
+import { type CompiledDetector, createDetector, type Detect, threshold } from '../detectors/detector.js';
+import { knownWord } from '../detectors/known-word.js';
+import { findUrls, MAX_URL_LENGTH, type UrlCandidate } from './find-urls.js';
+import { createHostMatcher, hostPattern } from './host-rules.js';
+import { type ReadUrl, readUrl } from './read-url.js';
+import {
+  DEFAULT_FORBIDDEN,
+  FORBIDDABLE,
+  isRedirect,
+  SCORES,
+  type UrlRules,
+  type ViolationKind,
+  violationsOf,
+} from './violations.js';
+
+const MAX_HOSTS = 10_000;
+const MAX_SCHEMES = 64;
+/** How much lower violations of URLs without scheme score: what has no scheme may be something else. */
+export const WITHOUT_SCHEME = 0.2;
+/** Search steps of one URL: some 3 µs. */
+const STEPS_PER_URL = 250;
+/** Units of a text that are read in the time of one search step. */
+const UNITS_PER_STEP = 4;
+const BYTES_PER_HOST = 200;
+/** Violations of one text after which nothing more is searched. No fewer than a check reports. */
+const MAX_FINDINGS = 10_000;
+
+const configSchema = z.object({
+  allow_hosts: nullable(list(hostPattern(), { max: MAX_HOSTS })).meta({
+    description:
+      'Hosts that URLs may have: example.com for that host, *.example.com for all names below it, with :8443 behind it ' +
+      'for that port alone. With an empty list, none. URLs that cannot be read are violations then.',
+  }),
+  deny_hosts: nullable(list(hostPattern(), { max: MAX_HOSTS })).meta({
+    description: 'Hosts that URLs may not have, also when they are allowed.',
+  }),
+  schemes: nullable(
+    list(text({ min: 2, max: 32, pattern: /^[a-z][a-z0-9+.-]*$/ }), { min: 1, max: MAX_SCHEMES }),
+  ).meta({ description: 'Schemes that URLs may have, in lower case and without colon. Default: all.' }),
+  forbid: nullable(list(knownWord(FORBIDDABLE, 'form of a URL'), { max: FORBIDDABLE.length })).meta({
+    description: `What URLs may not have or be. Default: ${DEFAULT_FORBIDDEN.join(', ')}.`,
+  }),
+  bare_hosts: withDefault(boolean(), false).meta({
+    description:
+      'Whether example.com/path, without scheme and slashes, is a URL too. www.example.com always is. Default false.',
+  }),
+  threshold: threshold(0.5),
+});
+
+type UrlConfig = z.output<typeof configSchema>;
+
+/** Finds URLs whose host, scheme or form a configuration does not allow, as a client of HTTP would read them. */
+export const urlEvaluator: Evaluator = createDetector<UrlConfig>({
+  name: 'url',
+  version: '1.0.0',
+  description: 'Finds URLs whose host, scheme or form is not allowed, as a client of HTTP would read them.',
+  configSchema,
+  compile: compileUrl,
+});
+
+function compileUrl(config: UrlConfig): CompiledDetector {
+  const { allow_hosts, deny_hosts, schemes, forbid, bare_hosts, threshold } = config;
+  const rules: UrlRules = {
+    isAllowed: allow_hosts === undefined ? null : createHostMatcher(allow_hosts),
+    isDenied: deny_hosts === undefined ? null : createHostMatcher(deny_hosts),
+    schemes: schemes === undefined ? null : new Set(schemes),
+    forbidden: new Set(forbid ?? DEFAULT_FORBIDDEN),
+  };
+  const hosts = (allow_hosts?.length ?? 0) + (deny_hosts?.length ?? 0);
+  const detect: Detect = (text, found, spend) => {
+    const candidates = wholeUrl(text) ?? findUrls(text, bare_hosts);
+    spend(text.length / UNITS_PER_STEP + candidates.length * STEPS_PER_URL);
+    let count = 0;
+    let outer: ReadUrl | null = null;
+    for (const candidate of candidates) {
+      if (count >= MAX_FINDINGS) return;
+      const { form, start, end, isNested } = candidate;
+      const read = readCandidate(text, candidate);
+      const kinds = kindsOf(read, rules);
+      if (
+        isNested &&
+        read !== null &&
+        outer !== null &&
+        rules.forbidden.has('redirect') &&
+        isRedirect(read, outer, rules)
+      ) {
+        kinds.push('redirect');
+      }
+      if (rules.forbidden.has('markdown_image') && isImage(text, start) && isForeign(read, rules)) {
+        kinds.push('markdown_image');
+      }
+      const lower = form === 'absolute' ? 0 : WITHOUT_SCHEME;
+      for (const kind of kinds) {
+        const score = Math.round((SCORES[kind] - lower) * 100) / 100;
+        if (score >= threshold) count += 1;
+        found({ kind, start, end, score });
+      }
+      if (!isNested) outer = read;
+    }
+  };
+  return { threshold, sizeBytes: 4096 + hosts * BYTES_PER_HOST, detect };
+}
+
+function readCandidate(text: string, { form, start, end }: UrlCandidate): ReadUrl | null {
+  const written = text.slice(start, end);
+  // Clients leave out tabs and line ends, which are inside of a candidate only when it is the whole text.
+  return readUrl(LEFT_OUT_IN.test(written) ? written.replaceAll(LEFT_OUT, '') : written, form);
+}
+
+/** A URL that no client can read violates a list of allowed hosts: which one it has is not known. */
+function kindsOf(read: ReadUrl | null, rules: UrlRules): ViolationKind[] {
+  if (read !== null) return violationsOf(read, rules);
+  return rules.isAllowed === null ? [] : ['unreadable'];
+}
+
+const LEFT_OUT_IN = /[\t\n\r]/;
+const LEFT_OUT = /[\t\n\r]/g;
+const WITH_SCHEME = /^[a-z][a-z0-9+.-]{1,31}:[/\\]/i;
+
+/**
+ * A text that is a URL with tabs or line ends in it, and nothing else: a client that is given it leaves them out, so that
+ * its host may be none of those that the lines have.
+ */
+function wholeUrl(text: string): UrlCandidate[] | null {
+  if (text.length > MAX_URL_LENGTH || !LEFT_OUT_IN.test(text)) return null;
+  const start = text.length - text.trimStart().length;
+  const end = text.trimEnd().length;
+  const inner = text.slice(start, end);
+  if (!LEFT_OUT_IN.test(inner) || inner.includes(' ')) return null;
+  const read = inner.replaceAll(LEFT_OUT, '');
+  if (!WITH_SCHEME.test(read) || read.indexOf('://') !== read.lastIndexOf('://')) return null;
+  return [{ form: 'absolute', start, end, isNested: false }];
+}
+
+/** How far before a URL the start of an image is looked for. */
+const IMAGE_REACH = 300;
+
+/** `![text](URL)` of Markdown, and `src=` of an `img` of HTML: clients fetch these without a click. */
+function isImage(text: string, start: number): boolean {
+  const before = text.slice(Math.max(0, start - IMAGE_REACH), start);
+  const opening = before.lastIndexOf('](');
+  if (
+    opening >= 0 &&
+    before
+      .slice(opening + 2)
+      .trim()
+      .replace('<', '') === ''
+  ) {
+    return (
+      before.lastIndexOf('![', opening) >= 0 &&
+      before.lastIndexOf('![', opening) >= before.lastIndexOf('](', opening - 1)
+    );
+  }
+  const tag = before.lastIndexOf('<');
+  return (
+    tag >= 0 && /^<img\s/i.test(before.slice(tag, tag + 5)) && /src\s*=\s*["']?$/i.test(before.slice(-12))
+  );
+}
+
+function isForeign(read: ReadUrl | null, { isAllowed }: UrlRules): boolean {
+  return read === null || isAllowed === null || !isAllowed(read.host, read.port);
+}
