@@ -149,6 +149,9 @@ export function createPackStore(scope: Scoped) {
           data: { version, updatedAtMs: BigInt(nowMs) },
           select: { id: true },
         });
+        const ids = controls.flatMap(({ controlId }) => controlId ?? []);
+        const own = await client.control.count({ where: { id: { in: ids }, ...of } });
+        if (own !== ids.length) throw new Error('a control of an installation belongs to another namespace');
         await client.packControl.deleteMany({ where: { installationId: id, installation: of } });
         const data = controls.map((control) => ({ installationId: id, ...control }));
         await client.packControl.createMany({ data });

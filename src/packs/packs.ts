@@ -6,10 +6,12 @@ import type { Mutator } from '../database/mutator.js';
 import type { EventSearch } from '../events/store/event-search.js';
 import type { TrialOptions } from '../explain/trial.js';
 import type { PackCatalogue } from './catalogue.js';
-import { createPackChanges } from './pack-changes.js';
+import { createPackInstall } from './pack-install.js';
 import { createPackPreview } from './pack-preview.js';
+import { createPackRemoval } from './pack-removal.js';
 import { packSchemas as schemas } from './pack-schemas.js';
 import { createPackService } from './pack-service.js';
+import { createPackUpdate } from './pack-update.js';
 
 export interface PacksOptions {
   readonly catalogue: PackCatalogue;
@@ -30,7 +32,11 @@ export function createPacks(options: PacksOptions): HandlersOf<typeof PackServic
   const { catalogue, database, registry, search, trial, now } = options;
   const parts = { catalogue, client: database.client, registry };
   const packs = createPackService(parts);
-  const changes = createPackChanges(options);
+  const changes = {
+    ...createPackInstall(options),
+    ...createPackUpdate(options),
+    ...createPackRemoval(options),
+  };
   const preview = createPackPreview({ ...parts, search, trial: { ...trial, registry }, wallClock: now });
   return {
     listPacks: handler(schemas.listPacks, (_, context) => packs.list(context)),

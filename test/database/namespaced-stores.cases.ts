@@ -9,6 +9,7 @@ import { createControlVersionStore } from '../../src/controls/control-version-st
 import { createPolicyControlStore } from '../../src/controls/policy-control-store.js';
 import type { Scoped } from '../../src/database/scoped.js';
 import { createKeyStore, type KeyRow } from '../../src/keys/key-store.js';
+import { createPackStore } from '../../src/packs/pack-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
 import { newControl } from './support.js';
@@ -25,6 +26,7 @@ export interface Things {
   readonly sparePolicyId: number;
   readonly bindingId: number;
   readonly keyId: number;
+  readonly installationId: number;
 }
 
 /** Calls a method with what `of` names, and where it takes two things, also with one of the namespace of the store. */
@@ -361,6 +363,27 @@ const keys = casesOf(createKeyStore, {
   revoke: (store, { keyId }) => effectOf(store.revoke(keyId, 9)),
 });
 
+const packs = casesOf(createPackStore, {
+  find: (store, { installationId }) => store.find(installationId),
+  findIn: (store, { policyId }) => store.findIn(policyId, 'a-pack'),
+  list: (store, { policyId }) =>
+    each(
+      () => store.list({ pack: null, policyId: null }),
+      () => store.list({ pack: 'a-pack', policyId: null }),
+      () => store.list({ pack: null, policyId }),
+    ),
+  listed: (store, { installationId }, own) => store.listed([installationId, own.installationId]),
+  controls: (store, { installationId }) =>
+    each(
+      () => store.controls(installationId, null),
+      () => store.controls(installationId, ['a-key']),
+    ),
+  insert: (store, { sparePolicyId }) => effectOf(store.insert('a-pack', '1.0.0', sparePolicyId, 1)),
+  write: (store, { installationId, controlId }) =>
+    store.write(installationId, '2.0.0', [{ key: 'other', controlId, base: '{}' }], 9),
+  remove: (store, { installationId }) => store.remove(installationId),
+});
+
 /** A key; its name stands for its secret, too. */
 export function newKey(name: string) {
   const rights = { role: 'viewer', scopes: null, agents: null };
@@ -390,4 +413,5 @@ export const STORES: Readonly<Record<string, StoreCases>> = {
   createPolicyLabelStore: policyLabels,
   createControlBindingStore: bindings,
   createKeyStore: keys,
+  createPackStore: packs,
 };

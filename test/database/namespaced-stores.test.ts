@@ -14,6 +14,7 @@ import { createPolicyControlStore } from '../../src/controls/policy-control-stor
 import { patternsOf } from '../../src/controls/step-name-patterns.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
 import { createKeyStore } from '../../src/keys/key-store.js';
+import { createPackStore } from '../../src/packs/pack-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
 import { describeOnEachDatabase } from '../support/databases.js';
@@ -36,6 +37,7 @@ const NOTHING: Things = {
   sparePolicyId: 999_999,
   bindingId: 999_999,
   keyId: 999_999,
+  installationId: 999_999,
 };
 
 /** Ends the transaction of a call, so that the next one finds the same rows. */
@@ -92,7 +94,19 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
     const ids = { agentId: agent.id, controlId: control.id, policyId: policy.id };
     const binding = await createControlBindingStore(scope).insert(TARGET, control.id, true, 1);
     const { id: keyId } = await createKeyStore(scope).insert(newKey(`key-of-${of}`));
-    return { ...names, ...ids, spareControlId: spare.id, sparePolicyId, bindingId: binding.id, keyId };
+    const packs = createPackStore(scope);
+    const { id: installationId } = await packs.insert('a-pack', '1.0.0', policy.id, 1);
+    const known = { key: 'a-key', controlId: control.id, base: '{}' };
+    await packs.write(installationId, '1.0.0', [known, { key: 'b-key', controlId: null, base: '{}' }], 2);
+    return {
+      ...names,
+      ...ids,
+      spareControlId: spare.id,
+      sparePolicyId,
+      bindingId: binding.id,
+      keyId,
+      installationId,
+    };
   }
 }
 
@@ -119,6 +133,8 @@ async function rowsOf(tx: DbClient, { name, prefix }: Namespace): Promise<unknow
     members: await tx.policyControl.findMany(either({ policy: where }, { control: where })),
     bindings: await tx.controlBinding.findMany(either(where, { control: where })),
     keys: await tx.apiKey.findMany({ where }),
+    installations: await tx.packInstallation.findMany(either(where, { policy: where })),
+    installed: await tx.packControl.findMany(either({ installation: where }, { control: where })),
     wanted: await tx.policyLabel.findMany({ where: { policy: where } }),
   };
 }
