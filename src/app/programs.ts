@@ -63,6 +63,7 @@ export function createPrograms(foundations: Foundations): Programs {
   const builder = createProgramBuilder({
     library,
     newExecutionId,
+    now,
     emptyDenies: config.agentsWithoutControls === 'deny',
     onFailure,
   });

@@ -1,5 +1,6 @@
 import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { StepComparison } from '../core/step-schemas.js';
+import type { KeptMetadata } from './agent-metadata.js';
 import type { ControlSet } from './control-sets.js';
 import type { LoadedProgram, Progress } from './loaded-program.js';
 import type { MemoryLedger } from './memory-ledger.js';
@@ -20,7 +21,9 @@ export interface AgentEntry {
   readonly own: LoadedProgram | null;
   /** How its steps are compared with their registered schemas, as of the links; null if they are not. */
   readonly comparison: StepComparison | null;
-  /** The program that decided last, with the comparison; null without one. */
+  /** Its metadata, as of the links; null while no check of its program reads them. */
+  readonly metadata: KeptMetadata | null;
+  /** The program that decided last, with the comparison and the metadata; null without either. */
   compared: { readonly of: LoadedProgram; readonly program: LoadedProgram } | null;
   /** Whether the links are certainly those of the latest known revision. */
   readonly isCurrent: boolean;
@@ -45,6 +48,7 @@ export interface GivenControls {
   readonly set: ControlSet;
   readonly own: LoadedProgram | null;
   readonly comparison: StepComparison | null;
+  readonly metadata: KeptMetadata | null;
   /** The revision the links were read at. */
   readonly readRevision: number;
   /** Whether the links, or the own program, come from the last known good file. */
@@ -56,12 +60,20 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 /** The program that decides for an agent; null when none may. */
 export function deciding(entry: AgentEntry): LoadedProgram | null {
   const loaded = decidingProgram(entry);
+  if (loaded === null) return null;
   const { comparison, compared } = entry;
-  if (comparison === null || loaded === null) return loaded;
+  const readsMetadata = loaded.program.readsAgent === 'metadata';
+  if (comparison === null && !readsMetadata) return loaded;
+  if (lacksMetadata(entry)) return null;
   if (compared?.of === loaded) return compared.program;
-  const program = loaded.comparing(comparison);
+  const program = loaded.forAgent(comparison, readsMetadata ? (entry.metadata?.metadata ?? null) : null);
   entry.compared = { of: loaded, program };
   return program;
+}
+
+/** Whether the program of an agent reads metadata that were not read with its links. */
+export function lacksMetadata(entry: AgentEntry): boolean {
+  return entry.metadata === null && decidingProgram(entry)?.program.readsAgent === 'metadata';
 }
 
 function decidingProgram({ own, set, outdated }: AgentEntry): LoadedProgram | null {
@@ -180,6 +192,7 @@ export class AgentEntries {
       set: null,
       own: null,
       comparison: null,
+      metadata: null,
       compared: null,
       isCurrent: false,
       outdated: false,
@@ -197,7 +210,7 @@ export class AgentEntries {
   }
 
   /** Gives an agent the set of its links, which must be held for it, and a program of its own if necessary. */
-  give(entry: AgentEntry, { set, own, comparison, readRevision, isKept }: GivenControls): void {
+  give(entry: AgentEntry, { set, own, comparison, metadata, readRevision, isKept }: GivenControls): void {
     const written: Writable<AgentEntry> = entry;
     const { set: before } = entry;
     written.set = set;
@@ -209,6 +222,7 @@ export class AgentEntries {
     else this.kept.delete(entry);
     this.#setOwn(entry, own);
     this.#setComparison(entry, comparison);
+    this.#setMetadata(entry, metadata);
     if (before !== null) this.#options.release(before);
     // An agent that is loading stays, whatever its size.
     this.makeRoom(0);
@@ -246,6 +260,7 @@ export class AgentEntries {
     this.kept.delete(entry);
     this.#setOwn(entry, null);
     this.#setComparison(entry, null);
+    this.#setMetadata(entry, null);
     if (entry.set !== null) this.#options.release(entry.set);
     this.#options.memory.addBytes(-bytesOf(entry));
   }
@@ -264,6 +279,14 @@ export class AgentEntries {
     if (comparison !== null) memory.addPart(comparison.schemas);
     if (entry.comparison !== null) memory.removePart(entry.comparison.schemas);
     (entry as Writable<AgentEntry>).comparison = comparison;
+    entry.compared = null;
+  }
+
+  #setMetadata(entry: AgentEntry, metadata: KeptMetadata | null): void {
+    const { memory } = this.#options;
+    if (metadata !== null) memory.addPart(metadata);
+    if (entry.metadata !== null) memory.removePart(entry.metadata);
+    (entry as Writable<AgentEntry>).metadata = metadata;
     entry.compared = null;
   }
 

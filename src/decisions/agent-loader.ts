@@ -3,6 +3,7 @@ import { nameOfKey } from '../contract/call/namespace.js';
 import type { StepComparison } from '../core/step-schemas.js';
 import { unavailable } from '../database/errors.js';
 import type { AgentEntries, AgentEntry } from './agent-entries.js';
+import { metadataRead } from './agent-metadata.js';
 import { createBatches } from './batches.js';
 import type { ControlSet, ControlSets } from './control-sets.js';
 import type { LoadedProgram, Progress } from './loaded-program.js';
@@ -111,7 +112,7 @@ export class AgentLoader {
     entry: AgentEntry,
     set: ControlSet,
     comparison: StepComparison | null,
-    { revision, keptAtMs }: ReadLinks,
+    { revision, keptAtMs, steps }: ReadLinks,
   ): Promise<boolean> {
     const { agents, sets, progress } = this.#options;
     let own: LoadedProgram | null = null;
@@ -127,7 +128,9 @@ export class AgentLoader {
     if (!agents.has(entry) || entry.needed > revision) return false;
     if (keptAtMs !== undefined) own = own?.kept(keptAtMs) ?? null;
     const isKept = keptAtMs !== undefined || own?.isKept === true;
-    agents.give(entry, { set, own, comparison, readRevision: revision, isKept });
+    const reads = (own ?? set.loaded)?.program.readsAgent === 'metadata';
+    const metadata = reads ? metadataRead(steps) : null;
+    agents.give(entry, { set, own, comparison, metadata, readRevision: revision, isKept });
     this.#loadedOnce = true;
     return true;
   }

@@ -125,13 +125,22 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
   /** Evaluates a step that another thread holds. */
   async function judgeHeld(
     held: HeldStep,
-    { program, comparison }: LoadedProgram,
+    loaded: LoadedProgram,
     request: EvaluateRequest,
     agent: AgentKey,
     detail: Detail,
     caller: EvaluationCaller,
   ): Promise<{ readonly verdict: Verdict; readonly compared: ComparedStep | null }> {
-    const { verdict, mismatch } = await held.evaluate(program, comparison, request.stage, detail, caller);
+    const { program, comparison } = loaded;
+    const facts = loaded.agentNamed(request.agentName);
+    const { verdict, mismatch } = await held.evaluate(
+      program,
+      comparison,
+      request.stage,
+      detail,
+      caller,
+      facts,
+    );
     const compared = comparison && tell(comparedStep(comparison, mismatch), comparison, request, agent);
     return { verdict, compared };
   }
@@ -182,6 +191,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
       needed,
       caller,
       compared === null ? 0 : compared.spent,
+      loaded.agentNamed(request.agentName),
     );
     if (!(verdict instanceof Promise)) {
       const made = concluded(verdict, compared, request, revision, staleness, newDecisionId());

@@ -1,5 +1,5 @@
 import type { SchemaMismatch, StepComparison } from '../core/step-schemas.js';
-import type { ControlProgram, Detail, Stage, Verdict } from '../core/types.js';
+import type { AgentFacts, ControlProgram, Detail, Stage, Verdict } from '../core/types.js';
 
 /** What another thread makes of a step. */
 export interface HeldVerdict {
@@ -19,5 +19,6 @@ export interface HeldStep {
     stage: Stage,
     detail: Detail,
     caller: { readonly signal: AbortSignal },
+    agent: AgentFacts | null,
   ): Promise<HeldVerdict>;
 }

@@ -1,5 +1,6 @@
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { StepComparison } from '../core/step-schemas.js';
-import type { ControlProgram } from '../core/types.js';
+import type { AgentFacts, ControlProgram } from '../core/types.js';
 
 /** The state of the database known to a process. */
 export interface Progress {
@@ -26,6 +27,8 @@ export class LoadedProgram {
   readonly isKept: boolean;
   /** How the steps of the agent are compared with their registered schemas; null if they are not. */
   readonly comparison: StepComparison | null;
+  /** The metadata of the agent, if a check of the program reads them; null if they are not known. */
+  readonly #metadata: JsonObject | null;
   readonly #readAtMs: number;
   /** The last revision it is known to be current for, and when that was the latest; null while it is. */
   readonly #behind: Progress | null;
@@ -35,9 +38,11 @@ export class LoadedProgram {
     source: ProgramSource,
     behind: Progress | null = null,
     comparison: StepComparison | null = null,
+    metadata: JsonObject | null = null,
   ) {
     this.program = program;
     this.comparison = comparison;
+    this.#metadata = metadata;
     this.readRevision = source.readRevision;
     this.isKept = source.isKept;
     this.#readAtMs = source.readAtMs;
@@ -66,18 +71,24 @@ export class LoadedProgram {
     return this.#copy({ isKept: true, readAtMs: keptAtMs }, this.#behind);
   }
 
-  /** The same program for an agent whose steps are compared with their registered schemas. */
-  comparing(comparison: StepComparison): LoadedProgram {
-    return this.#copy({}, this.#behind, comparison);
+  /** The same program for an agent whose steps are compared with their registered schemas, and whose metadata are read. */
+  forAgent(comparison: StepComparison | null, metadata: JsonObject | null): LoadedProgram {
+    return this.#copy({}, this.#behind, comparison, metadata);
+  }
+
+  /** What the checks of the program read of the agent with this name; null if they read nothing. */
+  agentNamed(name: string): AgentFacts | null {
+    return this.program.readsAgent === 'nothing' ? null : { name, metadata: this.#metadata };
   }
 
   #copy(
     other: Partial<ProgramSource>,
     behind: Progress | null,
     comparison: StepComparison | null = this.comparison,
+    metadata: JsonObject | null = this.#metadata,
   ): LoadedProgram {
     const { program, readRevision, isKept } = this;
     const source = { readRevision, isKept, readAtMs: this.#readAtMs, ...other };
-    return new LoadedProgram(program, source, behind, comparison);
+    return new LoadedProgram(program, source, behind, comparison, metadata);
   }
 }

@@ -12,6 +12,8 @@ import { WeakStore } from './weak-store.js';
 export interface ProgramBuilderOptions {
   readonly library: ControlLibrary;
   readonly newExecutionId: () => string;
+  /** Milliseconds since 1970; see `ProgramOptions`. */
+  readonly now?: () => number;
   /** Whether every step of an agent without enabled controls is denied. */
   readonly emptyDenies?: boolean;
   /** Called with the reason why controls could not be evaluated; verdicts have fixed texts only. */
@@ -36,7 +38,7 @@ export interface ProgramBuilder {
 }
 
 export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBuilder {
-  const { library, newExecutionId, emptyDenies = false, onFailure } = options;
+  const { library, newExecutionId, now, emptyDenies = false, onFailure } = options;
   const nextTurn = createSharedTurns();
   const programs = new WeakStore<ControlProgram>({ keep: 0, keepBytes: 0 });
   const numbers = new WeakMap<PreparedControl, number>();
@@ -65,7 +67,14 @@ export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBui
     const known = programs.get(key);
     if (known !== undefined) return known;
     const program = await runInTurns(
-      linkSteps(controls, { newExecutionId, emptyDenies, onFailure, withTimeout, nextTurn }),
+      linkSteps(controls, {
+        newExecutionId,
+        emptyDenies,
+        onFailure,
+        withTimeout,
+        nextTurn,
+        ...(now === undefined ? {} : { now }),
+      }),
     );
     programs.set(key, program);
     sources.set(program, controls);

@@ -3,7 +3,7 @@ import { type AgentKey, nameOfKey, type TargetKey } from '../contract/call/names
 import { createCatchUp } from '../database/catch-up.js';
 import { anyChange, type RecordedChange } from '../database/change-log.js';
 import { isStorable } from '../database/text.js';
-import { AgentEntries, type AgentEntry, deciding } from './agent-entries.js';
+import { AgentEntries, type AgentEntry, deciding, lacksMetadata } from './agent-entries.js';
 import { AgentLoader, MAX_LOAD_ATTEMPTS, MAX_READ_AT_ONCE, tooManyChanges } from './agent-loader.js';
 import { type ControlSet, ControlSets, concernedBy } from './control-sets.js';
 import type { LoadedProgram, Progress } from './loaded-program.js';
@@ -283,7 +283,7 @@ export class Snapshot {
       if (loaded !== null && loaded.revision(this.#progress) >= minRevision)
         return loaded.until(this.#progress);
       const { set, own, loading } = entry;
-      const isOfSet = set !== null && own === null && loading === null;
+      const isOfSet = set !== null && own === null && loading === null && !lacksMetadata(entry);
       // A set that is not current then may be ahead of what is known here: the agent gets a program of its own.
       await (isOfSet && attempt === 1 ? this.#sets.load(set) : this.#loader.load(entry));
     }

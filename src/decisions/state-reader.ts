@@ -25,11 +25,16 @@ export interface ReadLinks extends ReadPart {
 /**
  * The setting of an agent for the comparison of its steps with their schemas, null as the service is set, with the
  * schemas: as the text of its registration, or as the text that `stepSchemasText` makes of it, null without any.
- * `unknown` for a last known good file of an earlier version.
+ * `unknown` for a last known good file of an earlier version. The metadata of the agent are in its registration, or a text
+ * of their own, null without any; undefined if they are not known.
  */
 export type ReadSteps =
   | { readonly mode: StepSchemaMode | null; readonly registration: string }
-  | { readonly mode: StepSchemaMode | null; readonly schemas: string | null }
+  | {
+      readonly mode: StepSchemaMode | null;
+      readonly schemas: string | null;
+      readonly metadata?: string | null | undefined;
+    }
   | 'unknown';
 
 /** The controls of some links, newest id first. */

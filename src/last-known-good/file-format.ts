@@ -60,6 +60,11 @@ export interface StepsRecord {
   readonly mode: StepSchemaMode | null;
   /** As `stepSchemasText`; null without any. */
   readonly schemas: string | null | { readonly as: string };
+  /**
+   * The metadata of the agent as JSON text, null without any. Undefined in files of earlier versions, and where no control
+   * reads metadata of agents.
+   */
+  readonly metadata?: string | null | undefined;
 }
 
 /** The content of one line. */
@@ -102,6 +107,7 @@ export function policyLine({ id, controlIds }: PolicyRecord): string {
 /** Earlier versions do not read what is behind the policies. */
 export function agentLine({ key, controlIds, policyIds, steps }: AgentRecord): string {
   const behind = steps === undefined ? [] : [steps.mode, steps.schemas];
+  if (steps?.metadata !== undefined) behind.push(steps.metadata);
   return `${JSON.stringify(['agent', key, controlIds, policyIds, ...behind])}\n`;
 }
 
@@ -135,7 +141,7 @@ export function readHeader(line: string): StateHeader {
 export function readRecord(line: string, number: number): StateRecord {
   const parts: unknown = parsed(line, `line ${number}`);
   if (!Array.isArray(parts)) throw badLine(number);
-  const [kind, first, second, third, fourth, fifth] = parts as unknown[];
+  const [kind, first, second, third, fourth, fifth, sixth] = parts as unknown[];
   if (kind === 'control' && isId(first) && typeof second === 'string' && typeof third === 'string') {
     const targets = fourth === undefined ? [] : fourth;
     if (!isTexts(targets)) throw badLine(number);
@@ -145,7 +151,7 @@ export function readRecord(line: string, number: number): StateRecord {
     return { kind, policy: { id: first, controlIds: second } };
   }
   if (kind === 'agent' && typeof first === 'string' && isIds(second) && isIds(third)) {
-    const steps = parts.length === 4 ? undefined : stepsRecord(fourth, fifth, number);
+    const steps = parts.length === 4 ? undefined : stepsRecord(fourth, fifth, sixth, number);
     return { kind, agent: { key: first as AgentKey, controlIds: second, policyIds: third, steps } };
   }
   if (kind === 'key' && isKey(first)) return { kind, key: first };
@@ -166,12 +172,14 @@ export function readChecksum(line: string): string {
   return sha256;
 }
 
-function stepsRecord(mode: unknown, schemas: unknown, number: number): StepsRecord {
+function stepsRecord(mode: unknown, schemas: unknown, metadata: unknown, number: number): StepsRecord {
+  if (metadata !== undefined && metadata !== null && typeof metadata !== 'string') throw badLine(number);
+  const own = metadata === undefined ? {} : { metadata };
   if (mode !== null && typeof mode !== 'string') throw badLine(number);
-  if (schemas === null || typeof schemas === 'string') return { mode: storedMode(mode), schemas };
+  if (schemas === null || typeof schemas === 'string') return { mode: storedMode(mode), schemas, ...own };
   const { as } = schemas as { readonly as?: unknown };
   if (typeof as !== 'string') throw badLine(number);
-  return { mode: storedMode(mode), schemas: { as } };
+  return { mode: storedMode(mode), schemas: { as }, ...own };
 }
 
 function parsed(line: string, where: string): unknown {

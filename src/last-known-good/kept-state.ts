@@ -121,13 +121,13 @@ export class KeptState {
 
   #stepsOf(record: StepsRecord | undefined): ReadSteps {
     if (record === undefined) return 'unknown';
-    const { mode, schemas } = record;
-    if (schemas === null || typeof schemas === 'string') return { mode, schemas };
+    const { mode, schemas, metadata } = record;
+    if (schemas === null || typeof schemas === 'string') return { mode, schemas, metadata };
     const other = this.#agents.get(schemas.as as AgentKey)?.steps;
     if (other === undefined || other === 'unknown' || !('schemas' in other)) {
       throw new DamagedFileError(`it names the steps of agent ${schemas.as}, which it does not hold`);
     }
-    return { mode, schemas: other.schemas };
+    return { mode, schemas: other.schemas, metadata };
   }
 
   #demand(ids: readonly number[], known: ReadonlyMap<number, unknown>, what: string): void {

@@ -26,11 +26,14 @@ export async function writeDatabaseState(
   const steps = createStepsRecords(read, known);
   await writer.header(await headerOf(read, timeMs));
   const lines = new LineBuffer(writer);
+  /** Whether some control may read the metadata of agents. */
+  let withMetadata = false;
   const targetsOf = groups(read, bindings, targetOfRow);
   for await (const rows of pages(read, controls, CONTROLS_AT_ONCE)) {
     for (const [key, name, data] of rows) {
       const id = Number(key);
       const targets = await targetsOf(id);
+      withMetadata ||= mayReadMetadata(String(data));
       lines.add(controlLine({ id, name: String(name), data: String(data), targets }));
     }
     await lines.drain();
@@ -46,7 +49,7 @@ export async function writeDatabaseState(
   const controlsOfAgent = groups(read, pairsOf('agent_controls', 'agent_id', 'control_id'), memberOf);
   const policiesOfAgent = groups(read, pairsOf('agent_policies', 'agent_id', 'policy_id'), memberOf);
   for await (const rows of pages(read, agents)) {
-    const stepsOf = await steps.ofPage(rows);
+    const stepsOf = await steps.ofPage(rows, withMetadata);
     for (const row of rows) {
       const id = Number(row[0]);
       const controlIds = await controlsOfAgent(id);
@@ -87,6 +90,11 @@ async function headerOf(read: BulkReader, timeMs: number): Promise<StateHeader> 
 }
 
 type Rows = Awaited<ReturnType<BulkReader>>;
+/** Whether a definition may have an expression with metadata of the agent; only its evaluator knows. */
+function mayReadMetadata(definition: string): boolean {
+  return definition.includes('"cel"') && definition.includes('agent');
+}
+
 /** A query for the rows after `last`, in a fixed order; from the start without it. */
 type PageQuery = (last: Rows[number] | undefined, limit: number) => Prisma.Sql;
 

@@ -1,5 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import { type DuplicateMembers, parseStoredJson } from '../../../packages/exact-json/src/index.js';
+import {
+  type DuplicateMembers,
+  parseStoredJson,
+  stringifyJson,
+} from '../../../packages/exact-json/src/index.js';
 import { ownMemory, SupervisedWorker } from '../../../packages/supervised-worker/src/index.js';
 import type { StoredDefinition } from '../../controls/agent-control-store.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
@@ -213,14 +217,15 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
 
   function heldStep(message: number, index: number): HeldStep {
     return {
-      async evaluate(program, comparison, stage, detail, { signal }) {
+      async evaluate(program, comparison, stage, detail, { signal }, agent) {
+        const facts = agent === null ? null : stringifyJson({ ...agent });
         // A thread keeps few programs: what it has dropped is passed on once more.
         for (let attempt = 1; attempt <= 2; attempt += 1) {
           // A caller that left while its message was read.
           signal.throwIfAborted();
           if (worker === undefined) break;
           const schemas = comparison && numberOfSchemas(comparison.schemas);
-          const given = { message, index, program: numberOf(program), schemas, stage, detail };
+          const given = { message, index, program: numberOf(program), schemas, stage, detail, agent: facts };
           last += 1;
           const job = last;
           passOn({ job, ...given });

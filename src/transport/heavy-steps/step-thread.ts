@@ -1,12 +1,12 @@
 /** The thread that reads large messages of evaluations, keeps their steps and evaluates them. See `ToThread`. */
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import { type JsonObject, parseStoredJson, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { BoundedMap } from '../../contract/bounded-map.js';
 import type { StoredDefinition } from '../../controls/agent-control-store.js';
 import { linkProgram } from '../../core/program.js';
 import type { StepSchemas } from '../../core/step-schemas.js';
-import type { ControlProgram, SizedPart, Step, Verdict } from '../../core/types.js';
+import type { AgentFacts, ControlProgram, SizedPart, Step, Verdict } from '../../core/types.js';
 import { withTimeout } from '../../database/in-time.js';
 import { createControlLibrary } from '../../decisions/control-library.js';
 import { createExecutionIds } from '../../decisions/execution-id.js';
@@ -84,11 +84,13 @@ function link(number: number, controls: readonly StoredDefinition[]): void {
     onFailure,
     withTimeout,
     nextTurn: setImmediate,
+    now: Date.now,
   });
   programs.set(number, program);
 }
 
-function evaluate({ job, message, index, program: number, schemas: compared, stage, detail }: StepJob): void {
+function evaluate(given: StepJob): void {
+  const { job, message, index, program: number, schemas: compared, stage, detail } = given;
   const read = messages.get(message)?.items[index]?.read;
   const step: Step | undefined = read !== undefined && 'request' in read ? read.request.step : undefined;
   const program = programs.use(number);
@@ -105,7 +107,8 @@ function evaluate({ job, message, index, program: number, schemas: compared, sta
   const caller = new AbortController();
   const conclude = (verdict: Verdict): void =>
     answer({ to: job, verdict: stringifyJson(verdict as unknown as JsonObject), mismatch });
-  const verdict = program.evaluate(step, stage, detail, caller, spent);
+  const agent = given.agent === null ? null : (parseStoredJson(given.agent) as unknown as AgentFacts);
+  const verdict = program.evaluate(step, stage, detail, caller, spent, agent);
   if (!(verdict instanceof Promise)) {
     conclude(verdict);
     return;

@@ -34,6 +34,8 @@ export interface StepJob {
   readonly schemas: number | null;
   readonly stage: Stage;
   readonly detail: Detail;
+  /** What checks read of the agent, as JSON text; null if they read nothing. */
+  readonly agent: string | null;
 }
 
 /** What a check of a foreign evaluator gave. */
