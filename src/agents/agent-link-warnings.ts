@@ -3,6 +3,7 @@ import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { named, reviewLink } from '../controls/link-warnings.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { AgentRow } from './agent-store.js';
+import { expressionNotes } from './expression-notes.js';
 import { stepNotes } from './step-notes.js';
 import { addSteps, emptyCatalogue } from './steps-catalogue.js';
 
@@ -24,7 +25,11 @@ export function agentLinkWarnings(
       yield* review.warnings;
       // Without steps the agent's actions are unknown.
       if (review.definition === null || catalogue.steps.length === 0) continue;
-      for (const note of stepNotes(review.definition, catalogue)) yield named(control, note);
+      const { notes, refused } = expressionNotes(review.definition, catalogue);
+      const ofExpressions = [...refused.map(({ warning }) => warning), ...notes];
+      for (const note of [...stepNotes(review.definition, catalogue), ...ofExpressions]) {
+        yield named(control, note);
+      }
     }
   }
 }

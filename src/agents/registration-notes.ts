@@ -1,8 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RegistrationNotes } from '../controls/control-review.js';
 import { type ControlDefinition, leavesOf } from '../controls/definition/definition.js';
+import type { RegisteredTypesOf } from '../controls/expression-inspection.js';
 import type { Scoped } from '../database/scoped.js';
 import { type AgentPlace, createAgentStore } from './agent-store.js';
+import { expressionNotes } from './expression-notes.js';
+import { registeredTypes } from './expression-types.js';
 import { isBuiltInType, stepNotes } from './step-notes.js';
 import { addSteps, emptyCatalogue, type StepCatalogue } from './steps-catalogue.js';
 
@@ -21,14 +24,27 @@ const PAGE_SIZE = 20;
  */
 export function createRegistrationNotes(): RegistrationNotes {
   return async (scope, definition) => {
-    if (!namesSteps(definition)) return [];
+    if (!namesSteps(definition)) return { notes: [], refused: [] };
     try {
       const catalogue = await readCatalogue(scope);
-      return [...stepNotes(definition, catalogue)];
+      const { notes, refused } = expressionNotes(definition, catalogue);
+      return { notes: [...stepNotes(definition, catalogue), ...notes], refused };
     } catch {
       // The change itself reports a problem of the database, if it depends on it.
       const message = 'the registrations of agents could not be read, so nothing was compared with them';
-      return [{ code: 'registrations_not_read', field: 'data', message }];
+      return { notes: [{ code: 'registrations_not_read', field: 'data', message }], refused: [] };
+    }
+  };
+}
+
+/** Reads the types of the steps that agents of a namespace have registered. */
+export function createRegisteredTypes(): RegisteredTypesOf {
+  return async (scope, of) => {
+    try {
+      return registeredTypes(of, await readCatalogue(scope));
+    } catch {
+      // An expression is then judged without schemas, as its reply says.
+      return null;
     }
   };
 }
@@ -38,6 +54,7 @@ function namesSteps({ scope, condition }: ControlDefinition): boolean {
   const { step_types: types = [], step_names: names = [], step_name_regex: regex = '' } = scope ?? {};
   if (names.length > 0 || regex !== '' || types.some((type) => !isBuiltInType(type))) return true;
   for (const { leaf } of leavesOf(condition, '')) {
+    if (leaf.evaluator.name === 'cel') return true;
     if (/^(?:input|output)\./.test(leaf.selector.path ?? '')) return true;
   }
   return false;

@@ -34,9 +34,7 @@ export function* stepNotes(
 ): Generator<Warning, void> {
   const scope = definition.scope ?? {};
   yield* typeNotes(scope, catalogue);
-  const { step_types: types } = scope;
-  const selected = types === undefined ? null : new Set(types);
-  const ofTypes = catalogue.steps.filter(({ type }) => selected === null || selected.has(type));
+  const ofTypes = stepsOfTypes(scope, catalogue.steps);
   // Without registered steps there is nothing to compare.
   if (ofTypes.length === 0) return;
   yield* nameNotes(scope, ofTypes, catalogue);
@@ -162,6 +160,20 @@ function membersAllowedBySome(schemas: readonly (JsonObject | null)[]): Readonly
     if (isObject(properties)) for (const name of Object.keys(properties)) members.add(name);
   }
   return members;
+}
+
+/** The registered steps that a scope selects by type and name. */
+export function selectedSteps(scope: Scope, { steps }: StepCatalogue): readonly RegisteredStep[] {
+  return stepsOfNames(scope, stepsOfTypes(scope, steps));
+}
+
+function stepsOfTypes(
+  { step_types: types }: Scope,
+  steps: readonly RegisteredStep[],
+): readonly RegisteredStep[] {
+  if (types === undefined) return steps;
+  const selected = new Set(types);
+  return steps.filter(({ type }) => selected.has(type));
 }
 
 function stepsOfNames(scope: Scope, steps: readonly RegisteredStep[]): readonly RegisteredStep[] {

@@ -15,7 +15,7 @@ import { TemplateService } from '../../gen/proto/enforcement/v1/template_service
 import { evaluatorReferenceProblems } from '../agents/agent-evaluator-references.js';
 import { createAgents } from '../agents/agents.js';
 import { createLabelUpkeep } from '../agents/label-upkeep.js';
-import { createRegistrationNotes } from '../agents/registration-notes.js';
+import { createRegisteredTypes, createRegistrationNotes } from '../agents/registration-notes.js';
 import { type Audit, createAudit } from '../audit/audit.js';
 import { createBindings } from '../bindings/bindings.js';
 import { type AgentKey, nameOfKey, namespaceOfKey } from '../contract/call/namespace.js';
@@ -89,6 +89,7 @@ export async function createFeatures(
     ...parts,
     referenceProblems: evaluatorReferenceProblems,
     registrationNotes: createRegistrationNotes(),
+    registeredTypes: createRegisteredTypes(),
   });
   const store = await createServiceEventStore({
     config: config.observability,
@@ -173,6 +174,7 @@ export async function createFeatures(
     stepSchemas,
     newExecutionId,
     now: monotonic,
+    clock: now,
   });
   const catalogue = await openPackCatalogue({
     builtIn: inPackage('packs'),

@@ -11,6 +11,7 @@ import { createControlSchemas } from './control-schemas.js';
 import type { ControlService } from './control-service.js';
 import type { ControlUsers } from './control-users.js';
 import type { ControlVersions } from './control-versions.js';
+import type { ExpressionInspector } from './expression-handler.js';
 import { filterWord } from './filter-word.js';
 
 /** The RPCs of ControlService. */
@@ -19,6 +20,7 @@ export function controlHandlers(
   versions: ControlVersions,
   users: ControlUsers,
   clone: ControlClone,
+  inspect: ExpressionInspector,
   registry: EvaluatorRegistry,
   furtherProblems?: FurtherProblems,
 ): HandlersOf<typeof ControlServiceDesc> {
@@ -27,10 +29,7 @@ export function controlHandlers(
     cloneAndBindControl: handler(schemas.cloneAndBindControl, (input, context) =>
       clone.cloneAndBind(context, input),
     ),
-    // Replaced by the part that implements it.
-    inspectExpression: handler(schemas.getControl, () => {
-      throw new Error('not implemented yet');
-    }),
+    inspectExpression: handler(schemas.inspectExpression, (input, context) => inspect(context, input)),
     createControl: handler(
       schemas.createControl,
       ({ name, data, strict }, context) => controls.create(context, name, data, strict),

@@ -1,5 +1,5 @@
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
-import { ServiceError } from '../contract/errors/service-error.js';
+import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 import { listed, mistakeItems, refuseMistakes, type Warning } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { DbClient } from '../database/database.js';
@@ -10,8 +10,21 @@ import { definitionWarnings } from './definition-warnings/definition-warnings.js
 import { hiddenWarnings } from './hidden-controls.js';
 import { withItems } from './reference-problems.js';
 
-/** References in a definition that are missing in the registrations of agents. Never rejects. */
-export type RegistrationNotes = (scope: Scoped, definition: ControlDefinition) => Promise<Warning[]>;
+/** An expression that the schemas of registered steps contradict. */
+export interface RefusedExpression {
+  readonly expression: string;
+  /** The problem as a warning, for a control that has the expression already. */
+  readonly warning: Warning;
+}
+
+/** What the registrations of agents say about a definition. */
+export interface RegistrationReview {
+  readonly notes: readonly Warning[];
+  readonly refused: readonly RefusedExpression[];
+}
+
+/** References in a definition that are missing in the registrations of agents, or contradict them. Never rejects. */
+export type RegistrationNotes = (scope: Scoped, definition: ControlDefinition) => Promise<RegistrationReview>;
 
 export interface ReviewOptions {
   readonly registry: EvaluatorRegistry;
@@ -23,33 +36,46 @@ export interface ReviewOptions {
 /** Review of a proposed control. */
 export interface Review {
   readonly warnings: Warning[];
-  /** Throws a VALIDATION_ERROR when strict mode rejects the written data. */
-  demandAcceptable(): void;
+  /**
+   * Throws a VALIDATION_ERROR when strict mode rejects the written data, or when registered schemas contradict an
+   * expression. One that the control has already, `stored` being its data, is warned of instead: schemas are registered at
+   * any time, and must not prevent other changes of a control.
+   */
+  demandAcceptable(stored: string | null): void;
   /** The error, with the problems for which strict mode rejects the data as further items. */
   completed(error: ServiceError): ServiceError;
 }
 
 /** Reviews data to be stored, before a transaction begins. */
 export function createReviewer({ registry, registrationNotes, strict }: ReviewOptions) {
-  const warningsOf = async (
+  const findingsOf = async (
     context: CallContext,
     client: DbClient,
     control: StoredControl,
     controlId?: number,
-  ): Promise<Warning[]> => {
+  ): Promise<{ readonly warnings: Warning[]; readonly refused: readonly RefusedExpression[] }> => {
     const { agents } = context.principal;
     const scope = scopeOf(context, client);
     // Notes quote what other agents have registered.
-    const notes = isDraft(control) || agents !== null ? [] : await registrationNotes(scope, control);
+    const { notes, refused } =
+      isDraft(control) || agents !== null ? NO_NOTES : await registrationNotes(scope, control);
     const hidden =
       isDraft(control) || agents !== null || controlId === undefined
         ? []
         : await hiddenWarnings(scope, controlId, control, registry);
-    return listed(definitionWarnings(control, registry), hidden, notes);
+    return { warnings: listed(definitionWarnings(control, registry), hidden, notes), refused };
   };
   return {
     /** The warnings of an already stored control; with its id, those that depend on its agents as well. */
-    warningsOf,
+    async warningsOf(
+      context: CallContext,
+      client: DbClient,
+      control: StoredControl,
+      controlId?: number,
+    ): Promise<Warning[]> {
+      const { warnings, refused } = await findingsOf(context, client, control, controlId);
+      return listed(warningsOf(refused), warnings);
+    },
 
     /** `asked`: whether the request sets strict mode. `controlId`: the control that has the data, or gets them. */
     async review(
@@ -60,15 +86,21 @@ export function createReviewer({ registry, registrationNotes, strict }: ReviewOp
       controlId?: number,
     ): Promise<Review> {
       const control = proposedControl(proposal);
-      const own = control === null ? [] : await warningsOf(context, client, control, controlId);
-      const warnings = listed(context.ignoredParts(), own);
+      const found = control === null ? null : await findingsOf(context, client, control, controlId);
+      const refused = found?.refused ?? [];
+      const warnings = listed(context.ignoredParts(), found?.warnings ?? []);
       return {
         warnings,
-        demandAcceptable() {
+        demandAcceptable(stored) {
           if (strict || asked) refuseMistakes(warnings, 'Control');
+          const isKept = ({ expression }: RefusedExpression): boolean => hasExpression(stored, expression);
+          refuseExpressions(refused.filter((one) => !isKept(one)));
+          warnings.push(...warningsOf(refused));
         },
-        completed: (error) =>
-          strict || asked ? withItems(error, [], mistakeItems(warnings, 'Control')) : error,
+        completed(error) {
+          const mistakes = strict || asked ? mistakeItems(warnings, 'Control') : [];
+          return withItems(error, [], [...refused.map(itemOf), ...mistakes]);
+        },
       };
     },
 
@@ -80,6 +112,32 @@ export function createReviewer({ registry, registrationNotes, strict }: ReviewOp
 }
 
 export type Reviewer = ReturnType<typeof createReviewer>;
+
+const NO_NOTES: RegistrationReview = { notes: [], refused: [] };
+
+function warningsOf(refused: readonly RefusedExpression[]): Warning[] {
+  return refused.map(({ warning }) => warning);
+}
+
+function itemOf({ warning, expression }: RefusedExpression): ErrorItem {
+  const { code, field, message } = warning;
+  return { resource: 'Control', field, code, message, value: expression };
+}
+
+function refuseExpressions(refused: readonly RefusedExpression[]): void {
+  if (refused.length === 0) return;
+  throw new ServiceError('VALIDATION_ERROR', {
+    detail: `Request validation failed: the registered schemas of steps contradict the expression in ${refused.length} place(s).`,
+    hint: 'Each entry of errors names the place and what is wrong there. Correct the expression, or register the schemas that the steps have.',
+    kind: 'Control',
+    items: refused.map(itemOf),
+  });
+}
+
+/** Whether the stored data of a control have an expression, anywhere in them. */
+function hasExpression(stored: string | null, expression: string): boolean {
+  return stored?.includes(JSON.stringify(expression)) === true;
+}
 
 /** Null for one that is rejected anyway. */
 function proposedControl(proposal: ControlProposal): StoredControl | null {

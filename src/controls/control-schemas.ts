@@ -20,6 +20,7 @@ import { DECISIONS, EXECUTIONS, STAGES } from '../core/types.js';
 import { idempotencyKey } from '../database/idempotency.js';
 import { createControlDataSchema } from './control-data.js';
 import { CONTROL_ORDERS } from './control-filters.js';
+import { scopeSchema, selectorPath } from './definition/definition-members.js';
 import { targetPart } from './target-part.js';
 
 /** Controls, or versions of one, per page. */
@@ -40,6 +41,12 @@ const strict = strictFlag();
 function within32Bits(cursor: number): number {
   return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
 }
+
+/**
+ * Longest expression that is inspected, in UTF-16 code units. Longer than those that are accepted, so that one which has
+ * become too long has a problem like any other.
+ */
+const MAX_INSPECTED_LENGTH = 65_536;
 
 /** An example of the OpenAPI document. */
 const EXAMPLE = {
@@ -97,6 +104,15 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
           report(sink, 'value_error', 'requires include_attachments', value, [member]);
         }
       }),
+    inspectExpression: withExample(
+      z.object({
+        expression: text({ max: MAX_INSPECTED_LENGTH }),
+        cursor: nullable(integer({ min: 0, max: MAX_INSPECTED_LENGTH })),
+        scope: nullable(scopeSchema),
+        selector_path: nullable(selectorPath),
+      }),
+      { expression: "input.amount > 1000 && !input.to.endsWith('@example.com')", cursor: 6 },
+    ),
     validateControl: withExample(z.object({ data, strict, control_id: nullable(controlId) }), {
       data: EXAMPLE,
     }),

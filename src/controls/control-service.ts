@@ -79,6 +79,7 @@ export function createControlService(options: ControlServiceOptions) {
     scope: Scoped,
     { proposal, review }: Reviewed,
     row: ControlRow | null,
+    stored: string | null = row?.data ?? null,
   ) => {
     const control = proposal.storedInPlaceOf(row);
     const { agents } = context.principal;
@@ -87,7 +88,7 @@ export function createControlService(options: ControlServiceOptions) {
     } catch (error) {
       throw error instanceof ServiceError ? review.completed(error) : error;
     }
-    review.demandAcceptable();
+    review.demandAcceptable(stored);
     return control;
   };
 
@@ -122,7 +123,10 @@ export function createControlService(options: ControlServiceOptions) {
     ): Promise<{ success: true; warnings: Warning[] }> {
       const proposal = proposeControl(data, registry);
       const review = await reviewer.review(context, database.client, proposal, strict, controlId);
-      await accepted(context, scopeOf(context, database.client), { proposal, review }, null);
+      const scope = scopeOf(context, database.client);
+      const known = controlId !== undefined && isRowId(controlId);
+      const row = known ? await createControlStore(scope).find(controlId) : null;
+      await accepted(context, scope, { proposal, review }, null, row?.data ?? null);
       return { success: true, warnings: review.warnings };
     },
 

@@ -7,10 +7,14 @@ import { createReviewer, type ReviewOptions } from './control-review.js';
 import { type ControlServiceOptions, createControlService } from './control-service.js';
 import { createControlUsers } from './control-users.js';
 import { createControlVersions } from './control-versions.js';
+import { createExpressionInspector } from './expression-handler.js';
+import type { RegisteredTypesOf } from './expression-inspection.js';
 import { createFurtherProblems } from './further-problems.js';
 import { templateHandlers } from './template-handlers.js';
 
-export interface ControlsOptions extends Omit<ControlServiceOptions, 'reviewer'>, ReviewOptions {}
+export interface ControlsOptions extends Omit<ControlServiceOptions, 'reviewer'>, ReviewOptions {
+  readonly registeredTypes: RegisteredTypesOf;
+}
 
 export interface Controls {
   readonly controls: HandlersOf<typeof ControlServiceDesc>;
@@ -28,6 +32,7 @@ export function createControls(options: ControlsOptions): Controls {
       createControlVersions(all),
       createControlUsers(options),
       createControlClone(options),
+      createExpressionInspector(database.client, options.registeredTypes),
       registry,
       createFurtherProblems({ ...options, client: database.client }),
     ),

@@ -1,4 +1,5 @@
 import type { Evaluator, EvaluatorRegistry } from '../core/evaluator.js';
+import { celEvaluator } from './cel/cel.js';
 import type { CustomEvaluatorOptions } from './custom/custom-evaluator.js';
 import { loadCustomEvaluators } from './custom/load-custom-evaluators.js';
 import { injectionEvaluator } from './injection/injection.js';
@@ -51,6 +52,7 @@ export const builtinEvaluators: readonly Evaluator[] = [
   listEvaluator,
   jsonEvaluator,
   sqlEvaluator,
+  celEvaluator,
   secretsEvaluator,
   injectionEvaluator,
   piiEvaluator,

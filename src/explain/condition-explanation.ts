@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { PreparedNode } from '../core/prepared-control.js';
 import type { DataPreview } from './data-preview.js';
+import type { ExpressionValue, FindingDetail } from './leaf-details.js';
 
 /** Explanation of one node. Members are those of the message. */
 export type ConditionExplanation =
@@ -16,6 +17,8 @@ export type ConditionExplanation =
       error: string | null;
       duration_us: number | null;
       selected: DataPreview;
+      expression_values: readonly ExpressionValue[];
+      findings: readonly FindingDetail[];
     }
   | {
       type: 'and' | 'or' | 'not';
@@ -32,6 +35,9 @@ export interface NodeFacts {
   /** Milliseconds; null when the evaluator did not run. */
   durationOf(leaf: PreparedLeaf): number | null;
   preview(path: string): DataPreview;
+  /** Of a leaf that was evaluated. */
+  valuesOf(leaf: PreparedLeaf): readonly ExpressionValue[];
+  findingsOf(leaf: PreparedLeaf): readonly FindingDetail[];
   /** Replaces the fixed text of the one leaf that failed; null keeps that text. */
   readonly problem: string | null;
 }
@@ -89,5 +95,7 @@ function explainNode(node: PreparedNode, traced: TracedNode, facts: NodeFacts): 
     error: error === null ? null : (facts.problem ?? error),
     duration_us: duration === null ? null : Math.round(duration * NANOSECONDS_PER_MS) / NANOSECONDS_PER_US,
     selected: facts.preview(node.path),
+    expression_values: evaluated ? facts.valuesOf(node) : [],
+    findings: evaluated ? facts.findingsOf(node) : [],
   };
 }

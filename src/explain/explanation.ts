@@ -5,10 +5,11 @@ import type { PreparedNode } from '../core/prepared-control.js';
 import { nodesOf, type PreparedControl } from '../core/prepared-control.js';
 import { compileSelector } from '../core/selector.js';
 import type { Stopwatch } from '../core/stopwatch.js';
-import type { ControlResult, Decision, Stage, Step, Verdict } from '../core/types.js';
+import type { AgentFacts, ControlResult, Decision, Stage, Step, Verdict } from '../core/types.js';
 import { type ConditionExplanation, explainCondition } from './condition-explanation.js';
 import { type DataPreview, previewOf } from './data-preview.js';
 import { type Reason, sentenceOf, tellProblem } from './explain-sentences.js';
+import { createExpressionValues, findingsOf } from './leaf-details.js';
 
 /** A control that was evaluated, or would be. */
 export interface TriedControl {
@@ -41,6 +42,9 @@ export interface ExplainedEvaluation {
   readonly stage: Stage;
   readonly verdict: Verdict;
   readonly stopwatch: Stopwatch;
+  readonly agent: AgentFacts | null;
+  /** The time of the evaluation, in milliseconds since 1970. */
+  readonly nowMs: number;
   /** Actual causes of failures, by control id; null when the caller must not see them. */
   readonly problems: ReadonlyMap<number, string> | null;
 }
@@ -53,6 +57,7 @@ export function createExplainer(evaluation: ExplainedEvaluation) {
   const { step, stage, verdict, stopwatch, problems } = evaluation;
   const results = resultsById(verdict);
   const preview = createPreviews(step);
+  const valuesOf = createExpressionValues({ ...evaluation, mayKnowAll: problems !== null });
   let nodes = 0;
 
   const conditionOf = (control: TriedControl, condition: PreparedNode): ConditionExplanation | null => {
@@ -62,6 +67,8 @@ export function createExplainer(evaluation: ExplainedEvaluation) {
     return explainCondition(condition, traceOf(results.get(control.id)), {
       durationOf: stopwatch.durationOf,
       preview,
+      valuesOf,
+      findingsOf: (leaf) => findingsOf(stopwatch.resultOf(leaf)),
       problem: problem === undefined ? null : tellProblem(problem),
     });
   };

@@ -1,6 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type JsonValue, parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
+import { registeredMetadata } from '../agents/agent-metadata.js';
 import type { AgentRow } from '../agents/agent-store.js';
+import { expressionNotes } from '../agents/expression-notes.js';
+import { addSteps, emptyCatalogue, type StepCatalogue } from '../agents/steps-catalogue.js';
 import { listed, type Warning } from '../contract/warnings/warning.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { isDraft, type StoredControl } from '../controls/definition/definition.js';
@@ -9,11 +12,12 @@ import { definitionWarnings } from '../controls/definition-warnings/definition-w
 import { denyingControls, hiddenAmong } from '../controls/hidden-controls.js';
 import { isStoredDraft } from '../controls/stored-control-schema.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
+import type { EvaluatorPart } from '../core/evaluator-part.js';
 import { leavesOfControls } from '../core/linked-control.js';
 import { linkProgram } from '../core/program.js';
 import type { SchemaMismatch } from '../core/step-schemas.js';
 import { createStopwatch } from '../core/stopwatch.js';
-import type { Stage, Step, Verdict } from '../core/types.js';
+import type { AgentFacts, Stage, Step, Verdict } from '../core/types.js';
 import { withTimeout } from '../database/in-time.js';
 import { compareStep, withComparison } from '../decisions/compared-step.js';
 import type { ControlLibrary } from '../decisions/control-library.js';
@@ -33,6 +37,8 @@ export interface TrialOptions {
   readonly stepSchemas: StepSchemaLibrary;
   /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
 }
 
 /** Input of a trial. */
@@ -43,8 +49,8 @@ export interface Trial {
   readonly mayKnowAll: boolean;
   /** Whether the controls are those of an agent whose client has never requested them. */
   readonly neverAsked: boolean;
-  /** The agent whose registered schemas the step is compared with; null for none. */
-  readonly agent: Pick<AgentRow, 'data' | 'stepSchemas'> | null;
+  /** The agent that takes the step, and whose registered schemas it is compared with; null for none. */
+  readonly agent: Pick<AgentRow, 'name' | 'data' | 'stepSchemas'> | null;
   /** Parts of the request without effect; for the single control in it. */
   readonly ignored: readonly Warning[];
 }
@@ -73,7 +79,7 @@ const MAX_CHARACTERS_ASKED_EACH = 200_000;
 export async function tryStep(
   rows: readonly StoredDefinition[],
   { step, stage, mayKnowAll, neverAsked, agent, ignored }: Trial,
-  { registry, library, stepSchemas, newExecutionId, now }: TrialOptions,
+  { registry, library, stepSchemas, newExecutionId, now, clock }: TrialOptions,
 ): Promise<Explanation> {
   const linkable = await mapInTurns(rows, ({ id, name, data }) => ({
     id,
@@ -89,10 +95,14 @@ export async function tryStep(
     return { id, name, prepared: { ...prepared, condition: watched } };
   });
   const problems = new Map<number, string>();
+  const nowMs = clock();
+  const facts: AgentFacts | null =
+    agent === null ? null : { name: agent.name, metadata: registeredMetadata(agent.data) };
   const program = linkProgram(measured, {
     newExecutionId,
     withTimeout,
     nextTurn,
+    now: () => nowMs,
     onFailure: ({ controlId, problem }) => problems.set(controlId, problem),
   });
   // Problems of definitions are found again; evaluation failures are only collected here.
@@ -102,14 +112,18 @@ export async function tryStep(
       ? null
       : await stepSchemas.comparisonOf({ mode: agent.stepSchemas, registration: agent.data });
   const compared = comparison === null ? null : compareStep(comparison, step, stage);
-  const verdict = await program.evaluate(step, stage, 'full', undefined, compared?.spent ?? 0);
+  const verdict = await program.evaluate(step, stage, 'full', undefined, compared?.spent ?? 0, facts);
   const explain = createExplainer({
     step,
     stage,
     verdict,
     stopwatch,
+    agent: facts,
+    nowMs,
     problems: mayKnowAll ? problems : null,
   });
+  const hasExpressions = linkable.some((control) => leavesOfControls(control).some(isExpression));
+  const catalogue = agent === null || !hasExpressions ? null : stepsOf(agent);
   const shown = measured.slice(0, MAX_EXPLAINED_CONTROLS).map((control, index) => ({
     ...control,
     text: rows[index]?.data ?? '',
@@ -118,7 +132,7 @@ export async function tryStep(
   const controls = await mapInTurns(shown, ({ text, ...control }) => {
     const definition = definitionOf(text);
     const stored = readStoredDefinition(text, registry);
-    const own = stored.ok ? explainWarnings(stored.stored, step, registry, neverAsked) : [];
+    const own = stored.ok ? explainWarnings(stored.stored, step, registry, neverAsked, catalogue) : [];
     const hidden =
       stored.ok && !isDraft(stored.stored) ? hiddenAmong(denying, control.id, stored.stored, registry) : [];
     const warnings = listed(ignored, own, hidden);
@@ -132,6 +146,16 @@ export async function tryStep(
   return { verdict: tried, controls, omitted_controls: rows.length - controls.length };
 }
 
+function isExpression({ part }: { readonly part: EvaluatorPart }): boolean {
+  return part.evaluatorName === 'cel';
+}
+
+function stepsOf({ name, data }: Pick<AgentRow, 'name' | 'data'>): StepCatalogue {
+  const catalogue = emptyCatalogue(`agent "${name}"`, true);
+  addSteps(catalogue, data);
+  return catalogue;
+}
+
 /** Invalid JSON is parsed as null, as in the library. */
 function definitionOf(text: string): JsonValue {
   try {
@@ -143,13 +167,14 @@ function definitionOf(text: string): JsonValue {
 
 /**
  * Reasons why a control has less effect on a step than intended. `neverAsked`: whether it is a control of an
- * agent whose client has never requested controls.
+ * agent whose client has never requested controls. `catalogue`: the registered steps of the agent, if there is one.
  */
 export function explainWarnings(
   control: StoredControl,
   step: Pick<Step, 'name'>,
   registry: EvaluatorRegistry,
   neverAsked: boolean,
+  catalogue: StepCatalogue | null,
 ): Warning[] {
   return listed(warnings());
 
@@ -163,5 +188,9 @@ export function explainWarnings(
       // This affects only names that end with a line break.
       if (warning.code !== 'end_anchor' || /[\r\n]$/.test(step.name)) yield warning;
     }
+    if (isDraft(control) || catalogue === null || catalogue.steps.length === 0) return;
+    const { notes, refused } = expressionNotes(control, catalogue);
+    for (const { warning } of refused) yield warning;
+    yield* notes;
   }
 }

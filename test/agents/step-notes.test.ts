@@ -134,7 +134,7 @@ describeOnEachDatabase('the notes about registrations', (freshDatabaseUrl) => {
     const { client } = database;
     await insert(database, [agent('the-oldest-one', [{ type: 'tool', name: 'oldest' }])]);
     const codes = async (name: string) =>
-      (await notes(scoped(client), definition({ step_names: [name] }))).map(({ code }) => code);
+      (await notes(scoped(client), definition({ step_names: [name] }))).notes.map(({ code }) => code);
     expect(await codes('oldest')).toEqual([]);
     expect(await codes('unknown')).toEqual(['unregistered_step_name']);
     // What is not read may be anything.

@@ -42,6 +42,7 @@ function attempt(
       stepSchemas: createStepSchemaLibrary('warn'),
       newExecutionId: () => 'id',
       now,
+      clock: () => 0,
     },
   );
 }
@@ -264,7 +265,7 @@ describe('a trial', () => {
         const expected = withoutIds(await program.evaluate(step, stage, 'full'));
         const stepSchemas = createStepSchemaLibrary('off');
         const trial = { step, stage, mayKnowAll: false, neverAsked: false, agent: null, ignored: [] };
-        const options = { registry, library, stepSchemas, newExecutionId: () => 'other', now: () => 0 };
+        const options = { registry, library, stepSchemas, newExecutionId: () => 'other', now: () => 0, clock: () => 0 };
         const given = await tryStep(rows, trial, options);
         const tried = { ...expected, schema_mismatch: null, outcome: outcomeOf(expected, undefined) };
         expect(withoutIds(given.verdict)).toEqual(tried);

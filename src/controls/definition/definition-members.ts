@@ -100,7 +100,8 @@ export const definitionMembers: z.ZodType<DefinitionMembers> = z
     ...withoutUndefined({ tags }),
   }));
 
-const path: z.ZodType<string> = text()
+/** Reads the path of a selector. */
+export const selectorPath: z.ZodType<string> = text()
   .superRefine((value, sink) => {
     if (isSelectorPath(value)) return;
     const rule = 'must be "*" or start with input, output, name, type or context';
@@ -110,11 +111,13 @@ const path: z.ZodType<string> = text()
 
 /** Reads the selector of a leaf. */
 export const selectorSchema: z.ZodType<Selector> = model(
-  z.object({ path: nullable(path), required: nullable(boolean()) }).transform(({ path, required }) => ({
-    ...withoutUndefined({ path }),
-    // False is the default, and is not stored.
-    ...(required === true ? { required } : {}),
-  })),
+  z
+    .object({ path: nullable(selectorPath), required: nullable(boolean()) })
+    .transform(({ path, required }) => ({
+      ...withoutUndefined({ path }),
+      // False is the default, and is not stored.
+      ...(required === true ? { required } : {}),
+    })),
 );
 
 /** Reads an evaluator reference; its configuration is not checked here. */

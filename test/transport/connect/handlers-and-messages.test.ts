@@ -18,7 +18,7 @@ import { createAgentEvaluators } from '../../../src/agents/agent-evaluators.js';
 import { agentHandlers } from '../../../src/agents/agent-handlers.js';
 import { createAgentService } from '../../../src/agents/agent-service.js';
 import { ControlFeed } from '../../../src/agents/control-feed.js';
-import { createRegistrationNotes } from '../../../src/agents/registration-notes.js';
+import { createRegisteredTypes, createRegistrationNotes } from '../../../src/agents/registration-notes.js';
 import { createWatchControls } from '../../../src/agents/watch-controls.js';
 import { createAudit } from '../../../src/audit/audit.js';
 import { createBindings } from '../../../src/bindings/bindings.js';
@@ -28,6 +28,7 @@ import { ANONYMOUS } from '../../../src/contract/call/handler.js';
 import { roleTable } from '../../../src/contract/call/scopes.js';
 import { inputItems, parseInput } from '../../../src/contract/input/parse-input.js';
 import { createControlClone } from '../../../src/controls/control-clone.js';
+import { createExpressionInspector } from '../../../src/controls/expression-handler.js';
 import { controlHandlers } from '../../../src/controls/control-handlers.js';
 import { createReviewer } from '../../../src/controls/control-review.js';
 import { createControlService } from '../../../src/controls/control-service.js';
@@ -124,6 +125,7 @@ beforeAll(async () => {
       createControlVersions(options),
       createControlUsers(options),
       createControlClone(options),
+      createExpressionInspector(database.client, createRegisteredTypes()),
       evaluators,
     ),
     ...createBindings(options),
@@ -184,6 +186,7 @@ beforeAll(async () => {
         stepSchemas: options.stepSchemas,
         newExecutionId: () => 'execution',
         now: options.now,
+        clock: options.now,
       }),
       evaluators,
     ),

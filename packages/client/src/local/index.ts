@@ -52,9 +52,7 @@ function createDecider(
   const watches = new Map<string, AgentWatch>();
   let isClosed = false;
 
-  function watchOf(name: string): AgentWatch {
-    // As the service does.
-    const agent = name.trim().toLowerCase();
+  function watchOf(agent: string): AgentWatch {
     const known = watches.get(agent);
     if (known !== undefined) return known;
     const onIdle = (): void => void watches.delete(agent);
@@ -75,7 +73,9 @@ function createDecider(
   }
 
   async function decide(question: LocalQuestion) {
-    const { agent, stage, detail, minRevision, timeoutMs } = question;
+    const { stage, detail, minRevision, timeoutMs } = question;
+    // As the service does.
+    const agent = question.agent.trim().toLowerCase();
     const step = readStep(question.stepJson);
     if (step === undefined) return undecided('The step is not one that controls can check');
     const deadline = performance.now() + timeoutMs;
@@ -87,6 +87,7 @@ function createDecider(
       const problem = objection(state, minRevision);
       if (state !== undefined && problem === undefined) {
         const verdict = await state.program.evaluate(
+          agent,
           step,
           stage,
           detail === Detail.FULL ? 'full' : 'verdict',

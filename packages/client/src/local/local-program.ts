@@ -12,7 +12,8 @@ import { localDefinition } from './definition.js';
 export interface LocalProgram {
   /** Number of controls. */
   readonly size: number;
-  evaluate(step: Step, stage: Stage, detail: Detail): Promise<Verdict>;
+  /** `agentName` is normalised. The metadata of the agent are not known here: checks that read them are errors. */
+  evaluate(agentName: string, step: Step, stage: Stage, detail: Detail): Promise<Verdict>;
 }
 
 /** How the core reports an evaluator that it does not have, after the name of the evaluator. */
@@ -44,13 +45,15 @@ export function createLocalCompiler(registry: EvaluatorRegistry) {
       newExecutionId: newId,
       withTimeout,
       nextTurn,
+      now: Date.now,
       onFailure: ({ controlId, problem }) =>
         void problems.set(controlId, problem.replace(MISSING, ' is not available in this process')),
     });
     return {
       size: local.length,
-      async evaluate(step, stage, detail) {
-        return explained(await program.evaluate(step, stage, detail), problems);
+      async evaluate(name, step, stage, detail) {
+        const agent = { name, metadata: null };
+        return explained(await program.evaluate(step, stage, detail, undefined, 0, agent), problems);
       },
     };
   };

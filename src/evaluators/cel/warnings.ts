@@ -1,0 +1,31 @@
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import type { ConfigWarning } from '../../core/evaluator.js';
+import { readExpression } from './compiled-expressions.js';
+import { rootOf } from './reads.js';
+
+/** Variables that every step has, without members. */
+const ALWAYS_THERE = new Set(['type', 'name', 'stage', 'now']);
+
+/** Warnings about a `cel` configuration. */
+export function* celWarnings({ expression, on_missing }: JsonObject): Generator<ConfigWarning, void> {
+  if (typeof expression !== 'string') return;
+  const reading = readExpression(expression);
+  if ('problems' in reading) return;
+  const { problems, reads } = reading.compiled;
+  for (const { code } of problems) {
+    if (code === 'always_true') {
+      yield {
+        code: 'always_matches',
+        path: ['expression'],
+        message: 'the expression is true for every step',
+      };
+    } else if (code === 'always_false') {
+      yield { code: 'never_matches', path: ['expression'], message: 'the expression is true for no step' };
+    }
+  }
+  if (on_missing === undefined || on_missing === null) return;
+  if (reads.every((read) => ALWAYS_THERE.has(rootOf(read)) || read === 'agent.name')) {
+    const message = 'the expression reads no member that a step may lack';
+    yield { code: 'no_effect', path: ['on_missing'], message };
+  }
+}
