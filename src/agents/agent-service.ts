@@ -24,6 +24,7 @@ import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-err
 import { countedLabels } from './agent-label-store.js';
 import { labelsOf } from './agent-labels.js';
 import { agentLinkWarnings } from './agent-link-warnings.js';
+import { registeredMetadataText } from './agent-metadata.js';
 import { createAgentPolicyStore } from './agent-policy-store.js';
 import type { AgentRegistration } from './agent-registration.js';
 import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
@@ -388,9 +389,12 @@ function printedActivity(activity: AgentActivity | undefined) {
   };
 }
 
-/** A registration changes verdicts by the schemas of its steps only; any change has a revision. */
+/** A registration changes verdicts by the schemas of its steps and the metadata of the agent; any change has a revision. */
 export function changeOfRegistration({ key, data }: AgentRow, next: string): Change {
-  return stepSchemasText(data) === stepSchemasText(next) ? {} : { agents: [key] };
+  const isSame =
+    stepSchemasText(data) === stepSchemasText(next) &&
+    registeredMetadataText(data) === registeredMetadataText(next);
+  return isSame ? {} : { agents: [key] };
 }
 
 /** ISO 8601 in UTC without a zone suffix, microseconds unless the fraction is zero: expected by clients. */

@@ -224,7 +224,7 @@ export async function createFeatures(
           ...parts,
           catalogue,
           search: store.search,
-          trial: { library, stepSchemas, newExecutionId, now: monotonic },
+          trial: { library, stepSchemas, newExecutionId, now: monotonic, clock: now },
         }),
       ),
       feature(TemplateService, controls.templates),

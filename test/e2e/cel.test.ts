@@ -204,7 +204,7 @@ describeService('controls with expressions', ({ call, seed, service }) => {
       [FILLER, true],
     ] as const) {
       const { body } = await call('POST', '/api/v1/evaluation', pay('large-agent-1', { text }));
-      expect(body).toMatchObject({ is_safe: isSafe, errors: null });
+      expect(body).toMatchObject({ is_safe: isSafe, errors: [] });
     }
   });
 });
@@ -227,8 +227,8 @@ describeServiceOnSqlite('an expression that is not accepted', ({ call, seed, ser
       expect(status).toBe(422);
       expect(body.errors[0].field).toMatch(/^data\.condition\.evaluator\./);
       expect(body.errors[0].message).toContain(place);
-      for (const [protocol] of RPC_PROTOCOLS) {
-        const client = createClient(ControlService, rpcTransport(service.url, protocol));
+      for (const protocol of RPC_PROTOCOLS) {
+        const client = createClient(ControlService, rpcTransport(protocol, service.url));
         const error = await client
           .createControl({
             name: 'wrong',
