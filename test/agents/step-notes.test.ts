@@ -152,11 +152,15 @@ describeOnEachDatabase('the notes about registrations', (freshDatabaseUrl) => {
 
   it('report registrations that cannot be read, and read none that nothing is compared with', async () => {
     const broken = { $queryRaw: () => Promise.reject(new Error('gone')) } as unknown as DbClient;
-    expect(await notes(scoped(broken), definition({ step_names: ['x'] }))).toMatchObject([
-      { code: 'registrations_not_read', field: 'data' },
-    ]);
+    expect(await notes(scoped(broken), definition({ step_names: ['x'] }))).toMatchObject({
+      notes: [{ code: 'registrations_not_read', field: 'data' }],
+      refused: [],
+    });
     for (const path of ['*', 'input', 'context.role', 'name']) {
-      expect(await notes(scoped(broken), definition({ step_types: ['tool', 'llm'] }, path))).toEqual([]);
+      expect(await notes(scoped(broken), definition({ step_types: ['tool', 'llm'] }, path))).toEqual({
+        notes: [],
+        refused: [],
+      });
     }
   });
 });

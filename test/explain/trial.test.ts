@@ -160,6 +160,8 @@ describe('the condition of a control', () => {
           selector_path: 'input.q',
           evaluator_name: 'slow',
           selected: { type: 'string', size: 5, text: 'hello', shortened: false },
+          expression_values: [],
+          findings: [],
         },
         {
           type: 'not',
@@ -265,7 +267,14 @@ describe('a trial', () => {
         const expected = withoutIds(await program.evaluate(step, stage, 'full'));
         const stepSchemas = createStepSchemaLibrary('off');
         const trial = { step, stage, mayKnowAll: false, neverAsked: false, agent: null, ignored: [] };
-        const options = { registry, library, stepSchemas, newExecutionId: () => 'other', now: () => 0, clock: () => 0 };
+        const options = {
+          registry,
+          library,
+          stepSchemas,
+          newExecutionId: () => 'other',
+          now: () => 0,
+          clock: () => 0,
+        };
         const given = await tryStep(rows, trial, options);
         const tried = { ...expected, schema_mismatch: null, outcome: outcomeOf(expected, undefined) };
         expect(withoutIds(given.verdict)).toEqual(tried);
