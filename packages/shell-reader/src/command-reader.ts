@@ -1,0 +1,340 @@
+import * as is from './characters.js';
+import { CLOSING, SimpleCommandReader } from './simple-command-reader.js';
+import type { Word } from './types.js';
+
+/** Words that begin a compound command. */
+const OPENING = new Set(['if', 'while', 'until', 'for', 'select', 'case', '{', '[[', 'function']);
+
+/** Reads the commands of a text: grammar of POSIX (2.10) with the usual extensions of bash. */
+export class CommandReader extends SimpleCommandReader {
+  /** Reads the whole text. */
+  readAll(): void {
+    this.withOwnDocuments(() => {
+      this.#list();
+      if (this.pos < this.end) this.unexpected();
+    });
+  }
+
+  protected commandsUntil(close: number): void {
+    this.withOwnDocuments(() => {
+      this.#list();
+      if (close === is.CLOSE_BRACE) this.#expectWord('}');
+      else if (this.peek() !== close) this.unexpected();
+      else if (close !== -1) this.pos += 1;
+    });
+  }
+
+  /** Reads commands as long as one begins. Returns how many there are. */
+  #list(): number {
+    let count = 0;
+    for (;;) {
+      this.skipLines();
+      const start = this.pos;
+      if (!this.#andOr()) return count;
+      count += 1;
+      this.skipBlanks();
+      const code = this.peek();
+      if (code === is.AMPERSAND) {
+        this.pos += 1;
+        this.visitor.background(start, this.pos);
+      } else if (code === is.SEMICOLON && !this.#atCaseEnd()) this.pos += 1;
+      else if (code !== is.NEWLINE) return count;
+    }
+  }
+
+  #commands(after: string): void {
+    if (this.#list() === 0) this.fail(`a command is missing after ${after}`);
+  }
+
+  #atCaseEnd(): boolean {
+    return this.peek() === is.SEMICOLON && (this.peek(1) === is.SEMICOLON || this.peek(1) === is.AMPERSAND);
+  }
+
+  /** Returns false, at the same position, where no command begins. */
+  #andOr(): boolean {
+    if (!this.#pipeline()) return false;
+    for (;;) {
+      this.skipBlanks();
+      const code = this.peek();
+      if ((code !== is.AMPERSAND && code !== is.PIPE) || this.peek(1) !== code) return true;
+      this.pos += 2;
+      this.skipLines();
+      if (!this.#pipeline()) this.unexpected();
+    }
+  }
+
+  #pipeline(): boolean {
+    const start = this.pos;
+    const outer = this.pipeFrom;
+    const prefixed = this.#pipelinePrefixes();
+    if (!this.#command()) {
+      if (prefixed && this.#atEndOfCommand()) return true;
+      if (prefixed) this.unexpected();
+      return false;
+    }
+    for (;;) {
+      this.skipBlanks();
+      if (this.peek() !== is.PIPE || this.peek(1) === is.PIPE) break;
+      this.pos += this.peek(1) === is.AMPERSAND ? 2 : 1;
+      this.skipLines();
+      this.pipeFrom = start;
+      if (!this.#command()) this.unexpected();
+    }
+    this.pipeFrom = outer;
+    return true;
+  }
+
+  /** Passes `!` and `time`. */
+  #pipelinePrefixes(): boolean {
+    let found = false;
+    for (;;) {
+      const isTime = this.#atPlain('time');
+      if (!isTime && !this.#atPlain('!')) return found;
+      found = true;
+      this.#pass(isTime ? 'time' : '!');
+      for (const option of isTime ? ['-p', '--'] : []) {
+        if (this.#atPlain(option)) this.#pass(option);
+      }
+    }
+  }
+
+  /**
+   * Whether a word stands here, without quotes. Words are not read to look at them: those with substitutions would be
+   * read twice on each level.
+   */
+  #atPlain(word: string): boolean {
+    if (!this.text.startsWith(word, this.pos)) return false;
+    const next = this.peek(word.length);
+    return (
+      next === -1 || is.endsWord(next) || (next === is.RETURN && this.peek(word.length + 1) === is.NEWLINE)
+    );
+  }
+
+  #pass(word: string): void {
+    this.pos += word.length;
+    this.skipBlanks();
+  }
+
+  #atEndOfCommand(): boolean {
+    const code = this.peek();
+    return (
+      code === -1 ||
+      code === is.NEWLINE ||
+      code === is.SEMICOLON ||
+      code === is.AMPERSAND ||
+      code === is.CLOSE
+    );
+  }
+
+  #command(): boolean {
+    const start = this.pos;
+    if (this.peek() === is.OPEN) return this.#parenthesis();
+    const word = this.readWord();
+    if (!word.quoted && !word.dynamic) {
+      if (CLOSING.has(word.value)) {
+        this.pos = start;
+        return false;
+      }
+      if (OPENING.has(word.value)) return this.nested(() => this.#compound(word.value));
+      if (word.value === 'coproc') return this.#coprocess();
+      if (word.value === 'in' || word.value === '!') this.fail(`${word.value} is no command`, start);
+    }
+    return this.simple(start, word);
+  }
+
+  #compound(opening: string): boolean {
+    if (opening === 'function') return this.#functionWord();
+    if (opening === 'if') this.#condition();
+    else if (opening === 'while' || opening === 'until') this.#loop(opening);
+    else if (opening === 'for' || opening === 'select') this.#iteration(opening);
+    else if (opening === 'case') this.#cases();
+    else if (opening === '[[') this.#test();
+    else {
+      this.#commands('{');
+      this.#expectWord('}');
+    }
+    this.redirects();
+    return true;
+  }
+
+  /** `(…)` or `((…))`. */
+  #parenthesis(): boolean {
+    const start = this.pos;
+    this.pos += 1;
+    if (this.peek() === is.OPEN && this.readArithmetic()) {
+      this.redirects();
+      return true;
+    }
+    this.pos = start + 1;
+    this.nested(() => {
+      this.#commands('(');
+      if (this.peek() !== is.CLOSE) this.unexpected();
+      this.pos += 1;
+    });
+    this.redirects();
+    return true;
+  }
+
+  #condition(): void {
+    this.#commands('if');
+    this.#expectWord('then');
+    this.#commands('then');
+    for (;;) {
+      const word = this.#closing();
+      if (word === 'fi') return;
+      if (word === 'elif') {
+        this.#commands('elif');
+        this.#expectWord('then');
+        this.#commands('then');
+      } else if (word === 'else') {
+        this.#commands('else');
+        this.#expectWord('fi');
+        return;
+      } else this.unexpected();
+    }
+  }
+
+  #loop(opening: string): void {
+    this.#commands(opening);
+    this.#expectWord('do');
+    this.#commands('do');
+    this.#expectWord('done');
+  }
+
+  #iteration(opening: string): void {
+    this.skipBlanks();
+    if (opening === 'for' && this.peek() === is.OPEN && this.peek(1) === is.OPEN) {
+      this.pos += 1;
+      if (!this.readArithmetic()) this.unexpected();
+    } else {
+      const name = this.readWord();
+      if (name.end === name.start || name.dynamic) this.fail('a name of a variable is missing', name.start);
+      this.skipLines();
+      const word = this.readWord();
+      if (word.value === 'in' && !word.quoted) this.#wordsOfLine();
+      else this.pos = word.start;
+    }
+    this.skipBlanks();
+    if (this.peek() === is.SEMICOLON) this.pos += 1;
+    this.skipLines();
+    const body = this.#closing('{');
+    if (body !== 'do' && body !== '{') this.unexpected();
+    this.#commands(body);
+    this.#expectWord(body === 'do' ? 'done' : '}');
+  }
+
+  #wordsOfLine(): void {
+    for (this.skipBlanks(); !is.endsWord(this.peek()) && this.peek() !== -1; this.skipBlanks())
+      this.readWord();
+    if (this.peek() !== is.SEMICOLON && this.peek() !== is.NEWLINE) this.unexpected();
+  }
+
+  #cases(): void {
+    this.skipBlanks();
+    const word = this.readWord();
+    if (word.end === word.start) this.fail('a word is missing after case', word.start);
+    this.skipLines();
+    this.#expectWord('in');
+    for (;;) {
+      this.skipLines();
+      if (this.#atPlain('esac')) break;
+      if (this.peek() === is.OPEN) this.pos += 1;
+      this.#patterns();
+      this.#list();
+      this.skipBlanks();
+      if (!this.#atCaseEnd()) break;
+      this.pos += this.peek(1) === is.SEMICOLON && this.peek(2) === is.AMPERSAND ? 3 : 2;
+    }
+    this.#expectWord('esac');
+  }
+
+  #patterns(): void {
+    for (;;) {
+      this.skipBlanks();
+      const pattern = this.readWord();
+      if (pattern.end === pattern.start) this.unexpected();
+      this.skipBlanks();
+      const code = this.peek();
+      this.pos += 1;
+      if (code === is.CLOSE) return;
+      if (code !== is.PIPE) this.fail('a pattern of case is not closed', this.pos - 1);
+    }
+  }
+
+  /** `[[ … ]]`: its expansions; the expression itself runs nothing. */
+  #test(): void {
+    let open = 0;
+    for (;;) {
+      this.skipLines();
+      const code = this.peek();
+      if (code === -1) this.fail(']] is missing');
+      if (is.endsWord(code)) {
+        if (code === is.SEMICOLON) this.unexpected();
+        if (code === is.OPEN) open += 1;
+        else if (code === is.CLOSE) open -= 1;
+        if (open < 0) this.unexpected();
+        this.pos += 1;
+        continue;
+      }
+      const word = this.readWord();
+      if (word.value === ']]' && !word.quoted && open === 0) return;
+    }
+  }
+
+  #functionWord(): boolean {
+    this.skipBlanks();
+    const name = this.readWord();
+    if (name.end === name.start) this.fail('a function has no name', name.start);
+    this.skipBlanks();
+    if (this.peek() === is.OPEN) this.passParentheses();
+    return this.functionBody(name);
+  }
+
+  protected functionBody(name: Word): boolean {
+    this.skipLines();
+    const start = this.pos;
+    const opening = this.peek() === is.OPEN ? '(' : this.readWord().value;
+    this.pos = start;
+    if (opening !== '(' && (!OPENING.has(opening) || opening === 'function')) {
+      this.fail('a function has no body');
+    }
+    this.visitor.enterFunction(name.value);
+    this.nested(() => this.#command());
+    this.visitor.leaveFunction(name.start, this.pos);
+    return true;
+  }
+
+  #coprocess(): boolean {
+    this.skipBlanks();
+    const start = this.pos;
+    const name = this.readWord();
+    this.skipBlanks();
+    const isNamed =
+      !OPENING.has(name.value) &&
+      (this.peek() === is.OPEN || [...OPENING].some((word) => this.#atPlain(word)));
+    if (name.start < name.end && !isNamed && !OPENING.has(name.value)) this.simple(start, name);
+    else {
+      if (!isNamed) this.pos = start;
+      if (!this.nested(() => this.#command())) this.unexpected();
+    }
+    this.visitor.background(start, this.pos);
+    return true;
+  }
+
+  /** The closing word that the position is at. It is passed. */
+  #closing(other?: string): string {
+    this.skipBlanks();
+    const { value, quoted, start } = this.readWord();
+    if (!quoted && (CLOSING.has(value) || value === other)) return value;
+    this.pos = start;
+    return '';
+  }
+
+  #expectWord(expected: string): void {
+    this.skipBlanks();
+    const { value, quoted, start } = this.readWord();
+    if (value === expected && !quoted) return;
+    this.pos = start;
+    this.fail(`${expected} is missing`);
+  }
+}

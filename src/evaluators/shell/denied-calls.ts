@@ -1,0 +1,133 @@
+import { UNKNOWN, type Word } from '../../../packages/shell-reader/src/index.js';
+import type { DeniedCall } from './config.js';
+import { baseName, canonicalFlag } from './programs.js';
+
+/** Most arguments that are known only at run time and compared with those of a rule; with more, any may be given. */
+const MAX_DYNAMIC = 20;
+
+/** A denied call, prepared. */
+interface Rule {
+  readonly program: string;
+  /** Each flag in its spellings, of which one must be given: a list of letters, all of them, or the flag as a whole. */
+  readonly flags: readonly { readonly letters: readonly string[]; readonly whole: readonly string[] }[];
+  readonly arguments: readonly string[] | undefined;
+}
+
+/** Flags and arguments of a call. */
+interface Parts {
+  readonly letters: ReadonlySet<string>;
+  readonly whole: ReadonlySet<string>;
+  readonly given: ReadonlySet<string>;
+  readonly dynamic: readonly string[];
+  /** Whether flags may be among what is known only at run time. */
+  readonly mayHaveFlags: boolean;
+}
+
+/** How certainly a call is denied: 1, or less when what is known only at run time decides; 0 when it is not. */
+export type CallScore = (
+  name: string,
+  words: readonly Word[],
+  from: number,
+  to: number,
+  moreArguments: boolean,
+) => number;
+
+const POSSIBLE_ARGUMENT = 0.6;
+const POSSIBLE_FLAG = 0.4;
+
+export function createCallScore(denied: readonly DeniedCall[]): CallScore {
+  const rules = new Map<string, Rule[]>();
+  for (const call of denied) {
+    const name = baseName(call.program);
+    rules.set(name, [...(rules.get(name) ?? []), ruleOf(call, name)]);
+  }
+  return (name, words, from, to, moreArguments) => {
+    const own = rules.get(name);
+    if (own === undefined) return 0;
+    const path = (words[from] as Word).value;
+    const parts = partsOf(name, words, from + 1, to);
+    let score = 0;
+    for (const rule of own) {
+      if (rule.program.includes('/') && rule.program !== path) continue;
+      score = Math.max(score, Math.min(flagScore(rule, parts), argumentScore(rule, parts, moreArguments)));
+    }
+    return score;
+  };
+}
+
+function ruleOf(call: DeniedCall, name: string): Rule {
+  const flags = (call.flags ?? []).map((flag) => {
+    if (!flag.startsWith('--')) {
+      const letters = [...flag.slice(1)].map((letter) => canonicalFlag(name, letter));
+      return { letters, whole: [flag.slice(1)] };
+    }
+    const long = flag.slice(2);
+    const same = canonicalFlag(name, long);
+    // Programs of GNU accept the begin of a long flag.
+    const begins = Array.from(long, (_, index) => `-${long.slice(0, index + 1)}`).slice(1);
+    return { letters: same === long ? [] : [same], whole: begins.length === 0 ? [`-${long}`] : begins };
+  });
+  return { program: call.program, flags, arguments: call.arguments?.map(plainPath) };
+}
+
+function partsOf(name: string, words: readonly Word[], from: number, to: number): Parts {
+  const letters = new Set<string>();
+  const whole = new Set<string>();
+  const given = new Set<string>();
+  const dynamic: string[] = [];
+  let mayHaveFlags = false;
+  let ended = false;
+  for (let index = from; index < to; index += 1) {
+    const { value, dynamic: isDynamic, splits, pattern } = words[index] as Word;
+    if (!ended && value === '--') ended = true;
+    else if (!ended && value.startsWith('-') && value.length > 1) {
+      const [flag = ''] = value.slice(1).split('=', 1);
+      whole.add(flag);
+      if (flag.startsWith('-')) {
+        const same = canonicalFlag(name, flag.slice(1));
+        if (same !== flag.slice(1)) letters.add(same);
+      } else for (const letter of flag) letters.add(canonicalFlag(name, letter));
+      mayHaveFlags ||= isDynamic;
+    } else {
+      if (isDynamic || (pattern && value.includes('{'))) dynamic.push(isDynamic ? value : UNKNOWN);
+      else given.add(plainPath(value));
+      mayHaveFlags ||= splits && value.startsWith(UNKNOWN) && !ended;
+    }
+  }
+  return { letters, whole, given, dynamic, mayHaveFlags };
+}
+
+function flagScore({ flags }: Rule, { letters, whole, mayHaveFlags }: Parts): number {
+  const isGiven = (flag: Rule['flags'][number]): boolean =>
+    (flag.letters.length > 0 && flag.letters.every((letter) => letters.has(letter))) ||
+    flag.whole.some((spelling) => whole.has(spelling));
+  if (flags.every(isGiven)) return 1;
+  return mayHaveFlags ? POSSIBLE_FLAG : 0;
+}
+
+function argumentScore(rule: Rule, { given, dynamic }: Parts, moreArguments: boolean): number {
+  if (rule.arguments === undefined || rule.arguments.some((argument) => given.has(argument))) return 1;
+  if (moreArguments || dynamic.length > MAX_DYNAMIC) return POSSIBLE_ARGUMENT;
+  const possible = dynamic.some((value) => rule.arguments?.some((argument) => mayBe(value, argument)));
+  return possible ? POSSIBLE_ARGUMENT : 0;
+}
+
+/** Whether the value can be the argument, whatever its unknown pieces are. */
+function mayBe(value: string, argument: string): boolean {
+  const pieces = value.split(UNKNOWN);
+  const first = pieces[0] as string;
+  const last = pieces.at(-1) as string;
+  if (value.length - pieces.length + 1 > argument.length) return false;
+  return argument.startsWith(first) && argument.endsWith(last);
+}
+
+/** A path without what has no effect: `//etc/./x/../` is `/etc`. Others are not changed. */
+export function plainPath(path: string): string {
+  if (!path.startsWith('/') || path.length > 4_096) return path;
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return `/${parts.join('/')}`;
+}
