@@ -9,6 +9,7 @@ import { loadOptionalEvaluators, type OptionalEvaluatorOptions } from './optiona
 import { piiEvaluator } from './pii/pii.js';
 import { regexEvaluator } from './regex/regex.js';
 import { secretsEvaluator } from './secrets/secrets.js';
+import { shellEvaluator } from './shell/shell.js';
 import { sqlEvaluator } from './sql/sql.js';
 import { urlEvaluator } from './url/url.js';
 
@@ -57,6 +58,7 @@ export const builtinEvaluators: readonly Evaluator[] = [
   injectionEvaluator,
   piiEvaluator,
   urlEvaluator,
+  shellEvaluator,
 ];
 
 /** A registry of evaluators. Throws on duplicate names: which one ran would be arbitrary. */
