@@ -1,6 +1,6 @@
 /** Words of texts about attacks, folded. */
 const DISCUSSES =
-  /\b(?:prompt[- ]injections?|injection (?:attack|attempt|payload|technique)s?|attackers?|adversar\w{1,8}|researchers?|owasp|jailbreaks|jailbreaking|red[- ]team\w{0,4}|malicious \w{1,12}|payloads?|phrases? (?:like|such)|such as|for example|e\.g\.|example of|classifiers?|detectors?|blocklist|tripwire|test (?:case|suite|set)|regression test|angreifer|angriffe?|zum beispiel|attaquants?|par exemple|atacantes?|por ejemplo|por exemplo|attaccant[ei]|per esempio|vulnerabilit\w{1,4})\b|атак|злоумышленник|например|攻击|攻擊|攻撃|例如|例えば|提示注入/;
+  /\b(?:prompt[- ]injections?|injection (?:attack|attempt|payload|technique)s?|(?:an|the|some) attacker|attackers|adversar\w{1,8}|researchers?|owasp|jailbreaks|jailbreaking|red[- ]team\w{0,4}|malicious \w{1,12}|payloads?|phrases? (?:like|such)|such as|for example|e\.g\.|example of|classifiers?|detectors?|blocklist|tripwire|test (?:case|suite|set)|regression test|angreifer|angriffe?|zum beispiel|attaquants?|par exemple|atacantes?|por ejemplo|por exemplo|attaccant[ei]|per esempio|vulnerabilit\w{1,4}|chat templates?|special tokens?|the tokens?)\b|атак|злоумышленник|например|攻击|攻擊|攻撃|例如|例えば|提示注入/;
 /** Code units that are looked at for such words before and behind a match. */
 const BEFORE = 220;
 const BEHIND = 140;

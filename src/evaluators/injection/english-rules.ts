@@ -9,7 +9,7 @@ const EARLIER =
   'previous|previously|prev|prior|above|earlier|preceding|foregoing|original|initial|former|existing|system|developer|' +
   'pre-existing|past|already given|hidden|safety';
 const INSTRUCTIONS =
-  'instruction|instructions|instruct1ons|prompt|prompts|rules|rule|guideline|guidelines|directive|directives|directions|' +
+  'instruction|instructions|instruct1ons|prompt|prompts|rules|guideline|guidelines|directive|directives|directions|' +
   'commands|orders|constraint|constraints|restrictions|programming|policies|policy|safeguards|guardrails|guidance|' +
   'context|messages|tasks|conditioning';
 const OWN_RULES =
@@ -30,6 +30,30 @@ const override = phraseRules('override', [
     0.75,
     "forget|ignore|disregard|erase|wipe > everything|all|anything|whatever > above|before|previous|previously|you were told|you know|i said|so far|prior|until now|you have been told|you've been told|you learned|you have learned|were told|came before|up to this point",
     20,
+  ],
+  [
+    'ignore_told',
+    0.6,
+    `${IGNORE} > what|whatever|anything > told you|you were told|was said|said before|is written above|is said above|said earlier`,
+    24,
+  ],
+  [
+    'no_longer_valid',
+    0.5,
+    `you were told|you received|you were given|your instructions|your rules|your guidelines|previous instructions|earlier instructions|instructions above|rules above|former rules|original instructions > ignore it|ignore them|ignore that|disregard them|disregard it|forget them|forget it|no longer apply|no longer valid|are void|are cancelled|are canceled|are outdated|do not apply|don't apply|is a lie|were wrong|are revoked`,
+    40,
+  ],
+  [
+    'orders_follow',
+    0.55,
+    'new|updated|real|actual|true|revised|secret|special > instructions|instruction|directive|directives|orders > : > you|ignore|do|reply|answer|respond|from|always|only|never|the',
+    4,
+  ],
+  [
+    'rate_well',
+    0.35,
+    'give|rate|rating|recommend|assign|score > highest score|best score|top rating|highest rating|5 out of 5|five stars|best candidate|strong accept|top mark|10 out of 10|perfect score|positive',
+    40,
   ],
   [
     'do_not_follow',
@@ -87,8 +111,8 @@ const override = phraseRules('override', [
   ],
   [
     'reset',
-    0.45,
-    'reset|restart|reboot|reinitialize > your|the > memory|context|instructions|conversation|system|state|rules',
+    0.5,
+    'reset|restart|reboot|reinitialize|clear|wipe > your > memory|context|instructions|conversation|rules|guidelines',
     8,
   ],
   [
@@ -105,14 +129,16 @@ const FREE =
   'not bound|amoral|no rules|without rules|without any rules|no guidelines|no filters|without filters|no ethical|' +
   'no moral|can do anything|root access|no safety|without safety|never refuses|never refuse';
 const MODES =
-  'developer mode|dev mode|dan mode|god mode|jailbreak mode|unrestricted mode|debug mode|maintenance mode|admin mode|' +
-  'sudo mode|unsafe mode|override mode|unfiltered mode|do anything now';
+  'dan mode|god mode|jailbreak mode|unrestricted mode|override mode|unfiltered mode|unsafe mode|do anything now|evil mode|' +
+  'no-filter mode';
+/** Modes that software has, too. */
+const SOFTWARE_MODES = 'developer mode|dev mode|debug mode|maintenance mode|admin mode|sudo mode|test mode';
 
 const jailbreak = phraseRules('jailbreak', [
   [
     'free_role',
     0.7,
-    `you are now|you are|act as|acting as|act like|pretend|pretend to be|roleplay as|role-play as|role play as|imagine you|simulate|behave as|behave like|become|play the role > ${FREE}`,
+    `you are now|you are|act as|acting as|act like|pretend|pretend to be|roleplay as|role-play as|role play as|imagine you|simulate|behave as|behave like|become|play the role|as an ai|as a model|as an assistant|like an ai > ${FREE}`,
     60,
   ],
   [
@@ -131,8 +157,31 @@ const jailbreak = phraseRules('jailbreak', [
   ],
   [
     'must_comply',
-    0.3,
-    'never refuse|cannot refuse|can not refuse|do not refuse|you must comply|you will comply|must obey|you have to obey|no disclaimers|without disclaimers|stay in character|without any warnings',
+    0.35,
+    'you must comply|you will comply|must obey|you have to obey|comply with every|obey every|obey all',
+  ],
+  [
+    'no_refusal',
+    0.35,
+    'never refuse|never refuses|cannot refuse|can not refuse|do not refuse|must not refuse|refusal is not',
+  ],
+  [
+    'no_disclaimers',
+    0.35,
+    'no disclaimers|without disclaimers|without any disclaimers|without any warnings|no warnings',
+  ],
+  ['in_character', 0.3, 'stay in character|remain in character|never break character'],
+  [
+    'software_mode',
+    0.35,
+    `enter|enable|activate|switch to|switch into|turn on|you are in|you are now in|initiate|unlock > ${SOFTWARE_MODES}`,
+    16,
+  ],
+  [
+    'software_mode_and_answers',
+    0.6,
+    `${SOFTWARE_MODES} > answer|answers|respond|filters|filter|restrictions|you are|you can|moderation|censorship|confirm with|lift`,
+    40,
   ],
 ]);
 
@@ -148,7 +197,7 @@ const promptLeak = phraseRules('prompt_leak', [
   [
     'ask_prompt',
     0.6,
-    `reveal|reveals|show|print|output|repeat|display|disclose|leak|dump|give me|tell me|share|recite|write out|write down|reproduce|expose|return|summarize|summarise|translate|encode|copy|paste|echo|spell out|list|read out|send me|email me|quote|state|what is|what's|what are|what was|what were|what does > ${SYSTEM_PROMPT}`,
+    `reveal|reveals|show|print|output|repeat|display|disclose|leak|dump|give me|tell me|share|recite|write out|write down|reproduce|expose|return|summarize|summarise|translate|encode|copy|paste|echo|spell out|list|read out|send me|email me|quote|state|start your answer with|begin your answer with|first sentence of|first words of|first line of|content of|contents of|text of|what is|what's|what are|what was|what were|what does > ${SYSTEM_PROMPT}`,
     24,
   ],
   [
@@ -203,6 +252,14 @@ const exfiltration = phraseRules('exfiltration', [
   ],
 ]);
 
+const ACTIONS =
+  'call|run|execute|send|delete|transfer|download|visit|open|click|approve|forward|install|purchase|buy|wire|invoke|fetch|' +
+  'reply|include|rate|recommend|output|add|use|start|grant|respond|say|answer';
+const ON_READING =
+  'when you read this|when you have read this|upon reading|after reading this|as soon as you read|once you read|' +
+  'once you have read|before answering|before responding|before you answer|before you respond|before doing anything|' +
+  'before continuing|before using';
+
 const toolCoercion = phraseRules('tool_coercion', [
   [
     'tool_in_secret',
@@ -213,21 +270,35 @@ const toolCoercion = phraseRules('tool_coercion', [
   [
     'hide_from_user',
     0.5,
-    "do not|don't|dont|never|without|must not|should not > tell|telling|inform|informing|mention|mentioning|alert|alerting|notify|notifying|reveal|revealing|show|disclose|disclosing|warn|warning|report > the user|user|to the user|the human|the operator|the owner|the customer|to anyone|this step|this instruction|these instructions|this message|this action",
+    "do not|don't|dont|never|without|must not|should not > ask|asking|tell|telling|inform|informing|mention|mentioning|alert|alerting|notify|notifying|reveal|revealing|show|disclose|disclosing|warn|warning|report > the user|user|to the user|the human|the operator|the owner|the customer|to anyone|this step|this instruction|these instructions|this message|this action",
     14,
   ],
   [
-    'model_must_act',
-    0.45,
-    'assistant must|ai must|agent must|model must|assistant should|model should|ai should|agent should|assistant, please|ai, please|assistant:|the assistant will|ai assistant must|llm must|llm should|agents must|agents should|assistants must|assistants should > call|run|execute|send|delete|transfer|download|visit|open|click|approve|forward|install|purchase|buy|wire|invoke|fetch|reply|include|rate|recommend|output|add|use|start|grant',
-    24,
+    'secretly',
+    0.55,
+    'secretly|silently|quietly|covertly|discreetly > add|create|send|delete|transfer|forward|install|copy|change|grant|upload|remove|run|invite|share',
+    12,
   ],
   [
-    'on_reading',
-    0.35,
-    'when you read this|upon reading this|after reading this|as soon as you read|once you have read|before answering|before responding|before you answer|before you respond|before doing anything|before continuing|before using > call|run|execute|fetch|visit|send|read|invoke|open|use|download|delete|forward|include',
+    'hide_action',
+    0.5,
+    'hide this from|hide it from|conceal this from|conceal it from|keep this from|keep it from|without the user noticing|without anyone noticing|so that the user does not notice|so that nobody notices',
+  ],
+  [
+    'model_must_act',
+    0.5,
+    `assistant must|ai must|model must|assistant should|model should|ai should|assistant, please|ai, please|the assistant will|ai assistant must|llm must|llm should|ai agents must|ai agents should|ai agent must|ai agent should|ai assistants must|assistants must|assistants should|your agent must|your agent should|the bot must > ${ACTIONS}`,
     24,
   ],
+  ['agent_must_act', 0.3, `agent must|agent should|agents must|agents should > ${ACTIONS}`, 24],
+  [
+    'on_reading',
+    0.5,
+    `${ON_READING} > call|run|execute|invoke|send|delete|fetch|visit|forward|push|transfer|upload`,
+    24,
+  ],
+  ['on_reading_use', 0.35, `${ON_READING} > open|use|read|include|download|click|add`, 24],
+
   [
     'pre_approved',
     0.35,

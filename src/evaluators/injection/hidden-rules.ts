@@ -9,15 +9,22 @@ export const hiddenRules: readonly PhraseRule[] = phraseRules('hidden_text', [
     'display:none|display: none|visibility:hidden|visibility: hidden|font-size:0|font-size: 0|opacity:0|opacity: 0|color:white|color: white|color:#fff|color: #fff|text-indent:-999|left:-999|font-size:1px|font-size: 1px',
   ],
   [
+    'invisible_address',
+    0.4,
+    'display:none|display: none|visibility:hidden|visibility: hidden|font-size:0|font-size: 0|opacity:0|opacity: 0|color:white|color: white|color:#fff|color: #fff|font-size:1px > ai|llm|assistant|language model|instructions|the agent|chatgpt|claude',
+    60,
+  ],
+  [
     'white_on_white',
     0.4,
     'color:white|color: white|color:#fff|color: #fff|color:#ffffff|color: #ffffff > background:white|background: white|background:#fff|background: #fff|background-color:white|background-color: white|background-color:#fff|background-color: #fff',
     20,
   ],
+  ['comment', 0.3, '<!--|/*|[//]: > assistant|agent|agents|instructions|instruction|system prompt', 40],
   [
     'comment',
-    0.3,
-    '<!--|/*|[//]: > ai|llm|assistant|agent|agents|language model|instructions|instruction|system prompt|chatgpt|claude',
+    0.5,
+    '<!-- > ai assistant|ai assistants|llm|llms|ai agent|ai agents|chatgpt|language model|language models|claude|to the ai|to ai|for ai',
     40,
   ],
 ]);

@@ -9,6 +9,24 @@ const override = phraseRules('override', [
     'ignorier*|vergiss|vergesst|vergessen sie|missacht*|übergeh*|beachte nicht|beachten sie nicht|befolge nicht|verwirf|verwerfen sie|lass > vorherig*|vorig*|bisherig*|obig*|früher*|vorangegangen*|vorhergehend*|ursprünglich*|bestehend*|system* > anweisung*|instruktion*|regel*|richtlinie*|befehl*|vorgabe*|prompt*|auftr*|aufforderung*',
   ],
   [
+    'ignore_given',
+    0.75,
+    'ignorier*|vergiss|missacht*|beachte nicht > anweisung*|instruktion*|regel*|richtlinie*|vorgabe* > oben|zuvor|bisher|von vorhin|vorher|von davor',
+    16,
+  ],
+  [
+    'no_longer_valid',
+    0.5,
+    'anweisung*|instruktion*|vorgabe*|richtlinie* > gelten nicht mehr|gilt nicht mehr|sind ungültig|sind hinfällig|ignoriere sie|vergiss sie',
+    30,
+  ],
+  [
+    'ignore_given',
+    0.75,
+    'игнорир*|проигнорир*|забуд*|не обращай внимания|не обращайте внимания|отбрось*|не следуй* > инструкц*|указани*|правил*|команд* > выше|ранее|раньше|до этого|прежде',
+    16,
+  ],
+  [
     'ignore_own',
     0.6,
     'ignorier*|vergiss|missacht*|umgeh* > alle|deine|ihre|sämtliche > anweisung*|instruktion*|regel*|richtlinie*|vorgabe*|beschränkung*|systemprompt',

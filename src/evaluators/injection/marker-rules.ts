@@ -26,18 +26,9 @@ export const markerRules: readonly PhraseRule[] = [
     ['llama', 0.7, '[inst]', '[/inst]', '<<sys>>', '<</sys>>', '[system_prompt]', '[/system_prompt]'],
     ['gemma', 0.7, '<start_of_turn>', '<end_of_turn>'],
     ['deepseek', 0.7, '<|begin▁of▁sentence|>', '<|end▁of▁sentence|>', '<|assistant|>', '<|channel|>'],
+    ['system_tag', 0.45, '</system>', '</instructions>', '</user_input>', '</untrusted>'],
     [
       'system_tag',
-      0.5,
-      '</system>',
-      '</system_prompt>',
-      '<system_prompt>',
-      '</instructions>',
-      '</user_input>',
-      '</untrusted>',
-    ],
-    [
-      'open_system_tag',
       0.4,
       '<system>',
       '[system]',
@@ -47,6 +38,7 @@ export const markerRules: readonly PhraseRule[] = [
       '[system note]',
       '<system-reminder>',
     ],
+    ['system_prompt_tag', 0.55, '</system_prompt>', '<system_prompt>'],
     [
       'heading',
       0.5,
@@ -62,8 +54,14 @@ export const markerRules: readonly PhraseRule[] = [
   ]),
   ...phraseRules('role_marker', [
     [
+      'closed_and_opened',
+      0.6,
+      '</system>|</instructions>|</user>|</user_input> > <system>|<instructions>|<admin>|<developer>',
+      12,
+    ],
+    [
       'system_line',
-      0.45,
+      0.5,
       'system:|system message:|system override:|system prompt:|system notice:|system alert:|admin:|administrator:|developer: > you are|you must|you will|ignore|new|override|disregard|all|from now|the user|user has|grant|your|do not',
       12,
     ],

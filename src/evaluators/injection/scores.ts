@@ -15,10 +15,13 @@ const MOST = 0.99;
 /**
  * Matches near each other support each other: the strongest of a group gets the probability that one of them at least is
  * right, as if they were independent, 1 - (1 - a)(1 - b)…, each rule counted once with its best match. The others keep
- * theirs. Returns the matches in the order of the text, those of one kind that overlap as one.
+ * theirs. Matches of one kind that overlap say the same, and are one with the higher score. Returns them in the order of
+ * the text.
  */
 export function combineScores(signals: readonly Signal[]): Signal[] {
-  const order = [...signals].sort((left, right) => left.start - right.start || right.end - left.end);
+  const order = withoutOverlaps(
+    [...signals].sort((left, right) => left.start - right.start || right.end - left.end),
+  );
   const combined: Signal[] = [];
   let group: Signal[] = [];
   let reached = 0;
@@ -31,7 +34,7 @@ export function combineScores(signals: readonly Signal[]): Signal[] {
     reached = group.length === 1 ? signal.end : Math.max(reached, signal.end);
   }
   for (const one of combineGroup(group)) combined.push(one);
-  return withoutOverlaps(combined);
+  return combined;
 }
 
 function combineGroup(group: readonly Signal[]): Signal[] {

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 
 /** Texts of documentation that stand for a secret. */
 const PLACEHOLDER =
-  /example|your[-_ ]|placeholder|change[-_ ]?me|redacted|dummy|sample|insert[-_ ]|replace[-_ ]|my[-_](?:secret|token|key|password)|x{6}|\*{4}|\.\.\.|0123456789|123456789|abcdefgh|<[a-z]|\{\{|\$\{|todo|fake|deadbeef/i;
+  /example|your[-_ ]|placeholder|change[-_ ]?me|redacted|insert[-_ ]|replace[-_ ]|my[-_](?:secret|token|key|password)|x{6}|\*{4}|\.\.\.|0123456789|123456789|abcdefgh|<[a-z]|\{\{|\$\{|deadbeef|(?:^|[^a-z])(?:todo|fake|dummy|sample)(?:[^a-z]|$)/i;
 /** Characters of the end of a text that have to differ: prefixes are the same in all secrets of a kind. */
 const BODY_LENGTH = 32;
 const LEAST_DISTINCT = 6;

@@ -78,7 +78,7 @@ export const providerRules: readonly SecretRule[] = [
     'telegram',
     'telegram_bot_token',
     [':aa'],
-    /(?<![A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])/g,
+    /(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])/g,
     { before: 12, after: 50 },
   ),
   patternRule(

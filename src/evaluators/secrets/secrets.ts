@@ -49,6 +49,9 @@ let scanOfAll: Scan | undefined;
 /** Kinds that other findings at the same place replace: they say less about what it is. */
 const GENERIC_KINDS = new Set(['password_assignment', 'secret_assignment', 'authorization_header']);
 
+/** Kinds whose content is read by their rules, and long enough to contain any word by chance. */
+const CHECKED_KINDS = new Set(['private_key', 'gcp_service_account', 'onepassword_token', 'jwt']);
+
 /** Finds credentials by the formats of their providers, through the rules of secretlint and some more. */
 export const secretsEvaluator: Evaluator = createDetector<SecretsConfig>({
   name: 'secrets',
@@ -84,11 +87,11 @@ function compileSecrets({ rules, ignore = [], threshold: least }: SecretsConfig)
 function scored({ kind, start, end, score }: RawFinding, secret: string): TextFinding {
   if (score !== undefined) return { kind, start, end, score };
   const base = hasChecksum(secret) ? CHECKED_SCORE : scoreOfKind(kind);
-  const share = looksLikePlaceholder(secret) ? PLACEHOLDER_SHARE : 1;
+  const share = !CHECKED_KINDS.has(kind) && looksLikePlaceholder(secret) ? PLACEHOLDER_SHARE : 1;
   return { kind, start, end, score: Math.round(base * share * 100) / 100 };
 }
 
-/** The findings without generic ones that overlap others, and without those that lie in one of at least their score. */
+/** The findings without overlaps: of two that overlap the one with the higher score remains, of generic ones the other. */
 function withoutCovered(findings: readonly TextFinding[]): TextFinding[] {
   const order = [...findings].sort((left, right) => left.start - right.start || right.end - left.end);
   const kept: TextFinding[] = [];
