@@ -4,41 +4,41 @@ import {
   PackChange,
   type PackInstallation,
   PackService,
+  type UpdatePackInstallationResponse,
 } from '@gen/enforcement/v1/pack_service_pb.js';
 import { useState } from 'react';
 import { useChange } from '../data/use-change.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
 import { numberOf } from '../ui/numbers.js';
 import { QueryState } from '../ui/states.js';
-import { Warnings } from '../ui/warnings.js';
 import { ComparedControl } from './compared-control.js';
 
 interface ComparisonProps {
   readonly installation: PackInstallation;
   readonly mayChange: boolean;
+  readonly onUpdated: (updated: UpdatePackInstallationResponse) => void;
 }
 
 /** An installation beside the pack as it is now: what an update would change, and what it would keep. */
-export function Comparison({ installation, mayChange }: ComparisonProps) {
+export function Comparison({ installation, mayChange, onUpdated }: ComparisonProps) {
   const { installationId } = installation;
   const query = useQuery(PackService.method.comparePackInstallation, { installationId }, { staleTime: 0 });
   return (
     <section aria-label="Comparison with the pack" className="stack">
       <QueryState query={query} what="the comparison">
-        {(comparison) => <Compared comparison={comparison} mayChange={mayChange} />}
+        {(comparison) => <Compared comparison={comparison} mayChange={mayChange} onUpdated={onUpdated} />}
       </QueryState>
     </section>
   );
 }
 
-interface ComparedProps {
+interface ComparedProps extends Omit<ComparisonProps, 'installation'> {
   readonly comparison: ComparePackInstallationResponse;
-  readonly mayChange: boolean;
 }
 
-function Compared({ comparison: { installation, controls }, mayChange }: ComparedProps) {
+function Compared({ comparison: { installation, controls }, mayChange, onUpdated }: ComparedProps) {
   const [overwritten, setOverwritten] = useState<ReadonlySet<string>>(new Set());
-  const update = useChange(PackService.method.updatePackInstallation);
+  const update = useChange(PackService.method.updatePackInstallation, onUpdated);
   if (installation === undefined) return null;
   const { installationId, currentVersion } = installation;
   const conflicts = controls.filter(({ change }) => change === PackChange.CONFLICT);
@@ -60,17 +60,6 @@ function Compared({ comparison: { installation, controls }, mayChange }: Compare
             ? 'There is no pack to compare with: the controls stay as they are.'
             : `The installation has the version of the pack, ${currentVersion}.`}
       </p>
-      {update.data !== undefined && (
-        <>
-          <p className="success" role="status">
-            Updated to version {update.data.installation?.version}:{' '}
-            {numberOf(update.data.updated.length, 'control')} changed
-            {update.data.kept.length > 0 && `; something of yours was kept in ${update.data.kept.join(', ')}`}
-            .
-          </p>
-          <Warnings warnings={update.data.warnings} />
-        </>
-      )}
       <ul className="pack-controls">
         {controls.map((control) => (
           <li key={control.key}>

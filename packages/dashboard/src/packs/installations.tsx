@@ -1,10 +1,14 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import type { PackInstallation } from '@gen/enforcement/v1/pack_service_pb.js';
+import type {
+  PackInstallation,
+  UpdatePackInstallationResponse,
+} from '@gen/enforcement/v1/pack_service_pb.js';
 import { type ReactNode, useState } from 'react';
 import { NameLink } from '../ui/name-link.js';
 import { numberOf } from '../ui/numbers.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
 import { TimeText } from '../ui/time-text.js';
+import { Warnings } from '../ui/warnings.js';
 import { Comparison } from './comparison.js';
 import { UninstallButton, type Uninstalled } from './uninstall-button.js';
 
@@ -18,12 +22,14 @@ interface InstallationsProps {
 export function Installations({ installations, mayChange, empty }: InstallationsProps) {
   const { get, set } = useAddressFilter();
   const [uninstalled, setUninstalled] = useState<Uninstalled | null>(null);
+  const [updated, setUpdated] = useState<UpdatePackInstallationResponse | null>(null);
   const [first] = installations;
   const compared =
     get('compare') || (installations.length === 1 && first?.updateAvailable ? `${first.installationId}` : '');
   return (
     <>
       {uninstalled !== null && <UninstalledNote uninstalled={uninstalled} />}
+      {updated !== null && <UpdatedNote updated={updated} />}
       {installations.length === 0 && empty}
       <ul className="pack-controls">
         {installations.map((installation) => (
@@ -36,6 +42,7 @@ export function Installations({ installations, mayChange, empty }: Installations
                 set('compare', isCompared ? String(installation.installationId) : 'none')
               }
               onUninstalled={setUninstalled}
+              onUpdated={setUpdated}
             />
           </li>
         ))}
@@ -50,10 +57,11 @@ interface InstallationProps {
   readonly isCompared: boolean;
   readonly onCompare: (isCompared: boolean) => void;
   readonly onUninstalled: (uninstalled: Uninstalled) => void;
+  readonly onUpdated: (updated: UpdatePackInstallationResponse) => void;
 }
 
 function Installation(props: InstallationProps) {
-  const { installation, mayChange, isCompared, onCompare, onUninstalled } = props;
+  const { installation, mayChange, isCompared, onCompare, onUninstalled, onUpdated } = props;
   const { policyId, policyName, version, currentVersion, updateAvailable, updatedAt, controls } =
     installation;
   const present = controls.filter(({ controlId }) => controlId !== undefined);
@@ -89,7 +97,21 @@ function Installation(props: InstallationProps) {
         </button>
         {mayChange && <UninstallButton installation={installation} onUninstalled={onUninstalled} />}
       </div>
-      {isCompared && <Comparison installation={installation} mayChange={mayChange} />}
+      {isCompared && <Comparison installation={installation} mayChange={mayChange} onUpdated={onUpdated} />}
+    </>
+  );
+}
+
+/** What an update has changed. It stays when the comparison, which has nothing to tell any more, is gone. */
+function UpdatedNote({ updated }: { readonly updated: UpdatePackInstallationResponse }) {
+  const { installation, kept, warnings } = updated;
+  return (
+    <>
+      <p className="success" role="status">
+        Updated to version {installation?.version}: {numberOf(updated.updated.length, 'control')} changed
+        {kept.length > 0 && `; what was changed here is kept in ${kept.join(', ')}`}.
+      </p>
+      <Warnings warnings={warnings} />
     </>
   );
 }
