@@ -1,18 +1,21 @@
 /**
  * Controls with CEL expressions against other engines with the same rules: in this process against casbin and cedar, and
- * over gRPC, one call for each step, against Cerbos, a Go service whose conditions are CEL (`support/cerbos-server.mjs`
+ * over gRPC, by one call for each step and by a stream, against one call of Cerbos, a Go service whose conditions are CEL (`support/cerbos-server.mjs`
  * says how to install it; without it that part is left out, and said so). CPU time only: of this process, or of the server.
  * Rounds alternate, ratios are medians over rounds.
  */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { Stage } from '../dist/gen/proto/enforcement/v1/control_pb.js';
-import { EvaluateRequestSchema } from '../dist/gen/proto/enforcement/v1/evaluation_service_pb.js';
+import {
+  EvaluateRequestSchema,
+  EvaluateStreamRequestSchema,
+} from '../dist/gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { createCaller } from '../scripts/demo-data/load.mjs';
 import { startServiceProcess } from '../scripts/start-service.mjs';
 import { casbinCelOf, cedarCelOf, celRules, controlOf, STEP } from './support/cel-rules.mjs';
 import { CHECK, cerbosProgram, checkMessage, startCerbos } from './support/cerbos-server.mjs';
 import { programOf, subjectOf } from './support/core-programs.mjs';
-import { unaryLoad } from './support/grpc-load.mjs';
+import { STREAMS_IN_ALL, streamLoad, unaryLoad } from './support/grpc-load.mjs';
 import { createSeries, ratesOf, rowOf } from './support/measure.mjs';
 import { report } from './support/report.mjs';
 import { metricOf } from './support/service-metrics.mjs';
@@ -25,6 +28,7 @@ const BUDGET_MS = Number(process.env.BENCH_BUDGET_MS ?? 100);
 const CALLS = Number(process.env.BENCH_CALLS ?? 6_000);
 const COUNTS = [10, 100];
 const EVALUATE = '/enforcement.v1.EvaluationService/Evaluate';
+const STREAM = `${EVALUATE}Stream`;
 /** @type {Row[]} */
 const rows = [];
 
@@ -62,33 +66,51 @@ async function startService(count) {
     stage: Stage.PRE,
     stepForm: { case: 'stepJson', value: Buffer.from(JSON.stringify(STEP)) },
   });
-  const body = toBinary(EvaluateRequestSchema, request);
-  const message = Buffer.alloc(5 + body.length);
-  message.writeUInt32BE(body.length, 1);
-  message.set(body, 5);
-  return { url, stop, message, path: EVALUATE, cpuSeconds: () => metricOf(url, 'process_cpu_seconds_total') };
+  const streamed = create(EvaluateStreamRequestSchema, { id: '1', evaluations: [request] });
+  return {
+    url,
+    stop,
+    unary: framed(toBinary(EvaluateRequestSchema, request)),
+    streamed: framed(toBinary(EvaluateStreamRequestSchema, streamed)),
+    cpuSeconds: () => metricOf(url, 'process_cpu_seconds_total'),
+  };
+}
+
+/** A message of gRPC. @param {Uint8Array} body */
+function framed(body) {
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(body.length, 1);
+  return Buffer.concat([prefix, body]);
 }
 
 /** @param {number} count @param {string} program */
 async function compareServers(count, program) {
   const service = await startService(count);
   const cerbos = await startCerbos(program, celRules(count));
-  const servers = { service, cerbos: { ...cerbos, message: checkMessage(), path: CHECK } };
+  const check = checkMessage();
+  const calls = Math.ceil(CALLS / STREAMS_IN_ALL) * STREAMS_IN_ALL;
+  const loads = {
+    unary: { server: service, load: () => unaryLoad(service.url, EVALUATE, service.unary, calls) },
+    stream: { server: service, load: () => streamLoad(service.url, STREAM, service.streamed, calls) },
+    cerbos: { server: cerbos, load: () => unaryLoad(cerbos.url, CHECK, check, calls) },
+  };
   const cpu = createSeries();
   try {
     for (let round = -1; round < ROUNDS; round += 1) {
-      for (const [name, server] of Object.entries(servers)) {
+      for (const [name, { server, load }] of Object.entries(loads)) {
         const before = await server.cpuSeconds();
-        await unaryLoad(server.url, server.path, server.message, CALLS);
+        await load();
         const used = (await server.cpuSeconds()) - before;
-        if (round >= 0) cpu.add(name, (used * 1e6) / CALLS);
+        if (round >= 0) cpu.add(name, (used * 1e6) / calls);
       }
     }
   } finally {
     await Promise.all([service.stop(), cerbos.stop()]);
   }
-  const row = `service ${count} cel controls over gRPC / cerbos ${count} rules`;
-  rows.push(rowOf(row, 'server CPU µs per step', cpu.of('service'), cpu.of('cerbos')));
+  for (const kind of ['unary', 'stream']) {
+    const row = `service ${count} cel controls over gRPC, ${kind} / cerbos ${count} rules, unary`;
+    rows.push(rowOf(row, 'server CPU µs per step', cpu.of(kind), cpu.of('cerbos')));
+  }
 }
 
 for (const count of COUNTS) await compareEngines(count);

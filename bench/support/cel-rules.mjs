@@ -42,7 +42,10 @@ export const celOf = ({ amount, domain }, input) =>
 /** @param {CelRule} rule */
 export const controlOf = (rule) => ({
   execution: 'server',
-  condition: { selector: { path: '*' }, evaluator: { name: 'cel', config: { expression: celOf(rule, 'input') } } },
+  condition: {
+    selector: { path: '*' },
+    evaluator: { name: 'cel', config: { expression: celOf(rule, 'input') } },
+  },
   action: { decision: 'deny' },
 });
 

@@ -9,9 +9,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ValueSchema } from '@bufbuild/protobuf/wkt';
-import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { fromJson, toBinary } from '@bufbuild/protobuf';
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import { celOf, STEP } from './cel-rules.mjs';
 
 /** @import { CelRule } from './cel-rules.mjs' */
@@ -110,7 +110,12 @@ export function checkMessage() {
     const entry = new BinaryWriter().uint32(tag(1)).string(name).uint32(tag(2)).bytes(encoded).finish();
     resource.uint32(tag(4)).bytes(entry);
   }
-  const checked = new BinaryWriter().uint32(tag(1)).string('pre').uint32(tag(2)).bytes(resource.finish()).finish();
+  const checked = new BinaryWriter()
+    .uint32(tag(1))
+    .string('pre')
+    .uint32(tag(2))
+    .bytes(resource.finish())
+    .finish();
   const request = new BinaryWriter().uint32(tag(3)).bytes(principal).uint32(tag(4)).bytes(checked).finish();
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(request.length, 1);

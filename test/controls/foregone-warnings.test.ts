@@ -25,6 +25,10 @@ const list = (values: readonly string[], path = 'name', more: JsonObject = {}) =
   selector: { path },
   evaluator: { name: 'list', config: { values: [...values], ...more } },
 });
+const cel = (expression: string) => ({
+  selector: { path: '*' },
+  evaluator: { name: 'cel', config: { expression } },
+});
 const NEVER = 'a^b';
 
 describe('a condition that no step can match', () => {
@@ -47,6 +51,18 @@ describe('a condition that no step can match', () => {
       { and: [regex('x'), list(['send'])] },
       { step_names: ['read'] },
       'data.condition.and[1]',
+    ],
+    [
+      'an expression that demands a name beyond the scope',
+      { and: [regex('x'), cel("name == 'send' && input.amount > 1")] },
+      { step_names: ['read'] },
+      'data.condition.and[1]',
+    ],
+    [
+      'an expression for another stage',
+      { and: [cel("stage == 'post'"), regex('x')] },
+      { stages: ['pre'] },
+      'data.condition.and[0]',
     ],
     [
       'a type beyond the scope',

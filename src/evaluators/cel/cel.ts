@@ -6,6 +6,7 @@ import { nullable, oneOf, report, text } from '../../contract/input/fields.js';
 import type { CheckCall, CompiledEvaluator, Evaluator, RequiredStepText } from '../../core/evaluator.js';
 import type { AgentReading, EvaluatorResult } from '../../core/types.js';
 import { readExpression } from './compiled-expressions.js';
+import { celDemands, celForegone } from './foregone.js';
 import { problemText } from './problem-text.js';
 import { agentReading } from './reads.js';
 import { evaluateFor, traceFor } from './step-values.js';
@@ -57,6 +58,8 @@ export const celEvaluator: Evaluator = {
   configSchema,
   configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
   warningsFor: celWarnings,
+  foregone: celForegone,
+  demands: celDemands,
   compileCost: ({ expression }) =>
     typeof expression !== 'string' || expression.length > MAX_EXPRESSION_LENGTH
       ? 0
