@@ -117,13 +117,7 @@ export class CommandReader extends SimpleCommandReader {
 
   #atEndOfCommand(): boolean {
     const code = this.peek();
-    return (
-      code === -1 ||
-      code === is.NEWLINE ||
-      code === is.SEMICOLON ||
-      code === is.AMPERSAND ||
-      code === is.CLOSE
-    );
+    return code === -1 || code === is.NEWLINE || code === is.SEMICOLON;
   }
 
   #command(): boolean {

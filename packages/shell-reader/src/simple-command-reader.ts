@@ -7,6 +7,7 @@ export const CLOSING = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', 'esa
 /** Commands whose arguments may be assignments of lists. */
 const DECLARING = new Set(['declare', 'typeset', 'local', 'export', 'readonly', 'alias', 'eval', 'let']);
 const ASSIGNED_NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]]*\])?\+?=/;
+const ENDS_WITH_NAME = /^[^=]*=$/;
 const DIGITS = /^[0-9]+$/;
 const DESCRIPTOR_VARIABLE = /^\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 const OPERATORS = ['<<<', '<<-', '<<', '<&', '<>', '<', '>>', '>&', '>|', '>', '&>>', '&>'] as const;
@@ -69,7 +70,7 @@ export abstract class SimpleCommandReader extends HereDocumentReader {
   #addWord(word: Word, words: Word[], assignments: Assignment[]): void {
     const declares = words.length > 0 && word.value.includes('=') && DECLARING.has(words[0]?.value ?? '');
     const name = words.length === 0 || declares ? this.#assignedName(word) : undefined;
-    if (name !== undefined && this.peek() === is.OPEN && word.value.endsWith('=')) this.#listValue();
+    if (name !== undefined && this.peek() === is.OPEN && ENDS_WITH_NAME.test(word.value)) this.#listValue();
     if (name === undefined || declares) words.push(word);
     else assignments.push({ name, start: word.start, end: this.pos });
   }
@@ -139,7 +140,9 @@ export abstract class SimpleCommandReader extends HereDocumentReader {
     if (operator === '<<' || operator === '<<-')
       return { operator, target: this.readDelimiter(operator), start };
     const target = this.readWord();
-    if (target.end === target.start) this.fail(`the file is missing after ${operator}`);
+    const isNext = this.#isDescriptor(target);
+    if (isNext || target.end === target.start)
+      this.fail(`the file is missing after ${operator}`, target.start);
     return { operator, target, start };
   }
 
