@@ -1,12 +1,16 @@
 import * as is from './characters.js';
-import { CLOSING, SimpleCommandReader } from './simple-command-reader.js';
+import { CLOSING } from './simple-command-reader.js';
+import { TestReader } from './test-reader.js';
 import type { Word } from './types.js';
 
 /** Words that begin a compound command. */
 const OPENING = new Set(['if', 'while', 'until', 'for', 'select', 'case', '{', '[[', 'function']);
 
+/** In `((…))`: two operands, or what looks like a flag or a path after the name of a program. */
+const MAY_BE_COMMAND = /[\w)\]}"'][ \t\n]+(?:[\w"'$`.~]|--?[A-Za-z]|\/\w)/;
+
 /** Reads the commands of a text: grammar of POSIX (2.10) with the usual extensions of bash. */
-export class CommandReader extends SimpleCommandReader {
+export class CommandReader extends TestReader {
   /** Reads the whole text. */
   readAll(): void {
     this.withOwnDocuments(() => {
@@ -142,7 +146,7 @@ export class CommandReader extends SimpleCommandReader {
     else if (opening === 'while' || opening === 'until') this.#loop(opening);
     else if (opening === 'for' || opening === 'select') this.#iteration(opening);
     else if (opening === 'case') this.#cases();
-    else if (opening === '[[') this.#test();
+    else if (opening === '[[') this.readTest();
     else {
       this.#commands('{');
       this.#expectWord('}');
@@ -156,6 +160,9 @@ export class CommandReader extends SimpleCommandReader {
     const start = this.pos;
     this.pos += 1;
     if (this.peek() === is.OPEN && this.readArithmetic()) {
+      if (MAY_BE_COMMAND.test(this.text.slice(start, this.pos))) {
+        this.fail('some shells read arithmetic here, and others commands', start);
+      }
       this.redirects();
       return true;
     }
@@ -252,26 +259,6 @@ export class CommandReader extends SimpleCommandReader {
       this.pos += 1;
       if (code === is.CLOSE) return;
       if (code !== is.PIPE) this.fail('a pattern of case is not closed', this.pos - 1);
-    }
-  }
-
-  /** `[[ … ]]`: its expansions; the expression itself runs nothing. */
-  #test(): void {
-    let open = 0;
-    for (;;) {
-      this.skipLines();
-      const code = this.peek();
-      if (code === -1) this.fail(']] is missing');
-      if (is.endsWord(code)) {
-        if (code === is.SEMICOLON) this.unexpected();
-        if (code === is.OPEN) open += 1;
-        else if (code === is.CLOSE) open -= 1;
-        if (open < 0) this.unexpected();
-        this.pos += 1;
-        continue;
-      }
-      const word = this.readWord();
-      if (word.value === ']]' && !word.quoted && open === 0) return;
     }
   }
 

@@ -189,7 +189,9 @@ export function unwrap(program: string, words: readonly Word[], from: number, to
       at += 1;
       break;
     }
-    if (value.startsWith('-') && value.length > 1) {
+    // A login shell for su, an empty environment for env.
+    if (value === '-') continue;
+    if (value.startsWith('-')) {
       const flag = readFlag(wrapper, value);
       if (flag === 'query') return null;
       if (flag === 'unknown' || word.dynamic) certain = false;
