@@ -106,7 +106,8 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       }),
     inspectExpression: withExample(
       z.object({
-        expression: text({ max: MAX_INSPECTED_LENGTH }),
+        // Messages do not tell an empty text from none.
+        expression: withDefault(text({ max: MAX_INSPECTED_LENGTH }), ''),
         cursor: nullable(integer({ min: 0, max: MAX_INSPECTED_LENGTH })),
         scope: nullable(scopeSchema),
         selector_path: nullable(selectorPath),

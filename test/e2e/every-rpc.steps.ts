@@ -274,6 +274,37 @@ export const STEPS: readonly Step[] = [
     ],
     ['refuses a cursor that can be no agent', { cursor: 'short' }, 'cursor invalid_format'],
   ]),
+  ...steps('ControlService.InspectExpression', [
+    [
+      'says what is wrong with an expression, and what may be written, with a regular key',
+      {
+        expression: "nmae == 'refund' && agent.name == 'x'",
+        cursor: 26,
+        scope: { step_names: ['registered-by-none'], stages: ['pre'] },
+        selector_path: 'input',
+      },
+      {
+        reply: {
+          problems: [{ code: 'unknown_name', start: 0, end: 4, suggestion: 'name', error: true }],
+          completions: expect.arrayContaining([expect.objectContaining({ label: 'metadata' })]),
+          replace_from: 26,
+          schemas_known: false,
+        },
+      },
+      READER_KEY,
+    ],
+    [
+      'says what an expression is and reads',
+      { expression: "name == 'refund' && agent.name == 'x'" },
+      { reply: { problems: [], result_type: 'bool', reads: ['name', 'agent.name'], replace_from: 0 } },
+    ],
+    [
+      'refuses a selector that is none',
+      { expression: 'true', selector_path: 'inputs' },
+      'selector_path value_error',
+    ],
+    ['requires a key', { expression: 'true' }, NO_KEY, null],
+  ]),
   ...steps('ControlService.ValidateControl', [
     [
       'accepts a definition and warns of an unknown evaluator, with a regular key',
