@@ -48,6 +48,21 @@ describe('a client with local controls', () => {
       ({ isSafe }) => isSafe === expected,
     );
 
+  it('evaluates expressions, but none that read metadata of the agent, which it does not know', async () => {
+    const cel = (expression: string) => ({
+      execution: 'sdk',
+      condition: { selector: {}, evaluator: { name: 'cel', config: { expression } } },
+      action: { decision: 'deny' },
+    });
+    await control('expression', cel(`agent.name == '${agent}' && input.text.contains('forbidden')`));
+    const client = open();
+    expect(await ask(client, 'forbidden')).toMatchObject({ evaluated: true, isSafe: false });
+    expect(await ask(client, 'other')).toMatchObject({ evaluated: true, isSafe: true });
+    await control('metadata', cel("agent.metadata.team == 'red'"));
+    const denied = await isSafeNow(client, 'other', false);
+    expect(denied.reason).toContain('the metadata of the agent are not known here');
+  });
+
   it.each([
     ['gRPC', () => open()],
     [

@@ -5,6 +5,7 @@
 import { Detail } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
 import type { Step } from '../../../../src/core/types.js';
+import { celEvaluator } from '../../../../src/evaluators/cel/cel.js';
 import { jsonEvaluator } from '../../../../src/evaluators/json/json.js';
 import { listEvaluator } from '../../../../src/evaluators/list/list.js';
 import { regexEvaluator } from '../../../../src/evaluators/regex/regex.js';
@@ -32,12 +33,15 @@ const MAX_STALENESS_MS = 60_000;
 
 /** The evaluators that need neither a worker nor a process. */
 const REGISTRY: EvaluatorRegistry = new Map(
-  [regexEvaluator, listEvaluator, jsonEvaluator].map((evaluator) => [evaluator.name, evaluator]),
+  [regexEvaluator, listEvaluator, jsonEvaluator, celEvaluator].map((evaluator) => [
+    evaluator.name,
+    evaluator,
+  ]),
 );
 
 /**
  * Setting `local` of a client: evaluates the controls with execution `sdk` of each agent that the client evaluates steps
- * of. Controls whose evaluator is not regex, list or json cannot be evaluated here: if they deny, the step is denied.
+ * of. Controls whose evaluator is not regex, list, json or cel cannot be evaluated here: if they deny, the step is denied.
  */
 export function localControls(options: LocalOptions = {}): LocalControls {
   const maxStalenessMs = milliseconds('maxStalenessMs', options.maxStalenessMs ?? MAX_STALENESS_MS, 1);
