@@ -65,14 +65,19 @@ export interface MapNode extends Span {
   readonly entries: readonly (readonly [key: Node, value: Node])[];
 }
 
-export type MacroName = 'all' | 'exists' | 'exists_one' | 'map' | 'filter';
+/** The last two exist with two variables only. */
+export type MacroName = 'all' | 'exists' | 'exists_one' | 'map' | 'filter' | 'transformList' | 'transformMap';
 
-/** `range.macro(variable, body)`; `map` with three arguments has a `filter` besides. */
+/**
+ * `range.macro(variable, body)`, or with two variables, of an index or key and a value; `map` with three arguments has a `filter`
+ * besides, as `transformList` and `transformMap` may.
+ */
 export interface MacroNode extends Span {
   readonly kind: 'macro';
   readonly macro: MacroName;
   readonly range: Node;
   readonly variable: string;
+  readonly second: string | null;
   readonly filter: Node | null;
   readonly body: Node;
 }

@@ -1,7 +1,7 @@
 import type { MacroNode, NameNode, Node } from './ast.js';
 import { type Checker, checkCall } from './check-calls.js';
 import { MAX_MACRO_DEPTH } from './limits.js';
-import { itemOf, memberType, quoted } from './member-types.js';
+import { itemOf, keyOf, memberType, quoted, valueTypeOf } from './member-types.js';
 import { nearest, type ProblemList } from './problem.js';
 import { ANY, BOOL } from './signatures.js';
 import { isAssignable, typeName, unionOf } from './type-relations.js';
@@ -41,10 +41,14 @@ const TYPE_VALUES = new Set([
   'uint',
 ]);
 
-interface Scope {
+/** A variable that the expression itself makes. */
+interface Local {
   readonly name: string;
-  readonly slot: number;
   readonly type: CelType;
+}
+
+interface Scope extends Local {
+  readonly slot: number;
 }
 
 /** Finds the type of every node, and what each name stands for. Problems go to the list; it does not stop at one. */
@@ -57,13 +61,14 @@ export function checkTypes(tree: Node, variables: VariableTypes, problems: Probl
   let slots = 0;
   let macros = 0;
 
-  const within = (node: Node, name: string, type: CelType, body: () => CelType): CelType => {
+  const within = (node: Node, first: Local, second: Local | null, body: () => CelType): CelType => {
     const slot = scopes.length;
-    slots = Math.max(slots, slot + 1);
     slotOf.set(node, slot);
-    scopes.push({ name, slot, type });
+    scopes.push({ ...first, slot });
+    if (second !== null) scopes.push({ ...second, slot: slot + 1 });
+    slots = Math.max(slots, scopes.length);
     const result = body();
-    scopes.pop();
+    scopes.length = slot;
     return result;
   };
 
@@ -103,14 +108,16 @@ export function checkTypes(tree: Node, variables: VariableTypes, problems: Probl
         `more than ${MAX_MACRO_DEPTH} of all, exists, map, filter are inside one another`,
       );
     }
-    const item = itemOf(range);
+    const item = node.second === null ? itemOf(range) : keyOf(range);
     if (item === null)
       problems.add('type', node.range, `${node.macro} takes a list or map, not ${typeName(range)}`);
-    const result = within(node, node.variable, item ?? ANY, () => {
-      if (node.filter !== null) demandBool(node.filter, check(node.filter), 'the condition of map');
+    const second = node.second === null ? null : { name: node.second, type: valueTypeOf(range) };
+    const result = within(node, { name: node.variable, type: item ?? ANY }, second, () => {
+      if (node.filter !== null) demandBool(node.filter, check(node.filter), `the condition of ${node.macro}`);
       const body = check(node.body);
-      if (node.macro !== 'map') demandBool(node.body, body, `the condition of ${node.macro}`);
-      if (node.macro === 'map') return { kind: 'list', item: body };
+      if (node.macro === 'map' || node.macro === 'transformList') return { kind: 'list', item: body };
+      if (node.macro === 'transformMap') return { kind: 'map', value: body };
+      demandBool(node.body, body, `the condition of ${node.macro}`);
       return node.macro === 'filter' ? { kind: 'list', item: item ?? ANY } : BOOL;
     });
     macros -= 1;
@@ -143,17 +150,17 @@ export function checkTypes(tree: Node, variables: VariableTypes, problems: Probl
       case 'list':
         return { kind: 'list', item: node.items.length === 0 ? ANY : unionOf(node.items.map(check)) };
       case 'map': {
-        const values = node.entries.map(([key, value]) => {
-          check(key);
-          return check(value);
-        });
-        return { kind: 'map', value: values.length === 0 ? ANY : unionOf(values) };
+        const keys = node.entries.map(([key]) => check(key));
+        const values = node.entries.map(([, value]) => check(value));
+        // The type of a map says nothing of its keys: they are texts, as those of JSON.
+        const hasTexts = keys.length > 0 && keys.every(({ kind }) => kind === 'string');
+        return hasTexts ? { kind: 'map', value: unionOf(values) } : ANY;
       }
       case 'macro':
         return checkMacro(node);
       case 'bind': {
         const value = check(node.value);
-        return within(node, node.variable, value, () => check(node.body));
+        return within(node, { name: node.variable, type: value }, null, () => check(node.body));
       }
     }
   };
@@ -175,5 +182,5 @@ function constantType(value: Value): CelType {
   const kind = kindOf(value);
   if (kind === 'list') return { kind, item: ANY };
   if (kind === 'map') return { kind, value: ANY };
-  return kind === 'optional' || kind === 'fault' ? ANY : { kind };
+  return kind === 'fault' ? ANY : { kind };
 }

@@ -113,11 +113,11 @@ export function compileTree(tree: Node, compilation: Compilation): Compiled {
         return as(compileMap(codes));
       case 'macro': {
         const slot = checked.slotOf.get(node) ?? 0;
-        const { macro } = node;
+        const { macro, second } = node;
         const filter = node.filter === null ? null : two;
         const body = node.filter === null ? two : three;
         const work = 1 + countNodes(node.body) + (node.filter === null ? 0 : countNodes(node.filter));
-        return as(compileMacro({ macro, range: one, slot, filter, body, work }));
+        return as(compileMacro({ macro, range: one, slot, hasTwo: second !== null, filter, body, work }));
       }
       case 'bind': {
         const slot = checked.slotOf.get(node) ?? 0;
@@ -204,6 +204,8 @@ function compileCall(name: string, isMethod: boolean, codes: readonly Code[]): C
   if (found === undefined) return () => new Fault(`there is no function ${name}`);
   const { implementations } = found;
   const isVariadic = found.signatures.some((signature) => signature.isVariadic);
+  const isKnown = isVariadic || found.signatures.some(({ params }) => params.length === codes.length);
+  if (!isKnown) return () => new Fault(`${name} does not take ${codes.length} arguments`);
   const compute = (run: Run, args: readonly Value[]): Value => {
     const [a = NONE, b = NONE, c = NONE, d = NONE] = isVariadic ? [args] : args;
     for (const implementation of implementations) {

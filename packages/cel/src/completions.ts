@@ -23,6 +23,8 @@ const MACROS: readonly Completion[] = [
   ['exists_one', 'list.exists_one(x, condition): bool', 'Whether the condition holds for one item only.'],
   ['filter', 'list.filter(x, condition): list', 'The items for which the condition holds.'],
   ['map', 'list.map(x, value): list', 'A value for each item.'],
+  ['transformList', 'map.transformList(key, value, result): list', 'A value for each member or item.'],
+  ['transformMap', 'map.transformMap(key, value, result): map', 'The keys with other values.'],
 ].map(([label = '', detail = '', documentation = '']) => ({ label, kind: 'macro', detail, documentation }));
 
 const WORDS: readonly Completion[] = [

@@ -49,10 +49,26 @@ export function areEqual(run: Run, one: Value, other: Value): boolean {
   return one instanceof Boxed && other instanceof Boxed && areEqualBoxes(one, other);
 }
 
-/** Counts reading the digits of a number that may have many. */
+/** Work of computing with an integer beyond exact doubles, whose digits are at most 309. */
+const LARGE_INTEGER_WORK = 100;
+
+/** Counts reading the digits of a number that a double does not hold. */
 export function countDigits(run: Run, value: Value): void {
-  if (value instanceof Decimal) run.spend(2 + value.toString().length);
+  if (typeof value === 'bigint' || (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)) {
+    run.spend(LARGE_INTEGER_WORK);
+  } else if (value instanceof Decimal) {
+    run.spend(LARGE_INTEGER_WORK + value.toString().length);
+  } else if (value instanceof Boxed) {
+    run.spend(BOXED_WORK);
+  }
 }
+
+/** Work of computing with an integer or double that is boxed. */
+const BOXED_WORK = 8;
+/** Work of listing a member: of an object with many, all must be listed before they can be counted. */
+const KEY_WORK = 8;
+/** Work of finding a member by its name, in an object with many. */
+const LOOKUP_WORK = 10;
 
 export function isMap(value: Value): value is CelMap | ReturnType<typeof jsonObject> {
   return value instanceof CelMap || isJsonObject(value);
@@ -66,7 +82,7 @@ function jsonObject(value: Value) {
 export function mapSize(run: Run, map: Value): number {
   if (map instanceof CelMap) return map.entries.size;
   const { length } = Object.keys(jsonObject(map));
-  run.spend(length / 2);
+  run.spend(length * KEY_WORK);
   return length;
 }
 
@@ -84,7 +100,7 @@ export function mapKeys(run: Run, map: Value): readonly Value[] {
     return [...map.entries.values()].map(([key]) => key);
   }
   const keys = Object.keys(jsonObject(map));
-  run.spend(keys.length / 2);
+  run.spend(keys.length * KEY_WORK);
   return keys;
 }
 
@@ -92,7 +108,7 @@ function areEqualMaps(run: Run, one: Value, other: Value): boolean {
   const keys = mapKeys(run, one);
   if (keys.length !== mapSize(run, other)) return false;
   for (const key of keys) {
-    run.spend(2);
+    run.spend(2 * LOOKUP_WORK);
     const normal = mapKeyOf(key) as MapKey;
     const found = mapValue(other, normal);
     if (found === undefined || !areEqual(run, mapValue(one, normal) as Value, found)) return false;
@@ -131,7 +147,7 @@ export function compareBytes({ bytes: one }: CelBytes, { bytes: other }: CelByte
 /** Negative, 0, positive; NaN with NaN; undefined for values that have no order. */
 export function compareValues(run: Run, one: Value, other: Value): number | undefined {
   if (typeof one === 'string' && typeof other === 'string') {
-    run.spend(1 + Math.min(one.length, other.length) / SHORT);
+    run.spend(1 + Math.min(one.length, other.length) / 16);
     return compareTexts(one, other);
   }
   if (isNumeric(one) && isNumeric(other)) {

@@ -110,6 +110,7 @@ function createMembership(run: Run, list: readonly Value[]): (item: Value) => bo
       run.spend(2);
       const known = list[read] as Value;
       const key = mapKeyOf(known);
+      if (typeof key === 'string') run.spend(key.length / 8);
       if (key === undefined) others.push(known);
       else keys.add(key);
     }

@@ -14,6 +14,27 @@ export function itemOf(type: CelType): CelType | null {
   return items.length === 0 ? null : unionOf(items);
 }
 
+/** The type of the index of a list, or key of a map. Null for what has none. */
+export function keyOf(type: CelType): CelType | null {
+  const keys = alternatives(type).flatMap((one): CelType[] => {
+    if (one.kind === 'any') return [ANY];
+    if (one.kind === 'list') return [{ kind: 'int' }];
+    return one.kind === 'map' || one.kind === 'object' ? [STRING] : [];
+  });
+  return keys.length === 0 ? null : unionOf(keys);
+}
+
+/** The type of the items of a list, or of the values of a map. */
+export function valueTypeOf(type: CelType): CelType {
+  const values = alternatives(type).flatMap((one): CelType[] => {
+    if (one.kind === 'list') return [one.item];
+    if (one.kind === 'map') return [one.value];
+    if (one.kind !== 'object' || one.open) return [ANY];
+    return [...one.members.values()].map((member) => member.type);
+  });
+  return unionOf(values);
+}
+
 /** The type of a member, with a problem if no object of the type has it. */
 export function memberType(
   node: Pick<SelectNode, 'field' | 'fieldSpan'>,

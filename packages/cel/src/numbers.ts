@@ -67,10 +67,16 @@ export function doubleOfValue(value: NumberValue): number {
  * is a Decimal.
  */
 export function compareNumeric(one: NumberValue, other: NumberValue): number {
-  if (typeof one === 'number' && typeof other === 'number') {
-    return one < other ? -1 : one > other ? 1 : one === other ? 0 : Number.NaN;
-  }
-  return compareNumbers(exact(one), exact(other));
+  const [left, right] = [doubleOfValue(one), doubleOfValue(other)];
+  // Rounding to doubles keeps the order: only numbers with the same double need be compared by their digits.
+  if (left < right) return -1;
+  if (left > right) return 1;
+  if (left !== right) return Number.NaN;
+  return isDouble(one) && isDouble(other) ? 0 : compareNumbers(exact(one), exact(other));
+}
+
+function isDouble(value: NumberValue): boolean {
+  return typeof value === 'number' || value instanceof CelDouble;
 }
 
 function exact(value: NumberValue): JsonNumber {
@@ -88,6 +94,10 @@ export type Arithmetic = '_+_' | '_-_' | '_*_' | '_/_' | '_%_';
  * with a double is computed as doubles: a number of JSON has no kind of its own.
  */
 export function arithmetic(operator: Arithmetic, one: NumberValue, other: NumberValue): Value | undefined {
+  if (Number.isSafeInteger(one) && Number.isSafeInteger(other)) {
+    const result = smallResult(operator, one as number, other as number);
+    if (Number.isSafeInteger(result)) return result + 0;
+  }
   if (one instanceof CelUint || other instanceof CelUint) {
     if (!(one instanceof CelUint && other instanceof CelUint)) return undefined;
     const result = integerResult(operator, one.value, other.value);
@@ -111,6 +121,22 @@ export function arithmetic(operator: Arithmetic, one: NumberValue, other: Number
       return doubleValue(left / right);
     case '_%_':
       return undefined;
+  }
+}
+
+/** The result of an operator on integers that doubles hold; beyond them, or of a division by 0, no safe integer. */
+function smallResult(operator: Arithmetic, left: number, right: number): number {
+  switch (operator) {
+    case '_+_':
+      return left + right;
+    case '_-_':
+      return left - right;
+    case '_*_':
+      return left * right;
+    case '_/_':
+      return Math.trunc(left / right);
+    case '_%_':
+      return left % right;
   }
 }
 

@@ -1,8 +1,8 @@
-import { areEqual, compareValues, isMap, mapValue } from './equality.js';
+import { areEqual, compareValues, countDigits, isMap, mapValue } from './equality.js';
 import { isIn, isList } from './list-functions.js';
 import { type Arithmetic, arithmetic, int64Of, isNumeric, negate } from './numbers.js';
 import type { Code, Run } from './run.js';
-import { durationValue, nanosOf, timestampOfNanos } from './time-text.js';
+import { durationValue, nanosOf, timeBetween, timestampOfNanos } from './time-text.js';
 import {
   CelBytes,
   CelDuration,
@@ -133,8 +133,11 @@ function sum(one: Code, other: Code): Code {
       run.makeText(left.length + right.length);
       return left + right;
     }
-    if (isNumeric(left) && isNumeric(right))
+    if (isNumeric(left) && isNumeric(right)) {
+      countDigits(run, left);
+      countDigits(run, right);
       return arithmetic('_+_', left, right) ?? noOverload('+', [left, right]);
+    }
     return joined(run, left, right) ?? noOverload('+', [left, right]);
   };
 }
@@ -167,8 +170,11 @@ function calculation(name: Arithmetic, one: Code, other: Code): Code {
     if (left instanceof Fault) return left;
     const right = other(run);
     if (right instanceof Fault) return right;
-    if (isNumeric(left) && isNumeric(right))
+    if (isNumeric(left) && isNumeric(right)) {
+      countDigits(run, left);
+      countDigits(run, right);
       return arithmetic(name, left, right) ?? noOverload(symbol, [left, right]);
+    }
     if (name === '_-_') {
       if (left instanceof CelDuration && right instanceof CelDuration)
         return durationValue(left.nanos - right.nanos);
@@ -176,7 +182,7 @@ function calculation(name: Arithmetic, one: Code, other: Code): Code {
         return timestampOfNanos(nanosOf(left) - right.nanos);
       }
       if (left instanceof CelTimestamp && right instanceof CelTimestamp) {
-        return durationValue(nanosOf(left) - nanosOf(right));
+        return timeBetween(right, left);
       }
     }
     return noOverload(symbol, [left, right]);

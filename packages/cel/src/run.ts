@@ -71,6 +71,15 @@ export class Run {
     return this.#now;
   }
 
+  get workLeft(): number {
+    return MAX_WORK - this.work;
+  }
+
+  /** What a search throws that would take more work than is left. */
+  limitExceeded(): LimitExceeded {
+    return TOO_MUCH_WORK;
+  }
+
   /** Counts work. Throws `LimitExceeded` when it is too much. */
   spend(steps: number): void {
     this.work += steps;

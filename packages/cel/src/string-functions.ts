@@ -1,7 +1,15 @@
 import { isMap, mapSize } from './equality.js';
 import { define, type FunctionDefinition } from './function-definition.js';
 import type { Run } from './run.js';
-import { codePoints, findLastText, findText, hasPairs, pointIndex, unitIndex } from './text-search.js';
+import {
+  codePoints,
+  findLastText,
+  findText,
+  hasPairs,
+  PREFIX_CHARACTERS_PER_STEP,
+  pointIndex,
+  unitIndex,
+} from './text-search.js';
 import { CelBytes, Fault, type Value } from './values.js';
 
 const OUT_OF_RANGE = new Fault('the index is out of range');
@@ -29,12 +37,12 @@ export const STRING_FUNCTIONS: readonly FunctionDefinition[] = [
   }),
   define('string.startsWith(string): bool', 'Whether the text begins with another.', (run, text, part) => {
     if (typeof text !== 'string' || typeof part !== 'string') return undefined;
-    run.spend(1 + part.length / 32);
+    run.spend(1 + part.length / PREFIX_CHARACTERS_PER_STEP);
     return text.startsWith(part);
   }),
   define('string.endsWith(string): bool', 'Whether the text ends with another.', (run, text, part) => {
     if (typeof text !== 'string' || typeof part !== 'string') return undefined;
-    run.spend(1 + part.length / 32);
+    run.spend(1 + part.length / PREFIX_CHARACTERS_PER_STEP);
     return text.endsWith(part);
   }),
   define('string.charAt(int): string', 'The character at an index; empty at the end.', (run, text, index) => {

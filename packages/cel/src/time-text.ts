@@ -10,6 +10,7 @@ const NANOS = 1_000_000_000n;
 const NO_TIMESTAMP = new Fault('the text is no timestamp of RFC 3339, such as 2030-01-31T12:00:00Z');
 const TIMESTAMP_RANGE = new Fault('the timestamp is not within the years 1 to 9999');
 const NO_DURATION = new Fault('the text is no duration, such as 1h30m or -1.5s');
+const TOO_FAR_APART = new Fault('the timestamps are more than 292 years apart');
 const DURATION_RANGE = new Fault('the duration exceeds 10,000 years');
 
 export function timestampValue(seconds: number, nanos: number): Value {
@@ -18,6 +19,12 @@ export function timestampValue(seconds: number, nanos: number): Value {
 
 export function durationValue(nanos: bigint): Value {
   return nanos > MAX_DURATION || nanos < -MAX_DURATION ? DURATION_RANGE : new CelDuration(nanos);
+}
+
+/** The duration between two timestamps, which must be less than 2^63 nanoseconds: some 292 years. */
+export function timeBetween(from: CelTimestamp, to: CelTimestamp): Value {
+  const nanos = nanosOf(to) - nanosOf(from);
+  return BigInt.asIntN(64, nanos) === nanos ? new CelDuration(nanos) : TOO_FAR_APART;
 }
 
 /** Nanoseconds since 1970. */

@@ -20,6 +20,16 @@ const MAX_UINT = 2n ** 64n - 1n;
 /** Types that are named with dots, which parse as members. */
 const DOTTED_TYPES = new Set(['google.protobuf.Timestamp', 'google.protobuf.Duration', 'net.IP', 'net.CIDR']);
 
+/** Macros with two variables, which the parser leaves as calls. */
+const TWO_VARIABLES: ReadonlyMap<string, MacroName> = new Map([
+  ['all', 'all'],
+  ['exists', 'exists'],
+  ['exists_one', 'exists_one'],
+  ['existsOne', 'exists_one'],
+  ['transformList', 'transformList'],
+  ['transformMap', 'transformMap'],
+]);
+
 /**
  * Reads the official tree (`cel.expr.Expr`) into the tree of this package: macros, which the parser expands, become nodes
  * again; chains of `&&` become one; and each node has its range in the text, of which the parser tells one place.
@@ -104,7 +114,16 @@ export function createTreeReader(
     } else body = read(need(itemsOf(need(args[1]))[0]));
     const open = at + 2;
     const span = { start: wrapped(target).start, end: token(closing(open)).end };
-    return { kind: 'macro', macro, range: target, variable: value.iterVar, filter, body, ...span };
+    return {
+      kind: 'macro',
+      macro,
+      range: target,
+      variable: value.iterVar,
+      second: null,
+      filter,
+      body,
+      ...span,
+    };
   };
 
   const readCall = (expr: Expr, name: string, target: Expr | undefined, rest: readonly Expr[]): Node => {
@@ -133,8 +152,18 @@ export function createTreeReader(
         return call(qualified, false, args, { start, end }, { start, end: nameSpan.end });
       }
       const first = read(target);
+      const start = wrapped(first).start;
+      const macro = TWO_VARIABLES.get(name);
+      const [variable, second] = rest.map(nameOf);
+      if (macro !== undefined && variable && second && rest.length > 2) {
+        const [one, other] = rest.slice(2).map(read) as [Node, Node?];
+        const [filter, body] = other === undefined ? [null, one] : [one, other];
+        if (filter === null || macro.startsWith('transform')) {
+          return { kind: 'macro', macro, range: first, variable, second, filter, body, start, end };
+        }
+      }
       const args = [first, ...rest.map(read)];
-      return call(name, true, args, { start: wrapped(first).start, end }, nameSpan);
+      return call(name, true, args, { start, end }, nameSpan);
     }
     if (name === '_&&_' || name === '_||_') {
       const terms = rest.flatMap((term) => {

@@ -65,6 +65,7 @@ export function mayBeEqual(one: CelType, other: CelType): boolean {
     if (left.kind === 'any' || right.kind === 'any' || left.kind === 'null' || right.kind === 'null')
       return true;
     if (isNumberType(left)) return isNumberType(right);
+    if (left.kind === 'list' && right.kind === 'list') return mayBeEqual(left.item, right.item);
     return isAssignable(left, right) || isAssignable(right, left);
   });
 }

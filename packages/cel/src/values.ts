@@ -30,7 +30,6 @@ export type ValueKind =
   | 'ip'
   | 'cidr'
   | 'type'
-  | 'optional'
   | 'fault';
 
 /** A value that JSON does not have. */
@@ -223,6 +222,5 @@ export const TYPE_NAMES: Readonly<Record<ValueKind, string>> = {
   ip: 'net.IP',
   cidr: 'net.CIDR',
   type: 'type',
-  optional: 'optional_type',
   fault: 'error',
 };

@@ -2,7 +2,7 @@ export { alwaysMatches } from './always-matches.js';
 export { type Automaton, createAutomaton, MAX_TABLE_CELLS } from './automaton.js';
 export { endsAtTextOnly } from './end-anchor.js';
 export { createItemMatcher, STEPS_PER_ITEM } from './item-matcher.js';
-export { UNITS_PER_STEP } from './lazy-dfa.js';
+export { SearchTooCostly, UNITS_PER_STEP } from './lazy-dfa.js';
 export {
   compilePattern,
   isTooLarge,

@@ -1,6 +1,6 @@
 import { asksForEdges, type CompiledProgram, compileProgram } from './engine.js';
 import { foldCase } from './fold-case.js';
-import { LazyDfa, SearchTooCostly } from './lazy-dfa.js';
+import { LazyDfa, SearchTooCostly, UNITS_PER_STEP } from './lazy-dfa.js';
 import { estimateCost, type PatternCost } from './pattern-cost.js';
 import { containsAny, requiredLiterals } from './required-literals.js';
 import type { SearchTexts } from './search-texts.js';
@@ -34,6 +34,9 @@ export interface StepMeter {
 /** Code units of a verbatim text search equivalent in time to one step. */
 const FOUND_UNITS_PER_STEP = 32;
 
+/** Comparisons of characters in the time of a step, in a verbatim search at its worst: each place is compared in full. */
+const COMPARISONS_PER_STEP = 21;
+
 /** A compiled pattern. Searching takes time linear in the text. */
 export interface LinearPattern {
   /**
@@ -42,6 +45,11 @@ export interface LinearPattern {
    * `meter`.
    */
   test(text: string, meter?: StepMeter): boolean;
+  /**
+   * The same with a limit of the caller's, which no search exceeds in time either: a verbatim search that might, at its worst,
+   * is left out. Throws `SearchTooCostly` beyond it.
+   */
+  testWithin(text: string, maxSteps: number, meter: StepMeter): boolean;
   /** Whether the pattern matches in any of the texts of the data. Throws and reports as `test`. */
   testAny(texts: SearchTexts, meter?: StepMeter): boolean;
   /**
@@ -157,6 +165,29 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
         return failed(error, [text]);
       } finally {
         meter?.spend?.(steps);
+      }
+    },
+    testWithin(text, maxSteps, meter) {
+      let spent = 1;
+      try {
+        let isSearched = true;
+        for (const needle of needles) {
+          const worst = (text.length * needle.length) / COMPARISONS_PER_STEP;
+          isSearched &&= spent + worst <= maxSteps / 2;
+          if (!isSearched) continue;
+          spent += worst;
+          if (!text.includes(needle)) return false;
+        }
+        if (isLiteral && isSearched) return true;
+        if (spent + text.length / UNITS_PER_STEP > maxSteps) throw new SearchTooCostly();
+        dfa ??= new LazyDfa(program);
+        try {
+          return dfa.test(text, Math.min(maxSteps - spent, MAX_SEARCH_STEPS));
+        } finally {
+          spent += dfa.steps;
+        }
+      } finally {
+        meter.spend?.(spent);
       }
     },
     testAny(texts, meter) {

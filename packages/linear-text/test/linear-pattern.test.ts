@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
+import { SearchTooCostly } from '../src/lazy-dfa.js';
 import { compilePattern, MAX_PATTERN_LENGTH } from '../src/linear-pattern.js';
 import { estimateCost } from '../src/pattern-cost.js';
 
@@ -184,4 +185,43 @@ describe('estimateCost', () => {
       return null;
     }
   }
+});
+
+describe('a search within a limit of the caller', () => {
+  const within = (pattern: string, text: string, maxSteps: number) => {
+    let spent = 0;
+    const found = compilePattern(pattern).testWithin(text, maxSteps, {
+      spend: (steps) => {
+        spent += steps;
+      },
+    });
+    return { found, spent };
+  };
+
+  it('finds what a search without one finds', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('ab', 'a+b', '^a', 'b$', 'a.b|ba', '(?i)A{2}', '[^b]{3}'),
+        fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 30 }),
+        (pattern, text) => {
+          expect(within(pattern, text, 100_000).found).toBe(compilePattern(pattern).test(text));
+        },
+      ),
+    );
+  });
+
+  it.each(['(a|b)*c', 'aaaaaaaaaaaaaaaaaaaaaaaaab', 'a{1,50}.*b.*c'])(
+    'ends beyond it, having taken no more: %s',
+    (pattern) => {
+      let spent = 0;
+      const meter = {
+        spend: (steps: number) => {
+          spent += steps;
+        },
+      };
+      const search = () => compilePattern(pattern).testWithin('a'.repeat(200_000), 1_000, meter);
+      expect(search).toThrow(SearchTooCostly);
+      expect(spent).toBeLessThan(2_000);
+    },
+  );
 });
