@@ -24,6 +24,8 @@ const unitDecoder = new TextDecoder('utf-16le', { ignoreBOM: true });
 
 const BLANK = 0x20;
 const DROPPED = 0;
+const FIRST_GREEK = 0x370;
+const BEHIND_CYRILLIC = 0x530;
 
 /** Small letters, and blanks for control characters, of ASCII. */
 const asciiFold = Uint8Array.from({ length: 128 }, (_, unit) => {
@@ -83,6 +85,7 @@ function foldUnicode(text: string): FoldedText {
   const offsets = new Int32Array(text.length + 1);
   const unseen = new UnseenRuns();
   let length = 0;
+  let hasOther = false;
   const put = (unit: number, at: number): void => {
     units[length] = unit;
     offsets[length] = at;
@@ -106,11 +109,13 @@ function foldUnicode(text: string): FoldedText {
     }
     const folded = table[unit] ?? unit;
     if (folded === DROPPED) unseen.add(unit, at, at + 1);
-    else if (folded >= 0x370 && folded < 0x530) {
-      put(latinFor(folded, units[length - 1], table[text.charCodeAt(at + 1)]), at);
-    } else put(folded, at);
+    else {
+      hasOther ||= folded >= FIRST_GREEK && folded < BEHIND_CYRILLIC;
+      put(folded, at);
+    }
   }
   offsets[length] = text.length;
+  if (hasOther) replaceLookalikes(units.subarray(0, length));
   return {
     text: unitDecoder.decode(units.subarray(0, length)),
     offsets: offsets.subarray(0, length + 1),
@@ -118,9 +123,22 @@ function foldUnicode(text: string): FoldedText {
   };
 }
 
-/** A letter that looks like a Latin one beside one, as that; any other as it is. */
-function latinFor(unit: number, before: number | undefined, behind: number | undefined): number {
-  return isLatin(before) || isLatin(behind) ? (LOOKALIKES.get(unit) ?? unit) : unit;
+/** Replaces letters that look like Latin ones in each row of these and Latin ones that has one of the latter. */
+function replaceLookalikes(units: Uint16Array): void {
+  let start = 0;
+  let isMixed = false;
+  for (let at = 0; at <= units.length; at += 1) {
+    const unit = units[at];
+    if (isLatin(unit)) isMixed = true;
+    else if (unit === undefined || !LOOKALIKES.has(unit)) {
+      for (let inRow = start; isMixed && inRow < at; inRow += 1) {
+        const own = units[inRow] ?? 0;
+        units[inRow] = LOOKALIKES.get(own) ?? own;
+      }
+      start = at + 1;
+      isMixed = false;
+    }
+  }
 }
 
 function isLatin(unit: number | undefined): boolean {

@@ -12,8 +12,7 @@ const category = field<InjectionCategory>(
     if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
     const found = CATEGORY_NAMES.find((name) => name === value);
     if (found !== undefined) return found;
-    const names = CATEGORY_NAMES.join(', ');
-    const message = `is no category${didYouMean(value, CATEGORY_NAMES)}; the categories are ${names}`;
+    const message = `must be one of: ${CATEGORY_NAMES.join(', ')}${didYouMean(value, CATEGORY_NAMES)}`;
     return refuseTyped(sink, 'literal_error', message, value);
   },
   { type: 'string', enum: [...CATEGORY_NAMES] },

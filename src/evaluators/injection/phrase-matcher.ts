@@ -39,11 +39,16 @@ function wordTable(): Uint8Array {
   return wordUnits;
 }
 
+/** Longest literal, in code units. */
+const MAX_LITERAL = 48;
+/** Ends that are kept: several literals of a word may end at the same place. */
+const KEPT = 2 * MAX_LITERAL;
+
 /**
  * Compiles rules. A text is searched for the literals of all rules in one pass. For each rule and each number of its
- * words the matcher keeps where the last sequence of so many ended: a literal that is the next word, and close enough,
- * continues it. An earlier sequence that ended further away could be continued by nothing that this one could not be. So
- * the time is linear in the text, whatever it says.
+ * words the matcher keeps where the last sequences of so many ended: a literal that is the next word continues the one
+ * that ended last before it begins, if that is close enough; those before it ended further away. A literal overlaps no
+ * more ends than it has code units, so as many are kept. So the time is linear in the text, whatever it says.
  */
 export function createPhraseMatcher(rules: readonly PhraseRule[]): PhraseMatcher {
   const words = wordTable();
@@ -62,24 +67,38 @@ export function createPhraseMatcher(rules: readonly PhraseRule[]): PhraseMatcher
     first[rule] = places;
     places += slots.length;
   });
-  const starts = new Int32Array(places);
-  const ends = new Int32Array(places);
+  const counts = new Int32Array(places);
+  const starts = new Int32Array(places * KEPT);
+  const ends = new Int32Array(places * KEPT);
+
+  /** The index of the last sequence of a place that ended at `from` or before; -1 if there is none. */
+  const lastBefore = (place: number, from: number): number => {
+    const count = counts[place] ?? 0;
+    for (let back = 1; back <= Math.min(count, KEPT); back += 1) {
+      const index = place * KEPT + ((count - back) % KEPT);
+      if ((ends[index] ?? 0) <= from) return index;
+    }
+    return -1;
+  };
 
   return (text, found) => {
-    ends.fill(-1);
+    counts.fill(0);
     let seen = 0;
     const reach = ({ rule: index, slot }: Place, from: number, end: number): void => {
       const rule = rules[index];
       if (rule === undefined) return;
-      const at = (first[index] ?? 0) + slot;
+      const place = (first[index] ?? 0) + slot;
       let start = from;
       if (slot > 0) {
-        const last = ends[at - 1] ?? -1;
-        if (last < 0 || from < last || from - last > rule.gap) return;
-        start = starts[at - 1] ?? from;
+        const last = lastBefore(place - 1, from);
+        if (last < 0 || from - (ends[last] ?? 0) > rule.gap) return;
+        start = starts[last] ?? from;
       }
-      starts[at] = start;
-      ends[at] = end;
+      const count = counts[place] ?? 0;
+      const kept = place * KEPT + (count % KEPT);
+      starts[kept] = start;
+      ends[kept] = end;
+      counts[place] = count + 1;
       if (slot === rule.slots.length - 1) found({ rule, start, end });
     };
     walk(text, (node, end) => {
@@ -107,7 +126,9 @@ function readLiterals(rules: readonly PhraseRule[], isWord: (unit: number) => bo
       for (const written of new Set(slots[slot])) {
         const isStem = written.endsWith('*') && written.length > 1;
         const { text } = foldText(isStem ? written.slice(0, -1) : written);
-        if (text === '') throw new Error(`the rule ${id} has an empty literal`);
+        if (text === '' || text.length > MAX_LITERAL) {
+          throw new Error(`the rule ${id} has a literal of ${text.length} characters`);
+        }
         const key = text;
         const literal = literals.get(key) ?? {
           places: [],

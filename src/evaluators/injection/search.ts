@@ -7,6 +7,7 @@ import { hiddenRules, scoreOfUnseen } from './hidden-rules.js';
 import { languageRules } from './language-rules.js';
 import { markerRules } from './marker-rules.js';
 import { createPhraseMatcher, type PhraseMatcher } from './phrase-matcher.js';
+import type { PhraseRule } from './phrase-rule.js';
 import { combineScores, type Signal } from './scores.js';
 
 /** Most matches of a text; a detector reports fewer. */
@@ -27,12 +28,20 @@ export interface InjectionSearch {
   readonly work: number;
 }
 
+/** All rules, of all categories. */
+export const INJECTION_RULES: readonly PhraseRule[] = [
+  ...englishRules,
+  ...languageRules,
+  ...markerRules,
+  ...hiddenRules,
+];
+
 let matcherOfAll: PhraseMatcher | undefined;
 
 /** Searches a text by the rules of the chosen categories. The rules are compiled once. */
 export function searchInjection(text: string, chosen: ReadonlySet<InjectionCategory>): InjectionSearch {
   const folded = foldText(text);
-  const { signals, work } = phrases(folded, chosen);
+  const { signals, work } = phrases(text, folded, chosen);
   if (chosen.has('hidden_text')) signals.push(...unseen(text, folded));
   if (chosen.has('exfiltration')) {
     for (const { start, end, score } of dataImages(text)) {
@@ -44,10 +53,11 @@ export function searchInjection(text: string, chosen: ReadonlySet<InjectionCateg
 }
 
 function phrases(
+  original: string,
   folded: FoldedText,
   chosen: ReadonlySet<InjectionCategory>,
 ): { signals: Signal[]; work: number } {
-  matcherOfAll ??= createPhraseMatcher([...englishRules, ...languageRules, ...markerRules, ...hiddenRules]);
+  matcherOfAll ??= createPhraseMatcher(INJECTION_RULES);
   const { text, offsets } = folded;
   const signals: Signal[] = [];
   let work = 0;
@@ -58,11 +68,18 @@ function phrases(
       score *= shareInContext(text, start, end);
       work += 50;
     }
-    const [from, to] = offsets === null ? [start, end] : [offsets[start] ?? 0, (offsets[end - 1] ?? 0) + 1];
+    const [from, to] =
+      offsets === null
+        ? [start, end]
+        : [offsets[start] ?? 0, endOfCharacter(original, offsets[end - 1] ?? 0)];
     if (isInterrupted(folded, from, to)) score = Math.max(score, INTERRUPTED_SCORE);
     signals.push({ kind: rule.category, rule: rule.id, start: from, end: to, score });
   });
   return { signals, work };
+}
+
+function endOfCharacter(text: string, at: number): number {
+  return at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 }
 
 /** Whether characters that are not seen lie inside a phrase. */
@@ -117,6 +134,6 @@ const DECODED_CATEGORIES = new Set<InjectionCategory>([
 
 /** The highest score of a text that was carried in another one; nothing is decoded in it. */
 function scoreOf(text: string): number {
-  const { signals } = phrases(foldText(text), DECODED_CATEGORIES);
+  const { signals } = phrases(text, foldText(text), DECODED_CATEGORIES);
   return combineScores(signals).reduce((most, { score }) => Math.max(most, score), 0);
 }

@@ -182,6 +182,13 @@ const USES: readonly (readonly [rule: string, use: Use])[] = [
   ['figma', { anchors: ['figd_'], after: 220, kinds: { FIGMA_PERSONAL_ACCESS_TOKEN: 'figma_token' } }],
 ];
 
+/** Rules of secretlint that are not run, by the reasons above. */
+export const UNUSED_LINT_RULES: readonly string[] = ['filter-comments', 'sendgrid'];
+
+/** The names of all rules of secretlint that are installed. */
+export const installedLintRules = (): readonly string[] =>
+  (presetRules as unknown as readonly LintRule[]).map(({ meta }) => meta.id.slice(ID_PREFIX.length));
+
 function ruleNamed(name: string): LintRule {
   // Typed by a package that is not installed.
   const all = presetRules as unknown as readonly LintRule[];

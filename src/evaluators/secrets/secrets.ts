@@ -24,7 +24,7 @@ const ruleId = field<string>(
   (value, sink) => {
     if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
     if (SECRET_RULE_IDS.includes(value)) return value;
-    const message = `is no rule${didYouMean(value, SECRET_RULE_IDS)}; the rules are ${SECRET_RULE_IDS.join(', ')}`;
+    const message = `must be one of: ${SECRET_RULE_IDS.join(', ')}${didYouMean(value, SECRET_RULE_IDS)}`;
     return refuseTyped(sink, 'literal_error', message, value);
   },
   { type: 'string', enum: [...SECRET_RULE_IDS] },
