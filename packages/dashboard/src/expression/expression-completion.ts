@@ -13,6 +13,10 @@ const KINDS: Readonly<Record<string, string>> = {
   macro: 'function',
   keyword: 'keyword',
 };
+/** Characters before the cursor that are looked at. */
+const MAX_WORD = 100;
+/** A name, or a member of something, that someone has begun to write; no number. */
+const BEGUN = /(?:^|[^A-Za-z0-9_.])[A-Za-z_][A-Za-z0-9_]*$|[A-Za-z_)\]][A-Za-z0-9_]*\.[A-Za-z0-9_]*$/;
 /** What goes on being written while the same proposals count. */
 const WORD = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -22,7 +26,7 @@ export async function completionsFor(
   { scope, selectorPath }: ExpressionPlace,
 ): Promise<CompletionResult | null> {
   const text = state.doc.toString();
-  if (!explicit && !/[A-Za-z0-9_.]/.test(text[pos - 1] ?? '')) return null;
+  if (!explicit && !BEGUN.test(text.slice(Math.max(0, pos - MAX_WORD), pos))) return null;
   try {
     const { completions, replaceFrom } = await controls.inspectExpression({
       expression: text,

@@ -24,6 +24,8 @@ export function expressionExtensions(placeOf: () => ExpressionPlace): Extension 
     autocompletion({
       override: [(context) => completionsFor(context, placeOf())],
       icons: false,
+      // All of them fit into the list: one that scrolls would need the focus, which stays in the text.
+      maxRenderedOptions: 10,
       activateOnTypingDelay: 150,
     }),
     // Panes cut off what leaves them.
