@@ -93,7 +93,11 @@ export function packWorld(database: Database, strict = false) {
   };
   const mutate = createMutator({ database, now, onCommit: () => undefined });
   const options = { catalogue, mutate, registry, strict, now };
-  const reviewer = createReviewer({ registry, registrationNotes: async () => ({ notes: [], refused: [] }), strict });
+  const reviewer = createReviewer({
+    registry,
+    registrationNotes: async () => ({ notes: [], refused: [] }),
+    strict,
+  });
   const parts = { database, mutate, registry, now };
   return {
     offer: (...packs: readonly ListedPack[]) => {
