@@ -1,4 +1,5 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import { labelText } from '../agents/agent-labels.js';
 import { DEFAULT_NAMESPACE } from '../contract/call/namespace.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -8,6 +9,7 @@ import {
   agentRecord,
   bindingRecord,
   controlRecord,
+  installationRecord,
   keyRecord,
   type NamespaceRecord,
   namespaceRecord,
@@ -42,6 +44,10 @@ export async function* exportedParts(
   }
   for await (const rows of pages(read, SMALL_ROWS, bindings(name))) {
     yield rows.map((row) => ({ kind: 'control_binding', record: bindingRecord(row) }));
+  }
+  for await (const rows of pages(read, LARGE_ROWS, installations(name))) {
+    const installed = await installedOf(read, rows);
+    yield rows.map((row) => ({ kind: 'pack_installation', record: installationRecord(row, installed) }));
   }
   for await (const rows of pages(read, SMALL_ROWS, keys(name))) {
     yield rows.map((row) => ({ kind: 'key', record: keyRecord(row) }));
@@ -105,6 +111,12 @@ function bindings(name: string): PageQuery {
     FROM "control_bindings" WHERE "namespace" = ${name} AND "id" > ${after} ORDER BY "id" LIMIT ${limit}`;
 }
 
+function installations(name: string): PageQuery {
+  return (after, limit) => Prisma.sql`
+    SELECT "id", "pack", "version", "policy_id", "installed_at_ms", "updated_at_ms"
+    FROM "pack_installations" WHERE "namespace" = ${name} AND "id" > ${after} ORDER BY "id" LIMIT ${limit}`;
+}
+
 function keys(name: string): PageQuery {
   return (after, limit) => Prisma.sql`
     SELECT "id", "name", "prefix", "hash", "owner", "role", "scopes", "namespace", "agents", "created_at_ms",
@@ -142,6 +154,20 @@ async function labelsOf(read: BulkReader, rows: Rows): Promise<ReadonlyMap<numbe
     labels.set(Number(policy), [...(labels.get(Number(policy)) ?? []), text]);
   }
   return labels;
+}
+
+async function installedOf(read: BulkReader, rows: Rows): Promise<ReadonlyMap<number, JsonObject[]>> {
+  const found = await read(Prisma.sql`
+    SELECT k."installation_id", k."key", c."id" FROM "pack_controls" k
+    LEFT JOIN "controls" c ON c."id" = k."control_id" AND c."deleted_at_ms" IS NULL
+    WHERE k."installation_id" IN (${idsOf(rows)}) ORDER BY k."installation_id", k."key"`);
+  const installed = new Map<number, JsonObject[]>();
+  for (const [installation, key, control] of found) {
+    const id = Number(installation);
+    const controlId = control === null || control === undefined ? null : Number(control);
+    installed.set(id, [...(installed.get(id) ?? []), { key: String(key), control_id: controlId }]);
+  }
+  return installed;
 }
 
 function idsOf(rows: Rows): Prisma.Sql {

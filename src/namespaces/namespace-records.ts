@@ -10,7 +10,14 @@ const FINGERPRINT_DIGITS = 12;
 
 /** One record of an exported namespace: as the JSON routes print what it is about. */
 export interface NamespaceRecord {
-  readonly kind: 'namespace' | 'agent' | 'control' | 'policy' | 'control_binding' | 'key';
+  readonly kind:
+    | 'namespace'
+    | 'agent'
+    | 'control'
+    | 'policy'
+    | 'control_binding'
+    | 'pack_installation'
+    | 'key';
   readonly record: JsonObject;
 }
 
@@ -89,6 +96,22 @@ export function bindingRecord(row: BulkRow): JsonObject {
     enabled: isTrue(enabled),
     created_at: timeOrNull(createdAtMs),
     updated_at: timeOrNull(updatedAtMs),
+  };
+}
+
+/** With the control of each key, null where there is none. */
+export function installationRecord(
+  [id, pack, version, policyId, installedAtMs, updatedAtMs]: BulkRow,
+  controls: ReadonlyMap<number, JsonObject[]>,
+): JsonObject {
+  return {
+    installation_id: Number(id),
+    pack_name: String(pack),
+    version: String(version),
+    policy_id: Number(policyId),
+    installed_at: timeOrNull(installedAtMs),
+    updated_at: timeOrNull(updatedAtMs),
+    controls: controls.get(Number(id)) ?? [],
   };
 }
 

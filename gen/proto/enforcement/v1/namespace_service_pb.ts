@@ -297,7 +297,7 @@ export const ExportNamespaceRequestSchema: GenMessage<ExportNamespaceRequest> = 
  */
 export type ExportNamespaceResponse = Message<"enforcement.v1.ExportNamespaceResponse"> & {
   /**
-   * Kind of the record: "namespace", "agent", "control", "policy", "control_binding" or "key". The first record is the
+   * Kind of the record: "namespace", "agent", "control", "policy", "control_binding", "pack_installation" or "key". The first record is the
    * namespace.
    *
    * @generated from field: string kind = 1;

@@ -6,7 +6,7 @@ import type { QueryMember } from '../ui/query-bar/query-member.js';
 const client = createClient(AuditService, transport);
 /** Entries of which actors are suggested. */
 const LATEST = 100;
-const RESOURCES = ['agent', 'control', 'policy', 'control_binding', 'key', 'namespace', 'database'];
+const RESOURCES = ['agent', 'control', 'policy', 'control_binding', 'pack', 'key', 'namespace', 'database'];
 const ACTIONS = [
   ...['create', 'update', 'delete', 'add_control', 'remove_control', 'add_policy', 'remove_policy'].map(
     (verb) => `agent.${verb}`,
@@ -24,6 +24,7 @@ const ACTIONS = [
     'remove_agents',
   ].map((verb) => `policy.${verb}`),
   ...['create', 'update', 'delete'].map((verb) => `control_binding.${verb}`),
+  ...['install', 'update', 'uninstall'].map((verb) => `pack.${verb}`),
   ...['create', 'rotate', 'revoke'].map((verb) => `key.${verb}`),
   ...['create', 'update', 'delete'].map((verb) => `namespace.${verb}`),
   ...['advance_revision', 'prune_audit', 'prune_events', 'rebuild_statistics'].map(
