@@ -19,7 +19,13 @@ const SHARES = [1 / 8, 1 / 4, 1 / 2, 1];
 const MEGABYTE = 1_000_000;
 
 /** The configurations of detectors, by their names. @type {Readonly<Record<string, object>>} */
-const CONFIGS = { secrets: {}, injection: {} };
+const CONFIGS = {
+  secrets: {},
+  pii: {},
+  injection: {},
+  url: { allow_hosts: ['*.shop.example'] },
+  shell: { deny_programs: ['rm', 'curl'] },
+};
 
 /** @type {CheckCall} */
 const CALL = {
