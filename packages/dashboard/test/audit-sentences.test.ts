@@ -52,6 +52,19 @@ describe('the sentence of an entry of the audit log', () => {
     ).toBe('key 9e72 deleted the control “payments”');
   });
 
+  it('says where a pack was installed, updated and uninstalled', () => {
+    const state = { pack: 'payments', version: '1.1.0', policy_id: 3, policy_name: 'guarded' };
+    expect(sentence('pack.install', { after: state })).toBe(
+      'alice (platform) installed the pack “payments” in the policy “guarded”',
+    );
+    expect(sentence('pack.update', { before: { ...state, version: '1.0.0' }, after: state })).toBe(
+      'alice (platform) updated the pack “payments” in the policy “guarded” to version “1.1.0”',
+    );
+    expect(sentence('pack.uninstall', { before: state })).toBe(
+      'alice (platform) uninstalled the pack “payments” from the policy “guarded”',
+    );
+  });
+
   it('says what a change of a control or policy did', () => {
     const state = (data: object, name = 'payments') => ({ version: 1, name, data });
     expect(

@@ -76,9 +76,16 @@ const SENTENCES: Readonly<Record<string, (change: Change) => readonly SentencePa
   ],
   'policy.add_agents': ({ resource, after }) => ['added ', ...agents(after), ' to ', ...resource],
   'policy.remove_agents': ({ resource, before }) => ['removed ', ...agents(before), ' from ', ...resource],
-  'pack.install': ({ resource }) => ['installed ', ...resource],
-  'pack.update': ({ resource }) => ['updated ', ...resource],
-  'pack.uninstall': ({ resource }) => ['uninstalled ', ...resource],
+  'pack.install': ({ resource, after }) => ['installed ', ...resource, ' in ', ...policyOf(after)],
+  'pack.update': ({ resource, after }) => [
+    'updated ',
+    ...resource,
+    ' in ',
+    ...policyOf(after),
+    ' to version ',
+    named(after.version),
+  ],
+  'pack.uninstall': ({ resource, before }) => ['uninstalled ', ...resource, ' from ', ...policyOf(before)],
   'control_binding.create': (change) => ['bound ', ...bound(change.after)],
   'control_binding.update': ({ after }) => [
     after.enabled === false ? 'switched off the binding of ' : 'switched on the binding of ',
@@ -96,6 +103,10 @@ const SENTENCES: Readonly<Record<string, (change: Change) => readonly SentencePa
   'database.rebuild_statistics': () => ['counted the statistics of events again'],
   'database.prune_audit': () => ['deleted old entries of this log'],
 };
+
+function policyOf({ policy_name }: State): readonly SentencePart[] {
+  return ['the policy ', named(policy_name)];
+}
 
 /** What an entry says in a sentence, for example `alice (platform) added 60 agents to the policy “payments”`. */
 export function entrySentence(entry: AuditEntry): readonly SentencePart[] {

@@ -13,7 +13,11 @@ export function resourceText({ resource, resourceId, resourceName }: AuditEntry)
 }
 
 /** Address of the page of what was changed; undefined if it has none. */
-export function resourceAddress({ resource, resourceId }: AuditEntry): string | undefined {
+export function resourceAddress({ resource, resourceId, resourceName }: AuditEntry): string | undefined {
+  // Entries about packs have the id of the installation, which has no page of its own.
+  if (resource === 'pack' && resourceName !== undefined) {
+    return `/packs/${encodeURIComponent(resourceName)}?tab=installations`;
+  }
   const page = { agent: 'agents', control: 'controls', policy: 'policies', key: 'keys' }[resource];
   return page === undefined || resourceId === undefined
     ? undefined
