@@ -29,6 +29,7 @@ const CONTENTS = [
   'prisma/sqlite/migrations',
   'prisma/postgresql/migrations',
   'packages/dashboard/dist',
+  'packages/evaluator-onnx/dist',
   'packages/evaluator-vendor-model/dist',
 ];
 /** For compilers and debuggers only. */

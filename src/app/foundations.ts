@@ -89,7 +89,12 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
       workers: config.evaluators.workers,
       log,
     },
-    optional: { apiKey: config.evaluators.vendorApiKey, apiUrl: config.evaluators.vendorApiUrl, log },
+    optional: {
+      apiKey: config.evaluators.vendorApiKey,
+      apiUrl: config.evaluators.vendorApiUrl,
+      onnxModels: config.evaluators.onnxModels,
+      log,
+    },
   });
   closers.add(() => evaluators.close());
   const metrics = createMetrics(config.metricsPrefix);

@@ -4,6 +4,7 @@ import {
   inMs,
   integerIn,
   LIST,
+  listWhere,
   numberIn,
   secret,
   TEXT,
@@ -68,6 +69,17 @@ export const EVALUATORS = {
       null,
       textLike(/^https?:\/\/\S+$/, 'an http or https URL', 'https://models.example.com'),
     ).help('Endpoint of the external model evaluator; it is asked at /v1/score below this address.'),
+    onnxModels: setting(
+      'SERVICE_ONNX_MODELS',
+      '',
+      listWhere(
+        (entry) => /^[A-Za-z0-9_.-]+=.+$/.test(entry),
+        'NAME=FOLDER, separated by commas',
+        'injection=/models/injection',
+      ),
+    ).help(
+      'Models of the evaluator onnx, separated by commas, as NAME=FOLDER: folders with model.onnx, tokenizer.json and config.json.',
+    ),
   },
 };
 

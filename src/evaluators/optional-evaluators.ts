@@ -4,12 +4,17 @@ import type { CompiledEvaluator, Evaluator } from '../core/evaluator.js';
 import { type ConfigProblem, configSchemaOf } from './config/config-members.js';
 
 /** Packages that register an evaluator when installed. */
-const PACKAGES = ['@control-enforcement/evaluator-vendor-model'] as const;
+const PACKAGES = [
+  '@control-enforcement/evaluator-vendor-model',
+  '@control-enforcement/evaluator-onnx',
+] as const;
 
 /** Options passed to such a package. */
 export interface OptionalEvaluatorOptions {
   readonly apiKey: string | null;
   readonly apiUrl: string | null;
+  /** Models of the evaluator `onnx`, as NAME=FOLDER. */
+  readonly onnxModels: readonly string[];
   readonly log: { warn(facts: object, message: string): void };
 }
 
@@ -26,6 +31,7 @@ export interface PackagedEvaluator
     | 'unavailable'
     | 'configJsonSchema'
     | 'status'
+    | 'close'
   > {
   problemsOf(config: JsonObject): readonly ConfigProblem[];
   compile(config: JsonObject): CompiledEvaluator;

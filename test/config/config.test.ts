@@ -838,6 +838,15 @@ const CASES: Record<SettingName, Case> = {
     accepts: [['https://models.example/x', 'https://models.example/x']],
     refuses: ['models.example', 'ftp://models.example', 'https://a b'],
   },
+  SERVICE_ONNX_MODELS: {
+    value: (config) => config.evaluators.onnxModels,
+    fallback: [],
+    accepts: [
+      ['a=/m/a', ['a=/m/a']],
+      ['a=/m/a, b-2=./b', ['a=/m/a', 'b-2=./b']],
+    ],
+    refuses: ['a', 'a=', '=/m', 'a b=/m'],
+  },
   SERVICE_OBSERVABILITY_ENABLED: {
     aliases: ['OBSERVABILITY_ENABLED'],
     value: (config) => config.observability.enabled,

@@ -15,9 +15,13 @@ export default async function setup(): Promise<() => Promise<void>> {
   // The tests of events need neither, and run beside others that do.
   if (CLICKHOUSE_URL === undefined) {
     const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-    const project = path.join(ROOT, 'packages', 'evaluator-vendor-model');
+    const projects = ['evaluator-vendor-model', 'evaluator-onnx'].map((name) =>
+      path.join(ROOT, 'packages', name),
+    );
     await Promise.all([
-      promisify(execFile)(process.execPath, [compiler, '-p', project, '--noCheck']),
+      ...projects.map((project) =>
+        promisify(execFile)(process.execPath, [compiler, '-p', project, '--noCheck']),
+      ),
       promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts', 'build-dashboard.mjs')]),
     ]);
   }

@@ -103,7 +103,7 @@ describe('an evaluator that cannot be used', () => {
       loadEvaluators({
         modules,
         custom: customOptions({ directory: folder }),
-        optional: { apiKey: null, apiUrl: null, log: { warn: () => undefined } },
+        optional: { apiKey: null, apiUrl: null, onnxModels: [], log: { warn: () => undefined } },
       });
     await expect(start(['./regex.mjs'])).rejects.toThrow(
       'SERVICE_EVALUATORS: the service has an evaluator named regex already',

@@ -23,7 +23,7 @@ export function vendorModel({ apiUrl, apiKey = 'secret-key', limits = {} }: Vend
   const quick = { ...DEFAULT_LIMITS, retryDelayMs: 5, ...limits };
   const evaluator = evaluatorOf(
     { createEvaluator: (options) => createEvaluator(options, quick) },
-    { apiKey, apiUrl, log },
+    { apiKey, apiUrl, onnxModels: [], log },
   );
   return {
     evaluator,
