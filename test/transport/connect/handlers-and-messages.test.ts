@@ -28,12 +28,12 @@ import { ANONYMOUS } from '../../../src/contract/call/handler.js';
 import { roleTable } from '../../../src/contract/call/scopes.js';
 import { inputItems, parseInput } from '../../../src/contract/input/parse-input.js';
 import { createControlClone } from '../../../src/controls/control-clone.js';
-import { createExpressionInspector } from '../../../src/controls/expression-handler.js';
 import { controlHandlers } from '../../../src/controls/control-handlers.js';
 import { createReviewer } from '../../../src/controls/control-review.js';
 import { createControlService } from '../../../src/controls/control-service.js';
 import { createControlUsers } from '../../../src/controls/control-users.js';
 import { createControlVersions } from '../../../src/controls/control-versions.js';
+import { createExpressionInspector } from '../../../src/controls/expression-handler.js';
 import { templateHandlers } from '../../../src/controls/template-handlers.js';
 import type { EvaluatorRegistry } from '../../../src/core/evaluator.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
@@ -52,8 +52,11 @@ import { createKeys } from '../../../src/keys/keys.js';
 import { NamespaceRegistry } from '../../../src/namespaces/namespace-registry.js';
 import { createNamespaceStore } from '../../../src/namespaces/namespace-store.js';
 import { createNamespaces } from '../../../src/namespaces/namespaces.js';
+import { openPackCatalogue } from '../../../src/packs/catalogue.js';
+import { createPacks } from '../../../src/packs/packs.js';
 import { createPolicies } from '../../../src/policies/policies.js';
 import { createProblems } from '../../../src/problems/problems.js';
+import { inPackage } from '../../../src/process/package-root.js';
 import { createRuntimeTokens } from '../../../src/runtime-tokens/runtime-tokens.js';
 import { createTokenCodec } from '../../../src/runtime-tokens/token-codec.js';
 import { createServerInfo, type ServerState } from '../../../src/server-info/server-info.js';
@@ -131,6 +134,22 @@ beforeAll(async () => {
     ...createBindings(options),
     ...evaluatorHandlers(evaluators),
     ...templateHandlers(evaluators, reviewer, database.client),
+    ...createPacks({
+      ...options,
+      catalogue: await openPackCatalogue({
+        builtIn: inPackage('packs'),
+        folders: [inPackage('test/fixtures/packs')],
+        registry: evaluators,
+      }),
+      search: store.search,
+      trial: {
+        library: createControlLibrary({ registry: evaluators, keepEvaluators: 10 }),
+        stepSchemas: options.stepSchemas,
+        newExecutionId: () => 'execution',
+        now: options.now,
+        clock: options.now,
+      },
+    }),
     ...createPolicies({ ...options, catchUpLabels: async () => {} }),
     ...createServerInfo({
       version: '1.2.3',
