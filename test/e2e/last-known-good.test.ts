@@ -77,6 +77,36 @@ describe.each(DATABASE_KINDS)('a start without a reachable database, %s', (kind)
     return () => database.drop();
   });
 
+  it('evaluates expressions that read metadata of the agent', async () => {
+    const first = await run(database.environment);
+    const seed = seeder(first.call);
+    await seed.agent(AGENT, { agent: { agent_name: AGENT, agent_metadata: { team: 'red' } } });
+    const evaluator = (team: string) => ({
+      name: 'cel',
+      config: { expression: `agent.metadata.team == '${team}' && input.contains('bad')` },
+    });
+    let last: RestReply | undefined;
+    for (const team of ['red', 'blue']) {
+      const condition = { selector: {}, evaluator: evaluator(team) };
+      const id = await seed.control(`team-${team}`, denyWord('', { condition }));
+      last = await first.call('POST', `/api/v1/agents/${AGENT}/controls/${id}`);
+    }
+    await kept(database.file, revisionOf(last as RestReply));
+    await kill(first.service);
+    await database.takeAway();
+    const { call } = await run(database.environment);
+    const verdict = async (input: string) => {
+      const { body } = await evaluate(call, AGENT, input);
+      return [
+        body.is_safe,
+        body.errors,
+        body.matches.map((one: { control_name: string }) => one.control_name),
+      ];
+    };
+    expect(await verdict('bad')).toEqual([false, [], ['team-red']]);
+    expect(await verdict('good')).toEqual([true, [], []]);
+  });
+
   it('evaluates over every protocol, reports by what, refuses the rest, and recovers afterwards', async () => {
     const { control, revision } = await seeded(database);
     await database.takeAway();
