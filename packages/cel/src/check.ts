@@ -134,8 +134,10 @@ export function checkTypes(tree: Node, variables: VariableTypes, problems: Probl
         return constantType(node.value);
       case 'name':
         return checkName(node);
-      case 'select':
-        return memberType(node, check(node.operand), problems);
+      case 'select': {
+        const type = memberType(node, check(node.operand), problems);
+        return node.test ? BOOL : type;
+      }
       case 'call':
         return checkCall(checker, node);
       case 'and':

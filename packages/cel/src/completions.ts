@@ -78,7 +78,9 @@ function afterDot(text: string, tokens: readonly Token[], variables: VariableTyp
 
 /** The type of an operand; null if it is none. */
 function typeOf(text: string, variables: VariableTypes): CelType | null {
-  return analyse(text, variables).checked?.type ?? null;
+  const { checked, problems } = analyse(text, variables);
+  // The result of an operand is no bool; but what does not exist has no members either.
+  return problems.some(({ code }) => code.startsWith('unknown_')) ? null : (checked?.type ?? null);
 }
 
 /** Index of the token at which the operand begins that ends at `index`. */

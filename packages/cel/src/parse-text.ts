@@ -26,7 +26,8 @@ export function parseExpression(text: string): Parsed {
   if (list.problems.length === 0) findMisplaced(tokens, text.length, list);
   if (list.problems.length > 0) return { ...failed, problems: list.problems };
   try {
-    const { expr, sourceInfo } = parse(text);
+    // The parser knows no comment that ends with the text.
+    const { expr, sourceInfo } = parse(`${text}\n`);
     if (expr === undefined) throw new Error('the expression is empty');
     const tree = createTreeReader(tokens, sourceInfo?.positions ?? {}, list).read(expr);
     return { tree: list.problems.length > 0 ? null : tree, tokens, problems: list.problems };

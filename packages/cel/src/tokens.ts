@@ -112,6 +112,7 @@ const FOREIGN_WORDS: Readonly<Record<string, string>> = {
   OR: '||',
   NOT: '!',
 };
+const OPERAND_STARTS = new Set(['!', '-', '(', '[']);
 const UNKNOWN_SIGNS = new Set(['`', '@', '#', '$', ';', '~', '^', '\\']);
 
 function findForeignSigns(tokens: readonly Token[], problems: ProblemList): void {
@@ -119,7 +120,7 @@ function findForeignSigns(tokens: readonly Token[], problems: ProblemList): void
     if (token.kind === 'name') {
       const operator = Object.hasOwn(FOREIGN_WORDS, token.text) ? FOREIGN_WORDS[token.text] : undefined;
       const next = tokens[index + 1];
-      const isOperand = next !== undefined && (next.kind !== 'sign' || next.text === '!');
+      const isOperand = next !== undefined && (next.kind !== 'sign' || OPERAND_STARTS.has(next.text));
       if (operator === undefined || !isOperand || tokens[index - 1]?.text === '.') return;
       problems.add('syntax', token, `CEL writes ${operator} for ${token.text}`, operator);
     } else if (token.kind === 'sign') {
