@@ -13,12 +13,13 @@ const NOTHING: ShellVisitor = {
 };
 
 /**
- * Why the reader may accept what `bash -n` refuses. Neither lets a command run that the reader does not see: bash refuses
- * the text as a whole.
+ * Why the reader may accept what `bash -n` refuses. In none of them does a command run that the reader does not see: bash
+ * refuses the text as a whole.
  */
 const MAY_ACCEPT: readonly [string, RegExp][] = [
-  ['the expression between [[ and ]] is not checked, only its expansions are read', /\[\[/],
+  ['of the expression between [[ and ]], only the shape of its operands is checked', /\[\[/],
   ['a subscript that is not closed is a pattern in the name of a program', /[A-Za-z_][A-Za-z0-9_]*\[/],
+  ['bash does not read some commands that begin like arithmetic', /\(\(/],
 ];
 
 /** Why it may refuse what `bash -n` accepts. */
