@@ -26,6 +26,8 @@ const MAX_LENGTH = 32;
 const MAX_CALLS = 3;
 /** Search steps of one call: some 7 µs. */
 const STEPS_PER_CALL = 550;
+/** Search steps of one pattern of a numbering plan. */
+const STEPS_PER_PATTERN = 3;
 
 /** The numbering plan of a region. */
 export interface PhoneRegion {
@@ -136,6 +138,7 @@ export function findNational(search: PiiSearch, start: number, regions: readonly
   let calls = 0;
   for (const { end, count } of ends.toReversed()) {
     if (count < MIN_DIGITS) break;
+    search.spend(regions.length * STEPS_PER_PATTERN);
     const number = digits.slice(0, count);
     for (const region of regions) {
       const fits = isSpokenFor || (isTrunk ? region.hasTrunkZero : region.isNorthAmerican);

@@ -75,7 +75,11 @@ export function findPii(search: PiiSearch, finders: Finders): void {
     if (classes !== HAS_DIGIT) continue;
     if (length <= 3 && after === DOT && finders.ip && start >= addressEnd)
       addressEnd = findIpv4(search, start);
-    if (finders.phone !== null && phones.isTurn(text, start, at) && start >= addressEnd) {
+    if (
+      finders.phone !== null &&
+      phones.isTurn(text, start, at) &&
+      start >= Math.max(addressEnd, search.claimedEnd)
+    ) {
       const end = findPhone(search, start, finders.phone);
       if (end > start) phones.done(end);
     }

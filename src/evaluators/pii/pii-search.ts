@@ -12,6 +12,9 @@ const STEPS_PER_READ = 80;
 /** Findings of one text after which nothing more is searched. No fewer than a check reports. */
 const MAX_FINDINGS = 10_000;
 
+/** Score from which on a finding is no telephone number as well, in whole or in part. */
+const CLAIM = 0.65;
+
 /** A kind that what lies at a place may be, with its score before the surroundings are looked at. */
 export interface Candidate {
   readonly kind: string;
@@ -31,6 +34,8 @@ export class PiiSearch {
   readonly text: string;
   /** Whether so much was found that nothing more is searched. */
   isFull = false;
+  /** Where the last finding ends that is certain enough to be no telephone number. */
+  claimedEnd = 0;
   readonly #given: string;
   readonly #settings: SearchSettings;
   readonly #found: (finding: TextFinding) => void;
@@ -79,6 +84,7 @@ export class PiiSearch {
       const total = raised - lowered - (isAgainst && !isSpokenFor ? AGAINST : 0);
       if (total < threshold) continue;
       this.#found({ kind, start, end, score: Math.round(total * 100) / 100 });
+      if (total >= CLAIM) this.claimedEnd = Math.max(this.claimedEnd, end);
       this.#count += 1;
       isFound = true;
     }

@@ -42,24 +42,37 @@ interface Start {
 
 /** All places of a text that may be URLs, in order; they do not overlap. Reads each unit a bounded number of times. */
 export function findUrls(text: string, bareHosts: boolean): UrlCandidate[] {
-  const starts = startsOf(text, bareHosts);
+  const starts = withoutParts(text, startsOf(text, bareHosts));
   const found: UrlCandidate[] = [];
   let previousEnd = -1;
   for (let index = 0; index < starts.length; index += 1) {
     const { form, at } = starts[index] as Start;
     const limit = Math.min(starts[index + 1]?.at ?? text.length, at + MAX_URL_LENGTH, text.length);
-    const end = endOf(text, at, limit);
+    const reached = endOf(text, at, limit);
     // Directly behind another one that has not ended, and not the next one of a list or the target of a link.
-    const isNested = previousEnd === at && !',;|('.includes(text[at - 1] ?? '');
-    previousEnd = end === limit ? end : -1;
-    found.push({
-      form,
-      start: at,
-      end: end === limit && limit < text.length ? end : trimmed(text, at, end),
-      isNested,
-    });
+    const isNested = previousEnd === at && !LISTING.includes(text[at - 1] ?? '');
+    previousEnd = reached === limit ? reached : -1;
+    const end = reached === limit && limit < text.length ? reached : trimmed(text, at, reached);
+    if (end - at > MAX_EMPTY_LENGTH || !EMPTY.test(text.slice(at, end)))
+      found.push({ form, start: at, end, isNested });
   }
   return found;
+}
+
+/** Units between the URLs of a list. */
+const LISTING = ',;|(';
+/** A scheme and slashes alone. */
+const EMPTY = /^(?:[a-z][a-z0-9+.-]*:)?[/\\]*$/i;
+const MAX_EMPTY_LENGTH = 64;
+
+/** Without those that have no scheme and lie in another URL: these are parts of its host or path. */
+function withoutParts(text: string, starts: readonly Start[]): Start[] {
+  let runEnd = 0;
+  return starts.filter(({ form, at }) => {
+    if (form !== 'absolute' && at < runEnd && !LISTING.includes(text[at - 1] ?? '')) return false;
+    if (at >= runEnd) runEnd = endOf(text, at, text.length);
+    return true;
+  });
 }
 
 function startsOf(text: string, bareHosts: boolean): Start[] {
@@ -110,7 +123,7 @@ function startsHost(text: string, at: number): boolean {
 /** Two slashes in front of a host, no part of a URL, and no comment: a name with a dot, an address, or a user. */
 function isHostStart(text: string, at: number): boolean {
   const before = at === 0 ? 32 : text.charCodeAt(at - 1);
-  if (before > 32 && !'"\'(=<>[`,;|'.includes(String.fromCharCode(before))) return false;
+  if (before > 32 && !'"\'(=<>[`,;|#?'.includes(String.fromCharCode(before))) return false;
   for (let place = at + 2; place < Math.min(text.length, at + 256); place += 1) {
     const unit = text.charCodeAt(place);
     if (unit === 46 || unit === 0x3002 || unit === 0xff0e)

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { field, refuse, refuseTyped } from '../../contract/input/fields.js';
-import { hostOf } from './read-url.js';
+import { hostOf, parseUrl } from './read-url.js';
 
 /** One entry of a list of hosts. */
 export interface HostPattern {
@@ -44,9 +44,9 @@ function readPattern(written: string): HostPattern | string {
   if (name === '' || (port !== null && Number(port) > 65_535)) {
     return 'is no host; give a name, an IPv4 address, or an IPv6 address in brackets, and a port of 1 to 65535 if any';
   }
-  const address = `http://${name}/`;
-  if (!URL.canParse(address)) return 'is no host: no client can read it in a URL';
-  const host = hostOf(new URL(address).hostname);
+  const url = parseUrl(`http://${name}/`);
+  if (url === null) return 'is no host: no client can read it in a URL';
+  const host = hostOf(url.hostname);
   if (isBelow && isAddress(host)) return 'is an address, which has no names below it';
   return { host, isBelow, port: port === null ? null : String(Number(port)) };
 }
@@ -54,7 +54,7 @@ function readPattern(written: string): HostPattern | string {
 /** `; did you mean X?` for the host of what looks like a URL. */
 function meant(written: string): string {
   const address = written.includes('://') ? written : `https://${written}`;
-  const host = URL.canParse(address) ? new URL(address).host : '';
+  const host = parseUrl(address)?.host ?? '';
   return host === '' ? '' : `; did you mean ${host}?`;
 }
 

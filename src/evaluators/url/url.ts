@@ -78,7 +78,7 @@ function compileUrl(config: UrlConfig): CompiledDetector {
     for (const candidate of candidates) {
       if (count >= MAX_FINDINGS) return;
       const { form, start, end, isNested } = candidate;
-      const read = readCandidate(text, candidate);
+      const read = readUrl(text.slice(start, end), form);
       const kinds = kindsOf(read, rules);
       if (
         isNested &&
@@ -102,12 +102,6 @@ function compileUrl(config: UrlConfig): CompiledDetector {
     }
   };
   return { threshold, sizeBytes: 4096 + hosts * BYTES_PER_HOST, detect };
-}
-
-function readCandidate(text: string, { form, start, end }: UrlCandidate): ReadUrl | null {
-  const written = text.slice(start, end);
-  // Clients leave out tabs and line ends, which are inside of a candidate only when it is the whole text.
-  return readUrl(LEFT_OUT_IN.test(written) ? written.replaceAll(LEFT_OUT, '') : written, form);
 }
 
 /** A URL that no client can read violates a list of allowed hosts: which one it has is not known. */

@@ -2,7 +2,7 @@ import { OPAQUE_SCHEMES, SPECIAL_SCHEMES } from './find-urls.js';
 import { hasPunycode, isEncoded, isMixedScript, isObfuscated, isPrivate } from './host-forms.js';
 import { type HostMatcher, isAddress } from './host-rules.js';
 import { nestedUrls } from './nested-urls.js';
-import { hasHost, type ReadUrl } from './read-url.js';
+import { hasHost, parseUrl, type ReadUrl } from './read-url.js';
 
 /** What `forbid` may have. */
 export const FORBIDDABLE = [
@@ -97,8 +97,7 @@ export function violationsOf(read: ReadUrl, rules: UrlRules): ViolationKind[] {
 
 /** The host as a client of HTTP reads it; the host itself when that cannot. */
 function asSpecial(host: string): string {
-  const address = `http://${host}/`;
-  return URL.canParse(address) ? new URL(address).hostname : host;
+  return parseUrl(`http://${host}/`)?.hostname ?? host;
 }
 
 /** Whether a URL in another one leads to a host that the rules do not allow; without a list, to another host. */

@@ -71,7 +71,7 @@ export const ASIA_PACIFIC_AFRICA: readonly ShapedKind[] = [
     title: 'Permanent Account Number: structure and type of holder; its check letter is not public',
     source: 'Income Tax Rules 1962, rule 114; Protean eGov, Structure of PAN',
     shapes: { LLLLLDDDDL: 0.6 },
-    check: (code) => 'ABCFGHJLPT'.includes(code[3] ?? '') && numberIn(code, 5, 9) > 0,
+    check: (code) => 'ABCFGHJKLPT'.includes(code[3] ?? '') && numberIn(code, 5, 9) > 0,
     context: ['pan', 'pan card', 'permanent account', 'income tax'],
   },
   {

@@ -47,10 +47,17 @@ function isSteuerId(code: string): boolean {
   return repeated === 1;
 }
 
+/** Areas of the pension insurers that were ever given (VKVV, Anlage 1). */
+function isPensionArea(area: number): boolean {
+  if (area <= 21) return (area >= 2 && area <= 4) || area >= 8;
+  if (area <= 40) return (area >= 23 && area <= 26) || area === 28 || area === 29 || area >= 38;
+  return (area >= 42 && area <= 82) || area === 89;
+}
+
 const SVNR_WEIGHTS = [2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1];
 
 function isRentenversicherungsnummer(code: string): boolean {
-  if (numberIn(code, 0, 2) < 2) return false;
+  if (!isPensionArea(numberIn(code, 0, 2))) return false;
   if (!isShortDate(numberIn(code, 6, 8), numberIn(code, 4, 6), numberIn(code, 2, 4))) return false;
   const letter = String(code.charCodeAt(8) - 64).padStart(2, '0');
   const digits = code.slice(0, 8) + letter + code.slice(9, 11);
@@ -120,7 +127,7 @@ export const WESTERN_EUROPE: readonly ShapedKind[] = [
     region: 'GB',
     title: 'NHS number: check digit modulo 11',
     source: 'NHS Data Model and Dictionary, NHS NUMBER',
-    shapes: { 10: 0.2, '3 3 4': 0.55, '3-3-4': 0.3 },
+    shapes: { 10: 0.2, '3 3 4': 0.45, '3-3-4': 0.3 },
     check: isNhsNumber,
     context: ['nhs', 'nhs number', 'health service', 'patient'],
   },
