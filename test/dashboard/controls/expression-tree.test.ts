@@ -4,6 +4,7 @@ import { ExpressionValueSchema } from '../../../gen/proto/enforcement/v1/evaluat
 import {
   type ExpressionNode,
   expressionTree,
+  treeSize,
 } from '../../../packages/dashboard/src/control-parts/expression-tree.js';
 
 const EXPRESSION = "input.amount > 1000 && !input.to.endsWith('@a.b')";
@@ -19,7 +20,7 @@ const texts = (nodes: readonly ExpressionNode[]): unknown =>
   nodes.map(({ value: { text }, inside }) => (inside.length === 0 ? text : [text, texts(inside)]));
 
 describe('the values of sub-expressions', () => {
-  it('are below the expression that contains them, in order of the text, without literals', () => {
+  it('are below the expression that contains them, in order of the text, without literals and whole parts of the step', () => {
     const values = [
       EXPRESSION,
       'input.amount > 1000',
@@ -35,12 +36,13 @@ describe('the values of sub-expressions', () => {
       [
         EXPRESSION,
         [
-          ['input.amount > 1000', [['input.amount', ['input']]]],
+          ['input.amount > 1000', ['input.amount']],
           ["!input.to.endsWith('@a.b')", [["input.to.endsWith('@a.b')", ['input.to']]]],
         ],
       ],
     ];
     expect(texts(expressionTree(values))).toEqual(tree);
+    expect(treeSize(expressionTree(values))).toBe(6);
     expect(texts(expressionTree([...values].reverse()))).toEqual(tree);
   });
 

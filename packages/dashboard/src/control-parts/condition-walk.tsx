@@ -4,6 +4,7 @@ import { DecisionBadge } from './decision-badge.js';
 import { ExpressionValues } from './expression-values.js';
 import { FindingList, scoreText } from './finding-list.js';
 import { skipText } from './skip-text.js';
+import './controls.css';
 
 /** How a condition was evaluated, node by node: what was true, and what was skipped and why. */
 export function ConditionWalk({ root }: { readonly root: ConditionExplanation }) {

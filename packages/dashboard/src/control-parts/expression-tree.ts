@@ -11,14 +11,14 @@ interface OpenNode {
   readonly inside: OpenNode[];
 }
 
-/** A literal says its value itself. */
-const LITERAL = /^(?:"[^"]*"|'[^']*'|-?[0-9][0-9a-zA-Z.]*|true|false|null)$/;
+/** A literal says its value itself, and a whole part of the step is beside it already. */
+const SAID = /^(?:"[^"]*"|'[^']*'|-?[0-9][0-9a-zA-Z.]*|true|false|null|input|output|context|agent)$/;
 
-/** The sub-expressions by what contains what, in order of the text, without literals and each place once. */
+/** The sub-expressions by what contains what, in order of the text, each place once, without those that tell nothing. */
 export function expressionTree(values: readonly ExpressionValue[]): readonly ExpressionNode[] {
   const ordered = values
     .toSorted((one, other) => one.start - other.start || other.end - one.end)
-    .filter(({ text }, index) => index === 0 || !LITERAL.test(text));
+    .filter(({ text }, index) => index === 0 || !SAID.test(text));
   const roots: OpenNode[] = [];
   const open: OpenNode[] = [];
   let last: ExpressionValue | undefined;
@@ -31,4 +31,9 @@ export function expressionTree(values: readonly ExpressionValue[]): readonly Exp
     open.push(node);
   }
   return roots;
+}
+
+/** The number of sub-expressions in a tree. */
+export function treeSize(nodes: readonly ExpressionNode[]): number {
+  return nodes.reduce((size, { inside }) => size + 1 + treeSize(inside), 0);
 }

@@ -1,21 +1,23 @@
 import type { ExpressionValue } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { Disclosure } from '../ui/disclosure.js';
 import { numberOf } from '../ui/numbers.js';
-import { type ExpressionNode, expressionTree } from './expression-tree.js';
+import { type ExpressionNode, expressionTree, treeSize } from './expression-tree.js';
 
 /** More values than these are shown on demand. */
 const OPEN_AT_FIRST = 12;
 
 /** What each part of an expression was for the step, each below the part that it belongs to. */
 export function ExpressionValues({ values }: { readonly values: readonly ExpressionValue[] }) {
-  if (values.length === 0) return null;
+  const tree = expressionTree(values);
+  const size = treeSize(tree);
+  if (size === 0) return null;
   return (
     <Disclosure
       className="expression-values"
-      summary={`Values of ${numberOf(values.length, 'sub-expression')}`}
-      isOpenAtFirst={values.length <= OPEN_AT_FIRST}
+      summary={`Values of ${numberOf(size, 'sub-expression')}`}
+      isOpenAtFirst={size <= OPEN_AT_FIRST}
     >
-      <Nodes nodes={expressionTree(values)} />
+      <Nodes nodes={tree} />
     </Disclosure>
   );
 }

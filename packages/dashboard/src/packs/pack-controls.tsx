@@ -6,6 +6,7 @@ import { DefinitionView } from '../control-parts/definition-view.js';
 import { Disclosure } from '../ui/disclosure.js';
 import { numberOf } from '../ui/numbers.js';
 import { UserText } from '../ui/user-text.js';
+import { PackText, Reference } from './pack-parts.js';
 import { stepText } from './step-text.js';
 
 /** The controls of a pack: why each is there, what it checks, and some of its cases. */
@@ -28,13 +29,11 @@ function ControlOfPack({ control }: { readonly control: PackControl }) {
       <h2>
         <UserText text={title} max={120} /> <code className="muted">{key}</code>
       </h2>
-      <p dir="auto">{reason}</p>
+      <PackText text={reason} />
       {references.length > 0 && (
         <p className="pack-tags">
           {references.map((reference) => (
-            <span key={reference} className="tag" dir="auto">
-              {reference}
-            </span>
+            <Reference key={reference} reference={reference} />
           ))}
         </p>
       )}

@@ -14,7 +14,7 @@ import { InstallDialog, type Installed } from './install-dialog.js';
 import { Installations } from './installations.js';
 import { InstalledNote } from './installed-note.js';
 import { PackControls } from './pack-controls.js';
-import { MissingEvaluators, PackTags } from './pack-parts.js';
+import { MissingEvaluators, PackTags, PackText } from './pack-parts.js';
 import { PackPreview } from './pack-preview.js';
 import './packs.css';
 
@@ -63,7 +63,7 @@ function Pack({ reply: { pack, controls, installations } }: { readonly reply: Ge
         </div>
       }
     >
-      <p dir="auto">{pack.description}</p>
+      <PackText text={pack.description} />
       <dl className="facts">
         <Fact name="Name">
           <code>{pack.name}</code>

@@ -33,3 +33,38 @@ export function MissingEvaluators({ pack: { missingEvaluators } }: PackProps) {
     </p>
   );
 }
+
+/** A text of a pack, with what is between backticks as code. */
+export function PackText({ text }: { readonly text: string }) {
+  const parts = text.split('`');
+  return (
+    <p dir="auto">
+      {parts.map((part, index) =>
+        // Every other part is between two of them.
+        index % 2 === 1 && index < parts.length - 1 ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text have no other identity
+          <code key={index}>{part}</code>
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text have no other identity
+          <span key={index}>{part}</span>
+        ),
+      )}
+    </p>
+  );
+}
+
+/** What a control covers of a published list; an address leads there. */
+export function Reference({ reference }: { readonly reference: string }) {
+  if (!/^https:\/\/[^\s]+$/.test(reference)) {
+    return (
+      <span className="tag" dir="auto">
+        {reference}
+      </span>
+    );
+  }
+  return (
+    <a className="tag" href={reference} target="_blank" rel="noreferrer">
+      {reference.replace('https://', '')}
+    </a>
+  );
+}

@@ -7,7 +7,7 @@ import { Page } from '../ui/page/page.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
 import { Empty, QueryState } from '../ui/states.js';
 import { packAddress } from './pack-address.js';
-import { MissingEvaluators, PackTags } from './pack-parts.js';
+import { MissingEvaluators, PackTags, PackText } from './pack-parts.js';
 import '../control-parts/controls.css';
 import './packs.css';
 
@@ -78,7 +78,7 @@ function PackCard({ pack, installations }: PackCardProps) {
       <h2>
         <NameLink href={packAddress(name)} name={title} />
       </h2>
-      <p dir="auto">{description}</p>
+      <PackText text={description} />
       <p className="muted">
         Version {version} · {numberOf(controlCount, 'control')} · {numberOf(caseCount, 'case')}
         {!builtIn && ' · of this installation'}
