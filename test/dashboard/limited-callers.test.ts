@@ -63,6 +63,9 @@ describeOnSqlite('a caller that may not do everything', (freshDatabaseUrl) => {
         `/controls/${controlId}?tab=usage`,
         '/policies',
         '/policies/1',
+        '/packs',
+        '/packs/secrets',
+        '/packs/secrets?tab=preview',
         '/keys',
       ]) {
         await page.goto(address(path));
