@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { beforeAll, expect, it } from 'vitest';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
@@ -21,6 +22,7 @@ describeOnEachDatabase('ExportNamespace', (freshDatabaseUrl) => {
   const service = suiteService(async () => ({
     ...keys.environment,
     DATABASE_URL: await freshDatabaseUrl(),
+    SERVICE_PACKS: path.join(import.meta.dirname, '..', 'fixtures', 'packs'),
   }));
   const rest = (key: KeyEntry) => restClient(service.url, headersOf(key));
   const ids = { control: 0, policy: 0, binding: 0 };
@@ -146,5 +148,30 @@ describeOnEachDatabase('ExportNamespace', (freshDatabaseUrl) => {
     await records[Symbol.asyncIterator]().next();
     abort.abort();
     await expect.poll(() => exported('gRPC', 'team-a').catch(() => []), { timeout: 5_000 }).toHaveLength(6);
+  });
+
+  it('has the installations of packs, with the control of each key', async () => {
+    const install = { policy_name: 'exported-pack', keys: ['shell-removal'] };
+    const { body } = await rest(ADMIN)('POST', '/api/v1/packs/samples/install', install);
+    const { installation_id, policy_id, controls } = body.installation as {
+      readonly installation_id: number;
+      readonly policy_id: number;
+      readonly controls: readonly { readonly control_id: number | null }[];
+    };
+    const records = await exported(RPC_PROTOCOLS[0], 'default');
+    expect(records.filter(({ kind }) => kind === 'pack_installation')).toMatchObject([
+      {
+        record: {
+          installation_id,
+          pack_name: 'samples',
+          version: '1.0.0',
+          policy_id,
+          controls: [
+            { key: 'secret-words', control_id: null },
+            { key: 'shell-removal', control_id: controls[1]?.control_id },
+          ],
+        },
+      },
+    ]);
   });
 });
