@@ -98,7 +98,7 @@ export function createReviewer({ registry, registrationNotes, strict }: ReviewOp
           warnings.push(...warningsOf(refused));
         },
         completed(error) {
-          const mistakes = strict || asked ? mistakeItems(warnings, 'Control') : [];
+          const mistakes = strict || asked ? mistakeItems(warnings, 'Control', error.options.items) : [];
           return withItems(error, [], [...refused.map(itemOf), ...mistakes]);
         },
       };

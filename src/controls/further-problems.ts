@@ -48,9 +48,10 @@ export function createFurtherProblems(options: FurtherProblemsOptions): FurtherP
     const { data } = input;
     if (!isObject(data) || isGiven(data, 'template')) return [];
     const isStrict = strict || boolean().safeParse(input.strict).data === true;
+    const missing = await references(data, context);
     const mistakes = isStrict
-      ? mistakeItems(listed(context.ignoredParts(), readableWarnings(data, registry)), 'Control')
+      ? mistakeItems(listed(context.ignoredParts(), readableWarnings(data, registry)), 'Control', missing)
       : [];
-    return [...(await references(data, context)), ...mistakes];
+    return [...missing, ...mistakes];
   };
 }

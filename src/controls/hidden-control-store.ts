@@ -13,17 +13,16 @@ export function createHiddenControlStore(scope: Scoped) {
   const { client } = scope;
   return {
     /**
-     * Enabled controls that deny, of one of the agents that have a control; none if no agent has it, or if it is bound to
-     * a target, where other agents may have it. By id ascending.
+     * Enabled controls that deny, of one of the agents that have a control by a link or a policy, by id ascending; null if
+     * no agent has it.
      */
-    deniesBeside: (controlId: number): Promise<StoredDefinition[]> =>
+    deniesBeside: (controlId: number): Promise<StoredDefinition[] | null> =>
       withServiceErrors(async () => {
         const [agent] = await client.$queryRaw<{ id: number }[]>(Prisma.sql`
           SELECT e."agent_id" AS "id" FROM (${effectivePairs({ controlIds: [controlId] })}) e
           JOIN "agents" a ON a."id" = e."agent_id" AND ${inNamespace('a', scope)}
-          WHERE NOT EXISTS (SELECT 1 FROM "control_bindings" b WHERE b."control_id" = ${controlId})
           ORDER BY e."agent_id" LIMIT 1`);
-        if (agent === undefined) return [];
+        if (agent === undefined) return null;
         const rows = await client.$queryRaw<StoredDefinition[]>(Prisma.sql`
           SELECT c."id", c."name", c."data"
           FROM (${effectivePairs({ agentIds: [Number(agent.id)] })}) e JOIN "controls" c ON c."id" = e."control_id"
@@ -40,6 +39,7 @@ export function createHiddenControlStore(scope: Scoped) {
       withServiceErrors(async () => {
         const rows = await client.$queryRaw<unknown[]>(Prisma.sql`
           SELECT 1 FROM (${effectivePairs({ controlIds: [controlId] })}) e
+          JOIN "agents" a ON a."id" = e."agent_id" AND ${inNamespace('a', scope)}
           WHERE e."agent_id" NOT IN (
             SELECT o."agent_id" FROM (${effectivePairs({ controlIds: [otherId] })}) o)
           LIMIT 1`);

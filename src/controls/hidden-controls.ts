@@ -4,6 +4,7 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { isRowId } from '../database/row-id.js';
 import type { Scoped } from '../database/scoped.js';
 import type { StoredDefinition } from './agent-control-store.js';
+import { createControlBindingStore } from './control-binding-store.js';
 import { type ControlDefinition, isDraft } from './definition/definition.js';
 import { readStoredDefinition } from './definition-presentation.js';
 import { isHiddenBy } from './definition-warnings/hiding-deny.js';
@@ -32,8 +33,10 @@ export async function hiddenWarnings(
 ): Promise<Warning[]> {
   if (definition.action.decision === 'observe' || !definition.enabled || !isRowId(controlId)) return [];
   try {
+    // On a target, agents may have it that have nothing else in common.
+    if ((await createControlBindingStore(scope).idsOf(controlId)).length > 0) return [];
     const store = createHiddenControlStore(scope);
-    for (const deny of denyingControls(await store.deniesBeside(controlId), registry)) {
+    for (const deny of denyingControls((await store.deniesBeside(controlId)) ?? [], registry)) {
       if (!hides(deny, controlId, definition, registry)) continue;
       if (await store.allHave(controlId, deny.id)) {
         return [hiddenWarning(deny, 'all agents that have this control have too')];

@@ -6,7 +6,7 @@ import { withItems } from '../controls/reference-problems.js';
 
 export function packNotFound(name: string): ServiceError {
   return new ServiceError('PACK_NOT_FOUND', {
-    detail: `The service has no pack "${name}".`,
+    detail: `The pack "${name}" was not found.`,
     hint: 'List the packs with GET /packs; SERVICE_PACKS adds folders of packs.',
     name,
     kind: 'Pack',

@@ -103,7 +103,14 @@ describe('the client as a package', () => {
     ],
     [
       'local/index',
-      ['@bufbuild/protobuf', '@bufbuild/protobuf/codegenv2', '@bufbuild/protobuf/wkt', 're2js', 'zod'],
+      [
+        '@bufbuild/cel',
+        '@bufbuild/protobuf',
+        '@bufbuild/protobuf/codegenv2',
+        '@bufbuild/protobuf/wkt',
+        're2js',
+        'zod',
+      ],
     ],
   ])('%s.js needs nothing of Node.js', async (entry, needed) => {
     const seen = new Set<string>();

@@ -4,7 +4,7 @@ import { createFileRegistry, type DescMessage, type DescMethod, fromBinary } fro
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
 import { STEPS } from '../e2e/every-rpc.steps.js';
-import { ADMIN_KEY, READER_KEY, type Step } from '../e2e/every-rpc.support.js';
+import { ADMIN_KEY, READER_KEY, type Step, TOKEN_SETTINGS } from '../e2e/every-rpc.support.js';
 import { methodNamed } from '../support/protocol-clients.js';
 import { suiteClient, suiteService } from '../support/service-suite.js';
 
@@ -42,6 +42,7 @@ describe.each(['gRPC (Connect transport)', 'gRPC-Web over h1', 'Connect with JSO
       SERVICE_API_KEY_ENABLED: 'true',
       SERVICE_API_KEYS: READER_KEY,
       SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
+      SERVICE_PACKS: TOKEN_SETTINGS.SERVICE_PACKS,
     });
     const client = suiteClient(service, protocol);
 

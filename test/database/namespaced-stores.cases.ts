@@ -6,6 +6,7 @@ import { createControlBindingStore } from '../../src/controls/control-binding-st
 import { createControlStore } from '../../src/controls/control-store.js';
 import { createControlUsersStore } from '../../src/controls/control-users-store.js';
 import { createControlVersionStore } from '../../src/controls/control-version-store.js';
+import { createHiddenControlStore } from '../../src/controls/hidden-control-store.js';
 import { createPolicyControlStore } from '../../src/controls/policy-control-store.js';
 import type { Scoped } from '../../src/database/scoped.js';
 import { createKeyStore, type KeyRow } from '../../src/keys/key-store.js';
@@ -363,6 +364,15 @@ const keys = casesOf(createKeyStore, {
   revoke: (store, { keyId }) => effectOf(store.revoke(keyId, 9)),
 });
 
+const hiddenControls = casesOf(createHiddenControlStore, {
+  deniesBeside: (store, { controlId }) => store.deniesBeside(controlId),
+  allHave: (store, { controlId, spareControlId }, own) =>
+    each(
+      () => store.allHave(controlId, spareControlId),
+      () => store.allHave(own.controlId, controlId),
+    ),
+});
+
 const packs = casesOf(createPackStore, {
   find: (store, { installationId }) => store.find(installationId),
   findIn: (store, { policyId }) => store.findIn(policyId, 'a-pack'),
@@ -413,5 +423,6 @@ export const STORES: Readonly<Record<string, StoreCases>> = {
   createPolicyLabelStore: policyLabels,
   createControlBindingStore: bindings,
   createKeyStore: keys,
+  createHiddenControlStore: hiddenControls,
   createPackStore: packs,
 };

@@ -185,11 +185,11 @@ function alike(outcome: Outcome | undefined): unknown {
     if (key === 'time' && ZONED_TIME.test(String(value))) return 'a time with its zone';
     if (key === 'duration_us' && typeof value === 'number' && value >= 0) return 'a duration';
     if (key === 'created_at' && NAIVE_TIME.test(String(value))) return 'a time';
-    if (['timestamp', 'counted_since'].includes(key) && UTC_TIME.test(String(value)))
-      return 'a time in UTC';
+    if (['timestamp', 'counted_since'].includes(key) && UTC_TIME.test(String(value))) return 'a time in UTC';
     if (key.endsWith('_time') && TIMESTAMP.test(String(value))) return 'a time in UTC';
     if (key === 'expires_at' && UTC_TIME.test(String(value))) return 'a time in UTC';
-    if ((key.endsWith('ed_at') || key === 'since') && ZONED_TIME.test(String(value))) return 'a time with its zone';
+    if ((key.endsWith('ed_at') || key === 'since') && ZONED_TIME.test(String(value)))
+      return 'a time with its zone';
     return value;
   });
 }

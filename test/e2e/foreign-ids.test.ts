@@ -100,7 +100,7 @@ describe('a key that is limited to agents', () => {
       time_range: '5m',
       name: name.endsWith('UpdatePolicy') ? 'other-name' : undefined,
       enabled: name.endsWith('UpdateControl') ? false : undefined,
-      data: /(?:SetControlData|AddControl)$/.test(name) ? denyWord('other') : undefined,
+      data: /(?:SetControlData|ValidateControl|AddControl)$/.test(name) ? denyWord('other') : undefined,
       evaluations: [{ agent_name: OWN, stage: 'pre', step }],
       stage_filter: undefined,
       target_binding: { target_type: 'env', target_id: 'prod' },

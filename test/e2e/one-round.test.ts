@@ -53,6 +53,7 @@ const PROBLEMS = [
 ];
 /** With strict mode. */
 const MISTAKES = [
+  'data.condition.and[3].evaluator.name unconfigured_evaluator',
   'data.condition.and[7].evaluator.name unknown_evaluator',
   'data.condition.and[8].evaluator.config.falgs unknown_member',
 ];

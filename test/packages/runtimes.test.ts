@@ -147,6 +147,9 @@ async function servePage(folder: string, report: (text: string) => void) {
     '@connectrpc/connect-web': esm('@connectrpc/connect-web', 'dist/esm/index.js'),
     zod: esm('zod', 'index.js'),
     re2js: esm('re2js', 'build/index.js'),
+    '@bufbuild/cel': esm('@bufbuild/cel', 'dist/esm/index.js'),
+    '@bufbuild/cel-spec/': esm('@bufbuild/cel-spec', 'dist/esm/gen/'),
+    '@bufbuild/re2': esm('@bufbuild/re2', 'dist/esm/index.js'),
   };
   const html = `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script>
 <script type="module">

@@ -129,7 +129,14 @@ export function refuseMistakes(warnings: readonly Warning[], resource: ErrorReso
   });
 }
 
-/** The items of the warnings whose subject strict mode rejects. */
-export function mistakeItems(warnings: readonly Warning[], resource: ErrorResource): ErrorItem[] {
-  return warnings.filter(isMistake).map(({ code, field, message }) => ({ resource, field, code, message }));
+/** The items of the warnings whose subject strict mode rejects. A member that has an error in `known` needs no other item. */
+export function mistakeItems(
+  warnings: readonly Warning[],
+  resource: ErrorResource,
+  known: readonly ErrorItem[] = [],
+): ErrorItem[] {
+  const fields = new Set(known.map(({ field }) => field));
+  return warnings
+    .filter((warning) => isMistake(warning) && !fields.has(warning.field))
+    .map(({ code, field, message }) => ({ resource, field, code, message }));
 }

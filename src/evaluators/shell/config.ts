@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { list, oneOf, report, text } from '../../contract/input/fields.js';
+import { list, report, text } from '../../contract/input/fields.js';
 import { threshold } from '../detectors/detector.js';
+import { knownWord } from '../detectors/known-word.js';
 
 /** What can be forbidden, whichever program it is. */
 export const FORBIDDABLE = [
@@ -55,7 +56,7 @@ export const shellConfig = z
     deny: list<DeniedCall>(deniedCall, { min: 1, max: MAX_CALLS }).optional().meta({
       description: 'Calls that must not be made: a program with all of the flags and one of the arguments.',
     }),
-    forbid: list(oneOf(FORBIDDABLE), { min: 1, max: FORBIDDABLE.length })
+    forbid: list(knownWord(FORBIDDABLE, 'construct'), { min: 1, max: FORBIDDABLE.length })
       .optional()
       .meta({ description: `What must not occur, whichever program runs: ${FORBIDDABLE.join(', ')}.` }),
     threshold: threshold(0.5),

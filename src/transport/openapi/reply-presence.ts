@@ -44,6 +44,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'StatsTotals?': ['timeseries'],
   'GetEvaluationStatsResponse?': ['previous'],
   'VerifyAuditResponse?': ['problem'],
+  'PackControlComparison?': ['current', 'in_pack', 'after_update'],
 };
 
 /** Whether a member of a reply may be absent. */

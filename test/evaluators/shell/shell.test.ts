@@ -314,7 +314,7 @@ describe('the configuration', () => {
     [{ deny_programs: [] }, ['deny_programs'], /at least 1/],
     [{ deny_programs: ['rm x'] }, ['deny_programs', 0], /must match/],
     [{ deny_programs: [1] }, ['deny_programs', 0], /string/],
-    [{ forbid: ['sudoo'] }, ['forbid', 0], /must be one of: substitution/],
+    [{ forbid: ['sudoo'] }, ['forbid', 0], /did you mean sudo\?; known: substitution/],
     [{ deny: [{ program: 'rm', flags: ['r'] }] }, ['deny', 0, 'flags', 0], /must have at least|must match/],
     [{ deny: [{ flags: ['-r'] }] }, ['deny', 0, 'program'], /required/i],
     [{ forbid: ['sudo'], threshold: 0 }, ['threshold'], /above 0/],
