@@ -12,6 +12,9 @@ const NOTHING: ShellVisitor = {
   leaveFunction() {},
 };
 
+/** An array that is assigned, `a=(…)`, with an item in which a bracket opens. */
+const ARRAY_WITH_BRACKET = /[A-Za-z_][A-Za-z0-9_]*\+?=\([^)]*\[/;
+
 /**
  * Why the reader may accept what `bash -n` refuses. In none of them does a command run that the reader does not see: bash
  * refuses the text as a whole.
@@ -20,6 +23,7 @@ const MAY_ACCEPT: readonly [string, RegExp][] = [
   ['of the expression between [[ and ]], only the shape of its operands is checked', /\[\[/],
   ['a subscript that is not closed is a pattern in the name of a program', /[A-Za-z_][A-Za-z0-9_]*\[/],
   ['bash does not read some commands that begin like arithmetic', /\(\(/],
+  ['an item of an array with a bracket that is not closed is a word', ARRAY_WITH_BRACKET],
 ];
 
 /** Why it may refuse what `bash -n` accepts. */
@@ -27,6 +31,7 @@ const MAY_REFUSE: readonly [string, RegExp][] = [
   ['bash reads backquoted commands, and what looks like arithmetic, only when it runs them', /`|\$\(\(|\$\[/],
   ['bash reads arithmetic where other shells read commands', /\(\(/],
   ['bash reads expansions of parameters as text until it runs them', /\$\{/],
+  ['bash reads an item of an array as a subscript up to its bracket', ARRAY_WITH_BRACKET],
   ['shells differ in the lines of a here-document of a substitution', /<<[\s\S]*[$<>`]\(?/],
 ];
 
