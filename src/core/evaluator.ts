@@ -139,10 +139,8 @@ export interface ForegoneResult {
   readonly absent: boolean | null;
 }
 
-/** Texts of which a member of the step must equal one for a check to match. */
-export interface DemandedTexts {
-  readonly member: 'type' | 'name' | 'stage';
-  readonly texts: readonly string[];
+/** A text of the step that must be one of these for a check to match, as its configuration says. */
+export interface DemandedTexts extends RequiredStepText {
   readonly ignoresCase: boolean;
 }
 

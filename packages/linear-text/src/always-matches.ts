@@ -1,10 +1,10 @@
 import { compileProgram, InstructionOp, type Program } from './engine.js';
-import { allowedBehind, EDGE, NEWLINE, OTHER, WORD } from './text-sides.js';
+import { allowedBehind, EDGE, NEWLINE, OTHER, SIDES, WORD } from './text-sides.js';
 
 /** Largest program analysed, in instructions; larger ones are undecided. */
 const MAX_SIZE = 500;
 /** A pattern of nothing but any characters: found in every text of one line. */
-const ANYTHING = /^(?:\(\?s\))?\^?\.[*+]\??\$?$/;
+const ANY_CHARACTERS = /^(?:\(\?s\))?\^?\.[*+]\??\$?$/;
 
 /**
  * Whether a valid pattern is found in every text that has a character besides line breaks. True is certain; false may also
@@ -13,7 +13,7 @@ const ANYTHING = /^(?:\(\?s\))?\^?\.[*+]\??\$?$/;
  * A pattern is, if at the beginning of any text it matches the empty text, or one character of any kind.
  */
 export function alwaysMatches(pattern: string): boolean {
-  if (ANYTHING.test(pattern)) return true;
+  if (ANY_CHARACTERS.test(pattern)) return true;
   const { program } = compileProgram(pattern, false);
   if (program.inst.length > MAX_SIZE) return false;
   const isFoundAt = (before: number, behind: number): boolean => {
@@ -27,8 +27,6 @@ export function alwaysMatches(pattern: string): boolean {
   const { isMatch } = silently(program, program.start, EDGE, NEWLINE);
   return isMatch || [WORD, OTHER].every((first) => isFoundAt(NEWLINE, first));
 }
-
-const SIDES = [EDGE, NEWLINE, WORD, OTHER] as const;
 
 /** What an instruction leads to, between two neighbours, without reading. */
 interface Reached {

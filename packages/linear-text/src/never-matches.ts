@@ -1,14 +1,11 @@
 import { compileProgram, type Instruction, InstructionOp, type Program } from './engine.js';
 import { createRuneClasses } from './rune-classes.js';
-import { allowedBehind, EDGE, NEWLINE, OTHER, WORD } from './text-sides.js';
+import { ANYTHING, allowedBehind, EDGE, NEWLINE, OTHER, SIDES, WORD } from './text-sides.js';
 
 /** Largest program analysed, in instructions; larger ones are undecided. */
 const MAX_SIZE = 500;
 /** Most tests whether an instruction reads a character: about a millisecond. */
 const MAX_QUESTIONS = 50_000;
-
-const SIDES = [EDGE, NEWLINE, WORD, OTHER] as const;
-const ANYTHING = EDGE | NEWLINE | WORD | OTHER;
 
 export interface EmptinessOptions {
   readonly ignoreCase?: boolean;

@@ -12,7 +12,8 @@ export const EDGE = 1;
 export const NEWLINE = 2;
 export const WORD = 4;
 export const OTHER = 8;
-const ANYTHING = EDGE | NEWLINE | WORD | OTHER;
+export const SIDES = [EDGE, NEWLINE, WORD, OTHER] as const;
+export const ANYTHING = EDGE | NEWLINE | WORD | OTHER;
 
 /** Possible neighbours after a position for assertions to hold there, given the one before it. */
 export function allowedBehind(assertions: number, before: number): number {

@@ -6,7 +6,7 @@ import { nullable, oneOf, report, text } from '../../contract/input/fields.js';
 import type { CheckCall, CompiledEvaluator, Evaluator, RequiredStepText } from '../../core/evaluator.js';
 import type { AgentReading, EvaluatorResult } from '../../core/types.js';
 import { readExpression } from './compiled-expressions.js';
-import { celDemands, celForegone } from './foregone.js';
+import { celDemands, celForegone, requiredStepTexts } from './foregone.js';
 import { problemText } from './problem-text.js';
 import { agentReading } from './reads.js';
 import { evaluateFor, traceFor } from './step-values.js';
@@ -86,9 +86,7 @@ function createCheck(
   const quoted = shorten(expression.trim(), QUOTED_EXPRESSION_LENGTH);
   const isTrue = result(true, `${quoted} is true`);
   const isFalse = result(false, `${quoted} is false`);
-  const requires = compiled.requires.flatMap(({ variable, texts }): RequiredStepText[] =>
-    variable === 'name' || variable === 'type' || variable === 'stage' ? [{ member: variable, texts }] : [],
-  );
+  const requires = requiredStepTexts(compiled);
   const readsAgent = agentReading(compiled.reads);
   /** The last result for a missing member: it is nearly always the same member. */
   let missing: { readonly path: string; readonly result: EvaluatorResult } | null = null;

@@ -1,5 +1,6 @@
+import type { CompiledExpression } from '../../../packages/cel/src/index.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import type { DemandedTexts, ForegoneResult } from '../../core/evaluator.js';
+import type { DemandedTexts, ForegoneResult, RequiredStepText } from '../../core/evaluator.js';
 import { readExpression } from './compiled-expressions.js';
 
 /** An expression with a constant result has it for all data. */
@@ -10,10 +11,15 @@ export function celForegone({ expression }: JsonObject): ForegoneResult | null {
 
 /** The texts that an expression demands of the type, the name or the stage, wherever the data are selected. */
 export function celDemands({ expression }: JsonObject): readonly DemandedTexts[] {
-  return (compiledOf(expression)?.requires ?? []).flatMap(({ variable, texts }): DemandedTexts[] =>
-    variable === 'name' || variable === 'type' || variable === 'stage'
-      ? [{ member: variable, texts, ignoresCase: false }]
-      : [],
+  const compiled = compiledOf(expression);
+  if (compiled === null) return [];
+  return requiredStepTexts(compiled).map((required) => ({ ...required, ignoresCase: false }));
+}
+
+/** What an expression requires of the type, the name and the stage of a step. */
+export function requiredStepTexts({ requires }: Pick<CompiledExpression, 'requires'>): RequiredStepText[] {
+  return requires.flatMap(({ variable, texts }): RequiredStepText[] =>
+    variable === 'name' || variable === 'type' || variable === 'stage' ? [{ member: variable, texts }] : [],
   );
 }
 

@@ -19,7 +19,7 @@ const LEAST_DECODED = 0.4;
 const ENCODED_SCORE = 0.85;
 /** Characters of a message in tags that are read. */
 const MAX_TAGS = 4_096;
-/** Score of a phrase with characters in it that are not seen: nobody writes those by accident. */
+/** Score of a phrase with characters in it that are not seen: such texts are not written by accident. */
 const INTERRUPTED_SCORE = 0.9;
 
 /** What a search has found, in the order of the text, and its work beyond the passes over the text. */
