@@ -6,6 +6,7 @@ import { SINKS } from './config-sinks.js';
 import { EVALUATORS, FRESHNESS, PACKS, STRICTNESS } from './evaluation-settings.js';
 import { AUDIT, EVENTS } from './event-settings.js';
 import { LISTENER } from './listener-settings.js';
+import { MEMORY } from './memory-settings.js';
 import { PROCESS, REPORTS } from './process-settings.js';
 import { isSetting, type NamesIn, type Setting, type SettingTable, type ValuesOf } from './setting.js';
 import { TELEMETRY } from './telemetry-settings.js';
@@ -24,6 +25,7 @@ export const TABLES = [
   FRESHNESS,
   EVALUATORS,
   PACKS,
+  MEMORY,
   EVENTS,
   SINKS,
   AUDIT,

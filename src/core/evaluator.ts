@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import type { WarningCode } from '../contract/warnings/warning.js';
 import type { DataTexts } from './data-texts.js';
+import type { MemoryRule } from './memory.js';
 import type { AgentFacts, AgentReading, Detail, EvaluatorResult, Stage, Step } from './types.js';
 
 /** Position of a check in a condition. */
@@ -89,6 +90,11 @@ export interface CompiledEvaluator {
   readonly requires?: readonly RequiredStepText[];
   /** What it reads of the agent; nothing when absent. */
   readonly readsAgent?: AgentReading;
+  /**
+   * Present when the answer depends on earlier steps: then the core asks the rule, after everything else has let the step pass,
+   * and `evaluate` is called only where there is no memory, to say so by an error.
+   */
+  readonly memory?: MemoryRule;
   /** The values of the parts of its expression for some data, for an explanation. Never throws. */
   readonly trace?: (data: JsonValue, call: CheckCall) => readonly TracedValue[];
   /** By far the most frequent result, always the same object: everything derived from it is created once. */
@@ -167,6 +173,8 @@ export interface Evaluator {
   readonly external?: boolean;
   /** Why every check is an error, such as a setting of the service that is missing. Absent when checks are possible. */
   readonly unavailable?: string;
+  /** Whether its checks depend on earlier steps; see `memory.ts`. They are evaluated by the service only. */
+  readonly remembers?: true;
   /** Validates a configuration, with the issue codes of `validation/`. */
   readonly configSchema: z.ZodType;
   /** JSON Schema of the configuration, as shown to clients. */

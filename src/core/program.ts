@@ -96,6 +96,7 @@ export function* linkSteps(
       active.reduce((sum, control) => sum + linkedBytes(control), 0),
     isEmpty,
     readsAgent: agentReading(leaves.parts),
+    remembers: leaves.parts.some(({ compiled }) => compiled.memory !== undefined),
     sharedParts: [...new Set(active.map(({ prepared }) => prepared)), ...leaves.parts],
     evaluate(step, stage, detail, caller, spent = 0, agent = null) {
       if (deniesAll) return WITHOUT_CONTROLS;

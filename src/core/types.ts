@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
+import type { AppliedLimit, StepIdentity, StepMemory } from './memory.js';
 
 /** Time of evaluation relative to the step. */
 export const STAGES = ['pre', 'post'] as const;
@@ -74,6 +75,16 @@ export interface Verdict {
   readonly evaluated_controls: number;
   /** Number of these that were neither evaluated nor failed: the verdict was decided before. */
   readonly skipped_controls: number;
+  /** The limits of controls with memory, the one with the smallest remaining share first. Absent without any. */
+  readonly limits?: readonly AppliedLimit[];
+}
+
+/** What a program with memory is evaluated with. */
+export interface RememberedStep {
+  readonly memory: StepMemory;
+  readonly identity: StepIdentity;
+  /** Whether nothing is added to what is kept: for explanations. */
+  readonly isTrial: boolean;
 }
 
 /** A control as input of the core: the stored definition, already parsed as JSON but not trusted. */
@@ -109,6 +120,8 @@ export interface ControlProgram extends SizedPart {
   readonly isEmpty: boolean;
   /** What of the agent its checks read. */
   readonly readsAgent: AgentReading;
+  /** Whether it has checks that depend on earlier steps: then it is evaluated with what is kept of them. */
+  readonly remembers: boolean;
   /**
    * Evaluates a step. Returns a promise only when an asynchronous evaluator had to run, or when the checks
    * take long enough to yield to the event loop in between. Never throws and never rejects: what cannot be
@@ -118,7 +131,8 @@ export interface ControlProgram extends SizedPart {
    * stopped, and the verdict lacks their controls: it must not be used as a verdict.
    *
    * `spent` is the work that was already done for the step in this turn, in search steps. `agent` is needed where
-   * `readsAgent` is not `nothing`: without it, checks that read it are errors.
+   * `readsAgent` is not `nothing`: without it, checks that read it are errors. `remembered` is needed where `remembers` is
+   * true: without it, checks with memory are errors.
    */
   evaluate(
     step: Step,
@@ -127,5 +141,6 @@ export interface ControlProgram extends SizedPart {
     caller?: { readonly signal: AbortSignal },
     spent?: number,
     agent?: AgentFacts | null,
+    remembered?: RememberedStep | null,
   ): Verdict | Promise<Verdict>;
 }

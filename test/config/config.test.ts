@@ -847,6 +847,50 @@ const CASES: Record<SettingName, Case> = {
     ],
     refuses: ['a', 'a=', '=/m', 'a b=/m'],
   },
+  SERVICE_MEMORY_STORE: {
+    value: (config) => config.memory.store,
+    fallback: null,
+    accepts: [
+      ['database', null],
+      ['redis://cache:6379/2', 'redis://cache:6379/2'],
+      ['rediss://user:secret@cache:6380', 'rediss://user:secret@cache:6380'],
+      ['valkey://cache', 'redis://cache'],
+    ],
+    refuses: ['cache:6379', 'http://cache', 'redis://', 'redis://a b'],
+  },
+  SERVICE_MEMORY_VOLATILE: {
+    value: (config) => config.memory.volatile,
+    fallback: 'refuse',
+    accepts: [['accept', 'accept']],
+    refuses: ['yes', 'true'],
+  },
+  SERVICE_MEMORY_WINDOW_HOURS: {
+    value: (config) => config.memory.maxWindowMs,
+    fallback: 86_400_000,
+    accepts: [
+      ['0.5', 1_800_000],
+      ['168', 604_800_000],
+    ],
+    refuses: ['0', '8785', 'day'],
+  },
+  SERVICE_MEMORY_TIMEOUT_SECONDS: {
+    value: (config) => config.memory.timeoutMs,
+    fallback: 2_000,
+    accepts: [['0.5', 500]],
+    refuses: ['0', '61'],
+  },
+  SERVICE_MEMORY_KEYS: {
+    value: (config) => config.memory.maxKeys,
+    fallback: 1_000_000,
+    accepts: [['1000', 1_000]],
+    refuses: ['999', '1000000001', 'all'],
+  },
+  SERVICE_MEMORY_BYTES: {
+    value: (config) => config.memory.maxBytes,
+    fallback: 1_073_741_824,
+    accepts: [['1048576', 1_048_576]],
+    refuses: ['1048575', '1GB'],
+  },
   SERVICE_OBSERVABILITY_ENABLED: {
     aliases: ['OBSERVABILITY_ENABLED'],
     value: (config) => config.observability.enabled,

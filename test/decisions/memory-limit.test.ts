@@ -10,6 +10,7 @@ function aProgram(sizeBytes: number, sharedParts: readonly SizedPart[] = []): Co
   return {
     isEmpty: false,
     readsAgent: 'nothing',
+    remembers: false,
     controlIds: [],
     sizeBytes,
     sharedParts,

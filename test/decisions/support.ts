@@ -38,6 +38,7 @@ export function programOf(controlIds: readonly number[]): ControlProgram {
     sizeBytes: 1_000,
     isEmpty: false,
     readsAgent: 'nothing',
+    remembers: false,
     sharedParts: [],
     evaluate: () => {
       throw new Error('not evaluated here');

@@ -59,6 +59,8 @@ export const ERROR_TABLE = {
   PACK_INSTALLATION_NOT_FOUND: entry(404, GrpcCode.NotFound, 'Pack Installation Not Found'),
   PACK_ALREADY_INSTALLED: entry(409, GrpcCode.AlreadyExists, 'Pack Already Installed'),
   PACK_VERSION_CHANGED: entry(409, GrpcCode.Aborted, 'Pack Version Changed'),
+  HALT_NOT_FOUND: entry(404, GrpcCode.NotFound, 'Halt Not Found'),
+  MEMORY_KEY_NOT_FOUND: entry(404, GrpcCode.NotFound, 'Memory Key Not Found'),
   DEADLINE_EXCEEDED: entry(504, GrpcCode.DeadlineExceeded, 'Deadline Exceeded'),
   DATABASE_ERROR: entry(500, GrpcCode.Internal, 'Database Error'),
   INTERNAL_ERROR: entry(500, GrpcCode.Internal, 'Internal Server Error'),

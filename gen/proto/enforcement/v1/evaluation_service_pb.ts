@@ -9,8 +9,8 @@ import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.js";
-import type { Duration, Value } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_duration, file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp, Value } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Status } from "../../google/rpc/status_pb.js";
 import { file_google_rpc_status } from "../../google/rpc/status_pb.js";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
@@ -19,7 +19,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/evaluation_service.proto.
  */
 export const file_enforcement_v1_evaluation_service: GenFile = /*@__PURE__*/
-  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIqkBCgRTdGVwEhEKBHR5cGUYASABKAlCA+BBAhIRCgRuYW1lGAIgASgJQgPgQQISKgoFaW5wdXQYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCA+BBAhImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSKRBAoPRXZhbHVhdGVSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIpCgVzdGFnZRgCIAEoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQgPgQQISJAoEc3RlcBgDIAEoCzIULmVuZm9yY2VtZW50LnYxLlN0ZXBIABITCglzdGVwX2pzb24YBCABKAxIABImCgZkZXRhaWwYBSABKA4yFi5lbmZvcmNlbWVudC52MS5EZXRhaWwSMAoMbWluX3JldmlzaW9uGAYgASgDQhqquxgWWC1TZXJ2aWNlLU1pbi1SZXZpc2lvbhIYCgt0YXJnZXRfdHlwZRgHIAEoCUgBiAEBEhYKCXRhcmdldF9pZBgIIAEoCUgCiAEBEhcKCnNlc3Npb25faWQYCSABKAlIA4gBARIUCgdzdGVwX2lkGAogASgJSASIAQESGAoLdHJhY2VwYXJlbnQYDCABKAlIBYgBARIqCgd0aW1lb3V0GA0gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKB2FjY2VwdHMYDiADKA4yFy5lbmZvcmNlbWVudC52MS5PdXRjb21lQgsKCXN0ZXBfZm9ybUIOCgxfdGFyZ2V0X3R5cGVCDAoKX3RhcmdldF9pZEINCgtfc2Vzc2lvbl9pZEIKCghfc3RlcF9pZEIOCgxfdHJhY2VwYXJlbnQiqQUKEEV2YWx1YXRlUmVzcG9uc2USDwoHaXNfc2FmZRgBIAEoCBISCgpjb25maWRlbmNlGAIgASgBEhMKBnJlYXNvbhgDIAEoCUgAiAEBEi4KB21hdGNoZXMYBCADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0Ei0KBmVycm9ycxgFIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSMgoLbm9uX21hdGNoZXMYBiADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0EigKCHJldmlzaW9uGAcgASgDQhaquxgSWC1TZXJ2aWNlLVJldmlzaW9uEj8KEXN0YWxlbmVzc19zZWNvbmRzGAggASgNQh+quxgbWC1TZXJ2aWNlLVN0YWxlbmVzcy1TZWNvbmRzSAGIAQESLgoHb3V0Y29tZRgJIAEoDjIXLmVuZm9yY2VtZW50LnYxLk91dGNvbWVCBLi7GAESGQoLZGVjaXNpb25faWQYCiABKAlCBLi7GAESJAoRc2VsZWN0ZWRfY29udHJvbHMYCyABKAVCBLi7GAFIAogBARIlChJldmFsdWF0ZWRfY29udHJvbHMYDCABKAVCBLi7GAFIA4gBARI9Cg9zY2hlbWFfbWlzbWF0Y2gYDSABKAsyHi5lbmZvcmNlbWVudC52MS5TY2hlbWFNaXNtYXRjaEIEuLsYARIjChBza2lwcGVkX2NvbnRyb2xzGA4gASgFQgS4uxgBSASIAQFCCQoHX3JlYXNvbkIUChJfc3RhbGVuZXNzX3NlY29uZHNCFAoSX3NlbGVjdGVkX2NvbnRyb2xzQhUKE19ldmFsdWF0ZWRfY29udHJvbHNCEwoRX3NraXBwZWRfY29udHJvbHMiUwoOU2NoZW1hTWlzbWF0Y2gSDAoEcGFydBgBIAEoCRIMCgRwYXRoGAIgASgJEg8KB3Byb2JsZW0YAyABKAkSFAoMbm90X2NvbXBhcmVkGAQgASgIIu0BCg1Db250cm9sUmVzdWx0EhwKFGNvbnRyb2xfZXhlY3V0aW9uX2lkGAEgASgJEhIKCmNvbnRyb2xfaWQYAiABKAUSFAoMY29udHJvbF9uYW1lGAMgASgJEigKBmFjdGlvbhgEIAEoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uEi8KBnJlc3VsdBgFIAEoCzIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlc3VsdBI5ChBzdGVlcmluZ19jb250ZXh0GAYgASgLMh8uZW5mb3JjZW1lbnQudjEuU3RlZXJpbmdDb250ZXh0IqEBCg9FdmFsdWF0b3JSZXN1bHQSDwoHbWF0Y2hlZBgBIAEoCBISCgpjb25maWRlbmNlGAIgASgBEhQKB21lc3NhZ2UYAyABKAlIAIgBARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoFZXJyb3IYBSABKAlIAYgBAUIKCghfbWVzc2FnZUIICgZfZXJyb3IiTAoURXZhbHVhdGVCYXRjaFJlcXVlc3QSNAoLZXZhbHVhdGlvbnMYASADKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlcXVlc3QiTgoVRXZhbHVhdGVCYXRjaFJlc3BvbnNlEjUKB3Jlc3VsdHMYASADKAsyJC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVN0cmVhbVJlc3VsdCJpChVFdmFsdWF0ZVN0cmVhbVJlcXVlc3QSCgoCaWQYASABKAkSNAoLZXZhbHVhdGlvbnMYAiADKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlcXVlc3QSDgoGY2FuY2VsGAMgASgIIokBChZFdmFsdWF0ZVN0cmVhbVJlc3BvbnNlEgoKAmlkGAEgASgJEjUKB3Jlc3VsdHMYAiADKAsyJC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVN0cmVhbVJlc3VsdBIsCgZub3RpY2UYAyABKAsyHC5lbmZvcmNlbWVudC52MS5TdHJlYW1Ob3RpY2UiPwoMU3RyZWFtTm90aWNlEi8KDGRyYWluX3dpdGhpbhgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiKBAQoURXZhbHVhdGVTdHJlYW1SZXN1bHQSMwoHdmVyZGljdBgBIAEoCzIgLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2VIABIjCgVlcnJvchgCIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzSAA6BLC7GAFCCQoHb3V0Y29tZSLvAgoORXhwbGFpblJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUgAiAEBEikKBXN0YWdlGAIgASgOMhUuZW5mb3JjZW1lbnQudjEuU3RhZ2VCA+BBAhIiCgRzdGVwGAMgASgLMhQuZW5mb3JjZW1lbnQudjEuU3RlcBITCgtjb250cm9sX2lkcxgEIAMoBRIvCgRkYXRhGAUgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb24SFgoJc3RlcF9qc29uGAYgASgMSAGIAQESGQoMbWluX3JldmlzaW9uGAcgASgDSAKIAQESGAoLdGFyZ2V0X3R5cGUYCCABKAlIA4gBARIWCgl0YXJnZXRfaWQYCSABKAlIBIgBAUINCgtfYWdlbnRfbmFtZUIMCgpfc3RlcF9qc29uQg8KDV9taW5fcmV2aXNpb25CDgoMX3RhcmdldF90eXBlQgwKCl90YXJnZXRfaWQiqQEKD0V4cGxhaW5SZXNwb25zZRIxCgd2ZXJkaWN0GAEgASgLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZRI0Cghjb250cm9scxgCIAMoCzIiLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xFeHBsYW5hdGlvbhIYChBvbWl0dGVkX2NvbnRyb2xzGAMgASgFEhMKC3N0ZXBfc2hhMjU2GAQgASgJIp8CChJDb250cm9sRXhwbGFuYXRpb24SEgoKY29udHJvbF9pZBgBIAEoBRIUCgxjb250cm9sX25hbWUYAiABKAkSKgoIZGVjaXNpb24YAyABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIPCgdhcHBsaWVzGAQgASgIEi0KBnJlYXNvbhgFIAEoDjIdLmVuZm9yY2VtZW50LnYxLkFwcGxpY2FiaWxpdHkSDwoHbWVzc2FnZRgGIAEoCRI3Cgljb25kaXRpb24YByABKAsyJC5lbmZvcmNlbWVudC52MS5Db25kaXRpb25FeHBsYW5hdGlvbhIpCgh3YXJuaW5ncxgIIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmci2QQKFENvbmRpdGlvbkV4cGxhbmF0aW9uEgwKBHR5cGUYASABKAkSEQoJZXZhbHVhdGVkGAIgASgIEhQKB21hdGNoZWQYAyABKAhIAIgBARIhChRzaG9ydF9jaXJjdWl0X3JlYXNvbhgEIAEoCUgBiAEBEhoKDXNlbGVjdG9yX3BhdGgYBSABKAlIAogBARIbCg5ldmFsdWF0b3JfbmFtZRgGIAEoCUgDiAEBEhcKCmNvbmZpZGVuY2UYByABKAFIBIgBARIUCgdtZXNzYWdlGAggASgJSAWIAQESEgoFZXJyb3IYCSABKAlIBogBARIYCgtkdXJhdGlvbl91cxgKIAEoAUgHiAEBEi0KCHNlbGVjdGVkGAsgASgLMhsuZW5mb3JjZW1lbnQudjEuRGF0YVByZXZpZXcSNgoIY2hpbGRyZW4YDCADKAsyJC5lbmZvcmNlbWVudC52MS5Db25kaXRpb25FeHBsYW5hdGlvbhI6ChFleHByZXNzaW9uX3ZhbHVlcxgNIAMoCzIfLmVuZm9yY2VtZW50LnYxLkV4cHJlc3Npb25WYWx1ZRIpCghmaW5kaW5ncxgOIAMoCzIXLmVuZm9yY2VtZW50LnYxLkZpbmRpbmc6BLC7GAFCCgoIX21hdGNoZWRCFwoVX3Nob3J0X2NpcmN1aXRfcmVhc29uQhAKDl9zZWxlY3Rvcl9wYXRoQhEKD19ldmFsdWF0b3JfbmFtZUINCgtfY29uZmlkZW5jZUIKCghfbWVzc2FnZUIICgZfZXJyb3JCDgoMX2R1cmF0aW9uX3VzIpgBCg9FeHByZXNzaW9uVmFsdWUSDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFEgwKBHRleHQYAyABKAkSEQoJZXZhbHVhdGVkGAQgASgIEioKBXZhbHVlGAUgASgLMhsuZW5mb3JjZW1lbnQudjEuRGF0YVByZXZpZXcSEgoFZXJyb3IYBiABKAlIAIgBAUIICgZfZXJyb3IiYQoHRmluZGluZxIMCgRraW5kGAEgASgJEgwKBHBhdGgYAiABKAkSDwoHaW5fbmFtZRgDIAEoCBINCgVzdGFydBgEIAEoBRILCgNlbmQYBSABKAUSDQoFc2NvcmUYBiABKAEiWAoLRGF0YVByZXZpZXcSDAoEdHlwZRgBIAEoCRIRCgRzaXplGAIgASgFSACIAQESDAoEdGV4dBgDIAEoCRIRCglzaG9ydGVuZWQYBCABKAhCBwoFX3NpemUqRQoGRGV0YWlsEhYKEkRFVEFJTF9VTlNQRUNJRklFRBAAEhIKDkRFVEFJTF9WRVJESUNUEAESDwoLREVUQUlMX0ZVTEwQAip/CgdPdXRjb21lEhcKE09VVENPTUVfVU5TUEVDSUZJRUQQABIRCg1PVVRDT01FX0FMTE9XEAESEAoMT1VUQ09NRV9ERU5ZEAISEQoNT1VUQ09NRV9TVEVFUhADEg8KC09VVENPTUVfQVNLEAQSEgoOT1VUQ09NRV9NT0RJRlkQBSq+AgoNQXBwbGljYWJpbGl0eRIdChlBUFBMSUNBQklMSVRZX1VOU1BFQ0lGSUVEEAASGQoVQVBQTElDQUJJTElUWV9BUFBMSUVTEAESGgoWQVBQTElDQUJJTElUWV9ESVNBQkxFRBACEiEKHUFQUExJQ0FCSUxJVFlfTk9UX1NFUlZFUl9TSURFEAMSFwoTQVBQTElDQUJJTElUWV9TVEFHRRAEEhsKF0FQUExJQ0FCSUxJVFlfU1RFUF9UWVBFEAUSGwoXQVBQTElDQUJJTElUWV9TVEVQX05BTUUQBhIfChtBUFBMSUNBQklMSVRZX1NDT1BFX0ZBSUxVUkUQBxIZChVBUFBMSUNBQklMSVRZX0RBTUFHRUQQCBIlCiFBUFBMSUNBQklMSVRZX1RFTVBMQVRFX1VOUkVOREVSRUQQCTL1BAoRRXZhbHVhdGlvblNlcnZpY2USkwEKCEV2YWx1YXRlEh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0GiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZSJEqLsYAsC7GAHyuxgIZXZhbHVhdGX4uxgCgrwYC3J1bnRpbWUudXNlgtPkkwIXOgEqIhIvYXBpL3YxL2V2YWx1YXRpb24SqAEKDUV2YWx1YXRlQmF0Y2gSJC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZUJhdGNoUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlQmF0Y2hSZXNwb25zZSJKqLsYAsC7GAHyuxgIZXZhbHVhdGX4uxgCgrwYC3J1bnRpbWUudXNlgtPkkwIdOgEqIhgvYXBpL3YxL2V2YWx1YXRpb24vYmF0Y2gSjAEKDkV2YWx1YXRlU3RyZWFtEiUuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXNwb25zZSInqLsYAsC7GAHyuxgIZXZhbHVhdGX4uxgCgrwYC3J1bnRpbWUudXNlKAEwARKPAQoHRXhwbGFpbhIeLmVuZm9yY2VtZW50LnYxLkV4cGxhaW5SZXF1ZXN0Gh8uZW5mb3JjZW1lbnQudjEuRXhwbGFpblJlc3BvbnNlIkOouxgC8rsYB2V4cGxhaW74uxgCgrwYB2V4cGxhaW6C0+STAh86ASoiGi9hcGkvdjEvZXZhbHVhdGlvbi9leHBsYWluQoABChhpby5jb250cm9sZW5mb3JjZW1lbnQudjFQAVpKZ2l0aHViLmNvbS9jb250cm9sLWVuZm9yY2VtZW50L3NlcnZpY2UvZ2VuL2dvL2VuZm9yY2VtZW50L3YxO2VuZm9yY2VtZW50djGqAhVDb250cm9sRW5mb3JjZW1lbnQuVjFiBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_struct, file_google_rpc_status]);
+  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIqkBCgRTdGVwEhEKBHR5cGUYASABKAlCA+BBAhIRCgRuYW1lGAIgASgJQgPgQQISKgoFaW5wdXQYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCA+BBAhImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSK5BAoPRXZhbHVhdGVSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIpCgVzdGFnZRgCIAEoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQgPgQQISJAoEc3RlcBgDIAEoCzIULmVuZm9yY2VtZW50LnYxLlN0ZXBIABITCglzdGVwX2pzb24YBCABKAxIABImCgZkZXRhaWwYBSABKA4yFi5lbmZvcmNlbWVudC52MS5EZXRhaWwSMAoMbWluX3JldmlzaW9uGAYgASgDQhqquxgWWC1TZXJ2aWNlLU1pbi1SZXZpc2lvbhIYCgt0YXJnZXRfdHlwZRgHIAEoCUgBiAEBEhYKCXRhcmdldF9pZBgIIAEoCUgCiAEBEhcKCnNlc3Npb25faWQYCSABKAlIA4gBARIUCgdzdGVwX2lkGAogASgJSASIAQESGAoLdHJhY2VwYXJlbnQYDCABKAlIBYgBARIqCgd0aW1lb3V0GA0gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKB2FjY2VwdHMYDiADKA4yFy5lbmZvcmNlbWVudC52MS5PdXRjb21lEhcKCnN0ZXBfZXJyb3IYDyABKAlIBogBAUILCglzdGVwX2Zvcm1CDgoMX3RhcmdldF90eXBlQgwKCl90YXJnZXRfaWRCDQoLX3Nlc3Npb25faWRCCgoIX3N0ZXBfaWRCDgoMX3RyYWNlcGFyZW50Qg0KC19zdGVwX2Vycm9yIowGChBFdmFsdWF0ZVJlc3BvbnNlEg8KB2lzX3NhZmUYASABKAgSEgoKY29uZmlkZW5jZRgCIAEoARITCgZyZWFzb24YAyABKAlIAIgBARIuCgdtYXRjaGVzGAQgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBItCgZlcnJvcnMYBSADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0EjIKC25vbl9tYXRjaGVzGAYgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBIoCghyZXZpc2lvbhgHIAEoA0IWqrsYElgtU2VydmljZS1SZXZpc2lvbhI/ChFzdGFsZW5lc3Nfc2Vjb25kcxgIIAEoDUIfqrsYG1gtU2VydmljZS1TdGFsZW5lc3MtU2Vjb25kc0gBiAEBEi4KB291dGNvbWUYCSABKA4yFy5lbmZvcmNlbWVudC52MS5PdXRjb21lQgS4uxgBEhkKC2RlY2lzaW9uX2lkGAogASgJQgS4uxgBEiQKEXNlbGVjdGVkX2NvbnRyb2xzGAsgASgFQgS4uxgBSAKIAQESJQoSZXZhbHVhdGVkX2NvbnRyb2xzGAwgASgFQgS4uxgBSAOIAQESPQoPc2NoZW1hX21pc21hdGNoGA0gASgLMh4uZW5mb3JjZW1lbnQudjEuU2NoZW1hTWlzbWF0Y2hCBLi7GAESIwoQc2tpcHBlZF9jb250cm9scxgOIAEoBUIEuLsYAUgEiAEBEjEKBmxpbWl0cxgPIAMoCzIbLmVuZm9yY2VtZW50LnYxLkxpbWl0U3RhdHVzQgS4uxgBEi4KBGhhbHQYECABKAsyGi5lbmZvcmNlbWVudC52MS5IYWx0Tm90aWNlQgS4uxgBQgkKB19yZWFzb25CFAoSX3N0YWxlbmVzc19zZWNvbmRzQhQKEl9zZWxlY3RlZF9jb250cm9sc0IVChNfZXZhbHVhdGVkX2NvbnRyb2xzQhMKEV9za2lwcGVkX2NvbnRyb2xzIs4CCgtMaW1pdFN0YXR1cxISCgpjb250cm9sX2lkGAEgASgFEhQKDGNvbnRyb2xfbmFtZRgCIAEoCRIWCg5ldmFsdWF0b3JfbmFtZRgDIAEoCRINCgVsaW1pdBgEIAEoARIRCglyZW1haW5pbmcYBSABKAESLwoMcmVzZXRzX2FmdGVyGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi4KC3JldHJ5X2FmdGVyGAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEikKBndpbmRvdxgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIQCghkZWdyYWRlZBgJIAEoCRILCgNrZXkYCiABKAkSMAoMY291bnRzX3NpbmNlGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJdCgpIYWx0Tm90aWNlEg8KB2hhbHRfaWQYASABKAUSDgoGcmVhc29uGAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlMKDlNjaGVtYU1pc21hdGNoEgwKBHBhcnQYASABKAkSDAoEcGF0aBgCIAEoCRIPCgdwcm9ibGVtGAMgASgJEhQKDG5vdF9jb21wYXJlZBgEIAEoCCLtAQoNQ29udHJvbFJlc3VsdBIcChRjb250cm9sX2V4ZWN1dGlvbl9pZBgBIAEoCRISCgpjb250cm9sX2lkGAIgASgFEhQKDGNvbnRyb2xfbmFtZRgDIAEoCRIoCgZhY3Rpb24YBCABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIvCgZyZXN1bHQYBSABKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZXN1bHQSOQoQc3RlZXJpbmdfY29udGV4dBgGIAEoCzIfLmVuZm9yY2VtZW50LnYxLlN0ZWVyaW5nQ29udGV4dCKhAQoPRXZhbHVhdG9yUmVzdWx0Eg8KB21hdGNoZWQYASABKAgSEgoKY29uZmlkZW5jZRgCIAEoARIUCgdtZXNzYWdlGAMgASgJSACIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWVycm9yGAUgASgJSAGIAQFCCgoIX21lc3NhZ2VCCAoGX2Vycm9yIkwKFEV2YWx1YXRlQmF0Y2hSZXF1ZXN0EjQKC2V2YWx1YXRpb25zGAEgAygLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0Ik4KFUV2YWx1YXRlQmF0Y2hSZXNwb25zZRI1CgdyZXN1bHRzGAEgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQiaQoVRXZhbHVhdGVTdHJlYW1SZXF1ZXN0EgoKAmlkGAEgASgJEjQKC2V2YWx1YXRpb25zGAIgAygLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0Eg4KBmNhbmNlbBgDIAEoCCKJAQoWRXZhbHVhdGVTdHJlYW1SZXNwb25zZRIKCgJpZBgBIAEoCRI1CgdyZXN1bHRzGAIgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQSLAoGbm90aWNlGAMgASgLMhwuZW5mb3JjZW1lbnQudjEuU3RyZWFtTm90aWNlIj8KDFN0cmVhbU5vdGljZRIvCgxkcmFpbl93aXRoaW4YASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24igQEKFEV2YWx1YXRlU3RyZWFtUmVzdWx0EjMKB3ZlcmRpY3QYASABKAsyIC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlc3BvbnNlSAASIwoFZXJyb3IYAiABKAsyEi5nb29nbGUucnBjLlN0YXR1c0gAOgSwuxgBQgkKB291dGNvbWUi4QMKDkV4cGxhaW5SZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlIAIgBARIpCgVzdGFnZRgCIAEoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQgPgQQISIgoEc3RlcBgDIAEoCzIULmVuZm9yY2VtZW50LnYxLlN0ZXASEwoLY29udHJvbF9pZHMYBCADKAUSLwoEZGF0YRgFIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhYKCXN0ZXBfanNvbhgGIAEoDEgBiAEBEhkKDG1pbl9yZXZpc2lvbhgHIAEoA0gCiAEBEhgKC3RhcmdldF90eXBlGAggASgJSAOIAQESFgoJdGFyZ2V0X2lkGAkgASgJSASIAQESFwoKc2Vzc2lvbl9pZBgKIAEoCUgFiAEBEhQKB3N0ZXBfaWQYCyABKAlIBogBARIXCgpzdGVwX2Vycm9yGAwgASgJSAeIAQFCDQoLX2FnZW50X25hbWVCDAoKX3N0ZXBfanNvbkIPCg1fbWluX3JldmlzaW9uQg4KDF90YXJnZXRfdHlwZUIMCgpfdGFyZ2V0X2lkQg0KC19zZXNzaW9uX2lkQgoKCF9zdGVwX2lkQg0KC19zdGVwX2Vycm9yIqkBCg9FeHBsYWluUmVzcG9uc2USMQoHdmVyZGljdBgBIAEoCzIgLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2USNAoIY29udHJvbHMYAiADKAsyIi5lbmZvcmNlbWVudC52MS5Db250cm9sRXhwbGFuYXRpb24SGAoQb21pdHRlZF9jb250cm9scxgDIAEoBRITCgtzdGVwX3NoYTI1NhgEIAEoCSKfAgoSQ29udHJvbEV4cGxhbmF0aW9uEhIKCmNvbnRyb2xfaWQYASABKAUSFAoMY29udHJvbF9uYW1lGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SDwoHYXBwbGllcxgEIAEoCBItCgZyZWFzb24YBSABKA4yHS5lbmZvcmNlbWVudC52MS5BcHBsaWNhYmlsaXR5Eg8KB21lc3NhZ2UYBiABKAkSNwoJY29uZGl0aW9uGAcgASgLMiQuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uRXhwbGFuYXRpb24SKQoId2FybmluZ3MYCCADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nItkEChRDb25kaXRpb25FeHBsYW5hdGlvbhIMCgR0eXBlGAEgASgJEhEKCWV2YWx1YXRlZBgCIAEoCBIUCgdtYXRjaGVkGAMgASgISACIAQESIQoUc2hvcnRfY2lyY3VpdF9yZWFzb24YBCABKAlIAYgBARIaCg1zZWxlY3Rvcl9wYXRoGAUgASgJSAKIAQESGwoOZXZhbHVhdG9yX25hbWUYBiABKAlIA4gBARIXCgpjb25maWRlbmNlGAcgASgBSASIAQESFAoHbWVzc2FnZRgIIAEoCUgFiAEBEhIKBWVycm9yGAkgASgJSAaIAQESGAoLZHVyYXRpb25fdXMYCiABKAFIB4gBARItCghzZWxlY3RlZBgLIAEoCzIbLmVuZm9yY2VtZW50LnYxLkRhdGFQcmV2aWV3EjYKCGNoaWxkcmVuGAwgAygLMiQuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uRXhwbGFuYXRpb24SOgoRZXhwcmVzc2lvbl92YWx1ZXMYDSADKAsyHy5lbmZvcmNlbWVudC52MS5FeHByZXNzaW9uVmFsdWUSKQoIZmluZGluZ3MYDiADKAsyFy5lbmZvcmNlbWVudC52MS5GaW5kaW5nOgSwuxgBQgoKCF9tYXRjaGVkQhcKFV9zaG9ydF9jaXJjdWl0X3JlYXNvbkIQCg5fc2VsZWN0b3JfcGF0aEIRCg9fZXZhbHVhdG9yX25hbWVCDQoLX2NvbmZpZGVuY2VCCgoIX21lc3NhZ2VCCAoGX2Vycm9yQg4KDF9kdXJhdGlvbl91cyKYAQoPRXhwcmVzc2lvblZhbHVlEg0KBXN0YXJ0GAEgASgFEgsKA2VuZBgCIAEoBRIMCgR0ZXh0GAMgASgJEhEKCWV2YWx1YXRlZBgEIAEoCBIqCgV2YWx1ZRgFIAEoCzIbLmVuZm9yY2VtZW50LnYxLkRhdGFQcmV2aWV3EhIKBWVycm9yGAYgASgJSACIAQFCCAoGX2Vycm9yImEKB0ZpbmRpbmcSDAoEa2luZBgBIAEoCRIMCgRwYXRoGAIgASgJEg8KB2luX25hbWUYAyABKAgSDQoFc3RhcnQYBCABKAUSCwoDZW5kGAUgASgFEg0KBXNjb3JlGAYgASgBIlgKC0RhdGFQcmV2aWV3EgwKBHR5cGUYASABKAkSEQoEc2l6ZRgCIAEoBUgAiAEBEgwKBHRleHQYAyABKAkSEQoJc2hvcnRlbmVkGAQgASgIQgcKBV9zaXplKkUKBkRldGFpbBIWChJERVRBSUxfVU5TUEVDSUZJRUQQABISCg5ERVRBSUxfVkVSRElDVBABEg8KC0RFVEFJTF9GVUxMEAIqfwoHT3V0Y29tZRIXChNPVVRDT01FX1VOU1BFQ0lGSUVEEAASEQoNT1VUQ09NRV9BTExPVxABEhAKDE9VVENPTUVfREVOWRACEhEKDU9VVENPTUVfU1RFRVIQAxIPCgtPVVRDT01FX0FTSxAEEhIKDk9VVENPTUVfTU9ESUZZEAUqvgIKDUFwcGxpY2FiaWxpdHkSHQoZQVBQTElDQUJJTElUWV9VTlNQRUNJRklFRBAAEhkKFUFQUExJQ0FCSUxJVFlfQVBQTElFUxABEhoKFkFQUExJQ0FCSUxJVFlfRElTQUJMRUQQAhIhCh1BUFBMSUNBQklMSVRZX05PVF9TRVJWRVJfU0lERRADEhcKE0FQUExJQ0FCSUxJVFlfU1RBR0UQBBIbChdBUFBMSUNBQklMSVRZX1NURVBfVFlQRRAFEhsKF0FQUExJQ0FCSUxJVFlfU1RFUF9OQU1FEAYSHwobQVBQTElDQUJJTElUWV9TQ09QRV9GQUlMVVJFEAcSGQoVQVBQTElDQUJJTElUWV9EQU1BR0VEEAgSJQohQVBQTElDQUJJTElUWV9URU1QTEFURV9VTlJFTkRFUkVEEAky9QQKEUV2YWx1YXRpb25TZXJ2aWNlEpMBCghFdmFsdWF0ZRIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2UiRKi7GALAuxgB8rsYCGV2YWx1YXRl+LsYAoK8GAtydW50aW1lLnVzZYLT5JMCFzoBKiISL2FwaS92MS9ldmFsdWF0aW9uEqgBCg1FdmFsdWF0ZUJhdGNoEiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVCYXRjaFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZUJhdGNoUmVzcG9uc2UiSqi7GALAuxgB8rsYCGV2YWx1YXRl+LsYAoK8GAtydW50aW1lLnVzZYLT5JMCHToBKiIYL2FwaS92MS9ldmFsdWF0aW9uL2JhdGNoEowBCg5FdmFsdWF0ZVN0cmVhbRIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzcG9uc2UiJ6i7GALAuxgB8rsYCGV2YWx1YXRl+LsYAoK8GAtydW50aW1lLnVzZSgBMAESjwEKB0V4cGxhaW4SHi5lbmZvcmNlbWVudC52MS5FeHBsYWluUmVxdWVzdBofLmVuZm9yY2VtZW50LnYxLkV4cGxhaW5SZXNwb25zZSJDqLsYAvK7GAdleHBsYWlu+LsYAoK8GAdleHBsYWlugtPkkwIfOgEqIhovYXBpL3YxL2V2YWx1YXRpb24vZXhwbGFpbkKAAQoYaW8uY29udHJvbGVuZm9yY2VtZW50LnYxUAFaSmdpdGh1Yi5jb20vY29udHJvbC1lbmZvcmNlbWVudC9zZXJ2aWNlL2dlbi9nby9lbmZvcmNlbWVudC92MTtlbmZvcmNlbWVudHYxqgIVQ29udHJvbEVuZm9yY2VtZW50LlYxYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_google_rpc_status]);
 
 /**
  * A step that an agent takes.
@@ -187,6 +187,15 @@ export type EvaluateRequest = Message<"enforcement.v1.EvaluateRequest"> & {
    * @generated from field: repeated enforcement.v1.Outcome accepts = 14;
    */
   accepts: Outcome[];
+
+  /**
+   * Why the step failed: the text of the exception or the error that its tool returned, at most 4,096 characters. Only at
+   * the stage post (INVALID_ARGUMENT otherwise): for controls with memory, the step has then ended with an error instead of
+   * a response. Earlier servers ignore it.
+   *
+   * @generated from field: optional string step_error = 15;
+   */
+  stepError?: string | undefined;
 };
 
 /**
@@ -311,6 +320,24 @@ export type EvaluateResponse = Message<"enforcement.v1.EvaluateResponse"> & {
    * @generated from field: optional int32 skipped_controls = 14;
    */
   skippedControls?: number | undefined;
+
+  /**
+   * State of the limits that controls with memory applied to the step (rate, budget, concurrency, loop, and counts of
+   * history), the one with the smallest remaining share first. At most 20. The JSON routes print it if the request has
+   * `accepts`; they always report the first one in the headers RateLimit, RateLimit-Policy and, for an unsafe step,
+   * Retry-After.
+   *
+   * @generated from field: repeated enforcement.v1.LimitStatus limits = 15;
+   */
+  limits: LimitStatus[];
+
+  /**
+   * The halt because of which the step is denied, see HaltService. Absent without one. The JSON routes print it if the
+   * request has `accepts`.
+   *
+   * @generated from field: enforcement.v1.HaltNotice halt = 16;
+   */
+  halt?: HaltNotice | undefined;
 };
 
 /**
@@ -319,6 +346,134 @@ export type EvaluateResponse = Message<"enforcement.v1.EvaluateResponse"> & {
  */
 export const EvaluateResponseSchema: GenMessage<EvaluateResponse> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluation_service, 2);
+
+/**
+ * State of a limit after a step. See docs/memory.md.
+ *
+ * @generated from message enforcement.v1.LimitStatus
+ */
+export type LimitStatus = Message<"enforcement.v1.LimitStatus"> & {
+  /**
+   * Id of the control.
+   *
+   * @generated from field: int32 control_id = 1;
+   */
+  controlId: number;
+
+  /**
+   * Name of the control.
+   *
+   * @generated from field: string control_name = 2;
+   */
+  controlName: string;
+
+  /**
+   * Name of the evaluator: "rate", "budget", "concurrency", "loop" or "history".
+   *
+   * @generated from field: string evaluator_name = 3;
+   */
+  evaluatorName: string;
+
+  /**
+   * The limit, in steps, or in the unit of the budget.
+   *
+   * @generated from field: double limit = 4;
+   */
+  limit: number;
+
+  /**
+   * What is left of it after this step, at least 0.
+   *
+   * @generated from field: double remaining = 5;
+   */
+  remaining: number;
+
+  /**
+   * Time until all of the limit is available again. Absent if that does not happen by itself.
+   *
+   * @generated from field: google.protobuf.Duration resets_after = 6;
+   */
+  resetsAfter?: Duration | undefined;
+
+  /**
+   * Time after which the step may be repeated with a chance to pass. Only if the limit was reached, and time alone helps.
+   *
+   * @generated from field: google.protobuf.Duration retry_after = 7;
+   */
+  retryAfter?: Duration | undefined;
+
+  /**
+   * Length of the window or the period. Absent if there is none.
+   *
+   * @generated from field: google.protobuf.Duration window = 8;
+   */
+  window?: Duration | undefined;
+
+  /**
+   * Set if the limit was not applied as it is meant to be: "store_unavailable" (the store of memory did not answer and the
+   * control lets the step pass), "local" (counted in this process alone, because the store did not answer), or
+   * "missing_key" (the step lacks a part of the key, and the control skips such steps).
+   *
+   * @generated from field: string degraded = 9;
+   */
+  degraded: string;
+
+  /**
+   * The key, as it is shown in lists: sessions and agents by their names, other parts as hashes.
+   *
+   * @generated from field: string key = 10;
+   */
+  key: string;
+
+  /**
+   * Since when the control counts. Absent if it is not known.
+   *
+   * @generated from field: google.protobuf.Timestamp counts_since = 11;
+   */
+  countsSince?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.LimitStatus.
+ * Use `create(LimitStatusSchema)` to create a new message.
+ */
+export const LimitStatusSchema: GenMessage<LimitStatus> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 3);
+
+/**
+ * A halt that denied a step.
+ *
+ * @generated from message enforcement.v1.HaltNotice
+ */
+export type HaltNotice = Message<"enforcement.v1.HaltNotice"> & {
+  /**
+   * Id of the halt.
+   *
+   * @generated from field: int32 halt_id = 1;
+   */
+  haltId: number;
+
+  /**
+   * Its reason.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * When it ends by itself. Absent if it lasts until it is lifted.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 3;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.HaltNotice.
+ * Use `create(HaltNoticeSchema)` to create a new message.
+ */
+export const HaltNoticeSchema: GenMessage<HaltNotice> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 4);
 
 /**
  * The first difference between a step and the schemas that its agent registered for it.
@@ -361,7 +516,7 @@ export type SchemaMismatch = Message<"enforcement.v1.SchemaMismatch"> & {
  * Use `create(SchemaMismatchSchema)` to create a new message.
  */
 export const SchemaMismatchSchema: GenMessage<SchemaMismatch> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 3);
+  messageDesc(file_enforcement_v1_evaluation_service, 5);
 
 /**
  * Result of one control for a step.
@@ -417,7 +572,7 @@ export type ControlResult = Message<"enforcement.v1.ControlResult"> & {
  * Use `create(ControlResultSchema)` to create a new message.
  */
 export const ControlResultSchema: GenMessage<ControlResult> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 4);
+  messageDesc(file_enforcement_v1_evaluation_service, 6);
 
 /**
  * Result of a condition for the selected data.
@@ -447,7 +602,9 @@ export type EvaluatorResult = Message<"enforcement.v1.EvaluatorResult"> & {
   message?: string | undefined;
 
   /**
-   * Details from the evaluator and, as condition_trace, how the condition tree was evaluated. Only with DETAIL_FULL.
+   * Details from the evaluator and, as condition_trace, how the condition tree was evaluated. Only with DETAIL_FULL,
+   * except for the details of controls with memory, which are always given: limit, remaining, resets_after_seconds and
+   * retry_after_seconds.
    *
    * @generated from field: google.protobuf.Struct metadata = 4;
    */
@@ -466,7 +623,7 @@ export type EvaluatorResult = Message<"enforcement.v1.EvaluatorResult"> & {
  * Use `create(EvaluatorResultSchema)` to create a new message.
  */
 export const EvaluatorResultSchema: GenMessage<EvaluatorResult> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 5);
+  messageDesc(file_enforcement_v1_evaluation_service, 7);
 
 /**
  * Request message for EvaluationService.EvaluateBatch.
@@ -487,7 +644,7 @@ export type EvaluateBatchRequest = Message<"enforcement.v1.EvaluateBatchRequest"
  * Use `create(EvaluateBatchRequestSchema)` to create a new message.
  */
 export const EvaluateBatchRequestSchema: GenMessage<EvaluateBatchRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 6);
+  messageDesc(file_enforcement_v1_evaluation_service, 8);
 
 /**
  * Response message for EvaluationService.EvaluateBatch.
@@ -508,7 +665,7 @@ export type EvaluateBatchResponse = Message<"enforcement.v1.EvaluateBatchRespons
  * Use `create(EvaluateBatchResponseSchema)` to create a new message.
  */
 export const EvaluateBatchResponseSchema: GenMessage<EvaluateBatchResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 7);
+  messageDesc(file_enforcement_v1_evaluation_service, 9);
 
 /**
  * Message of the request stream of EvaluationService.EvaluateStream.
@@ -547,7 +704,7 @@ export type EvaluateStreamRequest = Message<"enforcement.v1.EvaluateStreamReques
  * Use `create(EvaluateStreamRequestSchema)` to create a new message.
  */
 export const EvaluateStreamRequestSchema: GenMessage<EvaluateStreamRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 8);
+  messageDesc(file_enforcement_v1_evaluation_service, 10);
 
 /**
  * Message of the response stream of EvaluationService.EvaluateStream.
@@ -582,7 +739,7 @@ export type EvaluateStreamResponse = Message<"enforcement.v1.EvaluateStreamRespo
  * Use `create(EvaluateStreamResponseSchema)` to create a new message.
  */
 export const EvaluateStreamResponseSchema: GenMessage<EvaluateStreamResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 9);
+  messageDesc(file_enforcement_v1_evaluation_service, 11);
 
 /**
  * Tells the client of a stream to continue on another stream, because the server shuts down, or because the stream or
@@ -608,7 +765,7 @@ export type StreamNotice = Message<"enforcement.v1.StreamNotice"> & {
  * Use `create(StreamNoticeSchema)` to create a new message.
  */
 export const StreamNoticeSchema: GenMessage<StreamNotice> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 10);
+  messageDesc(file_enforcement_v1_evaluation_service, 12);
 
 /**
  * Result of one evaluation in a batch or stream.
@@ -645,7 +802,7 @@ export type EvaluateStreamResult = Message<"enforcement.v1.EvaluateStreamResult"
  * Use `create(EvaluateStreamResultSchema)` to create a new message.
  */
 export const EvaluateStreamResultSchema: GenMessage<EvaluateStreamResult> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 11);
+  messageDesc(file_enforcement_v1_evaluation_service, 13);
 
 /**
  * Request message for EvaluationService.Explain.
@@ -718,6 +875,28 @@ export type ExplainRequest = Message<"enforcement.v1.ExplainRequest"> & {
    * @generated from field: optional string target_id = 9;
    */
   targetId?: string | undefined;
+
+  /**
+   * Session of the step, see EvaluateRequest.session_id. Controls with memory are explained with what is kept for it;
+   * nothing is consumed.
+   *
+   * @generated from field: optional string session_id = 10;
+   */
+  sessionId?: string | undefined;
+
+  /**
+   * Id of the step, see EvaluateRequest.step_id.
+   *
+   * @generated from field: optional string step_id = 11;
+   */
+  stepId?: string | undefined;
+
+  /**
+   * Why the step failed, see EvaluateRequest.step_error.
+   *
+   * @generated from field: optional string step_error = 12;
+   */
+  stepError?: string | undefined;
 };
 
 /**
@@ -725,7 +904,7 @@ export type ExplainRequest = Message<"enforcement.v1.ExplainRequest"> & {
  * Use `create(ExplainRequestSchema)` to create a new message.
  */
 export const ExplainRequestSchema: GenMessage<ExplainRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 12);
+  messageDesc(file_enforcement_v1_evaluation_service, 14);
 
 /**
  * Response message for EvaluationService.Explain.
@@ -769,7 +948,7 @@ export type ExplainResponse = Message<"enforcement.v1.ExplainResponse"> & {
  * Use `create(ExplainResponseSchema)` to create a new message.
  */
 export const ExplainResponseSchema: GenMessage<ExplainResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 13);
+  messageDesc(file_enforcement_v1_evaluation_service, 15);
 
 /**
  * Explanation of the result of one control.
@@ -843,7 +1022,7 @@ export type ControlExplanation = Message<"enforcement.v1.ControlExplanation"> & 
  * Use `create(ControlExplanationSchema)` to create a new message.
  */
 export const ControlExplanationSchema: GenMessage<ControlExplanation> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 14);
+  messageDesc(file_enforcement_v1_evaluation_service, 16);
 
 /**
  * Explanation of one node of a condition.
@@ -959,7 +1138,7 @@ export type ConditionExplanation = Message<"enforcement.v1.ConditionExplanation"
  * Use `create(ConditionExplanationSchema)` to create a new message.
  */
 export const ConditionExplanationSchema: GenMessage<ConditionExplanation> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 15);
+  messageDesc(file_enforcement_v1_evaluation_service, 17);
 
 /**
  * The value of a sub-expression of the evaluator cel.
@@ -1015,7 +1194,7 @@ export type ExpressionValue = Message<"enforcement.v1.ExpressionValue"> & {
  * Use `create(ExpressionValueSchema)` to create a new message.
  */
 export const ExpressionValueSchema: GenMessage<ExpressionValue> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 16);
+  messageDesc(file_enforcement_v1_evaluation_service, 18);
 
 /**
  * Something that a detector found in the selected data. The text that was found is never part of it.
@@ -1071,7 +1250,7 @@ export type Finding = Message<"enforcement.v1.Finding"> & {
  * Use `create(FindingSchema)` to create a new message.
  */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 17);
+  messageDesc(file_enforcement_v1_evaluation_service, 19);
 
 /**
  * Preview of the beginning of some data. Text that looks like a secret is masked as "***".
@@ -1114,7 +1293,7 @@ export type DataPreview = Message<"enforcement.v1.DataPreview"> & {
  * Use `create(DataPreviewSchema)` to create a new message.
  */
 export const DataPreviewSchema: GenMessage<DataPreview> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 18);
+  messageDesc(file_enforcement_v1_evaluation_service, 20);
 
 /**
  * Level of detail of a verdict.

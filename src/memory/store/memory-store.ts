@@ -1,0 +1,161 @@
+/** A cell that an exchange reads or adds to. */
+export interface CellRequest {
+  /** See `MemoryCell` in prisma/models/memory.prisma. */
+  readonly id: string;
+  readonly namespace: string;
+  readonly label: string;
+  /** Number of its entries that the process knows; -1 if it knows nothing of it. */
+  readonly known: number;
+}
+
+/** An entry to be appended to a cell. */
+export interface EntryAddition {
+  /** Index of the cell in the request. */
+  readonly cell: number;
+  /** JSON text. */
+  readonly entry: string;
+  /** In microseconds since 1970, by the clock of the memory; greater than that of every entry of the cell. */
+  readonly atUs: number;
+  /** When nothing of the cell matters any more after this entry, in microseconds since 1970. Stores round it up. */
+  readonly expiresAtUs: number;
+  /** Largest used share of a limit in the cell after the entry, 0 to 1. */
+  readonly used: number;
+  /** The state after the entry as JSON text, if it is to be kept as a checkpoint. */
+  readonly checkpoint: string | null;
+}
+
+/**
+ * What belongs to one step. It is applied as a whole if no other process has appended to one of its cells since the state the
+ * process knows, and if everything earlier in the exchange that touches one of them was applied. Without additions it
+ * is a question: it is applied if the cells are as known.
+ */
+export interface ExchangeGroup {
+  /** Indices of all cells that the step was decided by. */
+  readonly cells: readonly number[];
+  readonly additions: readonly EntryAddition[];
+}
+
+/** A rule that a process has, for the age of its record. */
+export interface RuleSeen {
+  readonly namespace: string;
+  readonly rule: string;
+}
+
+export interface ExchangeRequest {
+  /** Each cell once. */
+  readonly cells: readonly CellRequest[];
+  /** In order. */
+  readonly groups: readonly ExchangeGroup[];
+  /** Rules that become known, or are still in use. */
+  readonly rules: readonly RuleSeen[];
+}
+
+/** What a process does not know of a cell. */
+export interface CellNews {
+  /** Index in the request. */
+  readonly cell: number;
+  /** Number of entries at the beginning of the exchange; 0 for a cell that does not exist. */
+  readonly version: number;
+  /**
+   * The checkpoint to begin with and the number of entries that it contains; null if the entries follow those that the process
+   * knows, or begin with the first.
+   */
+  readonly checkpoint: { readonly text: string; readonly version: number } | null;
+  /** JSON texts, in order, up to `version`. */
+  readonly entries: readonly string[];
+}
+
+/** The clock of the memory: that of the store and an offset, which changes when the clock of the store was set. */
+export interface StoreClock {
+  /** Of the store during the exchange, without the offset, in microseconds since 1970. */
+  readonly storeUs: number;
+  readonly offsetUs: number;
+  /** Number of changes of the offset. */
+  readonly version: number;
+  /** A random text that changes when the memory is lost or replaced. */
+  readonly epoch: string;
+}
+
+export interface ExchangeReply {
+  readonly clock: StoreClock;
+  /** Of the cells that have more or other entries than the process knew when the exchange began. */
+  readonly news: readonly CellNews[];
+  /** By group: whether it was applied. */
+  readonly applied: readonly boolean[];
+  /** By rule: since when it is recorded, in microseconds since 1970. */
+  readonly sinceUs: readonly number[];
+}
+
+/** A cell as lists show it. */
+export interface StoredCell {
+  readonly id: string;
+  readonly label: string;
+  readonly version: number;
+  readonly usedAtUs: number;
+  readonly checkpoint: { readonly text: string; readonly version: number } | null;
+  /** After the checkpoint. */
+  readonly entries: readonly string[];
+}
+
+/** How much a namespace keeps. */
+export interface NamespaceUse {
+  readonly namespace: string;
+  readonly cells: number;
+  readonly bytes: number;
+  /** Cells that were forgotten before their time, ever. */
+  readonly evicted: number;
+}
+
+/** What a sweep removes. */
+export interface SweepLimits {
+  readonly nowUs: number;
+  /** Entries before this are removed when a checkpoint contains them. */
+  readonly entriesBeforeUs: number;
+  readonly maxCells: number;
+  readonly maxBytes: number;
+  /** Rules that no process had since are forgotten. */
+  readonly rulesBeforeUs: number;
+}
+
+export interface SweepReport {
+  readonly expired: number;
+  /** Removed before their time, because of `maxCells` or `maxBytes`: those that were not used for longest. */
+  readonly evicted: number;
+  readonly uses: readonly NamespaceUse[];
+}
+
+/**
+ * Keeps cells: numbered entries, appended by any number of processes, each only if the process knew all entries before it. An
+ * entry that was acknowledged is durable. Every method rejects with a `MemoryStoreError` and nothing else; after a rejected
+ * exchange it is unknown whether its groups were applied.
+ */
+export interface MemoryStore {
+  readonly kind: 'sqlite' | 'postgresql' | 'redis' | 'process';
+  /** Opens the store, and creates what it needs. Returns the key of the hashes, 32 bytes, the same for all processes. */
+  open(): Promise<{ readonly hashKey: Uint8Array }>;
+  /** One round trip; a whole exchange is one transaction. */
+  exchange(request: ExchangeRequest): Promise<ExchangeReply>;
+  /** Sets the offset of the clock if its version is still `version`. Returns the clock as it is now. */
+  setOffset(offsetUs: number, version: number): Promise<StoreClock>;
+  /** Cells of a namespace with a used share of at least `minUsed` after their last entry, the most used first. */
+  mostUsed(namespace: string, minUsed: number, limit: number): Promise<readonly StoredCell[]>;
+  /** A cell with its state; null if there is none. */
+  read(namespace: string, id: string): Promise<StoredCell | null>;
+  /** All entries of a cell that are kept, in order, for a repair of its checkpoint. */
+  ledger(
+    namespace: string,
+    id: string,
+  ): Promise<{ readonly firstVersion: number; readonly entries: readonly string[] }>;
+  /** Replaces the checkpoint of a cell that is damaged, if the cell still has this version. */
+  repair(namespace: string, id: string, version: number, checkpoint: string): Promise<boolean>;
+  /** Removes what has expired or exceeds the limits. Any process may call it at any time. */
+  sweep(limits: SweepLimits): Promise<SweepReport>;
+  /** Removes everything of a namespace. */
+  removeNamespace(namespace: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The store did not do what it was asked for. */
+export class MemoryStoreError extends Error {
+  override readonly name = 'MemoryStoreError';
+}
