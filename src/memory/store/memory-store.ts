@@ -4,8 +4,10 @@ export interface CellRequest {
   readonly id: string;
   readonly namespace: string;
   readonly label: string;
-  /** Number of its entries that the process knows; -1 if it knows nothing of it. */
+  /** Number of its entries that the process knows; 0 if it knows that there is none, -1 if it knows nothing of it. */
   readonly known: number;
+  /** `CellNews.generation` of what it knows; 0 without entries. Another one than that of the store: the store knows better. */
+  readonly generation: number;
 }
 
 /** An entry to be appended to a cell. */
@@ -27,7 +29,8 @@ export interface EntryAddition {
 /**
  * What belongs to one step. It is applied as a whole if no other process has appended to one of its cells since the state the
  * process knows, and if everything earlier in the exchange that touches one of them was applied. Without additions it
- * is a question: it is applied if the cells are as known.
+ * is a question: it is applied if the cells are as known. The cells of a group that is not applied are closed to the groups
+ * after it.
  */
 export interface ExchangeGroup {
   /** Indices of all cells that the step was decided by. */
@@ -42,6 +45,11 @@ export interface RuleSeen {
 }
 
 export interface ExchangeRequest {
+  /**
+   * `StoreClock.epoch` of what the process knows; null if it knows nothing. If it is another one than that of the store, every
+   * cell counts as unknown: no group is applied, and there are news of all cells.
+   */
+  readonly epoch: string | null;
   /** Each cell once. */
   readonly cells: readonly CellRequest[];
   /** In order. */
@@ -57,8 +65,13 @@ export interface CellNews {
   /** Number of entries at the beginning of the exchange; 0 for a cell that does not exist. */
   readonly version: number;
   /**
+   * Tells a cell from earlier ones with the same id, which a sweep has removed, and whose versions say nothing of this one:
+   * the time of its first entry, in microseconds since 1970. A repair adds 1. 0 for a cell that does not exist.
+   */
+  readonly generation: number;
+  /**
    * The checkpoint to begin with and the number of entries that it contains; null if the entries follow those that the process
-   * knows, or begin with the first.
+   * knows (only if it knows some of this generation), or begin with the first.
    */
   readonly checkpoint: { readonly text: string; readonly version: number } | null;
   /** JSON texts, in order, up to `version`. */

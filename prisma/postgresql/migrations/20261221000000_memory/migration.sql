@@ -23,6 +23,7 @@ CREATE TABLE "memory_cells" (
     "namespace" TEXT COLLATE "C" NOT NULL,
     "label" TEXT NOT NULL,
     "version" BIGINT NOT NULL,
+    "generation" BIGINT NOT NULL,
     "checkpoint" TEXT,
     "checkpoint_version" BIGINT NOT NULL DEFAULT 0,
     "expires_at_us" BIGINT NOT NULL,
