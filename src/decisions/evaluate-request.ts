@@ -65,8 +65,8 @@ export function readEvaluateRequest(value: unknown): EvaluateRequest {
 function readWellFormed(request: JsonValue | undefined): EvaluateRequest | undefined {
   if (!isObject(request)) return undefined;
   const { agent_name, step, stage, min_revision = 0, target_type, target_id } = request;
-  const { session_id, step_id, traceparent, timeout, accepts } = request;
-  const options = wellFormedOptions(session_id, step_id, traceparent, timeout, accepts);
+  const { session_id, step_id, traceparent, timeout, accepts, step_error } = request;
+  const options = wellFormedOptions(session_id, step_id, traceparent, timeout, accepts, step_error);
   if (options === undefined) return undefined;
   return wellFormedRequest(agent_name, stage, step, min_revision, target_type, target_id, options);
 }
@@ -86,6 +86,7 @@ export function wellFormedRequest(
 ): EvaluateRequest | undefined {
   if (typeof agentName !== 'string' || !NORMAL_AGENT_NAME.test(agentName)) return undefined;
   if (stage !== 'pre' && stage !== 'post') return undefined;
+  if (stage === 'pre' && options?.stepError !== undefined) return undefined;
   if (!isRevision(minRevision)) return undefined;
   const target = wellFormedTarget(targetType, targetId);
   if (target === undefined) return undefined;
@@ -189,6 +190,10 @@ export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
   })
   .transform(({ agent_name, step, stage, min_revision, ...others }, sink) => {
     checkTarget(others, sink);
+    if (stage === 'pre' && others.step_error !== undefined) {
+      const rule = 'is only allowed with the stage post: before a step runs, it cannot have failed';
+      report(sink, 'value_error', rule, null, ['step_error']);
+    }
     return {
       agentName: agent_name,
       stage,

@@ -19,12 +19,16 @@ export interface EvaluationOptions {
   readonly timeoutMs: number | undefined;
   /** Undefined for the default: allow, deny and steer. */
   readonly accepts: readonly OutcomeWord[] | undefined;
+  /** Why the step failed; may be empty. Undefined if it did not, and always at the stage pre. */
+  readonly stepError: string | undefined;
 }
 
 /** Longest session id and step id, in UTF-16 code units. */
 const MAX_ID_LENGTH = 255;
 /** Longest time limit of an evaluation. */
 export const MAX_TIMEOUT_MS = 3_600_000;
+/** Longest text of the error of a step, in UTF-16 code units. */
+const MAX_STEP_ERROR_LENGTH = 4_096;
 /** Most accepted outcomes in one request. */
 const MAX_ACCEPTED = 16;
 /** Longest `traceparent`; later versions may add parts to the four of version 00. */
@@ -60,6 +64,7 @@ export const optionMembers = {
   traceparent: nullable(traceparent()),
   timeout: nullable(duration({ above: 0, max: MAX_TIMEOUT_MS })),
   accepts: nullable(list(oneOf(OUTCOME_WORDS), { max: MAX_ACCEPTED })),
+  step_error: nullable(text({ max: MAX_STEP_ERROR_LENGTH })),
 };
 
 /** Output of `optionMembers`. */
@@ -69,10 +74,12 @@ type OptionMembers = {
 
 /** The options made of validated members; null if there are none. */
 export function optionsOf(members: OptionMembers): EvaluationOptions | null {
-  const { session_id: sessionId, step_id: stepId, timeout: timeoutMs } = members;
+  const { session_id: sessionId, step_id: stepId, timeout: timeoutMs, step_error: stepError } = members;
   const accepts = members.accepts?.length === 0 ? undefined : members.accepts;
-  if ((sessionId ?? stepId ?? members.traceparent ?? timeoutMs ?? accepts) === undefined) return null;
-  return { sessionId, stepId, traceparent: members.traceparent, timeoutMs, accepts };
+  if ((sessionId ?? stepId ?? members.traceparent ?? timeoutMs ?? accepts ?? stepError) === undefined) {
+    return null;
+  }
+  return { sessionId, stepId, traceparent: members.traceparent, timeoutMs, accepts, stepError };
 }
 
 /**
@@ -85,17 +92,20 @@ export function wellFormedOptions(
   parent: JsonValue | undefined,
   timeout: JsonValue | undefined,
   accepts: JsonValue | undefined,
+  step_error: JsonValue | undefined,
 ): EvaluationOptions | null | undefined {
-  if ((session_id ?? step_id ?? parent ?? timeout ?? accepts ?? null) === null) return null;
+  if ((session_id ?? step_id ?? parent ?? timeout ?? accepts ?? step_error ?? null) === null) return null;
   const sessionId = session_id ?? undefined;
   const stepId = step_id ?? undefined;
   const traceparent = parent ?? undefined;
+  const stepError = step_error ?? undefined;
   const timeoutMs = typeof timeout === 'string' ? millisecondsOf(timeout) : undefined;
   const isTimed =
     (timeout ?? null) === null || (timeoutMs !== undefined && timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS);
   if (!isOptionalId(sessionId) || !isOptionalId(stepId) || !isTimed) return undefined;
   if (traceparent !== undefined && !(typeof traceparent === 'string' && isTraceparent(traceparent)))
     return undefined;
+  if (!isOptionalError(stepError)) return undefined;
   const words = accepts ?? [];
   if (!isAccepted(words)) return undefined;
   return optionsOf({
@@ -104,11 +114,16 @@ export function wellFormedOptions(
     traceparent,
     timeout: timeoutMs,
     accepts: words,
+    step_error: stepError,
   });
 }
 
 function isOptionalId(value: JsonValue | undefined): value is string | undefined {
   return value === undefined || (typeof value === 'string' && value !== '' && value.length <= MAX_ID_LENGTH);
+}
+
+function isOptionalError(value: JsonValue | undefined): value is string | undefined {
+  return value === undefined || (typeof value === 'string' && value.length <= MAX_STEP_ERROR_LENGTH);
 }
 
 function isAccepted(value: JsonValue): value is OutcomeWord[] {

@@ -14,6 +14,7 @@ const NO_OPTIONS: EvaluationOptions = {
   traceparent: undefined,
   timeoutMs: undefined,
   accepts: undefined,
+  stepError: undefined,
 };
 
 /** A service whose only agent has an observe control that matches and a deny control with a model that hangs. */

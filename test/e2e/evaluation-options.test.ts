@@ -53,6 +53,13 @@ const INVALID: [string, object, string][] = [
   ['a timeout of 0', { timeout: '0s' }, 'timeout value_error'],
   ['a negative timeout', { timeout: '-1s' }, 'timeout value_error'],
   ['a timeout of more than an hour', { timeout: '3600.1s' }, 'timeout value_error'],
+  ['the error of a step before it runs', { step_error: 'failed' }, 'step_error value_error'],
+  ['an empty error of a step before it runs', { step_error: '' }, 'step_error value_error'],
+  [
+    'an error of a step that is too long',
+    { stage: 'post', step_error: 'x'.repeat(4_097) },
+    'step_error string_too_long',
+  ],
 ];
 
 describeOnSqlite('the options of an evaluation', (freshDatabaseUrl) => {
@@ -114,6 +121,17 @@ describeOnSqlite('the options of an evaluation', (freshDatabaseUrl) => {
         ok: false,
         reason: 'VALIDATION_ERROR',
         fields: [field],
+      });
+    });
+
+    it('takes the error of a step after it ran, alone and in a batch', async () => {
+      const failed = ['', 'x'.repeat(4_096)].map((step_error) =>
+        evaluation('good', { stage: 'post', step_error }),
+      );
+      for (const one of failed) expect(await client.call(EVALUATE, one)).toMatchObject({ ok: true });
+      const early = evaluation('good', { step_error: 'failed' });
+      expect(await client.call(BATCH, { evaluations: [...failed, early] })).toMatchObject({
+        reply: { results: [{ verdict: {} }, { verdict: {} }, { verdict: null, error: { code: 3 } }] },
       });
     });
 

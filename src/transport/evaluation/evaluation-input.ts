@@ -53,18 +53,19 @@ export function requestRead({ read }: EvaluationFields): EvaluateRequest {
 
 /** Null without options; undefined if one of them is invalid. */
 function optionsOf(fields: OptionFields): EvaluationOptions | null | undefined {
-  const { session_id, step_id, traceparent, timeout, accepts } = optionMembersOf(fields);
-  return wellFormedOptions(session_id, step_id, traceparent, timeout, accepts);
+  const { session_id, step_id, traceparent, timeout, accepts, step_error } = optionMembersOf(fields);
+  return wellFormedOptions(session_id, step_id, traceparent, timeout, accepts, step_error);
 }
 
 /** The options in the form of JSON. */
-function optionMembersOf({ sessionId, stepId, traceparent, timeoutMs, accepts }: OptionFields) {
+function optionMembersOf({ sessionId, stepId, traceparent, timeoutMs, accepts, stepError }: OptionFields) {
   return {
     session_id: sessionId,
     step_id: stepId,
     traceparent,
     timeout: timeoutMs === undefined ? undefined : `${(timeoutMs / 1_000).toFixed(9)}s`,
     accepts: accepts?.flatMap(outcomeWord),
+    step_error: stepError,
   };
 }
 

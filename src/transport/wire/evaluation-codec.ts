@@ -45,6 +45,7 @@ export interface OptionFields {
   readonly timeoutMs: number | undefined;
   /** Numbers of Outcome; undefined when there are none. */
   readonly accepts: readonly number[] | undefined;
+  readonly stepError: string | undefined;
 }
 
 /** One EvaluateStreamRequest. */

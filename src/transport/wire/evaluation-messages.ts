@@ -55,11 +55,11 @@ export function evaluationFieldsOf(message: EvaluateRequest): EvaluationFields {
 }
 
 function optionFieldsOf(message: EvaluateRequest): OptionFields | null {
-  const { sessionId, stepId, traceparent, timeout, accepts: listed } = message;
+  const { sessionId, stepId, traceparent, timeout, accepts: listed, stepError } = message;
   const accepts = listed.length === 0 ? undefined : listed;
-  if ((sessionId ?? stepId ?? traceparent ?? timeout ?? accepts) === undefined) return null;
+  if ((sessionId ?? stepId ?? traceparent ?? timeout ?? accepts ?? stepError) === undefined) return null;
   const timeoutMs = timeout === undefined ? undefined : durationMs(timeout);
-  return { sessionId, stepId, traceparent, timeoutMs, accepts };
+  return { sessionId, stepId, traceparent, timeoutMs, accepts, stepError };
 }
 
 /** Seconds of a Duration are at most 10,000 years, and its parts have the same sign. */

@@ -7,7 +7,7 @@ import { UNUSUAL, WireReader } from './wire-reader.js';
 // The tags below are those of evaluation_service.proto; test/transport/wire/fields.test.ts checks them.
 
 /** Highest field numbers of the messages. */
-const EVALUATE_FIELDS = 14;
+const EVALUATE_FIELDS = 15;
 const BATCH_FIELDS = 1;
 const STREAM_FIELDS = 3;
 
@@ -99,6 +99,7 @@ function readEvaluation(reader: WireReader, end: number): EvaluationFields {
       case 0x62:
       case 0x6a:
       case 0x72:
+      case 0x7a:
         options ??= new OptionsReader();
         options.read(tag, reader, end);
         break;
@@ -126,11 +127,13 @@ class OptionsReader implements OptionFields {
   traceparent: string | undefined;
   timeoutMs: number | undefined;
   accepts: number[] | undefined;
+  stepError: string | undefined;
 
   /** Null if an empty list was the only field. */
   orNull(): OptionFields | null {
-    const { sessionId, stepId, traceparent, timeoutMs, accepts } = this;
-    return (sessionId ?? stepId ?? traceparent ?? timeoutMs ?? accepts) === undefined ? null : this;
+    const { sessionId, stepId, traceparent, timeoutMs, accepts, stepError } = this;
+    const any = sessionId ?? stepId ?? traceparent ?? timeoutMs ?? accepts ?? stepError;
+    return any === undefined ? null : this;
   }
 
   /** Reads the field with a tag, which has been read. */
@@ -149,6 +152,9 @@ class OptionsReader implements OptionFields {
         // Two durations are merged.
         if (this.timeoutMs !== undefined) throw UNUSUAL;
         this.timeoutMs = readDuration(reader, reader.sectionEnd(end));
+        break;
+      case 0x7a:
+        this.stepError = reader.string(end);
         break;
       default:
         this.accepts = readPacked(reader, reader.sectionEnd(end), this.accepts);

@@ -118,6 +118,8 @@ const REQUESTS: Readonly<Record<string, JsonObject>> = {
   'an evaluator that does not exist': tool({ text: FILLER }, { name: 'odd' }),
   'outcomes that the caller accepts': { ...denied, accepts: ['deny'] },
   'a session, a step id and a time limit': { ...good, session_id: 's', step_id: 'i', timeout: '30s' },
+  'the error of a step': { ...good, stage: 'post', step_error: 'it failed' },
+  'the error of a step that has not run': { ...good, step_error: 'it failed' },
   'a target, which has no effect': { ...good, target_type: 'env', target_id: 'prod' },
   'full detail': { ...denied, detail: 'full' },
   'an unknown agent': { ...good, agent_name: 'agent-that-nobody-has' },

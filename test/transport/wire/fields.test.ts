@@ -21,7 +21,7 @@ import {
 const TAGS: [DescMessage, string][] = [
   [
     EvaluateRequestSchema,
-    '0a agent_name, 10 stage, 1a step, 22 step_json, 28 detail, 30 min_revision, 3a target_type, 42 target_id, 4a session_id, 52 step_id, 62 traceparent, 6a timeout, 72 accepts',
+    '0a agent_name, 10 stage, 1a step, 22 step_json, 28 detail, 30 min_revision, 3a target_type, 42 target_id, 4a session_id, 52 step_id, 62 traceparent, 6a timeout, 72 accepts, 7a step_error',
   ],
   [StepSchema, '0a type, 12 name, 1a input, 22 output, 2a context'],
   [EvaluateBatchRequestSchema, '0a evaluations'],
