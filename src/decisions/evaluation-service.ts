@@ -3,6 +3,7 @@ import type { AgentKey } from '../contract/call/namespace.js';
 import { demandTarget } from '../contract/call/target-limit.js';
 import type { SchemaMismatch, StepComparison } from '../core/step-schemas.js';
 import type { ControlResult, Detail, Stage, Step, Verdict } from '../core/types.js';
+import type { HaltNotice } from '../halts/halt.js';
 import { type ComparedStep, comparedStep, compareStep, withComparison } from './compared-step.js';
 import type { EvaluateRequest } from './evaluate-request.js';
 import type { EvaluationCaller, LimitedCaller } from './evaluation-caller.js';
@@ -36,6 +37,8 @@ export interface RevisedVerdict extends Verdict {
   readonly outcome: VerdictOutcome;
   /** Unique; a UUID, or what makes the text of one. */
   readonly decision_id: string | RandomId;
+  /** The halt that denied the step, whatever its controls say: they were not evaluated. Absent without one. */
+  readonly halt?: HaltNotice;
 }
 
 /** Summary of a verdict in one word, for the metrics. */
