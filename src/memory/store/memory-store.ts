@@ -62,11 +62,7 @@ export interface ExchangeRequest {
 export interface CellNews {
   /** Index in the request. */
   readonly cell: number;
-  /**
-   * Number of the last entry at the beginning of the exchange. A cell that does not exist has 0, or the number that its next
-   * life continues from: greater than that of any cell of the namespace that was removed, whether it had expired or not. A
-   * process that still knows a removed cell never takes a later one of the same key for it.
-   */
+  /** Number of entries at the beginning of the exchange; 0 for a cell that does not exist. */
   readonly version: number;
   /**
    * Tells a cell from earlier ones with the same id, which a sweep has removed, and whose versions say nothing of this one:
@@ -162,13 +158,7 @@ export interface MemoryStore {
   ledger(
     namespace: string,
     id: string,
-  ): Promise<{
-    /** Number of the first entry. */
-    readonly firstVersion: number;
-    /** Whether that is the first of the cell: none was removed. */
-    readonly isComplete: boolean;
-    readonly entries: readonly string[];
-  }>;
+  ): Promise<{ readonly firstVersion: number; readonly entries: readonly string[] }>;
   /** Replaces the checkpoint of a cell that is damaged, if the cell still has this version. */
   repair(namespace: string, id: string, version: number, checkpoint: string): Promise<boolean>;
   /** Removes what has expired or exceeds the limits. Any process may call it at any time. */
