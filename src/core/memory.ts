@@ -203,8 +203,13 @@ export interface MemoryView {
   readonly stepHash: string | null;
   hash(text: string): string;
   state(key: MemoryKey, kind: RuleKind, ruleId: string): RuleState | undefined;
-  /** See `MemoryMoment.isRepeated`, for a key. */
+  /** See `MemoryMoment.isRepeated`, for a key. At the stage post, every step whose end was recorded under it. */
   isRepeated(key: MemoryKey): boolean;
+  /**
+   * Whether what is kept for the key cannot be read: then its rules are errors, whatever they do when the store does not
+   * answer. It has no states. A reset of the key cures it.
+   */
+  isDamaged(key: MemoryKey): boolean;
   /** Whether the step was denied before it ran: it has no response and no error. */
   readonly wasDenied: boolean;
   sinceUs(ruleId: string): number | null;
@@ -251,7 +256,10 @@ export interface MemoryPlan<T> {
 
 /** Decides steps with what is kept of earlier ones. Exact among all processes that share a store. */
 export interface StepMemory {
-  /** Keyed hash of a text, 22 characters; the key is that of the store. Rejects when the store was never reached. */
+  /**
+   * Keyed hash of a text, 22 characters; the key is that of the store. While the store was never reached, a key of this
+   * process, after the time limit of the store: plans with such hashes are decided with a view of the source `local`.
+   */
   ready(): Promise<(text: string) => string> | ((text: string) => string);
   /**
    * Resolves once the additions of the decision are durable. While the store does not answer, the decision is made with a

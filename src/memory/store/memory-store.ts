@@ -1,3 +1,6 @@
+/** Longest time without a process that has a rule, after which its record begins anew, in microseconds. */
+export const RULE_GAP_US = 300_000_000;
+
 /** A cell that an exchange reads or adds to. */
 export interface CellRequest {
   /** See `MemoryCell` in prisma/models/memory.prisma. */
@@ -38,7 +41,11 @@ export interface ExchangeGroup {
   readonly additions: readonly EntryAddition[];
 }
 
-/** A rule that a process has, for the age of its record. */
+/**
+ * A rule that a process has, for the age of its record. A process names it with the first exchange that needs it and every
+ * minute from then on. Its record begins now, by the clock of the memory, if the store does not know it or it was not named for
+ * more than `RULE_GAP_US`; in between steps could have passed unrecorded. Naming it renews `seen_at_us`.
+ */
 export interface RuleSeen {
   readonly namespace: string;
   readonly rule: string;
