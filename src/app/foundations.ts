@@ -95,6 +95,7 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
       onnxModels: config.evaluators.onnxModels,
       log,
     },
+    memory: config.memory,
   });
   closers.add(() => evaluators.close());
   const metrics = createMetrics(config.metricsPrefix);

@@ -5,6 +5,9 @@ import { loadCustomEvaluators } from './custom/load-custom-evaluators.js';
 import { injectionEvaluator } from './injection/injection.js';
 import { jsonEvaluator } from './json/json.js';
 import { listEvaluator } from './list/list.js';
+import { LONGEST_US } from './memory/duration.js';
+import type { MemoryEvaluatorsOptions } from './memory/memory-evaluator.js';
+import { memoryEvaluators } from './memory/memory-evaluators.js';
 import { loadOptionalEvaluators, type OptionalEvaluatorOptions } from './optional-evaluators.js';
 import { piiEvaluator } from './pii/pii.js';
 import { regexEvaluator } from './regex/regex.js';
@@ -18,6 +21,7 @@ export interface EvaluatorsOptions {
   readonly modules: readonly string[];
   readonly custom: CustomEvaluatorOptions;
   readonly optional: OptionalEvaluatorOptions;
+  readonly memory: MemoryEvaluatorsOptions;
 }
 
 /** All evaluators of a service. */
@@ -29,7 +33,10 @@ export interface Evaluators {
 
 /** Loads every evaluator: built in, installed, and custom. Rejects when a requested one is unusable. */
 export async function loadEvaluators(options: EvaluatorsOptions): Promise<Evaluators> {
-  const known = [...builtinEvaluators, ...(await loadOptionalEvaluators(options.optional))];
+  const known = [
+    ...builtinEvaluatorsWith(options.memory),
+    ...(await loadOptionalEvaluators(options.optional)),
+  ];
   const custom = await loadCustomEvaluators(options.modules, options.custom);
   const close = async (): Promise<void> => {
     await Promise.all([...known, ...custom].map((evaluator) => evaluator.close?.()));
@@ -47,8 +54,8 @@ export async function loadEvaluators(options: EvaluatorsOptions): Promise<Evalua
   }
 }
 
-/** The built-in evaluators. */
-export const builtinEvaluators: readonly Evaluator[] = [
+/** The built-in evaluators that need no setting. */
+const plainEvaluators: readonly Evaluator[] = [
   regexEvaluator,
   listEvaluator,
   jsonEvaluator,
@@ -60,6 +67,14 @@ export const builtinEvaluators: readonly Evaluator[] = [
   urlEvaluator,
   shellEvaluator,
 ];
+
+/** The built-in evaluators. */
+export function builtinEvaluatorsWith(memory: MemoryEvaluatorsOptions): readonly Evaluator[] {
+  return [...plainEvaluators, ...memoryEvaluators(memory)];
+}
+
+/** The built-in evaluators with the longest windows that a setting allows. */
+export const builtinEvaluators = builtinEvaluatorsWith({ maxWindowMs: LONGEST_US / 1_000 });
 
 /** A registry of evaluators. Throws on duplicate names: which one ran would be arbitrary. */
 export function createRegistry(evaluators: readonly Evaluator[]): EvaluatorRegistry {

@@ -104,6 +104,7 @@ describe('an evaluator that cannot be used', () => {
         modules,
         custom: customOptions({ directory: folder }),
         optional: { apiKey: null, apiUrl: null, onnxModels: [], log: { warn: () => undefined } },
+        memory: { maxWindowMs: 86_400_000 },
       });
     await expect(start(['./regex.mjs'])).rejects.toThrow(
       'SERVICE_EVALUATORS: the service has an evaluator named regex already',

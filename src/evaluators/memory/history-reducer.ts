@@ -1,0 +1,8 @@
+import type { RuleReducer } from '../../core/memory.js';
+
+/** See `RuleReducer`. */
+export const historyReducer: RuleReducer = {
+  apply: (state) => state ?? {},
+  prune: () => undefined,
+  used: () => 0,
+};

@@ -1,0 +1,109 @@
+import { canonicalJson } from '../../../packages/exact-json/src/index.js';
+import { shorten } from '../../../packages/linear-text/src/index.js';
+import { field, list, refuse, refuseTyped } from '../../contract/input/fields.js';
+import type { MemoryCall, MemoryKey, MemoryRule, MissingPart } from '../../core/memory.js';
+import { compileSelector, isSelectorPath } from '../../core/selector.js';
+
+/** Most parts of a key. */
+export const MAX_KEY_PARTS = 8;
+/** Longest path, in characters. */
+export const MAX_PATH_LENGTH = 512;
+/** Longest label of a key, in characters. */
+const MAX_LABEL_LENGTH = 300;
+/** Characters of a hash in a label. */
+const LABEL_HASH_LENGTH = 8;
+
+/** Parts of a key that are no paths, each of which includes those after it. */
+const WHOSE = ['session', 'agent', 'namespace'] as const;
+type Whose = (typeof WHOSE)[number];
+
+const isWhose = (part: string): part is Whose => (WHOSE as readonly string[]).includes(part);
+
+/** Whether a text is a path to a part of a step that is there before the step runs, and the same after it. */
+export function isStepPath(path: string): boolean {
+  return isSelectorPath(path) && !/^(?:\*|output)(?:\.|$)/.test(path);
+}
+
+const keyPart = field<string>(
+  (value, sink) => {
+    if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+    if (value.length > MAX_PATH_LENGTH) {
+      return refuse(sink, 'string_too_long', `must have at most ${MAX_PATH_LENGTH} characters`, value);
+    }
+    if (isWhose(value) || isStepPath(value)) return value;
+    const message =
+      'must be session, agent, namespace, or a path that begins with input, context, type or name; ' +
+      'a key cannot be of the output, because there is none before the step runs';
+    return refuseTyped(sink, 'value_error', message, value);
+  },
+  { type: 'string', maxLength: MAX_PATH_LENGTH },
+);
+
+/** The member `key`: what is counted together. */
+export const keyParts = () =>
+  list(keyPart, { min: 1, max: MAX_KEY_PARTS }).meta({
+    description:
+      'What is counted together: "session" (a session of an agent), "agent", "namespace", and paths, such as ' +
+      '"input.account": steps with the same values there.',
+  });
+
+/** The parts of a key without those that change nothing, in an order of their own: equal keys have equal parts. */
+export function normalizedKey(parts: readonly string[]): readonly string[] {
+  const paths = [...new Set(parts.filter((part) => !isWhose(part)))].sort();
+  const whose = WHOSE.find((part) => parts.includes(part)) ?? 'namespace';
+  return whose === 'namespace' && paths.length > 0 ? paths : [whose, ...paths];
+}
+
+/**
+ * Reads the key of a step. Values at paths are hashed in their canonical form, so that 1, 1.0 and "1" are told apart as JSON
+ * does; null counts as missing.
+ */
+export function keyReader(parts: readonly string[]): MemoryRule['keyOf'] {
+  const [whose = 'namespace', ...rest] = normalizedKey(parts);
+  const paths = (isWhose(whose) ? rest : [whose, ...rest]).map((path) => ({
+    path,
+    read: compileSelector(path),
+  }));
+  const meaning = JSON.stringify(normalizedKey(parts));
+  const first = isWhose(whose) ? whose : 'namespace';
+  return ({ step, identity }: MemoryCall, hash): MemoryKey | MissingPart => {
+    const values: string[] = [meaning];
+    const labels: string[] = [];
+    if (first !== 'namespace') {
+      values.push(identity.agent);
+      labels.push(identity.agent);
+    }
+    if (first === 'session') {
+      if (identity.sessionId === null || identity.sessionId === '') return { missing: 'session_id' };
+      values.push(identity.sessionId);
+      labels.push(identity.sessionId);
+    }
+    for (const { path, read } of paths) {
+      const value = read(step);
+      if (value === null) return { missing: path };
+      const hashed = hash(canonicalJson(value));
+      values.push(hashed);
+      labels.push(`${path}=${hashed.slice(0, LABEL_HASH_LENGTH)}`);
+    }
+    return { parts: values, label: shorten(labels.join(' / ') || 'namespace', MAX_LABEL_LENGTH) };
+  };
+}
+
+/** The same for rules that tell steps apart by their ids. */
+export function keyReaderWithStepId(parts: readonly string[]): MemoryRule['keyOf'] {
+  const read = keyReader(parts);
+  return (call, hash) => (call.identity.stepId === null ? { missing: 'step_id' } : read(call, hash));
+}
+
+/** Which parts of a key change nothing, and why. */
+export function* idleKeyParts(parts: readonly string[]): Generator<{ index: number; message: string }, void> {
+  const kept = new Set(normalizedKey(parts));
+  for (const [index, part] of parts.entries()) {
+    if (parts.indexOf(part) < index) yield { index, message: 'is listed before' };
+    else if (!kept.has(part)) {
+      const by = WHOSE.find((other) => kept.has(other));
+      const why = by === undefined ? 'every key is within a namespace' : `${by} includes it`;
+      yield { index, message: `has no effect: ${why}` };
+    }
+  }
+}
