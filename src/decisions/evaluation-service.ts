@@ -282,7 +282,7 @@ function revised(
 ): RevisedVerdict {
   const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
   const { selected_controls, evaluated_controls, skipped_controls } = verdict;
-  return {
+  const made: RevisedVerdict = {
     is_safe,
     confidence,
     reason,
@@ -298,6 +298,7 @@ function revised(
     outcome,
     decision_id,
   };
+  return verdict.limits === undefined ? made : { ...made, limits: verdict.limits };
 }
 
 /** A full verdict reduced to the detail `verdict`. */

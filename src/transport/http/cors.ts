@@ -6,6 +6,9 @@ import type { ForeignOriginCheck } from '../auth/request-origin.js';
 import {
   ETAG_HEADER,
   NEXT_PAGE_HEADER,
+  RATE_LIMIT_HEADER,
+  RATE_LIMIT_POLICY_HEADER,
+  RETRY_AFTER_HEADER,
   REVISION_HEADER,
   STALENESS_HEADER,
   WARNING_HEADER,
@@ -23,6 +26,9 @@ const exposed = (ownHeaders: readonly string[]): string[] => [
   WARNING_HEADER,
   ETAG_HEADER,
   NEXT_PAGE_HEADER,
+  RATE_LIMIT_HEADER,
+  RATE_LIMIT_POLICY_HEADER,
+  RETRY_AFTER_HEADER,
   'X-Request-Id',
   ...ownHeaders,
 ];

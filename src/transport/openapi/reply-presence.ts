@@ -44,6 +44,9 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'StatsTotals?': ['timeseries'],
   'GetEvaluationStatsResponse?': ['previous'],
   'VerifyAuditResponse?': ['problem'],
+  'LimitStatus?': ['resets_after', 'retry_after', 'window', 'counts_since'],
+  'HaltNotice?': ['expires_at'],
+  'KeptState?': ['status'],
   'PackControlComparison?': ['current', 'in_pack', 'after_update'],
 };
 

@@ -6,7 +6,14 @@ import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { optionOf } from '../../contract/proto-option.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
-import { ETAG_HEADER, NEXT_PAGE_HEADER, REVISION_HEADER } from '../wire/reply-headers.js';
+import {
+  ETAG_HEADER,
+  NEXT_PAGE_HEADER,
+  RATE_LIMIT_HEADER,
+  RATE_LIMIT_POLICY_HEADER,
+  RETRY_AFTER_HEADER,
+  REVISION_HEADER,
+} from '../wire/reply-headers.js';
 import { type Form, fieldSchema, messageSchema } from './message-schemas.js';
 import { withParameterExamples } from './parameter-examples.js';
 import { failure, response } from './problem-schemas.js';
@@ -128,6 +135,7 @@ function success(method: RpcMethod, binding: HttpBinding, pool: SchemaPool): Jso
   });
   const isKnown = headers.some(([name]) => name === REVISION_HEADER);
   if (binding.verb !== 'GET' && !isKnown) headers.push([REVISION_HEADER, REVISION]);
+  if (output.fields.some(({ message }) => message?.name === 'LimitStatus')) headers.push(...LIMIT_HEADERS);
   return headers.length === 0 ? reply : { ...reply, headers: Object.fromEntries(headers) };
 }
 
@@ -136,6 +144,28 @@ const HEADER_SCHEMAS: Readonly<Record<string, JsonObject>> = {
   [ETAG_HEADER]: { type: 'string', pattern: '^"[0-9]+"$' },
   [NEXT_PAGE_HEADER]: { type: 'string' },
 };
+
+const LIMITS = 'https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/';
+
+/** Those of limits that controls with memory applied. */
+const LIMIT_HEADERS: readonly [string, JsonObject][] = [
+  [
+    RATE_LIMIT_POLICY_HEADER,
+    {
+      description: `The limit with the smallest remaining share, see ${LIMITS}. Absent without limits.`,
+      schema: { type: 'string' },
+    },
+  ],
+  [RATE_LIMIT_HEADER, { description: 'What is left of that limit.', schema: { type: 'string' } }],
+  [
+    RETRY_AFTER_HEADER,
+    {
+      description:
+        'Seconds after which an unsafe step may be sent again with a chance to pass. Absent if time alone does not help.',
+      schema: { type: 'integer', minimum: 0 },
+    },
+  ],
+];
 
 const REVISION: JsonObject = {
   description: 'Revision that the change produced; absent when nothing changed.',

@@ -26,6 +26,7 @@ import {
 } from '../evaluation/heavy-steps.js';
 import { inSlices } from '../evaluation/in-slices.js';
 import type { EvaluationFields } from '../wire/evaluation-codec.js';
+import { tellLimits } from './limit-headers.js';
 import { jsonBytes, readBody } from './rest-body.js';
 import { type ErrorContext, problemOf } from './rest-errors.js';
 import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
@@ -109,6 +110,7 @@ function evaluate(
   const asked = demanding(request, demandedRevision(call));
   const reply = (verdict: RevisedVerdict): RestReply => {
     reportVerdict(verdict, call);
+    if (verdict.limits !== undefined) tellLimits(verdict, verdict.limits, call);
     return printVerdict(verdict, acceptsOutcomes(asked));
   };
   const verdict = evaluation.evaluate(asked, 'full', call);

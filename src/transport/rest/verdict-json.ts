@@ -1,12 +1,13 @@
 import { PrintBuffer, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { keptText } from '../../core/standing-results.js';
 import type { ControlResult } from '../../core/types.js';
+import { presentHalt, presentLimit } from '../../decisions/applied-limits.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 
 const buffer = new PrintBuffer();
 
 /**
- * A verdict as JSON text with every declared member, between `before` and `behind`. Outcome, decision id and counts are for
+ * A verdict as JSON text with every declared member, between `before` and `behind`. Outcome, decision id, counts, limits and the halt are for
  * callers that accept outcomes: deployed clients do not know these members.
  */
 export function printVerdict(
@@ -33,6 +34,9 @@ export function printVerdict(
         out.text(`,"schema_mismatch":${JSON.stringify({ part, path, problem, not_compared })}`);
       }
       out.text(`,"skipped_controls":${skipped_controls}`);
+      if (verdict.limits !== undefined)
+        out.text(`,"limits":${stringifyJson(verdict.limits.map(presentLimit))}`);
+      if (verdict.halt !== undefined) out.text(`,"halt":${stringifyJson(presentHalt(verdict.halt))}`);
     }
     out.text(`}${behind}`);
   });

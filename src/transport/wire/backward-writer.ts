@@ -17,7 +17,7 @@ interface WritableText {
 /**
  * Writes protobuf from end to start: the length of a message is known by the time it is written, so nothing
  * has to be measured or moved. Fields must be written in descending order, lists from their last item. All
- * tags are one byte long. Encodings: https://protobuf.dev/programming-guides/encoding/
+ * tags but that of `farMessage` are one byte long. Encodings: https://protobuf.dev/programming-guides/encoding/
  */
 export class BackwardWriter {
   #buffer = Buffer.allocUnsafe(INITIAL_BYTES);
@@ -85,6 +85,14 @@ export class BackwardWriter {
   message(tag: number, before: number): void {
     this.#need(TAG_AND_VARINT_BYTES);
     this.#varint(this.length - before);
+    this.#buffer[--this.#position] = tag;
+  }
+
+  /** The same for a field number from 16 to 31, whose tag has two bytes. */
+  farMessage(tag: number, before: number): void {
+    this.#need(TAG_AND_VARINT_BYTES + 1);
+    this.#varint(this.length - before);
+    this.#buffer[--this.#position] = 1;
     this.#buffer[--this.#position] = tag;
   }
 

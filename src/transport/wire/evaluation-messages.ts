@@ -1,5 +1,12 @@
 import { create } from '@bufbuild/protobuf';
-import { anyPack, type Duration, durationFromMs, StructSchema } from '@bufbuild/protobuf/wkt';
+import {
+  anyPack,
+  type Duration,
+  DurationSchema,
+  durationFromMs,
+  StructSchema,
+  timestampFromMs,
+} from '@bufbuild/protobuf/wkt';
 import {
   Decision,
   type SteeringContext as SteeringContextMessage,
@@ -19,13 +26,18 @@ import {
   type EvaluateStreamResult,
   EvaluateStreamResultSchema,
   EvaluatorResultSchema,
+  HaltNoticeSchema,
+  type LimitStatus,
+  LimitStatusSchema,
   Outcome,
   SchemaMismatchSchema,
   type Step as StepMessage,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
+import type { AppliedLimit } from '../../core/memory.js';
 import type { ControlResult, SteeringContext } from '../../core/types.js';
+import { durationParts } from '../../decisions/applied-limits.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type {
   EvaluationFields,
@@ -121,7 +133,29 @@ export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
     const { part, path, problem, not_compared } = verdict.schema_mismatch;
     message.schemaMismatch = create(SchemaMismatchSchema, { part, path, problem, notCompared: not_compared });
   }
+  if (verdict.limits !== undefined) message.limits = verdict.limits.map(limitMessage);
+  if (verdict.halt !== undefined) {
+    const { haltId, reason, expiresAtMs } = verdict.halt;
+    message.halt = create(HaltNoticeSchema, { haltId, reason });
+    if (expiresAtMs !== null) message.halt.expiresAt = timestampFromMs(expiresAtMs);
+  }
   return message;
+}
+
+function limitMessage(applied: AppliedLimit): LimitStatus {
+  const { controlId, controlName, evaluatorName, limit, remaining, key, sinceUs } = applied;
+  const message = create(LimitStatusSchema, { controlId, controlName, evaluatorName, limit, remaining, key });
+  message.degraded = applied.degraded ?? '';
+  if (applied.resetsAfterUs !== null) message.resetsAfter = durationMessage(applied.resetsAfterUs);
+  if (applied.retryAfterUs !== null) message.retryAfter = durationMessage(applied.retryAfterUs);
+  if (applied.windowUs !== null) message.window = durationMessage(applied.windowUs);
+  if (sinceUs !== null) message.countsSince = timestampFromMs(Math.floor(sinceUs / 1_000));
+  return message;
+}
+
+function durationMessage(us: number): Duration {
+  const { seconds, nanos } = durationParts(us);
+  return create(DurationSchema, { seconds: BigInt(seconds), nanos });
 }
 
 /** The results of a batch as a message. */

@@ -17,6 +17,15 @@ export const REVISION_HEADER = 'x-service-revision';
 /** Header and trailer with the age of the controls used for the decision; only if they may be outdated. */
 export const STALENESS_HEADER = 'x-service-staleness-seconds';
 
+/**
+ * Headers with the limit that is nearest its end, of a single evaluation over REST
+ * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/, version 10), and the time after which an unsafe step
+ * may be repeated, in seconds (RFC 9110, section 10.2.3).
+ */
+export const RATE_LIMIT_HEADER = 'ratelimit';
+export const RATE_LIMIT_POLICY_HEADER = 'ratelimit-policy';
+export const RETRY_AFTER_HEADER = 'retry-after';
+
 /** Header and trailer that says which credentials a call needs (RFC 9110, section 11.6.1). */
 export const CHALLENGE_HEADER = 'www-authenticate';
 

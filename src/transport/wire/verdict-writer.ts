@@ -1,7 +1,10 @@
 import { Decision } from '../../../gen/proto/enforcement/v1/control_pb.js';
+import type { AppliedLimit } from '../../core/memory.js';
 import type { SchemaMismatch } from '../../core/step-schemas.js';
 import type { ControlResult, EvaluatorResult, SteeringContext } from '../../core/types.js';
+import { durationParts } from '../../decisions/applied-limits.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
+import type { HaltNotice } from '../../halts/halt.js';
 import type { BackwardWriter } from './backward-writer.js';
 import { encodeStatus } from './encode-status.js';
 import type { EvaluationOutcome, StreamReply } from './evaluation-codec.js';
@@ -23,10 +26,7 @@ export function writeStreamReply(writer: BackwardWriter, { id, outcomes }: Strea
 /** Fields of an EvaluateStreamResponse with a notice. */
 export function writeNotice(writer: BackwardWriter, drainWithinMs: number): void {
   const before = writer.length;
-  const nanos = (drainWithinMs % 1_000) * 1_000_000;
-  writeWhole(writer, 0x10, nanos, LARGEST_INT32);
-  writeWhole(writer, 0x08, Math.floor(drainWithinMs / 1_000), Number.MAX_SAFE_INTEGER);
-  writer.message(0x0a, before);
+  writeTime(writer, 0x0a, drainWithinMs);
   writer.message(0x1a, before);
 }
 
@@ -57,6 +57,8 @@ function writeOutcome(writer: BackwardWriter, outcome: EvaluationOutcome): void 
 /** Fields of EvaluateResponse. */
 export function writeVerdict(writer: BackwardWriter, verdict: RevisedVerdict): void {
   const { decision_id } = verdict;
+  if (verdict.halt !== undefined) writeHalt(writer, verdict.halt);
+  if (verdict.limits !== undefined) writeLimits(writer, verdict.limits);
   // Counts are written when they are 0, too: absent means unknown.
   writer.varint(0x70, verdict.skipped_controls);
   if (verdict.schema_mismatch !== null) writeMismatch(writer, verdict.schema_mismatch);
@@ -73,6 +75,55 @@ export function writeVerdict(writer: BackwardWriter, verdict: RevisedVerdict): v
   if (verdict.reason !== null) writer.string(0x1a, verdict.reason);
   writeDouble(writer, 0x11, verdict.confidence);
   if (verdict.is_safe) writer.varint(0x08, 1);
+}
+
+function writeHalt(writer: BackwardWriter, { haltId, reason, expiresAtMs }: HaltNotice): void {
+  const before = writer.length;
+  if (expiresAtMs !== null) writeTime(writer, 0x1a, expiresAtMs);
+  if (reason !== '') writer.string(0x12, reason);
+  writeWhole(writer, 0x08, haltId, LARGEST_INT32);
+  // Field 16.
+  writer.farMessage(0x82, before);
+}
+
+function writeLimits(writer: BackwardWriter, limits: readonly AppliedLimit[]): void {
+  for (let index = limits.length - 1; index >= 0; index -= 1) {
+    const before = writer.length;
+    writeLimit(writer, limits[index] as AppliedLimit);
+    writer.message(0x7a, before);
+  }
+}
+
+function writeLimit(writer: BackwardWriter, limit: AppliedLimit): void {
+  if (limit.sinceUs !== null) writeTime(writer, 0x5a, limit.sinceUs / 1_000);
+  if (limit.key !== '') writer.string(0x52, limit.key);
+  if (limit.degraded !== null) writer.string(0x4a, limit.degraded);
+  if (limit.windowUs !== null) writeDuration(writer, 0x42, limit.windowUs);
+  if (limit.retryAfterUs !== null) writeDuration(writer, 0x3a, limit.retryAfterUs);
+  if (limit.resetsAfterUs !== null) writeDuration(writer, 0x32, limit.resetsAfterUs);
+  writeDouble(writer, 0x29, limit.remaining);
+  writeDouble(writer, 0x21, limit.limit);
+  if (limit.evaluatorName !== '') writer.string(0x1a, limit.evaluatorName);
+  if (limit.controlName !== '') writer.string(0x12, limit.controlName);
+  writeWhole(writer, 0x08, limit.controlId, LARGEST_INT32);
+}
+
+function writeDuration(writer: BackwardWriter, tag: number, us: number): void {
+  const { seconds, nanos } = durationParts(us);
+  writeSeconds(writer, tag, seconds, nanos);
+}
+
+/** A Timestamp after 1970, or a Duration, in whole milliseconds. */
+function writeTime(writer: BackwardWriter, tag: number, ms: number): void {
+  const whole = Math.floor(ms);
+  writeSeconds(writer, tag, Math.floor(whole / 1_000), (whole % 1_000) * 1_000_000);
+}
+
+function writeSeconds(writer: BackwardWriter, tag: number, seconds: number, nanos: number): void {
+  const before = writer.length;
+  writeWhole(writer, 0x10, nanos, LARGEST_INT32);
+  writeWhole(writer, 0x08, seconds, Number.MAX_SAFE_INTEGER);
+  writer.message(tag, before);
 }
 
 function writeMismatch(writer: BackwardWriter, mismatch: SchemaMismatch): void {

@@ -1,10 +1,13 @@
+import { toJson } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { EvaluateResponseSchema } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { type JsonObject, type JsonValue, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { standing } from '../../../src/core/standing-results.js';
 import type { ControlResult, EvaluatorResult, Verdict } from '../../../src/core/types.js';
 import type { RevisedVerdict } from '../../../src/decisions/evaluation-service.js';
 import { printVerdict } from '../../../src/transport/rest/verdict-json.js';
+import { verdictMessage } from '../../../src/transport/wire/evaluation-messages.js';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
@@ -25,6 +28,32 @@ const result: fc.Arbitrary<EvaluatorResult> = fc
     stands: fc.boolean(),
   })
   .map(({ stands, ...rest }) => (stands ? standing(rest) : rest));
+const LIMIT = {
+  controlId: 7,
+  controlName: 'mails an hour',
+  evaluatorName: 'rate',
+  limit: 20,
+  remaining: 0,
+  resetsAfterUs: 3_600_000_000,
+  retryAfterUs: 1_500,
+  windowUs: null,
+  degraded: null,
+  key: 'agent "billing-bot-01"',
+  sinceUs: 1_795_687_224_123_456,
+} as const;
+const LIMIT_MEMBERS = {
+  control_id: 7,
+  control_name: 'mails an hour',
+  evaluator_name: 'rate',
+  limit: 20,
+  remaining: 0,
+  resets_after: '3600s',
+  retry_after: '0.001500s',
+  window: null,
+  degraded: '',
+  key: 'agent "billing-bot-01"',
+  counts_since: '2026-11-26T10:00:24.123Z',
+};
 const MISMATCH = {
   part: 'input',
   path: 'input."text"',
@@ -87,6 +116,52 @@ describe('the text of a verdict', () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('limits and the halt of a verdict', () => {
+  const bare: RevisedVerdict = {
+    is_safe: false,
+    confidence: 1,
+    reason: null,
+    matches: [],
+    errors: [],
+    non_matches: [],
+    selected_controls: 1,
+    evaluated_controls: 1,
+    skipped_controls: 0,
+    revision: 3,
+    staleness_seconds: null,
+    schema_mismatch: null,
+    outcome: 'deny',
+    decision_id: 'd',
+  };
+  const printed = (verdict: RevisedVerdict) => JSON.parse(printVerdict(verdict, true).toString());
+
+  it('are printed if the caller accepts outcomes, behind everything else', () => {
+    const degraded = { ...LIMIT, degraded: 'local', windowUs: 60_000_000, sinceUs: null } as const;
+    const halt = { haltId: 3, reason: 'stop "now"', expiresAtMs: 1_795_687_224_000 };
+    const verdict = { ...bare, limits: [LIMIT, degraded], halt };
+    const degradedMembers = { ...LIMIT_MEMBERS, degraded: 'local', window: '60s', counts_since: null };
+    expect(Object.entries(printed(verdict)).slice(-2)).toEqual([
+      ['limits', [LIMIT_MEMBERS, degradedMembers]],
+      ['halt', { halt_id: 3, reason: 'stop "now"', expires_at: '2026-11-26T10:00:24Z' }],
+    ]);
+    expect(printVerdict(verdict, false).toString()).toBe(printVerdict(bare, false).toString());
+    expect(printed(bare)).not.toHaveProperty('limits');
+  });
+
+  it('are the texts that protobuf prints for the message', () => {
+    const verdict = { ...bare, limits: [LIMIT], halt: { haltId: 3, reason: 'stop', expiresAtMs: null } };
+    const { limits, halt } = toJson(EvaluateResponseSchema, verdictMessage(verdict), {
+      useProtoFieldName: true,
+      alwaysEmitImplicit: true,
+    }) as JsonObject;
+    const { window, ...members } = LIMIT_MEMBERS;
+    expect(window).toBeNull();
+    expect(limits).toEqual([members]);
+    expect(halt).toEqual({ halt_id: 3, reason: 'stop' });
+    expect(printed(verdict).halt).toEqual({ halt_id: 3, reason: 'stop', expires_at: null });
   });
 });
 

@@ -1,6 +1,7 @@
 import { Code } from '@connectrpc/connect';
 import { BadRequestSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
+import type { AppliedLimit } from '../../../src/core/memory.js';
 import type { ControlResult, SteeringContext } from '../../../src/core/types.js';
 import type { RevisedVerdict } from '../../../src/decisions/evaluation-service.js';
 import { createRandomIds } from '../../../src/decisions/random-id.js';
@@ -71,7 +72,31 @@ export function randomVerdict(random: Random): RevisedVerdict {
     staleness_seconds: random.pick([null, null, 0, 1, 127, 128, 2 ** 32 - 1]),
     outcome: random.pick(['allow', 'deny', 'steer']),
     decision_id: random.pick([newId(), '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f', text(random)]),
+    ...(random.chance(0.5) ? {} : { limits: random.list(random.count(4), () => randomLimit(random)) }),
+    ...(random.chance(0.7) ? {} : { halt: randomHalt(random) }),
   };
+}
+
+function randomLimit(random: Random): AppliedLimit {
+  const time = (): number | null => random.pick([null, 0, 1, 999_999, 1_000_000, 86_400_000_000, 1.5]);
+  return {
+    controlId: random.pick([1, 128, 2 ** 31 - 1]),
+    controlName: text(random),
+    evaluatorName: random.pick(['rate', 'budget', 'history']),
+    limit: number(random),
+    remaining: number(random),
+    resetsAfterUs: time(),
+    retryAfterUs: time(),
+    windowUs: time(),
+    degraded: random.pick([null, null, 'store_unavailable', 'local', 'missing_key']),
+    key: text(random),
+    sinceUs: random.pick([null, 0, 1_795_687_224_000_001, 1_795_687_224_123_456]),
+  };
+}
+
+function randomHalt(random: Random): NonNullable<RevisedVerdict['halt']> {
+  const expiresAtMs = random.pick([null, 1, 1_795_687_224_000, 1_795_687_224_123]);
+  return { haltId: random.pick([1, 128, 2 ** 31 - 1]), reason: text(random), expiresAtMs };
 }
 
 function randomResult(random: Random): ControlResult {

@@ -1,5 +1,11 @@
 import { type DescMessage, ScalarType } from '@bufbuild/protobuf';
-import { DurationSchema, ListValueSchema, StructSchema, ValueSchema } from '@bufbuild/protobuf/wkt';
+import {
+  DurationSchema,
+  ListValueSchema,
+  StructSchema,
+  TimestampSchema,
+  ValueSchema,
+} from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
 import { SteeringContextSchema } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import {
@@ -12,6 +18,8 @@ import {
   EvaluateStreamResponseSchema,
   EvaluateStreamResultSchema,
   EvaluatorResultSchema,
+  HaltNoticeSchema,
+  LimitStatusSchema,
   SchemaMismatchSchema,
   StepSchema,
   StreamNoticeSchema,
@@ -28,8 +36,14 @@ const TAGS: [DescMessage, string][] = [
   [EvaluateStreamRequestSchema, '0a id, 12 evaluations, 18 cancel'],
   [
     EvaluateResponseSchema,
-    '08 is_safe, 11 confidence, 1a reason, 22 matches, 2a errors, 32 non_matches, 38 revision, 40 staleness_seconds, 48 outcome, 52 decision_id, 58 selected_controls, 60 evaluated_controls, 6a schema_mismatch, 70 skipped_controls',
+    '08 is_safe, 11 confidence, 1a reason, 22 matches, 2a errors, 32 non_matches, 38 revision, 40 staleness_seconds, 48 outcome, 52 decision_id, 58 selected_controls, 60 evaluated_controls, 6a schema_mismatch, 70 skipped_controls, 7a limits, 82 halt',
   ],
+  [
+    LimitStatusSchema,
+    '08 control_id, 12 control_name, 1a evaluator_name, 21 limit, 29 remaining, 32 resets_after, 3a retry_after, 42 window, 4a degraded, 52 key, 5a counts_since',
+  ],
+  [HaltNoticeSchema, '08 halt_id, 12 reason, 1a expires_at'],
+  [TimestampSchema, '08 seconds, 10 nanos'],
   [SchemaMismatchSchema, '0a part, 12 path, 1a problem, 20 not_compared'],
   [
     ControlResultSchema,
