@@ -68,6 +68,7 @@ export class SimpleMemory implements StepMemory {
       hash,
       state: (key, _kind, ruleId) => structuredClone(cellOf(key)?.states.get(ruleId)?.state),
       isRepeated: (key) => marked(plan.stage, key),
+      isDamaged: () => false,
       wasDenied: plan.keys.some((key) => marked('denied', key)),
       sinceUs: (rule) => this.#sinceUs.get(JSON.stringify([namespace, rule])) ?? null,
     };
@@ -87,10 +88,10 @@ export class SimpleMemory implements StepMemory {
     if (stepHash !== null) {
       for (const key of plan.keys) {
         const { marks } = this.#cellFor(namespace, key);
-        if (allowed) {
+        if (allowed || plan.stage === 'post') {
           marks.add(`${plan.stage} ${stepHash}`);
           marks.delete(`denied ${stepHash}`);
-        } else if (plan.marksDenied && plan.stage === 'pre') marks.add(`denied ${stepHash}`);
+        } else if (plan.marksDenied) marks.add(`denied ${stepHash}`);
       }
     }
     return value;
