@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/memory_service.proto.
  */
 export const file_enforcement_v1_memory_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNlbmZvcmNlbWVudC92MS9tZW1vcnlfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEivAEKDU1lbW9yeUtleU5hbWUSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEhMKBmtleV9pZBgCIAEoCUgAiAEBEhcKCmFnZW50X25hbWUYAyABKAlIAYgBARIXCgpzZXNzaW9uX2lkGAQgASgJSAKIAQESIgoEc3RlcBgFIAEoCzIULmVuZm9yY2VtZW50LnYxLlN0ZXBCCQoHX2tleV9pZEINCgtfYWdlbnRfbmFtZUINCgtfc2Vzc2lvbl9pZCJ0CghMaW1pdFVzZRIOCgZrZXlfaWQYASABKAkSKwoGc3RhdHVzGAIgASgLMhsuZW5mb3JjZW1lbnQudjEuTGltaXRTdGF0dXMSKwoHdXNlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAifQoRTGlzdExpbWl0c1JlcXVlc3QSFQoIbWluX3VzZWQYASABKAFIAIgBARIXCgpjb250cm9sX2lkGAIgASgFSAGIAQESEgoFbGltaXQYAyABKAVIAogBAUILCglfbWluX3VzZWRCDQoLX2NvbnRyb2xfaWRCCAoGX2xpbWl0IlAKEkxpc3RMaW1pdHNSZXNwb25zZRIoCgZsaW1pdHMYASADKAsyGC5lbmZvcmNlbWVudC52MS5MaW1pdFVzZRIQCghoYXNfbW9yZRgCIAEoCCJGChNHZXRNZW1vcnlLZXlSZXF1ZXN0Ei8KA2tleRgBIAEoCzIdLmVuZm9yY2VtZW50LnYxLk1lbW9yeUtleU5hbWVCA+BBAiJRChRHZXRNZW1vcnlLZXlSZXNwb25zZRIpCgZzdGF0ZXMYASADKAsyGS5lbmZvcmNlbWVudC52MS5LZXB0U3RhdGUSDgoGa2V5X2lkGAIgASgJIqQBCglLZXB0U3RhdGUSFgoOZXZhbHVhdG9yX25hbWUYASABKAkSKwoGc3RhdHVzGAIgASgLMhsuZW5mb3JjZW1lbnQudjEuTGltaXRTdGF0dXMSJQoEa2VwdBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKwoHdXNlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiaAoVUmVzZXRNZW1vcnlLZXlSZXF1ZXN0Ei8KA2tleRgBIAEoCzIdLmVuZm9yY2VtZW50LnYxLk1lbW9yeUtleU5hbWVCA+BBAhITCgZyZWFzb24YAiABKAlIAIgBAUIJCgdfcmVhc29uIioKFlJlc2V0TWVtb3J5S2V5UmVzcG9uc2USEAoId2FzX2tlcHQYASABKAgiGAoWR2V0TWVtb3J5U3RhdHVzUmVxdWVzdCLJAQoXR2V0TWVtb3J5U3RhdHVzUmVzcG9uc2USDQoFc3RvcmUYASABKAkSDwoHaXNfdXNlZBgCIAEoCBIUCgxpc19hdmFpbGFibGUYAyABKAgSFAoHcHJvYmxlbRgEIAEoCUgAiAEBEgwKBGtleXMYBSABKAMSDQoFYnl0ZXMYBiABKAMSEAoIbWF4X2tleXMYByABKAMSEQoJbWF4X2J5dGVzGAggASgDEhQKDGV2aWN0ZWRfa2V5cxgJIAEoA0IKCghfcHJvYmxlbTKwBQoNTWVtb3J5U2VydmljZRKbAQoKTGlzdExpbWl0cxIhLmVuZm9yY2VtZW50LnYxLkxpc3RMaW1pdHNSZXF1ZXN0GiIuZW5mb3JjZW1lbnQudjEuTGlzdExpbWl0c1Jlc3BvbnNlIkaQAgGouxgC8rsYC21lbW9yeS5yZWFk+LsYA4K8GAttZW1vcnkucmVhZILT5JMCFxIVL2FwaS92MS9tZW1vcnkvbGltaXRzEqEBCgxHZXRNZW1vcnlLZXkSIy5lbmZvcmNlbWVudC52MS5HZXRNZW1vcnlLZXlSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuR2V0TWVtb3J5S2V5UmVzcG9uc2UiRpACAai7GALyuxgLbWVtb3J5LnJlYWT4uxgDgrwYC21lbW9yeS5yZWFkgtPkkwIXOgEqIhIvYXBpL3YxL21lbW9yeS9rZXkSrwEKDlJlc2V0TWVtb3J5S2V5EiUuZW5mb3JjZW1lbnQudjEuUmVzZXRNZW1vcnlLZXlSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuUmVzZXRNZW1vcnlLZXlSZXNwb25zZSJOkAICqLsYA/K7GAxtZW1vcnkud3JpdGX4uxgDgrwYDG1lbW9yeS53cml0ZYLT5JMCHToBKiIYL2FwaS92MS9tZW1vcnkva2V5L3Jlc2V0EqoBCg9HZXRNZW1vcnlTdGF0dXMSJi5lbmZvcmNlbWVudC52MS5HZXRNZW1vcnlTdGF0dXNSZXF1ZXN0GicuZW5mb3JjZW1lbnQudjEuR2V0TWVtb3J5U3RhdHVzUmVzcG9uc2UiRpACAai7GALyuxgLbWVtb3J5LnJlYWT4uxgDgrwYC21lbW9yeS5yZWFkgtPkkwIXEhUvYXBpL3YxL21lbW9yeS9zdGF0dXNCgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_enforcement_v1_evaluation_service, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("CiNlbmZvcmNlbWVudC92MS9tZW1vcnlfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEivAEKDU1lbW9yeUtleU5hbWUSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEhMKBmtleV9pZBgCIAEoCUgAiAEBEhcKCmFnZW50X25hbWUYAyABKAlIAYgBARIXCgpzZXNzaW9uX2lkGAQgASgJSAKIAQESIgoEc3RlcBgFIAEoCzIULmVuZm9yY2VtZW50LnYxLlN0ZXBCCQoHX2tleV9pZEINCgtfYWdlbnRfbmFtZUINCgtfc2Vzc2lvbl9pZCJ0CghMaW1pdFVzZRIOCgZrZXlfaWQYASABKAkSKwoGc3RhdHVzGAIgASgLMhsuZW5mb3JjZW1lbnQudjEuTGltaXRTdGF0dXMSKwoHdXNlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAifQoRTGlzdExpbWl0c1JlcXVlc3QSFQoIbWluX3VzZWQYASABKAFIAIgBARIXCgpjb250cm9sX2lkGAIgASgFSAGIAQESEgoFbGltaXQYAyABKAVIAogBAUILCglfbWluX3VzZWRCDQoLX2NvbnRyb2xfaWRCCAoGX2xpbWl0IlAKEkxpc3RMaW1pdHNSZXNwb25zZRIoCgZsaW1pdHMYASADKAsyGC5lbmZvcmNlbWVudC52MS5MaW1pdFVzZRIQCghoYXNfbW9yZRgCIAEoCCJGChNHZXRNZW1vcnlLZXlSZXF1ZXN0Ei8KA2tleRgBIAEoCzIdLmVuZm9yY2VtZW50LnYxLk1lbW9yeUtleU5hbWVCA+BBAiJBChRHZXRNZW1vcnlLZXlSZXNwb25zZRIpCgZzdGF0ZXMYASADKAsyGS5lbmZvcmNlbWVudC52MS5LZXB0U3RhdGUi1QEKCUtlcHRTdGF0ZRIWCg5ldmFsdWF0b3JfbmFtZRgBIAEoCRIrCgZzdGF0dXMYAiABKAsyGy5lbmZvcmNlbWVudC52MS5MaW1pdFN0YXR1cxIlCgRrZXB0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIrCgd1c2VkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZrZXlfaWQYBSABKAkSCwoDa2V5GAYgASgJEhIKCmlzX2RhbWFnZWQYByABKAgiaAoVUmVzZXRNZW1vcnlLZXlSZXF1ZXN0Ei8KA2tleRgBIAEoCzIdLmVuZm9yY2VtZW50LnYxLk1lbW9yeUtleU5hbWVCA+BBAhITCgZyZWFzb24YAiABKAlIAIgBAUIJCgdfcmVhc29uIioKFlJlc2V0TWVtb3J5S2V5UmVzcG9uc2USEAoId2FzX2tlcHQYASABKAgiGAoWR2V0TWVtb3J5U3RhdHVzUmVxdWVzdCLJAQoXR2V0TWVtb3J5U3RhdHVzUmVzcG9uc2USDQoFc3RvcmUYASABKAkSDwoHaXNfdXNlZBgCIAEoCBIUCgxpc19hdmFpbGFibGUYAyABKAgSFAoHcHJvYmxlbRgEIAEoCUgAiAEBEgwKBGtleXMYBSABKAMSDQoFYnl0ZXMYBiABKAMSEAoIbWF4X2tleXMYByABKAMSEQoJbWF4X2J5dGVzGAggASgDEhQKDGV2aWN0ZWRfa2V5cxgJIAEoA0IKCghfcHJvYmxlbTKwBQoNTWVtb3J5U2VydmljZRKbAQoKTGlzdExpbWl0cxIhLmVuZm9yY2VtZW50LnYxLkxpc3RMaW1pdHNSZXF1ZXN0GiIuZW5mb3JjZW1lbnQudjEuTGlzdExpbWl0c1Jlc3BvbnNlIkaQAgGouxgC8rsYC21lbW9yeS5yZWFk+LsYA4K8GAttZW1vcnkucmVhZILT5JMCFxIVL2FwaS92MS9tZW1vcnkvbGltaXRzEqEBCgxHZXRNZW1vcnlLZXkSIy5lbmZvcmNlbWVudC52MS5HZXRNZW1vcnlLZXlSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuR2V0TWVtb3J5S2V5UmVzcG9uc2UiRpACAai7GALyuxgLbWVtb3J5LnJlYWT4uxgDgrwYC21lbW9yeS5yZWFkgtPkkwIXOgEqIhIvYXBpL3YxL21lbW9yeS9rZXkSrwEKDlJlc2V0TWVtb3J5S2V5EiUuZW5mb3JjZW1lbnQudjEuUmVzZXRNZW1vcnlLZXlSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuUmVzZXRNZW1vcnlLZXlSZXNwb25zZSJOkAICqLsYA/K7GAxtZW1vcnkud3JpdGX4uxgDgrwYDG1lbW9yeS53cml0ZYLT5JMCHToBKiIYL2FwaS92MS9tZW1vcnkva2V5L3Jlc2V0EqoBCg9HZXRNZW1vcnlTdGF0dXMSJi5lbmZvcmNlbWVudC52MS5HZXRNZW1vcnlTdGF0dXNSZXF1ZXN0GicuZW5mb3JjZW1lbnQudjEuR2V0TWVtb3J5U3RhdHVzUmVzcG9uc2UiRpACAai7GALyuxgLbWVtb3J5LnJlYWT4uxgDgrwYC21lbW9yeS5yZWFkgtPkkwIXEhUvYXBpL3YxL21lbW9yeS9zdGF0dXNCgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_enforcement_v1_evaluation_service, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * Names a key of a control.
@@ -89,7 +89,7 @@ export type LimitUse = Message<"enforcement.v1.LimitUse"> & {
   status?: LimitStatus | undefined;
 
   /**
-   * When a step last counted.
+   * When a step last counted for the key. Absent if it is not known.
    *
    * @generated from field: google.protobuf.Timestamp used_at = 3;
    */
@@ -194,18 +194,12 @@ export const GetMemoryKeyRequestSchema: GenMessage<GetMemoryKeyRequest> = /*@__P
  */
 export type GetMemoryKeyResponse = Message<"enforcement.v1.GetMemoryKeyResponse"> & {
   /**
-   * What the control keeps for the key, one for each of its checks with memory.
+   * What the control keeps, one for each of its checks with memory that keeps anything. If its checks have keys of
+   * different parts, all keys that can be made of the request are looked up.
    *
    * @generated from field: repeated enforcement.v1.KeptState states = 1;
    */
   states: KeptState[];
-
-  /**
-   * Id of the key.
-   *
-   * @generated from field: string key_id = 2;
-   */
-  keyId: string;
 };
 
 /**
@@ -243,11 +237,32 @@ export type KeptState = Message<"enforcement.v1.KeptState"> & {
   kept?: JsonObject | undefined;
 
   /**
-   * When a step last counted.
+   * When a step last counted for the key. Absent if it is not known.
    *
    * @generated from field: google.protobuf.Timestamp used_at = 4;
    */
   usedAt?: Timestamp | undefined;
+
+  /**
+   * Id of the key.
+   *
+   * @generated from field: string key_id = 5;
+   */
+  keyId: string;
+
+  /**
+   * The key, see LimitStatus.key.
+   *
+   * @generated from field: string key = 6;
+   */
+  key: string;
+
+  /**
+   * Whether what is kept cannot be read. The check is an error until the key is reset.
+   *
+   * @generated from field: bool is_damaged = 7;
+   */
+  isDamaged: boolean;
 };
 
 /**
@@ -405,7 +420,8 @@ export const GetMemoryStatusResponseSchema: GenMessage<GetMemoryStatusResponse> 
  */
 export const MemoryService: GenService<{
   /**
-   * Lists the limits of the namespace that are used by at least a share, the most used first.
+   * Lists the limits of the namespace that are used by at least a share, the most used first. UNAVAILABLE if the store of
+   * memory does not answer. Checks without a limit of their own, such as those of history, are not listed.
    *
    * @generated from rpc enforcement.v1.MemoryService.ListLimits
    */
@@ -416,7 +432,8 @@ export const MemoryService: GenService<{
   },
   /**
    * Returns what a control keeps for a key. NOT_FOUND (404 MEMORY_KEY_NOT_FOUND) if it keeps nothing for it, or
-   * 404 CONTROL_NOT_FOUND; UNAVAILABLE if the store of memory does not answer.
+   * 404 CONTROL_NOT_FOUND; INVALID_ARGUMENT if a member is missing that the key needs; UNAVAILABLE if the store of memory
+   * does not answer.
    *
    * @generated from rpc enforcement.v1.MemoryService.GetMemoryKey
    */
