@@ -43,6 +43,8 @@ interface Sequence {
   readonly children: readonly ConditionNode[];
   readonly traces: TraceMaker;
   readonly recent: RecentOutcomes;
+  /** The places of the children in the definition; null if they run in its order. */
+  readonly places: readonly number[] | null;
 }
 
 /** Progress of a walk. */
@@ -55,17 +57,21 @@ interface Progress {
   readonly traces: JsonObject[] | null;
 }
 
-/** `and`, `or`: runs children in order until one decides or fails. */
+/**
+ * `and`, `or`: runs children in order until one decides or fails. `places`: see `Sequence`; traces have the order of the
+ * definition.
+ */
 export function compileSequence(
   kind: 'and' | 'or',
   children: readonly ConditionNode[],
   traces: TraceMaker,
+  places: readonly number[] | null = null,
 ): ConditionNode {
-  const sequence: Sequence = { kind, children, traces, recent: new RecentOutcomes() };
+  const sequence: Sequence = { kind, children, traces, recent: new RecentOutcomes(), places };
   return {
     leaf: null,
     run: (evaluation) => walk(sequence, evaluation, 0, null, 1, null, evaluation.full ? [] : null),
-    skipped: (reason) => traces.skippedComposite(kind, reason, skippedAll(children, reason)),
+    skipped: (reason) => traces.skippedComposite(kind, reason, placed(skippedAll(children, reason), places)),
   };
 }
 
@@ -134,14 +140,24 @@ function failed(sequence: Sequence, child: Outcome, traces: JsonObject[] | null)
 }
 
 function tracedSequence(
-  { kind, children, traces: maker }: Sequence,
+  { kind, children, traces: maker, places }: Sequence,
   matched: boolean | null,
   traces: JsonObject[],
   reason: SkipReason | null,
 ): JsonObject {
-  if (reason === null) return maker.composite(kind, matched, traces, null);
+  if (reason === null) return maker.composite(kind, matched, placed(traces, places), null);
   const rest = skippedAll(children.slice(traces.length), reason);
-  return maker.composite(kind, matched, [...traces, ...rest], reason);
+  return maker.composite(kind, matched, placed([...traces, ...rest], places), reason);
+}
+
+function placed(traces: JsonObject[], places: readonly number[] | null): JsonObject[] {
+  if (places === null) return traces;
+  const inOrder: JsonObject[] = [];
+  for (const [index, place] of places.entries()) {
+    const trace = traces[index];
+    if (trace !== undefined) inOrder[place] = trace;
+  }
+  return inOrder;
 }
 
 function skippedAll(children: readonly ConditionNode[], reason: SkipReason): JsonObject[] {

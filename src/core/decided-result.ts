@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { LeafLabel } from './trace.js';
 import type { ControlResult, Decision, EvaluatorResult, SteeringContext } from './types.js';
 
@@ -10,7 +11,7 @@ export interface ControlLabel {
 }
 
 /**
- * A control result that knows which leaf decided it. The leaf is private, because verdicts are printed, copied and
+ * A control result that knows which leaf decided it, and which of its metadata are given with any detail. Both are private, because verdicts are printed, copied and
  * compared by their members, which are those of the wire.
  */
 export class DecidedResult implements ControlResult {
@@ -21,8 +22,15 @@ export class DecidedResult implements ControlResult {
   readonly result: EvaluatorResult;
   readonly steering_context: SteeringContext | null;
   readonly #leaf: LeafLabel | null;
+  readonly #kept: JsonObject | null;
 
-  constructor(id: string, control: ControlLabel, result: EvaluatorResult, leaf: LeafLabel | null) {
+  constructor(
+    id: string,
+    control: ControlLabel,
+    result: EvaluatorResult,
+    leaf: LeafLabel | null,
+    kept: JsonObject | null,
+  ) {
     this.control_execution_id = id;
     this.control_id = control.id;
     this.control_name = control.name;
@@ -30,14 +38,24 @@ export class DecidedResult implements ControlResult {
     this.result = result;
     this.steering_context = control.steeringContext;
     this.#leaf = leaf;
+    this.#kept = kept;
   }
 
   static leafOf(result: ControlResult): LeafLabel | null {
     return #leaf in result ? result.#leaf : null;
+  }
+
+  static keptOf(result: ControlResult): JsonObject | null {
+    return #kept in result ? result.#kept : null;
   }
 }
 
 /** The leaf that decided a result; null if it is unknown. */
 export function leafOfResult(result: ControlResult): LeafLabel | null {
   return DecidedResult.leafOf(result);
+}
+
+/** The metadata of a result that are given with any detail: those of checks with memory; null for none. */
+export function keptMetadata(result: ControlResult): JsonObject | null {
+  return DecidedResult.keptOf(result);
 }

@@ -3,6 +3,7 @@ import { type EvaluationFacts, LazyCheckCall } from './check-call.js';
 import { TextCache } from './data-texts.js';
 import type { LeafPlace } from './evaluator.js';
 import { CANCELLED, ExternalChecks } from './external-checks.js';
+import type { MemoryLeaf } from './memory-rules.js';
 import type { Outcome } from './outcome.js';
 import { type NextTurn, StepAccount } from './step-account.js';
 import type { AgentFacts, Detail, Stage, Step } from './types.js';
@@ -21,6 +22,11 @@ export interface EvaluationSize {
   readonly sharedLeaves: number;
   /** Number of searches of each text scan. */
   readonly scans: readonly number[];
+}
+
+/** Answers the checks with memory, while a step is decided with what is kept of earlier ones. */
+export interface Remembering {
+  outcomeOf(leaf: MemoryLeaf): Outcome;
 }
 
 const NO_PLACE: LeafPlace = { path: '', negated: false };
@@ -46,6 +52,8 @@ export class Evaluation implements EvaluationFacts {
   readonly texts = new TextCache();
   /** Whether some check of a local evaluator returned a promise. */
   waitsForLocal = false;
+  /** Null where there is no memory, and until the step is decided with it. */
+  remembering: Remembering | null = null;
   #denied = false;
   /** The work of all checks. */
   readonly account: StepAccount;
@@ -84,6 +92,7 @@ export class Evaluation implements EvaluationFacts {
     this.outcomes.clear();
     for (const scan of this.scans) scan.asked = 0;
     this.waitsForLocal = false;
+    this.remembering = null;
     this.#denied = false;
     this.#external = null;
   }
@@ -173,6 +182,11 @@ export class Slots<T> {
     this.#values[slot] = value;
     this.#filled[this.#count] = slot;
     this.#count += 1;
+  }
+
+  /** Replaces the value of a slot that has one. */
+  replace(slot: number, value: T): void {
+    this.#values[slot] = value;
   }
 
   clear(): void {

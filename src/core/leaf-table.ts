@@ -14,6 +14,8 @@ interface Leaf {
   readonly part: EvaluatorPart;
   /** See `LeafPlace`. */
   readonly negated: boolean;
+  /** Whether the condition may run more than once in an evaluation, because it has checks with memory. */
+  readonly runsAgain?: boolean;
 }
 
 /** The leaves of a program. */
@@ -90,7 +92,8 @@ interface PathGroup {
 
 function gather(leaves: Iterable<Leaf>): Map<string, PathGroup> {
   const byPath = new Map<string, PathGroup>();
-  for (const { path, required, part, negated } of leaves) {
+  for (const { path, required, part, negated, runsAgain = false } of leaves) {
+    const uses = runsAgain ? 2 : 1;
     const key = groupKey(path, required);
     let group = byPath.get(key);
     if (group === undefined) {
@@ -99,8 +102,8 @@ function gather(leaves: Iterable<Leaf>): Map<string, PathGroup> {
     }
     const entries = negated ? group.negated : group.plain;
     const entry = entries.get(part);
-    if (entry === undefined) entries.set(part, { path, required, part, negated, uses: 1, node: null });
-    else entry.uses += 1;
+    if (entry === undefined) entries.set(part, { path, required, part, negated, uses, node: null });
+    else entry.uses += uses;
   }
   return byPath;
 }

@@ -145,8 +145,14 @@ function onceIn(slot: number, run: ConditionNode['run']): ConditionNode['run'] {
     if (known !== undefined) return known;
     const outcome = run(evaluation);
     evaluation.outcomes.put(slot, outcome);
+    if (outcome instanceof Promise) keepSettled(evaluation, slot, outcome);
     return outcome;
   };
+}
+
+/** A check that has answered is no longer awaited: what runs afterwards need not wait again. */
+function keepSettled({ outcomes }: Evaluation, slot: number, outcome: Promise<Outcome>): void {
+  void outcome.then((settled) => outcomes.replace(slot, settled));
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

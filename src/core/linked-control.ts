@@ -2,8 +2,10 @@ import { type ConditionNode, compileNot, compileSequence } from './condition.js'
 import type { ControlLabel } from './decided-result.js';
 import { failureText } from './failure.js';
 import type { LeafTable } from './leaf-table.js';
+import { compileMemoryLeaf } from './memory-leaf.js';
+import type { MemoryNode } from './memory-node.js';
 import type { Outcome } from './outcome.js';
-import type { PreparedControl, PreparedNode } from './prepared-control.js';
+import type { PreparedControl, PreparedLeaf, PreparedNode } from './prepared-control.js';
 import type { CompiledScope } from './scope.js';
 import type { TraceMaker } from './trace.js';
 
@@ -27,11 +29,11 @@ export interface LinkedControl extends ControlLabel {
   /** See `PreparedControl`. */
   readonly narrowed: CompiledScope | null;
   readonly condition: ConditionNode;
+  /** The checks with memory of the condition; null without any. */
+  readonly memory: MemoryNode | null;
   /** Reports to the operator why it could not be evaluated. */
   readonly report: (problem: string) => void;
 }
-
-type PreparedLeaf = Extract<PreparedNode, { kind: 'leaf' }>;
 
 /** Bytes of a linked control besides its leaves, cached texts included; and of each inner node. */
 const CONTROL_BYTES = 1_100;
@@ -54,6 +56,8 @@ export function linkControl(
     }
   };
   for (const problem of problems) report(problem);
+  const link = { leaves, traces, control: { id, name } };
+  const linked = condition === null ? { condition: BROKEN, memory: null } : linkCondition(condition, link);
   return {
     id,
     name,
@@ -61,7 +65,7 @@ export function linkControl(
     steeringContext,
     scope,
     narrowed,
-    condition: condition === null ? BROKEN : linkCondition(condition, leaves, traces),
+    ...linked,
     report,
   };
 }
@@ -75,23 +79,52 @@ const BROKEN_OUTCOME: Outcome = {
 };
 const BROKEN: ConditionNode = { run: () => BROKEN_OUTCOME, skipped: () => ({}), leaf: null };
 
-function linkCondition(node: PreparedNode, leaves: LeafTable, traces: TraceMaker): ConditionNode {
+interface Link {
+  readonly leaves: LeafTable;
+  readonly traces: TraceMaker;
+  readonly control: Pick<ControlLabel, 'id' | 'name'>;
+}
+
+type LinkedNode = Pick<LinkedControl, 'condition' | 'memory'>;
+
+function linkCondition(node: PreparedNode, link: Link): LinkedNode {
   switch (node.kind) {
-    case 'leaf':
-      return leaves.node(node);
-    case 'not':
-      return compileNot(linkCondition(node.child, leaves, traces), traces);
-    default:
-      return compileSequence(
-        node.kind,
-        node.children.map((child) => linkCondition(child, leaves, traces)),
-        traces,
-      );
+    case 'leaf': {
+      const { memory: rule } = node.part.compiled;
+      if (rule === undefined) return { condition: link.leaves.node(node), memory: null };
+      const { condition, leaf } = compileMemoryLeaf(node, rule, link.control, link.traces);
+      return { condition, memory: { kind: 'leaf', leaf } };
+    }
+    case 'not': {
+      const { condition, memory } = linkCondition(node.child, link);
+      return { condition: compileNot(condition, link.traces), memory };
+    }
+    default: {
+      const children = node.children.map((child) => linkCondition(child, link));
+      return linkSequence(node.kind, children, link.traces);
+    }
   }
 }
 
+/** Children without memory run first, because they decide whether the others are asked. */
+function linkSequence(kind: 'and' | 'or', children: readonly LinkedNode[], traces: TraceMaker): LinkedNode {
+  const remembering = children.flatMap(({ memory }) => memory ?? []);
+  const conditions = children.map(({ condition }) => condition);
+  if (remembering.length === 0) return { condition: compileSequence(kind, conditions, traces), memory: null };
+  const stateless = children.filter(({ memory }) => memory === null);
+  const ordered = [...stateless, ...children.filter(({ memory }) => memory !== null)];
+  const places = ordered.map((child) => children.indexOf(child));
+  const inOrder = ordered.map(({ condition }) => condition);
+  const memory: MemoryNode = {
+    kind,
+    stateless: stateless.map(({ condition }) => condition),
+    children: remembering,
+  };
+  return { condition: compileSequence(kind, inOrder, traces, places), memory };
+}
+
 /** The leaves of a control, duplicates included. */
-export function leavesOfControls({ prepared }: LinkableControl): PreparedLeaf[] {
+export function leavesOfControls({ prepared }: Pick<LinkableControl, 'prepared'>): PreparedLeaf[] {
   const leaves: PreparedLeaf[] = [];
   const visit = (node: PreparedNode): void => {
     if (node.kind === 'leaf') leaves.push(node);

@@ -1,5 +1,3 @@
-import type { Evaluation } from './evaluation.js';
-import type { ConditionNode } from './condition.js';
 import type { MemoryRule, RuleKind } from './memory.js';
 import type { LeafLabel } from './trace.js';
 import type { Step } from './types.js';
@@ -29,45 +27,4 @@ export interface MemoryLeaf {
   readonly label: LeafLabel;
   /** Whether the step lacks data that the selector of the leaf requires. */
   lacksData(step: Step): boolean;
-}
-
-/** The checks with memory of a condition, with the parts without memory that decide whether they are asked. */
-export type MemoryNode =
-  | { readonly kind: 'leaf'; readonly leaf: MemoryLeaf }
-  | {
-      readonly kind: 'and' | 'or';
-      /** Children without any check with memory. They run before the others. */
-      readonly stateless: readonly ConditionNode[];
-      readonly children: readonly MemoryNode[];
-    };
-
-/** All checks with memory of a condition, in the order of the definition of each node. */
-export function memoryLeaves(node: MemoryNode): MemoryLeaf[] {
-  return node.kind === 'leaf' ? [node.leaf] : node.children.flatMap(memoryLeaves);
-}
-
-/**
- * The checks with memory that the parts of the condition without memory leave open: in `and` they are open if all others
- * match, in `or` if none does; a part that fails closes them. Returns a promise only if one of those parts does; each
- * of them runs once in an evaluation.
- */
-export function openLeaves(node: MemoryNode, evaluation: Evaluation): MemoryLeaf[] | Promise<MemoryLeaf[]> {
-  const waiting: Promise<unknown>[] = [];
-  const open = collectOpen(node, evaluation, waiting);
-  if (waiting.length === 0) return open;
-  // What was awaited has its outcome now; it may open parts that have not run yet.
-  return Promise.all(waiting).then(() => openLeaves(node, evaluation));
-}
-
-function collectOpen(node: MemoryNode, evaluation: Evaluation, waiting: Promise<unknown>[]): MemoryLeaf[] {
-  if (node.kind === 'leaf') return node.leaf.lacksData(evaluation.step) ? [] : [node.leaf];
-  for (const part of node.stateless) {
-    const outcome = part.run(evaluation);
-    if (outcome instanceof Promise) {
-      waiting.push(outcome);
-      return [];
-    }
-    if (outcome.error !== null || outcome.matched === (node.kind === 'or')) return [];
-  }
-  return node.children.flatMap((child) => collectOpen(child, evaluation, waiting));
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
-import type { Stage, Step } from './types.js';
+import type { Stage, Step } from './step.js';
 
 /**
  * Checks whose answer depends on earlier steps. An evaluator makes a rule of its configuration; a rule reads what is kept

@@ -11,6 +11,8 @@ export interface Outcome extends EvaluatorResult {
   readonly problem?: string;
   /** Set when a check was skipped or aborted because the step is already denied. `error` is set too. */
   readonly cancelled?: true;
+  /** Metadata of a check with memory: they are part of the result of the control whatever detail is requested. */
+  readonly kept?: JsonObject;
   /** The leaf that decided a composite, or that failed. Without it, the outcome is that of a leaf itself. */
   readonly leaf?: LeafLabel | null;
 }

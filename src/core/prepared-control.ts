@@ -21,6 +21,8 @@ export type PreparedNode =
   | { readonly kind: 'and' | 'or'; readonly children: readonly PreparedNode[] }
   | { readonly kind: 'not'; readonly child: PreparedNode };
 
+export type PreparedLeaf = Extract<PreparedNode, { kind: 'leaf' }>;
+
 /** A definition, read and compiled as far as possible independent of a program. */
 export interface PreparedControl extends SizedPart {
   /** Whether it takes part in evaluation. */

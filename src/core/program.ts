@@ -12,6 +12,9 @@ import {
   linkedBytes,
 } from './linked-control.js';
 import type { Outcome } from './outcome.js';
+import type { PreparedLeaf } from './prepared-control.js';
+import { createProgramMemory } from './program-memory.js';
+import { evaluateRemembered } from './remembered.js';
 import { createScopeIndex, type ScopeIndex, type Selection } from './scope-index.js';
 import type { NextTurn } from './step-account.js';
 import { type TraceMaker, wireTraces } from './trace.js';
@@ -72,7 +75,7 @@ export function* linkSteps(
   const byIdDescending = [...controls].sort((left, right) => right.id - left.id);
   const active = byIdDescending.filter(({ prepared }) => prepared.active);
   const traces = options.traces ?? wireTraces;
-  const leaves = yield* leafTableSteps(active.flatMap(leavesOfControls), {
+  const leaves = yield* leafTableSteps(active.flatMap(gatheredLeaves), {
     withTimeout: options.withTimeout,
     traces,
   });
@@ -83,6 +86,7 @@ export function* linkSteps(
   }
   const index = createScopeIndex(linked);
   const narrowed = narrowedIndex(linked);
+  const memory = createProgramMemory(linked, index);
   let idle: Evaluation | null = null;
   const isEmpty = active.length === 0;
   const deniesAll = isEmpty && options.emptyDenies === true;
@@ -96,9 +100,9 @@ export function* linkSteps(
       active.reduce((sum, control) => sum + linkedBytes(control), 0),
     isEmpty,
     readsAgent: agentReading(leaves.parts),
-    remembers: leaves.parts.some(({ compiled }) => compiled.memory !== undefined),
+    remembers: memory !== null,
     sharedParts: [...new Set(active.map(({ prepared }) => prepared)), ...leaves.parts],
-    evaluate(step, stage, detail, caller, spent = 0, agent = null) {
+    evaluate(step, stage, detail, caller, spent = 0, agent = null, remembered = null) {
       if (deniesAll) return WITHOUT_CONTROLS;
       const selected = index.find(stage, step.type, step.name);
       // With detail, each control that did not match has a result.
@@ -112,6 +116,14 @@ export function* linkSteps(
       const { controls, failures } = selected;
       const tally = new Tally(evaluation.full, controls.length + failures.length, options.newExecutionId);
       if (selection !== selected) tally.addUnmatched(controls.length - selection.controls.length);
+      if (memory !== null && remembered !== null) {
+        const work = memory.workFor(selection.controls, step, stage);
+        if (work !== null) {
+          const conclude = (outcomes: readonly (Outcome | null)[]) => concluded(selection, outcomes, tally);
+          const signal = caller?.signal;
+          return evaluateRemembered({ evaluation, selection, work, remembered, signal, conclude });
+        }
+      }
       const verdict = evaluateAll(selection, evaluation, tally, caller);
       if (verdict instanceof Promise) return verdict;
       evaluation.end();
@@ -133,16 +145,22 @@ function agentReading(parts: readonly EvaluatorPart[]): AgentReading {
   return readings.has('name') ? 'name' : 'nothing';
 }
 
+/** The conditions of controls with memory run each time they are decided, their parts without memory once. */
+function gatheredLeaves(
+  control: LinkableControl,
+): readonly (PreparedLeaf & { readonly runsAgain?: boolean })[] {
+  const leaves = leavesOfControls(control);
+  const runsAgain = leaves.some(({ part }) => part.compiled.memory !== undefined);
+  return runsAgain ? leaves.map((leaf) => ({ ...leaf, runsAgain })) : leaves;
+}
+
 function evaluateAll(
   { controls, failures }: Selection<LinkedControl>,
   evaluation: Evaluation,
   tally: Tally,
   caller: { readonly signal: AbortSignal } | undefined,
 ): Verdict | Promise<Verdict> {
-  for (const { control, problem } of failures) {
-    if (problem !== null) control.report(problem);
-    tally.addScopeFailure(control);
-  }
+  addScopeFailures(failures, tally);
   let pending: Pending[] | null = null;
   for (const control of controls) {
     const outcome = control.condition.run(evaluation);
@@ -162,6 +180,27 @@ function evaluateAll(
   // All promises are those of external checks, which a deny has made superfluous.
   for (const { control, outcome } of pending) {
     if (!(outcome instanceof Promise)) record(tally, control, outcome);
+  }
+  return tally.verdict();
+}
+
+function addScopeFailures(failures: Selection<LinkedControl>['failures'], tally: Tally): void {
+  for (const { control, problem } of failures) {
+    if (problem !== null) control.report(problem);
+    tally.addScopeFailure(control);
+  }
+}
+
+/** The verdict of outcomes in the order of the controls. */
+function concluded(
+  { controls, failures }: Selection<LinkedControl>,
+  outcomes: readonly (Outcome | null)[],
+  tally: Tally,
+): Verdict {
+  addScopeFailures(failures, tally);
+  for (const [index, control] of controls.entries()) {
+    const outcome = outcomes[index] ?? null;
+    if (outcome !== null) record(tally, control, outcome);
   }
   return tally.verdict();
 }

@@ -1,9 +1,8 @@
 import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import type { AppliedLimit, StepIdentity, StepMemory } from './memory.js';
+import type { Stage, Step } from './step.js';
 
-/** Time of evaluation relative to the step. */
-export const STAGES = ['pre', 'post'] as const;
-export type Stage = (typeof STAGES)[number];
+export { STAGES, type Stage, type Step } from './step.js';
 
 /** Effect of a matching control. */
 export const DECISIONS = ['deny', 'steer', 'observe'] as const;
@@ -15,15 +14,6 @@ export type Execution = (typeof EXECUTIONS)[number];
 
 /** Detail of a verdict: with `verdict`, no non-matches, metadata or traces are created. */
 export type Detail = 'verdict' | 'full';
-
-/** The step an agent is about to take, or has taken. */
-export interface Step {
-  readonly type: string;
-  readonly name: string;
-  readonly input: JsonValue;
-  readonly output: JsonValue;
-  readonly context: JsonObject | null;
-}
 
 /** The agent whose step is evaluated, as expressions read it. */
 export interface AgentFacts {
@@ -85,6 +75,8 @@ export interface RememberedStep {
   readonly identity: StepIdentity;
   /** Whether nothing is added to what is kept: for explanations. */
   readonly isTrial: boolean;
+  /** Whether the step is denied whatever the controls say. Then it is at most recorded as denied. */
+  readonly isDenied: boolean;
 }
 
 /** A control as input of the core: the stored definition, already parsed as JSON but not trusted. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import { shorten } from '../../packages/linear-text/src/index.js';
 import { fullResult } from './condition.js';
 import { type ControlLabel, DecidedResult } from './decided-result.js';
@@ -54,9 +55,12 @@ export class Tally {
   /** Adds an evaluated control. `leaf` decided its condition. */
   add(control: ControlLabel, outcome: Outcome, leaf: LeafLabel | null): void {
     this.#evaluated += 1;
-    if (outcome.error !== null) this.#errors.push(this.#item(control, resultOf(outcome, this.#full), leaf));
-    else if (outcome.matched) this.#matches.push(this.#item(control, resultOf(outcome, this.#full), leaf));
-    else if (this.#full) this.#nonMatches.push(this.#item(control, resultOf(outcome, true), leaf));
+    if (outcome.error !== null)
+      this.#errors.push(this.#item(control, resultOf(outcome, this.#full), leaf, outcome.kept));
+    else if (outcome.matched)
+      this.#matches.push(this.#item(control, resultOf(outcome, this.#full), leaf, outcome.kept));
+    else if (this.#full)
+      this.#nonMatches.push(this.#item(control, resultOf(outcome, true), leaf, outcome.kept));
   }
 
   verdict(): Verdict {
@@ -75,15 +79,20 @@ export class Tally {
     };
   }
 
-  #item(control: ControlLabel, result: EvaluatorResult, leaf: LeafLabel | null): ControlResult {
-    return new DecidedResult(this.#newExecutionId(), control, result, leaf);
+  #item(
+    control: ControlLabel,
+    result: EvaluatorResult,
+    leaf: LeafLabel | null,
+    kept: JsonObject | null = null,
+  ): ControlResult {
+    return new DecidedResult(this.#newExecutionId(), control, result, leaf, kept);
   }
 }
 
 function resultOf(outcome: Outcome, full: boolean): EvaluatorResult {
   if (full) return outcome.result ?? fullResult(outcome);
-  const { matched, confidence, message, error } = outcome;
-  return { matched, confidence, message, metadata: null, error };
+  const { matched, confidence, message, error, kept = null } = outcome;
+  return { matched, confidence, message, metadata: kept, error };
 }
 
 const NONE: readonly ControlResult[] = [];

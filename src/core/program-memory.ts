@@ -1,0 +1,94 @@
+import type { LinkedControl } from './linked-control.js';
+import { memoryLeaves } from './memory-node.js';
+import type { MemoryLeaf } from './memory-rules.js';
+import type { ScopeIndex } from './scope-index.js';
+import type { Stage, Step } from './types.js';
+
+/** A control with memory. */
+export type RememberingControl = LinkedControl & { readonly memory: NonNullable<LinkedControl['memory']> };
+
+/** A check that settles, at the end of a step, what it reserved before. */
+export interface SettlingCheck {
+  readonly control: RememberingControl;
+  readonly leaf: MemoryLeaf;
+}
+
+/** What of a program concerns a step with memory. */
+export interface MemoryWork {
+  /** Controls with memory that apply to it. */
+  readonly remembering: readonly RememberingControl[];
+  /** Checks that may record it whether or not their control applies; those with the same id once. */
+  readonly recorders: readonly MemoryLeaf[];
+  /** Only at the stage post. */
+  readonly settling: readonly SettlingCheck[];
+  /** Whether it matters at its end that it was denied before. */
+  readonly marksDenied: boolean;
+}
+
+/** The checks with memory of a program. */
+export interface ProgramMemory {
+  /** `selected` are the controls that apply to the step. Null if no check with memory is concerned, the usual case. */
+  workFor(selected: readonly LinkedControl[], step: Step, stage: Stage): MemoryWork | null;
+}
+
+export function remembers(control: LinkedControl): control is RememberingControl {
+  return control.memory !== null;
+}
+
+/** Null for a program without checks with memory. */
+export function createProgramMemory(
+  controls: readonly LinkedControl[],
+  index: ScopeIndex<LinkedControl>,
+): ProgramMemory | null {
+  const remembering = controls.filter(remembers);
+  if (remembering.length === 0) return null;
+  const leaves = remembering.flatMap(({ memory }) => memoryLeaves(memory));
+  const recordersOf = createRecorders(leaves);
+  const settles = leaves.some(({ rule }) => rule.settle !== undefined);
+
+  const settlingAt = ({ type, name }: Step): SettlingCheck[] => {
+    if (!settles) return [];
+    return index
+      .find('pre', type, name)
+      .controls.filter(remembers)
+      .flatMap((control) =>
+        memoryLeaves(control.memory)
+          .filter(({ rule }) => rule.settle !== undefined)
+          .map((leaf) => ({ control, leaf })),
+      );
+  };
+  const endMatters = (step: Step, recorders: readonly MemoryLeaf[]): boolean =>
+    recorders.some(({ rule }) =>
+      rule.records?.events.some((event) => event === 'response' || event === 'error'),
+    ) ||
+    settlingAt(step).length > 0 ||
+    index.find('post', step.type, step.name).controls.some(remembers);
+
+  return {
+    workFor(selected, step, stage) {
+      const applying = selected.filter(remembers);
+      const recorders = recordersOf(step.name);
+      const settling = stage === 'post' ? settlingAt(step) : [];
+      const marksDenied = stage === 'pre' && endMatters(step, recorders);
+      if (applying.length + recorders.length + settling.length === 0 && !marksDenied) return null;
+      return { remembering: applying, recorders, settling, marksDenied };
+    },
+  };
+}
+
+/** By name of the step, so that a step costs no more because of checks that record others. */
+function createRecorders(leaves: readonly MemoryLeaf[]): (stepName: string) => readonly MemoryLeaf[] {
+  const recording = [...new Map(leaves.map((leaf) => [leaf.ruleId, leaf])).values()].filter(
+    ({ rule }) => rule.records !== undefined,
+  );
+  const ofAny = recording.filter(({ rule }) => rule.records?.stepNames === null);
+  const byName = new Map<string, MemoryLeaf[]>();
+  for (const leaf of recording) {
+    for (const name of leaf.rule.records?.stepNames ?? []) {
+      const list = byName.get(name) ?? [...ofAny];
+      list.push(leaf);
+      byName.set(name, list);
+    }
+  }
+  return (stepName) => byName.get(stepName) ?? ofAny;
+}

@@ -1,0 +1,196 @@
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import type { Evaluation, Remembering } from './evaluation.js';
+import { describeThrown, failureText } from './failure.js';
+import type {
+  AppliedLimit,
+  MemoryAddition,
+  MemoryCall,
+  MemoryDecision,
+  MemoryKey,
+  MemoryMoment,
+  MemoryRule,
+  MemoryView,
+  MissingPart,
+  StepEvent,
+} from './memory.js';
+import { type AnsweredCheck, answeredCheck, passedOver, refusedCheck } from './memory-answer.js';
+import { brokenCheck } from './memory-leaf.js';
+import type { MemoryLeaf } from './memory-rules.js';
+import type { Outcome } from './outcome.js';
+import type { RememberingControl } from './program-memory.js';
+import type { Decision } from './types.js';
+
+/** For callers, where the store does not answer and the check fails closed. */
+export const NO_STORE_TEXT = 'The memory of the control is not available';
+
+/** A check that the conditions leave open, with its key. */
+export interface OpenCheck {
+  readonly leaf: MemoryLeaf;
+  readonly key: MemoryKey | MissingPart;
+}
+
+/** A check that may record the step, and one that settles. */
+export interface SettledCheck {
+  readonly leaf: MemoryLeaf;
+  readonly key: MemoryKey;
+  readonly isOpen: boolean;
+}
+
+/** What is known of a step before it is decided with memory. */
+export interface Undecided {
+  readonly evaluation: Evaluation;
+  readonly call: MemoryCall;
+  /** Whether the controls without memory let it pass. Otherwise no control with memory is asked. */
+  readonly passes: boolean;
+  readonly controls: readonly RememberingControl[];
+  readonly open: ReadonlyMap<MemoryLeaf, OpenCheck>;
+  readonly recorders: readonly MemoryLeaf[];
+  readonly settled: readonly SettledCheck[];
+  /** The object of a key that equal keys share. */
+  readonly keyed: (key: MemoryKey) => MemoryKey;
+}
+
+/** What the controls with memory gave. */
+export interface DecidedControls {
+  readonly outcomes: ReadonlyMap<RememberingControl, Outcome>;
+  readonly limits: readonly AppliedLimit[];
+  /** Whether the step may run. */
+  readonly isSafe: boolean;
+}
+
+/** Whether the outcome of a control makes a step unsafe. */
+export function isBlocked(decision: Decision, { matched, error }: Outcome): boolean {
+  return error === null ? matched && decision !== 'observe' : decision === 'deny';
+}
+
+const NOT_READY: Outcome = {
+  matched: false,
+  confidence: 0,
+  message: failureText(''),
+  metadata: null,
+  error: failureText(''),
+  problem: 'a part without memory had no outcome when the control was decided',
+};
+
+/** Decides a step by what is kept. Synchronous, without effects, the same for the same view. */
+export function decideRemembered(step: Undecided, view: MemoryView): MemoryDecision<DecidedControls> {
+  const value = decideControls(step, view);
+  const { stage, identity } = step.call;
+  if (stage === 'post') {
+    // A step that was denied has not run, whatever its caller says.
+    if (view.wasDenied) return { value, allowed: false, additions: [] };
+    return {
+      value,
+      allowed: true,
+      additions: additions(step, view, identity.error === null ? 'response' : 'error'),
+    };
+  }
+  const event = value.isSafe ? 'request' : 'denied';
+  return { value, allowed: value.isSafe, additions: additions(step, view, event) };
+}
+
+/** Runs the controls with memory; without a view as while the store does not answer. */
+export function decideControls(step: Undecided, view: MemoryView | null): DecidedControls {
+  const { evaluation, passes, controls } = step;
+  const outcomes = new Map<RememberingControl, Outcome>();
+  const limits: AppliedLimit[] = [];
+  let isSafe = passes;
+  if (!passes) return { outcomes, limits, isSafe };
+  let reached: AnsweredCheck[] = [];
+  const remembering: Remembering = {
+    outcomeOf(leaf) {
+      const answered = answerOf(step, leaf, view);
+      reached.push(answered);
+      if (answered.limit !== null) limits.push(answered.limit);
+      return answered.outcome;
+    },
+  };
+  evaluation.remembering = remembering;
+  for (const control of controls) {
+    reached = [];
+    const made = control.condition.run(evaluation);
+    // The parts without memory have their outcomes, so that nothing is left to be awaited.
+    const outcome = made instanceof Promise ? NOT_READY : made;
+    outcomes.set(control, withKept(outcome, reached));
+    if (isBlocked(control.decision, outcome)) isSafe = false;
+  }
+  evaluation.remembering = null;
+  return { outcomes, limits, isSafe };
+}
+
+/** Adds the metadata of the check with memory that decided, or of the first one that matched, or was asked. */
+function withKept(outcome: Outcome, reached: readonly AnsweredCheck[]): Outcome {
+  const { leaf = null } = outcome;
+  const chosen =
+    reached.find(({ outcome: own }) => own.leaf === leaf) ??
+    reached.find(({ outcome: own }) => own.matched) ??
+    reached[0];
+  const kept: JsonObject | undefined = chosen?.outcome.kept;
+  return kept === undefined ? outcome : { ...outcome, metadata: { ...outcome.metadata, ...kept }, kept };
+}
+
+function answerOf({ open, call }: Undecided, leaf: MemoryLeaf, view: MemoryView | null): AnsweredCheck {
+  const check = open.get(leaf);
+  if (check === undefined)
+    return { outcome: brokenCheck(leaf.label, 'it was not expected to be asked'), limit: null };
+  const { rule, ruleId } = leaf;
+  const { key } = check;
+  if ('missing' in key) {
+    const text = `The step lacks ${key.missing}, which the control needs`;
+    return rule.onMissing === 'deny' ? refusedCheck(leaf, text) : passedOver(leaf, 'missing_key', text);
+  }
+  const isLocal = view?.source !== 'store';
+  if (isLocal && rule.onStoreError === 'allow') return passedOver(leaf, 'store_unavailable', NO_STORE_TEXT);
+  if (view === null || (isLocal && rule.onStoreError === 'deny')) return refusedCheck(leaf, NO_STORE_TEXT);
+  try {
+    const moment = momentOf(view, ruleId, view.isRepeated(key));
+    const answer = rule.answer(view.state(key, rule.kind, ruleId), call, moment);
+    return answeredCheck(leaf, answer, key.label, moment.sinceUs, isLocal ? 'local' : null);
+  } catch (thrown) {
+    return { outcome: brokenCheck(leaf.label, describeThrown(thrown)), limit: null };
+  }
+}
+
+function momentOf(view: MemoryView, ruleId: string, isRepeated: boolean): MemoryMoment {
+  const { nowUs, stepHash } = view;
+  return { nowUs, sinceUs: view.sinceUs(ruleId), isRepeated, stepHash, hash: (text) => view.hash(text) };
+}
+
+/** What the step adds as this event. Checks with the same id share a state, to which the step is added once. */
+function additions(step: Undecided, view: MemoryView, event: StepEvent): MemoryAddition[] {
+  const { call } = step;
+  const made: MemoryAddition[] = [];
+  const counts = ({ onStoreError }: MemoryRule): boolean =>
+    view.source === 'store' || onStoreError === 'local';
+  const add = ({ rule, ruleId }: MemoryLeaf, key: MemoryKey, delta: MemoryAddition['delta'] | null): void => {
+    if (delta === null) return;
+    const { kind, keepUs, onStoreError } = rule;
+    made.push({ key, kind, ruleId, delta, keepUs, isLocal: onStoreError === 'local' });
+  };
+  const consumed = new Set<string>();
+  for (const { leaf, key } of step.open.values()) {
+    const { rule, ruleId } = leaf;
+    if (rule.consume === undefined || 'missing' in key || !counts(rule)) continue;
+    if (consumed.has(ruleId) || view.isRepeated(key)) continue;
+    consumed.add(ruleId);
+    const state = view.state(key, rule.kind, ruleId);
+    add(leaf, key, rule.consume(state, call, event, momentOf(view, ruleId, false)));
+  }
+  for (const leaf of step.recorders) {
+    const { rule, ruleId } = leaf;
+    if (rule.records?.events.includes(event) !== true || !counts(rule)) continue;
+    for (const { key, delta } of rule.records.of(call, event, momentOf(view, ruleId, false))) {
+      const own = step.keyed(key);
+      if (!view.isRepeated(own)) add(leaf, own, delta);
+    }
+  }
+  const settled = new Set<string>();
+  for (const { leaf, key, isOpen } of step.settled) {
+    const { rule, ruleId } = leaf;
+    if (settled.has(ruleId) || view.isRepeated(key) || !counts(rule)) continue;
+    settled.add(ruleId);
+    const state = view.state(key, rule.kind, ruleId);
+    add(leaf, key, rule.settle?.(state, call, isOpen, momentOf(view, ruleId, false)) ?? null);
+  }
+  return made;
+}

@@ -1,0 +1,205 @@
+import type { Evaluation } from './evaluation.js';
+import { describeThrown } from './failure.js';
+import type { LinkedControl } from './linked-control.js';
+import type { MemoryCall, MemoryKey, MemoryPlan } from './memory.js';
+import { inOrderOfShare } from './memory-answer.js';
+import { openLeaves } from './memory-node.js';
+import type { MemoryLeaf } from './memory-rules.js';
+import type { Outcome } from './outcome.js';
+import type { MemoryWork, RememberingControl } from './program-memory.js';
+import {
+  type DecidedControls,
+  decideControls,
+  decideRemembered,
+  isBlocked,
+  type OpenCheck,
+  type SettledCheck,
+  type Undecided,
+} from './remembered-decision.js';
+import type { Selection } from './scope-index.js';
+import type { RememberedStep, Verdict } from './types.js';
+
+/** A step to be evaluated with what is kept of earlier ones. */
+export interface RememberedEvaluation {
+  readonly evaluation: Evaluation;
+  readonly selection: Selection<LinkedControl>;
+  readonly work: MemoryWork;
+  readonly remembered: RememberedStep;
+  /** Aborted when the verdict is no longer awaited. */
+  readonly signal: AbortSignal | undefined;
+  /** Makes the verdict of these outcomes, in the order of the controls; null where a control is left out. */
+  readonly conclude: (outcomes: readonly (Outcome | null)[]) => Verdict;
+}
+
+/**
+ * Evaluates the controls without memory first. Only if they let the step pass, those with memory decide, all together;
+ * otherwise they are left out, and the step is at most recorded as denied. Never rejects.
+ */
+export async function evaluateRemembered(given: RememberedEvaluation): Promise<Verdict> {
+  const { evaluation, signal } = given;
+  const stop = (): void => evaluation.stop();
+  if (signal?.aborted === true) stop();
+  else signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await evaluateInOrder(given);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+async function evaluateInOrder(given: RememberedEvaluation): Promise<Verdict> {
+  const { evaluation, selection, remembered, signal, conclude } = given;
+  const { controls, failures } = selection;
+  const outcomes = await statelessOutcomes(controls, evaluation);
+  const passes =
+    !remembered.isDenied &&
+    failures.every(({ control }) => control.decision !== 'deny') &&
+    controls.every(({ decision }, index) => !isBlocked(decision, outcomes[index] ?? PASSED));
+  const decided = signal?.aborted === true ? null : await decideWithMemory(given, passes);
+  if (decided === null) return conclude(outcomes);
+  const verdict = conclude(
+    controls.map(
+      (control, index) => outcomes[index] ?? decided.outcomes.get(control as RememberingControl) ?? null,
+    ),
+  );
+  return decided.limits.length === 0 ? verdict : { ...verdict, limits: inOrderOfShare(decided.limits) };
+}
+
+const PASSED: Outcome = { matched: false, confidence: 1, message: null, metadata: null, error: null };
+
+/** The outcomes of controls without memory, as a program without memory makes them; null for the others. */
+async function statelessOutcomes(
+  controls: readonly LinkedControl[],
+  evaluation: Evaluation,
+): Promise<readonly (Outcome | null)[]> {
+  const noted = (control: LinkedControl, outcome: Outcome): Outcome => {
+    if (outcome.matched && control.decision === 'deny') evaluation.deny();
+    return outcome;
+  };
+  const running = controls.map((control) => {
+    if (control.memory !== null) return null;
+    const outcome = control.condition.run(evaluation);
+    return outcome instanceof Promise ? outcome : noted(control, outcome);
+  });
+  if (!running.some((outcome) => outcome instanceof Promise)) return running as (Outcome | null)[];
+  if (evaluation.denied && !evaluation.waitsForLocal) {
+    // All promises are those of external checks, which a deny has made superfluous.
+    return running.map((outcome) => (outcome instanceof Promise ? null : outcome));
+  }
+  evaluation.beginExternal();
+  const settled = controls.map(async (control, index) => {
+    const outcome = await (running[index] ?? null);
+    return outcome === null ? null : noted(control, outcome);
+  });
+  return Promise.all(settled);
+}
+
+/** Null if the step is denied by controls without memory, and nothing is recorded of it. */
+async function decideWithMemory(
+  given: RememberedEvaluation,
+  passes: boolean,
+): Promise<DecidedControls | null> {
+  const { evaluation, work, remembered } = given;
+  const { memory, identity, isTrial } = remembered;
+  const { step, stage } = evaluation;
+  const controls = passes ? work.remembering : [];
+  const settling = isTrial ? [] : work.settling;
+  const concerned = new Set([...controls, ...settling.map(({ control }) => control)]);
+  const opened = await openIn([...concerned], evaluation);
+  const isOpenIn = (control: RememberingControl, leaf: MemoryLeaf) =>
+    opened.get(control)?.includes(leaf) === true;
+  const openOnes = controls.flatMap((control) => opened.get(control) ?? []);
+  const call: MemoryCall = { step, stage, identity };
+  const known = { evaluation, call, passes, controls };
+
+  const recorders = isTrial ? [] : work.recorders;
+  const marksDenied = work.marksDenied && !isTrial && identity.stepId !== null;
+  if (openOnes.length === 0) {
+    const decided = decideControls({ ...known, ...NOTHING_OPEN }, null);
+    const isMarked = marksDenied && !decided.isSafe;
+    if (recorders.length + settling.length === 0 && !isMarked) return decided;
+  }
+
+  const keys = new SharedKeys();
+  const withoutKeys: Undecided = { ...known, ...NOTHING_OPEN, open: new Map(openOnes.map(withoutKey)) };
+  try {
+    const ready = memory.ready();
+    const hash = ready instanceof Promise ? await ready : ready;
+    const open = openOnes.map((leaf): readonly [MemoryLeaf, OpenCheck] => {
+      const key = leaf.rule.keyOf(call, hash);
+      return [leaf, { leaf, key: 'missing' in key ? key : keys.shared(key) }];
+    });
+    const settled = settling.flatMap(({ control, leaf }): SettledCheck[] => {
+      const key = leaf.rule.keyOf(call, hash);
+      return 'missing' in key ? [] : [{ leaf, key: keys.shared(key), isOpen: isOpenIn(control, leaf) }];
+    });
+    for (const { rule } of recorders) {
+      for (const key of rule.records?.keys(call, hash) ?? []) keys.shared(key);
+    }
+    const undecided: Undecided = {
+      ...known,
+      open: new Map(open),
+      recorders,
+      settled,
+      keyed: (key) => keys.shared(key),
+    };
+    const ruleIds = [...openOnes, ...recorders, ...settled.map(({ leaf }) => leaf)].map(
+      ({ ruleId }) => ruleId,
+    );
+    const plan: MemoryPlan<DecidedControls> = {
+      identity,
+      stage,
+      keys: keys.all(),
+      ruleIds: [...new Set(ruleIds)],
+      marksDenied,
+      isTrial,
+      decide: (view) => decideRemembered(undecided, view),
+    };
+    return await memory.run(plan, given.signal);
+  } catch (problem) {
+    if (given.signal?.aborted !== true) {
+      for (const control of concerned) control.report(`its memory: ${describeThrown(problem)}`);
+    }
+    return decideControls(withoutKeys, null);
+  }
+}
+
+const NOTHING_OPEN = {
+  open: new Map<MemoryLeaf, OpenCheck>(),
+  recorders: [],
+  settled: [],
+  keyed: (key: MemoryKey) => key,
+};
+
+/** Where there is no memory at all, the key of a check does not matter. */
+const NO_KEY: MemoryKey = { parts: [], label: '' };
+const withoutKey = (leaf: MemoryLeaf): readonly [MemoryLeaf, OpenCheck] => [leaf, { leaf, key: NO_KEY }];
+
+/** The checks that the parts without memory leave open, by control. Runs all these parts. */
+async function openIn(
+  controls: readonly RememberingControl[],
+  evaluation: Evaluation,
+): Promise<ReadonlyMap<RememberingControl, readonly MemoryLeaf[]>> {
+  const found = controls.map((control) => openLeaves(control.memory, evaluation));
+  const waits = found.some((open) => open instanceof Promise);
+  if (waits) evaluation.beginExternal();
+  const opened = waits ? await Promise.all(found) : (found as MemoryLeaf[][]);
+  return new Map(controls.map((control, index) => [control, opened[index] ?? []]));
+}
+
+/** Keys with the same parts are one object, so that they are told apart by identity. */
+class SharedKeys {
+  readonly #byParts = new Map<string, MemoryKey>();
+
+  shared(key: MemoryKey): MemoryKey {
+    const parts = JSON.stringify(key.parts);
+    const known = this.#byParts.get(parts);
+    if (known !== undefined) return known;
+    this.#byParts.set(parts, key);
+    return key;
+  }
+
+  all(): readonly MemoryKey[] {
+    return [...this.#byParts.values()];
+  }
+}
