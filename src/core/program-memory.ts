@@ -23,6 +23,8 @@ export interface MemoryWork {
   readonly settling: readonly SettlingCheck[];
   /** Whether it matters at its end that it was denied before. */
   readonly marksDenied: boolean;
+  /** Before it runs: checks that its end may concern. */
+  readonly ending: readonly MemoryLeaf[];
 }
 
 /** The checks with memory of a program. */
@@ -57,23 +59,27 @@ export function createProgramMemory(
           .map((leaf) => ({ control, leaf })),
       );
   };
-  const endMatters = (step: Step, recorders: readonly MemoryLeaf[]): boolean =>
-    recorders.some(({ rule }) =>
-      rule.records?.events.some((event) => event === 'response' || event === 'error'),
-    ) ||
-    settlingAt(step).length > 0 ||
-    index.find('post', step.type, step.name).controls.some(remembers);
+  const endingOf = (step: Step): MemoryLeaf[] => {
+    const atPost = index.find('post', step.type, step.name).controls.filter(remembers);
+    const leavesAtPost = atPost.flatMap(({ memory }) => memoryLeaves(memory));
+    return [...new Set([...settlingAt(step).map(({ leaf }) => leaf), ...leavesAtPost])];
+  };
 
   return {
     workFor(selected, step, stage) {
       const applying = selected.filter(remembers);
       const recorders = recordersOf(step.name);
       const settling = stage === 'post' ? settlingAt(step) : [];
-      const marksDenied = stage === 'pre' && endMatters(step, recorders);
+      const ending = stage === 'pre' ? endingOf(step) : [];
+      const marksDenied = stage === 'pre' && (ending.length > 0 || recorders.some(recordsEnds));
       if (applying.length + recorders.length + settling.length === 0 && !marksDenied) return null;
-      return { remembering: applying, recorders, settling, marksDenied };
+      return { remembering: applying, recorders, settling, marksDenied, ending };
     },
   };
+}
+
+function recordsEnds({ rule }: MemoryLeaf): boolean {
+  return rule.records?.events.some((event) => event === 'response' || event === 'error') === true;
 }
 
 /** By name of the step, so that a step costs no more because of checks that record others. */

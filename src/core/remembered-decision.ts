@@ -23,6 +23,8 @@ import type { Decision } from './types.js';
 /** For callers, where the store does not answer and the check fails closed. */
 export const NO_STORE_TEXT = 'The memory of the control is not available';
 
+const DAMAGED_TEXT = 'What is kept for the control cannot be read';
+
 /** A check that the conditions leave open, with its key. */
 export interface OpenCheck {
   readonly leaf: MemoryLeaf;
@@ -142,6 +144,7 @@ function answerOf({ open, call }: Undecided, leaf: MemoryLeaf, view: MemoryView 
   const isLocal = view?.source !== 'store';
   if (isLocal && rule.onStoreError === 'allow') return passedOver(leaf, 'store_unavailable', NO_STORE_TEXT);
   if (view === null || (isLocal && rule.onStoreError === 'deny')) return refusedCheck(leaf, NO_STORE_TEXT);
+  if (view.isDamaged(key)) return refusedCheck(leaf, DAMAGED_TEXT);
   try {
     const moment = momentOf(view, ruleId, view.isRepeated(key));
     const answer = rule.answer(view.state(key, rule.kind, ruleId), call, moment);

@@ -125,10 +125,12 @@ async function decideWithMemory(
   try {
     const ready = memory.ready();
     const hash = ready instanceof Promise ? await ready : ready;
-    const open = openOnes.map((leaf): readonly [MemoryLeaf, OpenCheck] => {
-      const key = leaf.rule.keyOf(call, hash);
-      return [leaf, { leaf, key: 'missing' in key ? key : keys.shared(key) }];
-    });
+    const open = new Map(
+      openOnes.map((leaf): readonly [MemoryLeaf, OpenCheck] => {
+        const key = leaf.rule.keyOf(call, hash);
+        return [leaf, { leaf, key: 'missing' in key ? key : keys.shared(key) }];
+      }),
+    );
     const settled = settling.flatMap(({ control, leaf }): SettledCheck[] => {
       const key = leaf.rule.keyOf(call, hash);
       return 'missing' in key ? [] : [{ leaf, key: keys.shared(key), isOpen: isOpenIn(control, leaf) }];
@@ -136,9 +138,14 @@ async function decideWithMemory(
     for (const { rule } of recorders) {
       for (const key of rule.records?.keys(call, hash) ?? []) keys.shared(key);
     }
+    for (const leaf of marksDenied ? work.ending : []) {
+      // A denial is remembered where the end of the step will look for it.
+      const key = open.has(leaf) ? null : leaf.rule.keyOf(call, hash);
+      if (key !== null && !('missing' in key)) keys.shared(key);
+    }
     const undecided: Undecided = {
       ...known,
-      open: new Map(open),
+      open,
       recorders,
       settled,
       keyed: (key) => keys.shared(key),

@@ -1,8 +1,10 @@
 import { demandAgent } from '../contract/call/agent-limit.js';
-import type { AgentKey } from '../contract/call/namespace.js';
+import type { AgentKey, Namespace } from '../contract/call/namespace.js';
 import { demandTarget } from '../contract/call/target-limit.js';
+import { keptMetadata } from '../core/decided-result.js';
+import type { StepIdentity, StepMemory } from '../core/memory.js';
 import type { SchemaMismatch, StepComparison } from '../core/step-schemas.js';
-import type { ControlResult, Detail, Stage, Step, Verdict } from '../core/types.js';
+import type { ControlResult, Detail, RememberedStep, Stage, Step, Verdict } from '../core/types.js';
 import type { HaltNotice } from '../halts/halt.js';
 import { type ComparedStep, comparedStep, compareStep, withComparison } from './compared-step.js';
 import type { EvaluateRequest } from './evaluate-request.js';
@@ -84,6 +86,8 @@ export interface EvaluationServiceOptions {
   readonly newDecisionId: () => string | RandomId;
   /** Records every verdict, if configured. */
   readonly recorder?: VerdictRecorder | undefined;
+  /** What is kept of earlier steps, for controls with memory. Without it, such controls are errors. */
+  readonly memory?: StepMemory | undefined;
 }
 
 /** Counts verdicts by what came of them. It is called for every one, so it must take next to no time. */
@@ -109,7 +113,7 @@ export interface VerdictRecorder {
 }
 
 export function createEvaluationService(options: EvaluationServiceOptions): EvaluationService {
-  const { programs, demandFresh, onVerdict, newDecisionId, counter, recorder } = options;
+  const { programs, demandFresh, onVerdict, newDecisionId, counter, recorder, memory } = options;
   const stalenessOf = (loaded: LoadedProgram): number => {
     options.onKeptVerdict?.();
     return Math.max(0, Math.ceil((options.now() - loaded.currentAtMs(programs.progress)) / 1000));
@@ -123,6 +127,17 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
   ): ComparedStep {
     if (compared.mismatch !== null) options.onMismatch?.(request, compared.mismatch, mode, agent);
     return compared;
+  }
+
+  /** With what a program with memory is evaluated; null for any other. `isDenied`: see `RememberedStep`. */
+  function rememberedStep(
+    { program }: LoadedProgram,
+    request: EvaluateRequest,
+    { namespace }: EvaluationCaller,
+    isDenied: boolean,
+  ): RememberedStep | null {
+    if (!program.remembers || memory === undefined) return null;
+    return { memory, identity: identityOf(request, namespace), isTrial: false, isDenied };
   }
 
   /** Evaluates a step that another thread holds. */
@@ -195,6 +210,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
       caller,
       compared === null ? 0 : compared.spent,
       loaded.agentNamed(request.agentName),
+      rememberedStep(loaded, request, caller, compared?.denies === true),
     );
     if (!(verdict instanceof Promise)) {
       const made = concluded(verdict, compared, request, revision, staleness, newDecisionId());
@@ -241,6 +257,11 @@ export function outcomeOf(verdict: Verdict, accepts: EvaluationOptions['accepts'
   if (verdict.matches.some(isDeny) || verdict.errors.some(isDeny)) return 'deny';
   // Without a cause, an agent without controls is denied.
   return verdict.matches.length > 0 ? 'steer' : 'deny';
+}
+
+function identityOf({ agentName, options }: EvaluateRequest, { name: namespace }: Namespace): StepIdentity {
+  const { sessionId = null, stepId = null, stepError: error = null } = options ?? {};
+  return { namespace, agent: agentName, sessionId, stepId, error };
 }
 
 const isDeny = ({ action }: ControlResult): boolean => action === 'deny';
@@ -303,7 +324,10 @@ function revised(
 
 /** A full verdict reduced to the detail `verdict`. */
 function withoutDetail(verdict: RevisedVerdict): RevisedVerdict {
-  const bare = (one: ControlResult): ControlResult => ({ ...one, result: { ...one.result, metadata: null } });
+  const bare = (one: ControlResult): ControlResult => ({
+    ...one,
+    result: { ...one.result, metadata: keptMetadata(one) },
+  });
   return {
     ...verdict,
     matches: verdict.matches.map(bare),
