@@ -1,17 +1,36 @@
 import { converted, inMs, integerIn, MIB, numberIn, type Reader, secret, wordOf } from './config-readers.js';
 import { setting } from './setting.js';
 
-const SCHEME = /^(?:redis|rediss|valkey|valkeys):\/\/\S+$/i;
+const SCHEME = /^(?:redis|rediss|valkey|valkeys):\/\/[^\s/]\S*$/i;
+const DATABASE = /^(?:\/\d{0,5})?$/;
+const QUERIES = ['', '?cluster=true', '?cluster=false'];
+
+function decodes(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a URL names a server, and a database by its number; clusters have one database only. */
+function isServer({ username, password, pathname, search, hash }: URL): boolean {
+  if (!DATABASE.test(pathname) || !QUERIES.includes(search) || hash !== '') return false;
+  if (!decodes(username) || !decodes(password)) return false;
+  return search !== '?cluster=true' || Number(pathname.slice(1)) === 0;
+}
 
 /** `database`, or the address of a server of Redis or Valkey. Null stands for the database of the controls. */
 const MEMORY_STORE: Reader<string | null> = {
   read(text) {
     if (text.toLowerCase() === 'database') return null;
-    if (!SCHEME.test(text) || !URL.canParse(text)) return undefined;
-    return text.replace(/^valkey/i, 'redis');
+    if (!SCHEME.test(text)) return undefined;
+    const url = text.replace(/^\w+/, (scheme) => scheme.toLowerCase().replace('valkey', 'redis'));
+    return URL.canParse(url) && isServer(new URL(url)) ? url : undefined;
   },
   expected:
-    'database, or redis://user:password@host:port/number, or rediss:// for TLS; special characters of the password must be %-encoded',
+    'database, or redis://user:password@host:port/number, or rediss:// for TLS, with ?cluster=true for a cluster; special characters of the password must be %-encoded',
   example: 'redis://localhost:6379/0',
 };
 
@@ -20,7 +39,7 @@ export const MEMORY = {
   memory: {
     /** Null for the database of the controls. */
     store: setting('SERVICE_MEMORY_STORE', 'database', secret(MEMORY_STORE)).help(
-      'Where controls with memory keep what they know: `database`, with the controls, or `redis://user:password@host:6379/0` (Redis 6.2 or Valkey; `rediss://` with TLS). It is opened when a control first needs it.',
+      'Where controls with memory keep what they know: `database`, with the controls, or `redis://user:password@host:6379/0` (Redis 6.2 or Valkey; `rediss://` with TLS; `?cluster=true` for a node of a cluster). It is opened when a control first needs it.',
     ),
     volatile: setting('SERVICE_MEMORY_VOLATILE', 'refuse', wordOf('refuse', 'accept')).help(
       'A Redis that keeps nothing on disk, or that may evict keys: refuse fails the checks of controls with memory, accept uses it, with a warning: limits begin anew whenever it restarts.',
