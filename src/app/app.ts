@@ -177,17 +177,19 @@ function observe(
 
 async function start(
   { started, database }: Foundations,
-  { watch, lastKnownGood, warmStart, namespaces, liveKeys }: Programs,
+  { watch, lastKnownGood, warmStart, namespaces, halts, liveKeys }: Programs,
   { observability, eventSinks, problems }: Features,
 ): Promise<void> {
   await watch.start(lastKnownGood.progress);
   if (!watch.isBlind) {
     lastKnownGood.startedAt(watch.revision);
     await namespaces.load();
+    await halts.start();
     await liveKeys.start();
   } else {
     // Its display name is known to the database only.
     namespaces.restore(lastKnownGood.kept().namespaces.map((name) => ({ name, displayName: name })));
+    halts.restore(lastKnownGood.kept().halts);
     liveKeys.startWith(lastKnownGood.kept().keys);
   }
   started.wait?.start((hasOtherState) => {

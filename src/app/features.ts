@@ -5,6 +5,7 @@ import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_bi
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { HaltService } from '../../gen/proto/enforcement/v1/halt_service_pb.js';
 import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
@@ -34,6 +35,7 @@ import { createServiceEventStore } from '../events/create-event-store.js';
 import { createObservability, type Observability } from '../events/observability.js';
 import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.js';
 import { createExplain } from '../explain/explain.js';
+import { createHalts } from '../halts/halts.js';
 import { createKeys } from '../keys/keys.js';
 import { createNamespaces } from '../namespaces/namespaces.js';
 import type { OperationalState } from '../operations/operations-routes.js';
@@ -146,6 +148,7 @@ export async function createFeatures(
     ...(maxStalenessMs === null
       ? {}
       : { demandFresh: createStalenessLimit(maxStalenessMs, monotonic, () => watch.databaseUp) }),
+    halts: programs.halts,
     counter: observability.counts?.counter,
     recorder: observability.recorder,
     now: monotonic,
@@ -243,6 +246,7 @@ export async function createFeatures(
           now,
         }),
       ),
+      feature(HaltService, createHalts({ database, mutate, registry: programs.halts, now })),
       feature(NamespaceService, namespaces.handlers),
       feature(ServerService, { ...serverInfo, ...problems.handlers }),
       // The other RPCs are evaluations, which the transport serves without handlers.

@@ -3,6 +3,7 @@ import { ControlFeed } from '../agents/control-feed.js';
 import { createControlLinksStore } from '../controls/control-links-store.js';
 import type { ControlFailure } from '../core/linked-control.js';
 import { originOfService } from '../database/audit-log.js';
+import { loadedInTime } from '../database/in-time.js';
 import { createMutator, type Mutator } from '../database/mutator.js';
 import { type ControlLibrary, createControlLibrary } from '../decisions/control-library.js';
 import { createExecutionIds } from '../decisions/execution-id.js';
@@ -12,6 +13,8 @@ import { RevisionWatch } from '../decisions/revision-watch.js';
 import { Snapshot } from '../decisions/snapshot.js';
 import { createStepSchemaLibrary, type StepSchemaLibrary } from '../decisions/step-schema-library.js';
 import { createWarmStart, type WarmStart } from '../decisions/warm-start.js';
+import { HaltRegistry } from '../halts/halt-registry.js';
+import { readActiveHalts } from '../halts/halt-store.js';
 import { LiveKeys } from '../keys/live-keys.js';
 import { createLastKnownGood, type LastKnownGood } from '../last-known-good/last-known-good.js';
 import { NamespaceRegistry } from '../namespaces/namespace-registry.js';
@@ -34,6 +37,8 @@ export interface Programs {
   readonly warmStart: WarmStart;
   /** The namespaces that exist: callers of others are refused. */
   readonly namespaces: NamespaceRegistry;
+  /** The halts in force. */
+  readonly halts: HaltRegistry;
   /** The keys of the database that are valid. */
   readonly liveKeys: LiveKeys;
   /** Runs changes; they take effect in this process immediately. */
@@ -85,11 +90,17 @@ export function createPrograms(foundations: Foundations): Programs {
     read: createNamespaceStore(database.client).all,
     onFailure: (error) => failures.failed('namespaces', 'the namespaces cannot be read now', error),
   });
+  const halts = new HaltRegistry({
+    read: () => loadedInTime(readActiveHalts(database, now())),
+    onFailure: (error) =>
+      failures.failed('halts', 'the halts cannot be read now; those that were known stay in force', error),
+    now,
+  });
   const liveKeys = new LiveKeys({ database, failures, now });
   let hasAnswered = false;
   const watch = new RevisionWatch({
     snapshot,
-    followers: [namespaces, liveKeys.follower, feed, lastKnownGood.follower],
+    followers: [halts, namespaces, liveKeys.follower, feed, lastKnownGood.follower],
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
@@ -119,6 +130,7 @@ export function createPrograms(foundations: Foundations): Programs {
     watch,
     lastKnownGood,
     namespaces,
+    halts,
     liveKeys,
     warmStart: createWarmStart({
       agents: config.limits.preloadAgents,

@@ -29,6 +29,7 @@ export interface AuditFact {
     | 'pack'
     | 'key'
     | 'namespace'
+    | 'halt'
     | 'database';
   /** Name of an agent or a namespace, id of anything else: of the installation of a pack. */
   readonly id: string | null;

@@ -5,7 +5,7 @@ import { keptMetadata } from '../core/decided-result.js';
 import type { StepIdentity, StepMemory } from '../core/memory.js';
 import type { SchemaMismatch, StepComparison } from '../core/step-schemas.js';
 import type { ControlResult, Detail, RememberedStep, Stage, Step, Verdict } from '../core/types.js';
-import type { HaltNotice } from '../halts/halt.js';
+import { type HaltCheck, type HaltNotice, haltSentence, noticeOf } from '../halts/halt.js';
 import { type ComparedStep, comparedStep, compareStep, withComparison } from './compared-step.js';
 import type { EvaluateRequest } from './evaluate-request.js';
 import type { EvaluationCaller, LimitedCaller } from './evaluation-caller.js';
@@ -66,6 +66,8 @@ export interface EvaluationServiceOptions {
   readonly programs: Pick<RevisionWatch, 'programOf' | 'progress'>;
   /** Rejects programs that may be too old, if configured. */
   readonly demandFresh?: DemandFresh | undefined;
+  /** Steps of halts are denied without asking the controls. */
+  readonly halts?: HaltCheck | undefined;
   /** Milliseconds of the clock of the programs. */
   readonly now: () => number;
   /** Called for every verdict by controls of the last known good file. */
@@ -113,7 +115,7 @@ export interface VerdictRecorder {
 }
 
 export function createEvaluationService(options: EvaluationServiceOptions): EvaluationService {
-  const { programs, demandFresh, onVerdict, newDecisionId, counter, recorder, memory } = options;
+  const { programs, demandFresh, halts, onVerdict, newDecisionId, counter, recorder, memory } = options;
   const stalenessOf = (loaded: LoadedProgram): number => {
     options.onKeptVerdict?.();
     return Math.max(0, Math.ceil((options.now() - loaded.currentAtMs(programs.progress)) / 1000));
@@ -138,6 +140,27 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
   ): RememberedStep | null {
     if (!program.remembers || memory === undefined) return null;
     return { memory, identity: identityOf(request, namespace), isTrial: false, isDenied };
+  }
+
+  /** The verdict about a step that a halt denies; null if none does. */
+  function haltedVerdict(request: EvaluateRequest, caller: EvaluationCaller): RevisedVerdict | null {
+    if (halts === undefined || halts.isEmpty) return null;
+    const { agentName, step } = request;
+    const { namespace } = caller;
+    const sessionId = request.options?.sessionId;
+    const halt = halts.of({ namespace, agentName, sessionId, stepName: step.name });
+    if (halt === null) return null;
+    const verdict = { ...DENIED, reason: haltSentence(halt) };
+    const { revision } = programs.progress;
+    return { ...revised(verdict, revision, null, 'deny', newDecisionId(), null), halt: noticeOf(halt) };
+  }
+
+  /** Records and counts a verdict as that of a deny. */
+  function told(made: RevisedVerdict, request: EvaluateRequest, caller: EvaluationCaller): RevisedVerdict {
+    recorder?.record(request, made, caller);
+    counter?.count(caller.namespace.agentKey(request.agentName), made.outcome, made, false);
+    onVerdict('deny', request.stage, caller.protocol);
+    return made;
   }
 
   /** Evaluates a step that another thread holds. */
@@ -172,6 +195,9 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     caller: EvaluationCaller,
     isWhole: boolean,
   ): RevisedVerdict {
+    // It may have begun meanwhile.
+    const halted = haltedVerdict(request, caller);
+    if (halted !== null) return told(halted, request, caller);
     recorder?.record(request, made, caller);
     // It is incomplete if nothing awaited it any more before its evaluators had answered.
     caller.signal.throwIfAborted();
@@ -230,12 +256,23 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     detail: Detail,
     caller: EvaluationCaller,
   ): RevisedVerdict | Promise<RevisedVerdict> {
+    const halted = haltedVerdict(request, caller);
+    if (halted !== null) return told(halted, request, caller);
     const { namespace } = caller;
+    const { minRevision } = request;
     const agent = namespace.agentKey(request.agentName);
     const target = request.target === null ? null : namespace.targetKey(request.target);
-    const loaded = programs.programOf(agent, target, request.minRevision, caller);
-    if (!(loaded instanceof Promise)) return judge(loaded, request, agent, detail, caller);
-    return loaded.then((late) => judge(late, request, agent, detail, caller));
+    const loaded = programs.programOf(agent, target, minRevision, caller);
+    // A revision that is demanded may be that of a halt.
+    const mayWait = minRevision > 0 && halts !== undefined;
+    if (!(loaded instanceof Promise) && !(mayWait && halts.reading !== null)) {
+      return judge(loaded, request, agent, detail, caller);
+    }
+    return Promise.resolve(loaded).then(async (late) => {
+      if (mayWait) await halts.reading;
+      const halt = haltedVerdict(request, caller);
+      return halt === null ? judge(late, request, agent, detail, caller) : told(halt, request, caller);
+    });
   }
 
   return {
@@ -249,6 +286,18 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     },
   };
 }
+
+/** What a verdict has besides its reason when a halt denies the step. */
+const DENIED = {
+  is_safe: false,
+  confidence: 1,
+  matches: [],
+  errors: [],
+  non_matches: [],
+  selected_controls: 0,
+  evaluated_controls: 0,
+  skipped_controls: 0,
+} satisfies Omit<Verdict, 'reason'>;
 
 /** The outcome of a verdict for a caller that accepts these outcomes besides allow and deny. */
 export function outcomeOf(verdict: Verdict, accepts: EvaluationOptions['accepts']): VerdictOutcome {

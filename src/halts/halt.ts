@@ -40,6 +40,8 @@ export interface HaltableStep {
 export interface HaltCheck {
   /** Whether no halt at all is in force: then no step need be looked up. */
   readonly isEmpty: boolean;
+  /** Fulfilled when the changes of which this process knows are in force; null if they are. Never rejects. */
+  readonly reading: Promise<void> | null;
   /** The halt of a step, the one with the widest scope first; null without one. */
   of(step: HaltableStep): ActiveHalt | null;
 }

@@ -16,7 +16,9 @@ import {
   withExample,
 } from '../contract/input/fields.js';
 import { integer } from '../contract/input/numbers.js';
+import { futureTime } from '../contract/input/times.js';
 import { idempotencyKey } from '../database/idempotency.js';
+import { within32Bits } from '../database/row-id.js';
 
 const MAX_AGENTS = 1_000;
 const MAX_NAME_LENGTH = 255;
@@ -24,11 +26,8 @@ const MAX_NAME_LENGTH = 255;
 const MAX_OVERLAP_SECONDS = 30 * 24 * 60 * 60;
 const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
-/** A date with a time and a zone, RFC 3339. */
-const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 /** No control characters, line breaks and halves of surrogate pairs: names appear in logs. */
 const NAME = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
-const TIME_RULE = 'must be a time with a zone, for example 2026-12-31T00:00:00Z';
 
 /** Any integer: a number that is no id is simply not found. */
 const id = integer();
@@ -45,18 +44,6 @@ const plainName = () =>
       return refuseTyped(sink, 'value_error', rule, value);
     },
     { type: 'string', minLength: 1, maxLength: MAX_NAME_LENGTH },
-  );
-
-/** Milliseconds since 1970, after `now`. */
-const futureTime = (now: () => number) =>
-  field<number>(
-    (value, sink) => {
-      if (typeof value !== 'string') return refuse(sink, 'datetime_type', TIME_RULE, value);
-      const ms = TIME.test(value) ? Date.parse(value) : Number.NaN;
-      if (Number.isNaN(ms)) return refuseTyped(sink, 'datetime_parsing', TIME_RULE, value);
-      return ms > now() ? ms : refuseTyped(sink, 'datetime_future', 'must be in the future', value);
-    },
-    { type: 'string', format: 'date-time' },
   );
 
 /** The name of an agent, or one with a single `*`, in lower case. */
@@ -78,11 +65,6 @@ const namespaceName = field<string>(
   },
   { type: 'string', pattern: NAMESPACE_NAME.source },
 );
-
-/** Clamps a cursor to the 32 bits of ids, with which it is compared. */
-function within32Bits(cursor: number): number {
-  return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
-}
 
 /** Input schemas of KeyService, by RPC. Members are in the order of the messages. `now`: milliseconds since 1970. */
 export function createKeySchemas(roles: RoleTable, now: () => number) {

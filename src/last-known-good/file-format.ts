@@ -1,5 +1,5 @@
 /**
- * The last known good state as text: a header line, a line for each control, policy, agent and key in this order,
+ * The last known good state as text: a header line, a line for each control, policy, agent, key and halt in this order,
  * and a line with the checksum of everything before it. Each line is JSON, so that the file can be read and
  * written in small parts. Agents refer to their policies and controls by id, so each control is in the file
  * only once, with the targets that it is bound to.
@@ -9,6 +9,7 @@ import { storedMode } from '../agents/registered-schemas.js';
 import type { AgentKey, TargetKey } from '../contract/call/namespace.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import type { StepSchemaMode } from '../core/step-schemas.js';
+import type { ActiveHalt } from '../halts/halt.js';
 import type { LiveKey } from '../keys/live-keys.js';
 
 /** Identifies the file format. */
@@ -29,6 +30,8 @@ export interface StateHeader {
   readonly agents: number;
   /** 0 in files of earlier versions, which do not read files with keys. */
   readonly keys: number;
+  /** Halts that were in force; 0 in files of earlier versions, which do not read files with halts. */
+  readonly halts: number;
   /** Number of enabled bindings. Undefined in files of earlier versions, which say nothing about bindings. */
   readonly bindings: number | undefined;
 }
@@ -72,13 +75,14 @@ export type StateRecord =
   | { readonly kind: 'control'; readonly control: ControlRecord }
   | { readonly kind: 'policy'; readonly policy: PolicyRecord }
   | { readonly kind: 'agent'; readonly agent: AgentRecord }
-  | { readonly kind: 'key'; readonly key: LiveKey };
+  | { readonly kind: 'key'; readonly key: LiveKey }
+  | { readonly kind: 'halt'; readonly halt: ActiveHalt };
 
 /** The file is invalid; `message` is the reason. */
 export class DamagedFileError extends Error {}
 
 export function headerLine(header: StateHeader): string {
-  const { instanceId, revision, timeMs, controls, policies, agents, bindings, keys } = header;
+  const { instanceId, revision, timeMs, controls, policies, agents, bindings, keys, halts } = header;
   const facts = {
     format: FORMAT,
     version: VERSION,
@@ -90,6 +94,7 @@ export function headerLine(header: StateHeader): string {
     agents,
     bindings,
     ...(keys === 0 ? {} : { keys }),
+    ...(halts === 0 ? {} : { halts }),
   };
   return `${JSON.stringify(facts)}\n`;
 }
@@ -116,6 +121,10 @@ export function keyLine(key: LiveKey): string {
   return `${JSON.stringify(['key', key])}\n`;
 }
 
+export function haltLine(halt: ActiveHalt): string {
+  return `${JSON.stringify(['halt', halt])}\n`;
+}
+
 /** The last line; `sha256` is the hash of all bytes before it, in hexadecimal. */
 export function checksumLine(sha256: string): string {
   return `${JSON.stringify({ sha256 })}\n`;
@@ -128,13 +137,14 @@ export function readHeader(line: string): StateHeader {
   if (facts.version !== VERSION) {
     throw new DamagedFileError(`it has format version ${String(facts.version)}, this is ${VERSION}`);
   }
-  const { instance_id: instanceId, revision, time, controls, policies, agents, bindings, keys = 0 } = facts;
+  const { instance_id: instanceId, revision, time, controls, policies, agents, bindings } = facts;
+  const { keys = 0, halts = 0 } = facts;
   const timeMs = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   if (typeof instanceId !== 'string' || instanceId === '' || Number.isNaN(timeMs)) throw badLine(1);
   if (!isCount(revision) || !isCount(controls) || !isCount(policies) || !isCount(agents)) throw badLine(1);
   if (bindings !== undefined && !isCount(bindings)) throw badLine(1);
-  if (!isCount(keys)) throw badLine(1);
-  return { instanceId, revision, timeMs, controls, policies, agents, bindings, keys };
+  if (!isCount(keys) || !isCount(halts)) throw badLine(1);
+  return { instanceId, revision, timeMs, controls, policies, agents, bindings, keys, halts };
 }
 
 /** Throws a DamagedFileError if the line is invalid; `number` is that of the line, from 1. */
@@ -155,6 +165,7 @@ export function readRecord(line: string, number: number): StateRecord {
     return { kind, agent: { key: first as AgentKey, controlIds: second, policyIds: third, steps } };
   }
   if (kind === 'key' && isKey(first)) return { kind, key: first };
+  if (kind === 'halt' && isHalt(first)) return { kind, halt: first };
   throw badLine(number);
 }
 
@@ -162,6 +173,12 @@ export function readRecord(line: string, number: number): StateRecord {
 function isKey(value: unknown): value is LiveKey {
   const { id, hash, namespace, name } = (value ?? {}) as Partial<Record<keyof LiveKey, unknown>>;
   return isId(id) && [hash, namespace, name].every((text) => typeof text === 'string');
+}
+
+/** What decides about steps; the rest of a line is as `haltLine` has written it. */
+function isHalt(value: unknown): value is ActiveHalt {
+  const { id, namespace, scope, reason } = (value ?? {}) as Partial<Record<keyof ActiveHalt, unknown>>;
+  return isId(id) && [namespace, scope, reason].every((text) => typeof text === 'string');
 }
 
 /** The checksum in the last line. Throws a DamagedFileError if the line is invalid. */

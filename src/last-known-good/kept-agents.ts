@@ -20,7 +20,7 @@ export interface KeptAgentsOptions {
   readonly state?: KeptState | null;
 }
 
-export const NO_ACCESS: KeptAccess = { keys: [], namespaces: [] };
+export const NO_ACCESS: KeptAccess = { keys: [], halts: [], namespaces: [] };
 
 /** Pause before a file that did not help is read again, in milliseconds. Others may save a newer one. */
 const LOOK_AGAIN_MS = 5_000;

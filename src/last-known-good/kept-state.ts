@@ -2,6 +2,7 @@ import { type AgentKey, namespaceOfKey, type TargetKey } from '../contract/call/
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { type ControlLinks, linksKey, withControls } from '../controls/control-links.js';
 import type { ReadSteps } from '../decisions/state-reader.js';
+import type { ActiveHalt } from '../halts/halt.js';
 import type { LiveKey } from '../keys/live-keys.js';
 import { DamagedFileError, type StateHeader, type StateRecord, type StepsRecord } from './file-format.js';
 
@@ -12,9 +13,10 @@ export interface KeptLinks {
   readonly steps: ReadSteps;
 }
 
-/** What a state knows about callers. */
+/** What a state knows about callers, and the halts that were in force. */
 export interface KeptAccess {
   readonly keys: readonly LiveKey[];
+  readonly halts: readonly ActiveHalt[];
   readonly namespaces: readonly string[];
 }
 
@@ -28,6 +30,7 @@ export class KeptState {
   #bindings = 0;
   readonly #links = new Map<string, ControlLinks>();
   readonly #keys = new Map<number, LiveKey>();
+  readonly #halts = new Map<number, ActiveHalt>();
 
   constructor(header: StateHeader) {
     this.header = header;
@@ -44,6 +47,8 @@ export class KeptState {
       addOnce(this.#policies, record.policy.id, record.policy.controlIds, 'policy');
     } else if (record.kind === 'key') {
       addOnce(this.#keys, record.key.id, record.key, 'key');
+    } else if (record.kind === 'halt') {
+      addOnce(this.#halts, record.halt.id, record.halt, 'halt');
     } else {
       const { key, controlIds, policyIds } = record.agent;
       this.#demand(controlIds, this.#controls, 'control');
@@ -55,23 +60,25 @@ export class KeptState {
 
   /** Must be called after all records are added. Throws a DamagedFileError if something is missing. */
   complete(): void {
-    const { controls, policies, agents, bindings = 0, keys } = this.header;
+    const { controls, policies, agents, bindings = 0, keys, halts } = this.header;
     if (
       controls !== this.#controls.size ||
       policies !== this.#policies.size ||
       agents !== this.#agents.size ||
       bindings !== this.#bindings ||
-      keys !== this.#keys.size
+      keys !== this.#keys.size ||
+      halts !== this.#halts.size
     ) {
       throw new DamagedFileError('it does not hold as much as its first line says');
     }
   }
 
-  /** The keys that were valid, and the namespaces that keys and agents are in: these existed. */
+  /** The keys that were valid, the halts in force, and the namespaces that keys and agents are in: these existed. */
   get access(): KeptAccess {
     const keys = [...this.#keys.values()];
     const ofAgents = [...this.#agents.keys()].map(namespaceOfKey);
-    return { keys, namespaces: [...new Set([...ofAgents, ...keys.map(({ namespace }) => namespace)])] };
+    const namespaces = [...new Set([...ofAgents, ...keys.map(({ namespace }) => namespace)])];
+    return { keys, halts: [...this.#halts.values()], namespaces };
   }
 
   /**

@@ -1,8 +1,9 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type AgentKey, namespaceNamed } from '../contract/call/namespace.js';
 import type { BulkReader } from '../database/bulk.js';
+import { activeHaltsQuery, haltOf } from '../halts/halt-store.js';
 import { liveKeyOf, liveKeysQuery } from '../keys/live-keys.js';
-import { agentLine, controlLine, keyLine, policyLine, type StateHeader } from './file-format.js';
+import { agentLine, controlLine, haltLine, keyLine, policyLine, type StateHeader } from './file-format.js';
 import type { StateWriter } from './state-file.js';
 import { createStepsRecords, type KnownSchemas } from './steps-records.js';
 
@@ -64,6 +65,11 @@ export async function writeDatabaseState(
     for (const row of rows) lines.add(keyLine(liveKeyOf(row)));
     await lines.drain();
   }
+  const halts: PageQuery = (last, limit) => activeHaltsQuery(timeMs, idAfter(last), limit);
+  for await (const rows of pages(read, halts)) {
+    for (const row of rows) lines.add(haltLine(haltOf(row)));
+    await lines.drain();
+  }
   await lines.flush();
 }
 
@@ -73,10 +79,12 @@ async function headerOf(read: BulkReader, timeMs: number): Promise<StateHeader> 
       (SELECT COUNT(*) FROM "controls" WHERE "deleted_at_ms" IS NULL),
       (SELECT COUNT(*) FROM "policies"), (SELECT COUNT(*) FROM "agents"),
       (SELECT COUNT(*) FROM "control_bindings" WHERE "enabled" = ${true}),
-      (SELECT COUNT(*) FROM (${liveKeysQuery(timeMs)}) k)
+      (SELECT COUNT(*) FROM (${liveKeysQuery(timeMs)}) k),
+      (SELECT COUNT(*) FROM (${activeHaltsQuery(timeMs)}) a)
     FROM "service_state" s WHERE s."id" = 1`);
   if (row === undefined) throw new Error('the row of the revision is missing');
-  const [revision, instanceId, controlCount, policyCount, agentCount, bindingCount, keyCount] = row;
+  const [revision, instanceId, controlCount, policyCount, agentCount, bindingCount, keyCount, haltCount] =
+    row;
   return {
     revision: Number(revision),
     instanceId: String(instanceId),
@@ -85,6 +93,7 @@ async function headerOf(read: BulkReader, timeMs: number): Promise<StateHeader> 
     policies: Number(policyCount),
     agents: Number(agentCount),
     keys: Number(keyCount),
+    halts: Number(haltCount),
     bindings: Number(bindingCount),
   };
 }

@@ -27,6 +27,7 @@ const NEED_WRITES = [
   'AuditService',
   'ControlBindingService',
   'ControlService',
+  'HaltService',
   'KeyService',
   'NamespaceService',
   'ObservabilityService',

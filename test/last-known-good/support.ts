@@ -55,6 +55,7 @@ export function headerOf(state: SampleState): StateHeader {
     policies: policies.length,
     agents: agents.length,
     keys: 0,
+    halts: 0,
     bindings: controls.reduce((sum, { targets = [] }) => sum + targets.length, 0),
   };
 }

@@ -24,6 +24,7 @@ const SERVICES = [
   'ControlService',
   'EvaluationService',
   'EvaluatorService',
+  'HaltService',
   'KeyService',
   'NamespaceService',
   'ObservabilityService',

@@ -29,6 +29,7 @@ import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_bi
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { HaltService } from '../../gen/proto/enforcement/v1/halt_service_pb.js';
 import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
@@ -63,6 +64,7 @@ export const SERVICES = [
   AuthService,
   NamespaceService,
   PackService,
+  HaltService,
 ];
 
 /** How a call ended; the same for every protocol, apart from the status of an error. */

@@ -15,6 +15,7 @@ export type ErrorResource =
   | 'Namespace'
   | 'Pack'
   | 'PackInstallation'
+  | 'Halt'
   | 'ApiKey';
 
 /** One problem of a request. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { field, refuse } from './fields.js';
+import { field, refuse, refuseTyped } from './fields.js';
 
 /** Bounds of a duration in milliseconds. */
 export interface DurationLimits {
@@ -28,4 +28,25 @@ export function duration({ above, max }: DurationLimits): z.ZodType<number> {
 /** The milliseconds of a duration text; undefined if it is none. */
 export function millisecondsOf(text: string): number | undefined {
   return DURATION.test(text) ? Number(text.slice(0, -1)) * 1000 : undefined;
+}
+
+/** A date with a time and a zone, RFC 3339. */
+const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
+const TIME_RULE = 'must be a time with a zone, for example 2026-12-31T00:00:00Z';
+const DAY_MS = 24 * 3_600_000;
+
+/** Milliseconds since 1970, after `now`, and at most `maxDays` after it. */
+export function futureTime(now: () => number, maxDays = Number.POSITIVE_INFINITY): z.ZodType<number> {
+  return field<number>(
+    (value, sink) => {
+      if (typeof value !== 'string') return refuse(sink, 'datetime_type', TIME_RULE, value);
+      const ms = TIME.test(value) ? Date.parse(value) : Number.NaN;
+      if (Number.isNaN(ms)) return refuseTyped(sink, 'datetime_parsing', TIME_RULE, value);
+      const nowMs = now();
+      if (ms <= nowMs) return refuseTyped(sink, 'datetime_future', 'must be in the future', value);
+      if (ms <= nowMs + maxDays * DAY_MS) return ms;
+      return refuseTyped(sink, 'value_error', `must be at most ${maxDays} days from now`, value);
+    },
+    { type: 'string', format: 'date-time' },
+  );
 }

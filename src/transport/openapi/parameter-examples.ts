@@ -6,6 +6,7 @@ const PATH: Readonly<Record<string, JsonValue>> = {
   binding_id: 1,
   control_id: 1,
   evaluator_name: 'tone-check',
+  halt_id: 1,
   key_id: 1,
   installation_id: 1,
   namespace: 'payments',

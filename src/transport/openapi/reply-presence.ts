@@ -43,6 +43,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'StatsTotals?': ['timeseries'],
   'GetEvaluationStatsResponse?': ['previous'],
+  'Halt?': ['expires_at', 'lifted_at'],
   'VerifyAuditResponse?': ['problem'],
   'LimitStatus?': ['resets_after', 'retry_after', 'window', 'counts_since'],
   'HaltNotice?': ['expires_at'],

@@ -4,6 +4,8 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Pagination } from "./control_pb.js";
+import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.js";
@@ -15,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/halt_service.proto.
  */
 export const file_enforcement_v1_halt_service: GenFile = /*@__PURE__*/
-  fileDesc("CiFlbmZvcmNlbWVudC92MS9oYWx0X3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIt8DCgRIYWx0EgoKAmlkGAEgASgFEigKBXNjb3BlGAIgASgOMhkuZW5mb3JjZW1lbnQudjEuSGFsdFNjb3BlEhcKCmFnZW50X25hbWUYAyABKAlIAIgBARIXCgpzZXNzaW9uX2lkGAQgASgJSAGIAQESFgoJc3RlcF9uYW1lGAUgASgJSAKIAQESDgoGcmVhc29uGAYgASgJEigKBXN0YXRlGAcgASgOMhkuZW5mb3JjZW1lbnQudjEuSGFsdFN0YXRlEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYCSABKAkSLgoKZXhwaXJlc19hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJbGlmdGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCglsaWZ0ZWRfYnkYDCABKAlIA4gBARIYCgtsaWZ0X3JlYXNvbhgNIAEoCUgEiAEBQg0KC19hZ2VudF9uYW1lQg0KC19zZXNzaW9uX2lkQgwKCl9zdGVwX25hbWVCDAoKX2xpZnRlZF9ieUIOCgxfbGlmdF9yZWFzb24i/QEKEUNyZWF0ZUhhbHRSZXF1ZXN0Ei0KBXNjb3BlGAEgASgOMhkuZW5mb3JjZW1lbnQudjEuSGFsdFNjb3BlQgPgQQISFwoKYWdlbnRfbmFtZRgCIAEoCUgAiAEBEhcKCnNlc3Npb25faWQYAyABKAlIAYgBARIWCglzdGVwX25hbWUYBCABKAlIAogBARITCgZyZWFzb24YBSABKAlCA+BBAhIuCgpleHBpcmVzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEINCgtfYWdlbnRfbmFtZUINCgtfc2Vzc2lvbl9pZEIMCgpfc3RlcF9uYW1lIjgKEkNyZWF0ZUhhbHRSZXNwb25zZRIiCgRoYWx0GAEgASgLMhQuZW5mb3JjZW1lbnQudjEuSGFsdCKJAQoQTGlzdEhhbHRzUmVxdWVzdBItCgVzdGF0ZRgBIAEoDjIZLmVuZm9yY2VtZW50LnYxLkhhbHRTdGF0ZUgAiAEBEhIKBWxpbWl0GAIgASgFSAGIAQESEwoGY3Vyc29yGAMgASgJSAKIAQFCCAoGX3N0YXRlQggKBl9saW1pdEIJCgdfY3Vyc29yImIKEUxpc3RIYWx0c1Jlc3BvbnNlEiMKBWhhbHRzGAEgAygLMhQuZW5mb3JjZW1lbnQudjEuSGFsdBIYCgtuZXh0X2N1cnNvchgCIAEoCUgAiAEBQg4KDF9uZXh0X2N1cnNvciIhCg5HZXRIYWx0UmVxdWVzdBIPCgdoYWx0X2lkGAEgASgFIjUKD0dldEhhbHRSZXNwb25zZRIiCgRoYWx0GAEgASgLMhQuZW5mb3JjZW1lbnQudjEuSGFsdCJCCg9MaWZ0SGFsdFJlcXVlc3QSDwoHaGFsdF9pZBgBIAEoBRITCgZyZWFzb24YAiABKAlIAIgBAUIJCgdfcmVhc29uIjYKEExpZnRIYWx0UmVzcG9uc2USIgoEaGFsdBgBIAEoCzIULmVuZm9yY2VtZW50LnYxLkhhbHQqpgEKCUhhbHRTY29wZRIaChZIQUxUX1NDT1BFX1VOU1BFQ0lGSUVEEAASGAoUSEFMVF9TQ09QRV9TVEVQX05BTUUQARIWChJIQUxUX1NDT1BFX1NFU1NJT04QAhIUChBIQUxUX1NDT1BFX0FHRU5UEAMSGAoUSEFMVF9TQ09QRV9OQU1FU1BBQ0UQBBIbChdIQUxUX1NDT1BFX0lOU1RBTExBVElPThAFKm0KCUhhbHRTdGF0ZRIaChZIQUxUX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRSEFMVF9TVEFURV9BQ1RJVkUQARIVChFIQUxUX1NUQVRFX0xJRlRFRBACEhYKEkhBTFRfU1RBVEVfRVhQSVJFRBADMusECgtIYWx0U2VydmljZRKTAQoKQ3JlYXRlSGFsdBIhLmVuZm9yY2VtZW50LnYxLkNyZWF0ZUhhbHRSZXF1ZXN0GiIuZW5mb3JjZW1lbnQudjEuQ3JlYXRlSGFsdFJlc3BvbnNlIj6ouxgD8rsYC2hhbHRzLndyaXRl+LsYA4K8GAtoYWx0cy53cml0ZYLT5JMCEjoBKiINL2FwaS92MS9oYWx0cxKOAQoJTGlzdEhhbHRzEiAuZW5mb3JjZW1lbnQudjEuTGlzdEhhbHRzUmVxdWVzdBohLmVuZm9yY2VtZW50LnYxLkxpc3RIYWx0c1Jlc3BvbnNlIjyQAgGouxgC8rsYCmhhbHRzLnJlYWT4uxgDgrwYCmhhbHRzLnJlYWSC0+STAg8SDS9hcGkvdjEvaGFsdHMSkgEKB0dldEhhbHQSHi5lbmZvcmNlbWVudC52MS5HZXRIYWx0UmVxdWVzdBofLmVuZm9yY2VtZW50LnYxLkdldEhhbHRSZXNwb25zZSJGkAIBqLsYAvK7GApoYWx0cy5yZWFk+LsYA4K8GApoYWx0cy5yZWFkgtPkkwIZEhcvYXBpL3YxL2hhbHRzL3toYWx0X2lkfRKfAQoITGlmdEhhbHQSHy5lbmZvcmNlbWVudC52MS5MaWZ0SGFsdFJlcXVlc3QaIC5lbmZvcmNlbWVudC52MS5MaWZ0SGFsdFJlc3BvbnNlIlCQAgKouxgD8rsYC2hhbHRzLndyaXRl+LsYA4K8GAtoYWx0cy53cml0ZYLT5JMCIToBKiIcL2FwaS92MS9oYWx0cy97aGFsdF9pZH0vbGlmdEKAAQoYaW8uY29udHJvbGVuZm9yY2VtZW50LnYxUAFaSmdpdGh1Yi5jb20vY29udHJvbC1lbmZvcmNlbWVudC9zZXJ2aWNlL2dlbi9nby9lbmZvcmNlbWVudC92MTtlbmZvcmNlbWVudHYxqgIVQ29udHJvbEVuZm9yY2VtZW50LlYxYgZwcm90bzM", [file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp]);
+  fileDesc("CiFlbmZvcmNlbWVudC92MS9oYWx0X3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIt8DCgRIYWx0EgoKAmlkGAEgASgFEigKBXNjb3BlGAIgASgOMhkuZW5mb3JjZW1lbnQudjEuSGFsdFNjb3BlEhcKCmFnZW50X25hbWUYAyABKAlIAIgBARIXCgpzZXNzaW9uX2lkGAQgASgJSAGIAQESFgoJc3RlcF9uYW1lGAUgASgJSAKIAQESDgoGcmVhc29uGAYgASgJEigKBXN0YXRlGAcgASgOMhkuZW5mb3JjZW1lbnQudjEuSGFsdFN0YXRlEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYCSABKAkSLgoKZXhwaXJlc19hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJbGlmdGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCglsaWZ0ZWRfYnkYDCABKAlIA4gBARIYCgtsaWZ0X3JlYXNvbhgNIAEoCUgEiAEBQg0KC19hZ2VudF9uYW1lQg0KC19zZXNzaW9uX2lkQgwKCl9zdGVwX25hbWVCDAoKX2xpZnRlZF9ieUIOCgxfbGlmdF9yZWFzb24ixAIKEUNyZWF0ZUhhbHRSZXF1ZXN0Ei0KBXNjb3BlGAEgASgOMhkuZW5mb3JjZW1lbnQudjEuSGFsdFNjb3BlQgPgQQISFwoKYWdlbnRfbmFtZRgCIAEoCUgAiAEBEhcKCnNlc3Npb25faWQYAyABKAlIAYgBARIWCglzdGVwX25hbWUYBCABKAlIAogBARITCgZyZWFzb24YBSABKAlCA+BBAhIuCgpleHBpcmVzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg9pZGVtcG90ZW5jeV9rZXkYByABKAlCE6q7GA9JZGVtcG90ZW5jeS1LZXlIA4gBAUINCgtfYWdlbnRfbmFtZUINCgtfc2Vzc2lvbl9pZEIMCgpfc3RlcF9uYW1lQhIKEF9pZGVtcG90ZW5jeV9rZXkiOAoSQ3JlYXRlSGFsdFJlc3BvbnNlEiIKBGhhbHQYASABKAsyFC5lbmZvcmNlbWVudC52MS5IYWx0IokBChBMaXN0SGFsdHNSZXF1ZXN0EhMKBmN1cnNvchgBIAEoCUgAiAEBEhIKBWxpbWl0GAIgASgFSAGIAQESLQoFc3RhdGUYAyABKA4yGS5lbmZvcmNlbWVudC52MS5IYWx0U3RhdGVIAogBAUIJCgdfY3Vyc29yQggKBl9saW1pdEIICgZfc3RhdGUiaAoRTGlzdEhhbHRzUmVzcG9uc2USIwoFaGFsdHMYASADKAsyFC5lbmZvcmNlbWVudC52MS5IYWx0Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIiYKDkdldEhhbHRSZXF1ZXN0EhQKB2hhbHRfaWQYASABKAVCA+BBAiI1Cg9HZXRIYWx0UmVzcG9uc2USIgoEaGFsdBgBIAEoCzIULmVuZm9yY2VtZW50LnYxLkhhbHQiRwoPTGlmdEhhbHRSZXF1ZXN0EhQKB2hhbHRfaWQYASABKAVCA+BBAhITCgZyZWFzb24YAiABKAlIAIgBAUIJCgdfcmVhc29uIjYKEExpZnRIYWx0UmVzcG9uc2USIgoEaGFsdBgBIAEoCzIULmVuZm9yY2VtZW50LnYxLkhhbHQqpgEKCUhhbHRTY29wZRIaChZIQUxUX1NDT1BFX1VOU1BFQ0lGSUVEEAASGAoUSEFMVF9TQ09QRV9TVEVQX05BTUUQARIWChJIQUxUX1NDT1BFX1NFU1NJT04QAhIUChBIQUxUX1NDT1BFX0FHRU5UEAMSGAoUSEFMVF9TQ09QRV9OQU1FU1BBQ0UQBBIbChdIQUxUX1NDT1BFX0lOU1RBTExBVElPThAFKm0KCUhhbHRTdGF0ZRIaChZIQUxUX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRSEFMVF9TVEFURV9BQ1RJVkUQARIVChFIQUxUX1NUQVRFX0xJRlRFRBACEhYKEkhBTFRfU1RBVEVfRVhQSVJFRBADMusECgtIYWx0U2VydmljZRKTAQoKQ3JlYXRlSGFsdBIhLmVuZm9yY2VtZW50LnYxLkNyZWF0ZUhhbHRSZXF1ZXN0GiIuZW5mb3JjZW1lbnQudjEuQ3JlYXRlSGFsdFJlc3BvbnNlIj6ouxgD8rsYC2hhbHRzLndyaXRl+LsYA4K8GAtoYWx0cy53cml0ZYLT5JMCEjoBKiINL2FwaS92MS9oYWx0cxKOAQoJTGlzdEhhbHRzEiAuZW5mb3JjZW1lbnQudjEuTGlzdEhhbHRzUmVxdWVzdBohLmVuZm9yY2VtZW50LnYxLkxpc3RIYWx0c1Jlc3BvbnNlIjyQAgGouxgC8rsYCmhhbHRzLnJlYWT4uxgDgrwYCmhhbHRzLnJlYWSC0+STAg8SDS9hcGkvdjEvaGFsdHMSkgEKB0dldEhhbHQSHi5lbmZvcmNlbWVudC52MS5HZXRIYWx0UmVxdWVzdBofLmVuZm9yY2VtZW50LnYxLkdldEhhbHRSZXNwb25zZSJGkAIBqLsYAvK7GApoYWx0cy5yZWFk+LsYA4K8GApoYWx0cy5yZWFkgtPkkwIZEhcvYXBpL3YxL2hhbHRzL3toYWx0X2lkfRKfAQoITGlmdEhhbHQSHy5lbmZvcmNlbWVudC52MS5MaWZ0SGFsdFJlcXVlc3QaIC5lbmZvcmNlbWVudC52MS5MaWZ0SGFsdFJlc3BvbnNlIlCQAgKouxgD8rsYC2hhbHRzLndyaXRl+LsYA4K8GAtoYWx0cy53cml0ZYLT5JMCIToBKiIcL2FwaS92MS9oYWx0cy97aGFsdF9pZH0vbGlmdEKAAQoYaW8uY29udHJvbGVuZm9yY2VtZW50LnYxUAFaSmdpdGh1Yi5jb20vY29udHJvbC1lbmZvcmNlbWVudC9zZXJ2aWNlL2dlbi9nby9lbmZvcmNlbWVudC92MTtlbmZvcmNlbWVudHYxqgIVQ29udHJvbEVuZm9yY2VtZW50LlYxYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp]);
 
 /**
  * A halt.
@@ -80,7 +82,7 @@ export type Halt = Message<"enforcement.v1.Halt"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Who created it: the label of the key, or the subject of the token.
+   * Who created it: the name of the key or the subject of the token, or else the fingerprint of the key.
    *
    * @generated from field: string created_by = 9;
    */
@@ -165,11 +167,19 @@ export type CreateHaltRequest = Message<"enforcement.v1.CreateHaltRequest"> & {
   reason: string;
 
   /**
-   * When the halt ends by itself. It must be in the future, at most 365 days from now. Absent: it lasts until it is lifted.
+   * When the halt ends by itself, by the clocks of the processes. It must be in the future, at most 365 days from now.
+   * Absent: it lasts until it is lifted.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * Key that makes it safe to repeat the call, see CreateKeyRequest.idempotency_key.
+   *
+   * @generated from field: optional string idempotency_key = 7;
+   */
+  idempotencyKey?: string | undefined;
 };
 
 /**
@@ -207,25 +217,25 @@ export const CreateHaltResponseSchema: GenMessage<CreateHaltResponse> = /*@__PUR
  */
 export type ListHaltsRequest = Message<"enforcement.v1.ListHaltsRequest"> & {
   /**
-   * Only halts in this state. Absent: all.
+   * Cursor: next_cursor of the previous page.
    *
-   * @generated from field: optional enforcement.v1.HaltState state = 1;
+   * @generated from field: optional string cursor = 1;
    */
-  state?: HaltState | undefined;
+  cursor?: string | undefined;
 
   /**
-   * Most halts of a page, 1 to 100; 20 by default.
+   * Page size, 1 to 100. Defaults to 20.
    *
    * @generated from field: optional int32 limit = 2;
    */
   limit?: number | undefined;
 
   /**
-   * The next_cursor of the page before.
+   * Only halts in this state. Absent: all.
    *
-   * @generated from field: optional string cursor = 3;
+   * @generated from field: optional enforcement.v1.HaltState state = 3;
    */
-  cursor?: string | undefined;
+  state?: HaltState | undefined;
 };
 
 /**
@@ -242,18 +252,18 @@ export const ListHaltsRequestSchema: GenMessage<ListHaltsRequest> = /*@__PURE__*
  */
 export type ListHaltsResponse = Message<"enforcement.v1.ListHaltsResponse"> & {
   /**
-   * The halts.
+   * Halts of this page, by id descending.
    *
    * @generated from field: repeated enforcement.v1.Halt halts = 1;
    */
   halts: Halt[];
 
   /**
-   * Cursor of the next page. Absent on the last one.
+   * Pagination metadata.
    *
-   * @generated from field: optional string next_cursor = 2;
+   * @generated from field: enforcement.v1.Pagination pagination = 2;
    */
-  nextCursor?: string | undefined;
+  pagination?: Pagination | undefined;
 };
 
 /**
@@ -319,7 +329,7 @@ export type LiftHaltRequest = Message<"enforcement.v1.LiftHaltRequest"> & {
   haltId: number;
 
   /**
-   * Why, at most 500 characters. Recorded in the audit log.
+   * Why, 1 to 500 characters. Recorded in the audit log.
    *
    * @generated from field: optional string reason = 2;
    */
@@ -459,8 +469,9 @@ export const HaltStateSchema: GenEnum<HaltState> = /*@__PURE__*/
  */
 export const HaltService: GenService<{
   /**
-   * Creates a halt. INVALID_ARGUMENT if a member is missing that its scope needs. A halt of the installation needs the scope
-   * namespaces.write (403 AUTH_INSUFFICIENT_PRIVILEGES).
+   * Creates a halt. INVALID_ARGUMENT if a member is missing that its scope needs, or if 1,000 halts of the namespace are in
+   * force, which is the most. A halt of the installation needs the scope namespaces.write (403
+   * AUTH_INSUFFICIENT_PRIVILEGES).
    *
    * @generated from rpc enforcement.v1.HaltService.CreateHalt
    */
@@ -470,7 +481,7 @@ export const HaltService: GenService<{
     output: typeof CreateHaltResponseSchema;
   },
   /**
-   * Lists the halts that apply to the namespace of the caller, those of the installation included, by id descending.
+   * Lists the halts of the namespace of the caller, and those of the installation, by id descending.
    *
    * @generated from rpc enforcement.v1.HaltService.ListHalts
    */
@@ -490,7 +501,8 @@ export const HaltService: GenService<{
     output: typeof GetHaltResponseSchema;
   },
   /**
-   * Lifts a halt: steps are decided by the controls again. Lifting a halt that has ended changes nothing.
+   * Lifts a halt: steps are decided by the controls again. Lifting a halt that has ended changes nothing. One of the
+   * installation needs the scope namespaces.write (403 AUTH_INSUFFICIENT_PRIVILEGES).
    *
    * @generated from rpc enforcement.v1.HaltService.LiftHalt
    */
