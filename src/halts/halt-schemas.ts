@@ -93,9 +93,10 @@ export function createHaltSchemas(now: () => number) {
     });
   return {
     createHalt: withExample(created, {
-      scope: 'agent',
+      scope: 'step_name',
       agent_name: 'billing-bot-01',
-      reason: 'sends mails to the wrong customers',
+      step_name: 'delete_account',
+      reason: 'deletes accounts of other customers',
     }),
     listHalts: z.object({
       cursor: nullable(integer().transform(within32Bits)),
@@ -104,7 +105,7 @@ export function createHaltSchemas(now: () => number) {
     }),
     getHalt: z.object({ halt_id: id }),
     liftHalt: withExample(z.object({ halt_id: id, reason: nullable(reason()) }), {
-      reason: 'the template is mended',
+      reason: 'the prompt is mended',
     }),
   };
 }

@@ -111,6 +111,7 @@ describeOnEachDatabase('the state of a database', (freshDatabaseUrl, kind) => {
       policies: 2_100,
       agents: 2_300,
       keys: 0,
+      halts: 0,
       bindings: 0,
     });
     const store = createAgentControlStore(scoped(database.client));
@@ -119,6 +120,34 @@ describeOnEachDatabase('the state of a database', (freshDatabaseUrl, kind) => {
       expect(stateOf(state, name)).toEqual(await store.stateOf(name));
     }
     expect(stateOf(state, 'agent-number-0').controls).toBeNull();
+  });
+
+  it('has the halts in force of all namespaces, read page by page, and none that ended', async () => {
+    const insert = (count: number, scope: string, namespace: string, expires: string, lifted: string) => `
+      INSERT INTO "halts" ("namespace", "scope", "step_name", "reason", "created_at_ms", "created_by", "expires_at_ms",
+        "lifted_at_ms") ${numbers(count)}
+        SELECT '${namespace}', '${scope}', 'step-' || i, 'ö "' || i, 1, 'me', ${expires}, ${lifted} FROM n;`;
+    await executeSql(
+      url,
+      insert(700, 'step_name', 'team-a', '1235', 'NULL') +
+        insert(10, 'step_name', 'team-a', '1234', 'NULL') +
+        insert(10, 'step_name', 'team-a', 'NULL', '1') +
+        insert(1, 'installation', '', 'NULL', 'NULL'),
+    );
+    const { state } = await saved();
+    const { halts } = state.access;
+    expect([state.header.halts, halts.length]).toEqual([701, 701]);
+    expect(halts[699]).toEqual({
+      id: 700,
+      namespace: 'team-a',
+      scope: 'step_name',
+      agentName: null,
+      sessionId: null,
+      stepName: 'step-700',
+      reason: 'ö "700',
+      expiresAtMs: 1_235,
+    });
+    expect(halts[700]).toMatchObject({ namespace: '', scope: 'installation', expiresAtMs: null });
   });
 
   it('has nothing in it when the database has not', async () => {
