@@ -13,6 +13,7 @@ import type {
   Stage,
   Step,
   StreamResult,
+  WaitForLimits,
 } from './types.js';
 import type { WatchedControls, WatchOptions } from './watch-controls.js';
 
@@ -46,7 +47,10 @@ export interface TransportOptions extends ClientSettings {
 
 /** Options of a guarded tool. */
 export interface GuardOptions<Args extends readonly unknown[], Result, Refused = never>
-  extends Omit<EvaluationOptions, 'detail' | 'accepts' | 'stepId' | 'sessionId' | 'signal' | 'traceparent'> {
+  extends Omit<
+    EvaluationOptions,
+    'detail' | 'accepts' | 'stepId' | 'stepError' | 'sessionId' | 'signal' | 'traceparent'
+  > {
   readonly agent?: string | undefined;
   /** Name of the step. */
   readonly step: string;
@@ -83,6 +87,38 @@ export interface GuardOptions<Args extends readonly unknown[], Result, Refused =
    * tool and not its error: `(error) => error.message`. Without it such a call rejects. Other errors are not passed to it.
    */
   readonly onRefused?: ((error: StepError) => Refused | Promise<Refused>) | undefined;
+}
+
+/** Options of a session. */
+export interface SessionOptions {
+  /** Id of the session, 1 to 255 characters; a new one when absent. */
+  readonly sessionId?: string | undefined;
+  /** For every evaluation of the session that has no other; see {@link EvaluationOptions.waitForLimits}. */
+  readonly waitForLimits?: WaitForLimits | undefined;
+}
+
+/** Options of a tool that is guarded in a session. */
+export type SessionGuardOptions<Args extends readonly unknown[], Result, Refused = never> = Omit<
+  GuardOptions<Args, Result, Refused>,
+  'agent' | 'sessionId'
+>;
+
+/** A conversation, run or task of an agent: controls with memory count its steps together. */
+export interface ToolSession {
+  /** Id of the session. */
+  readonly id: string;
+  /** `evaluate` of the client, for a step of the session. */
+  evaluate(request: EvaluationRequest, options?: Omit<EvaluationOptions, 'sessionId'>): Promise<Evaluation>;
+  /**
+   * `guard` of the client, for steps of the session. Each call has a step id of its own, the same before and after it runs.
+   * The end of a step is always sent, also without the stage `post`, when the tool throws, and when the signal of the call
+   * is aborted: it settles what the step reserved, and frees its slot. The error of a tool is not replaced by one of the
+   * service, only by that of a verdict about it.
+   */
+  guard<Args extends readonly unknown[], Result, Refused = never>(
+    tool: (...args: Args) => Result,
+    options: SessionGuardOptions<Args, Awaited<Result>, Refused>,
+  ): (...args: Args) => Promise<Awaited<Result> | Refused>;
 }
 
 /** A step that no control checked. */
@@ -126,6 +162,11 @@ export interface Client extends Services {
     tool: (...args: Args) => Result,
     options: GuardOptions<Args, Awaited<Result>, Refused>,
   ): (...args: Args) => Promise<Awaited<Result> | Refused>;
+  /**
+   * A session of an agent, by default that of the client: its tools and evaluations have the id of the session. Nothing is
+   * sent to begin or to end it.
+   */
+  session(agent?: string, options?: SessionOptions): ToolSession;
   /**
    * The controls of an agent as they are now, and again after each change and each confirmation that nothing changed.
    * Continues after failures of the connection or the service. The loop ends when the signal is aborted or the client

@@ -5,6 +5,7 @@ import {
   EvaluateResponseSchema,
   Outcome as OutcomeEnum,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { haltOf, limitsOf, retryAfterMsOf } from './limits.js';
 import type { Evaluation, Outcome } from './types.js';
 import { isSafe, outcomeOf } from './verdict.js';
 
@@ -28,6 +29,9 @@ export function evaluatedBy(verdict: EvaluateResponse): Evaluation {
     outcome: outcomeOf(verdict),
     reason: safe ? undefined : verdict.reason,
     decisionId: verdict.decisionId,
+    limits: limitsOf(verdict),
+    halt: haltOf(verdict),
+    retryAfterMs: safe ? undefined : retryAfterMsOf(verdict),
     verdict,
   };
 }

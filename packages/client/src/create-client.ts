@@ -21,10 +21,12 @@ import { Pending } from './pending.js';
 import { publishEvents } from './publish-events.js';
 import { createServerInfoReader } from './server-info.js';
 import { createServices } from './services.js';
+import { createSession } from './session.js';
 import { checkedTraceparent, decision, milliseconds, readSettings, revision } from './settings.js';
 import { stepJson } from './step-json.js';
 import { type Connection, createStreamPool, type StreamPool } from './stream-pool.js';
 import type { Evaluation, EvaluationOptions, EvaluationRequest } from './types.js';
+import { evaluateWaiting } from './wait-for-limits.js';
 import { watchControls } from './watch-controls.js';
 
 /** The service stops the work on a message when `cancel` is sent. */
@@ -84,6 +86,12 @@ export function createClientOver(options: ClientSettings, connections: Connectio
   const onTimeout = (): void => pool?.checkSilence();
 
   async function evaluate(request: EvaluationRequest, given: EvaluationOptions = {}): Promise<Evaluation> {
+    const { waitForLimits } = given;
+    if (waitForLimits === undefined) return evaluateOnce(request, given);
+    return evaluateWaiting(evaluateOnce, request, given, waitForLimits, closing.signal);
+  }
+
+  async function evaluateOnce(request: EvaluationRequest, given: EvaluationOptions): Promise<Evaluation> {
     if (closing.signal.aborted) throw closedError();
     given.signal?.throwIfAborted();
     const timeoutMs = milliseconds('timeoutMs', given.timeoutMs ?? settings.timeoutMs, 1);
@@ -124,6 +132,7 @@ export function createClientOver(options: ClientSettings, connections: Connectio
     if (traceparent !== undefined) message.traceparent = checkedTraceparent(traceparent);
     if (given.sessionId !== undefined) message.sessionId = given.sessionId;
     if (given.stepId !== undefined) message.stepId = given.stepId;
+    if (given.stepError !== undefined) message.stepError = given.stepError;
     // The service stops the work on what is no longer awaited.
     if (given.timeoutMs !== undefined)
       message.timeout = durationFromMs(Math.min(Math.ceil(given.timeoutMs), MAX_SERVER_TIMEOUT_MS));
@@ -146,6 +155,7 @@ export function createClientOver(options: ClientSettings, connections: Connectio
       if (read > leastRevision) leastRevision = read;
     },
     guard: (tool, given) => guardTool(evaluate, tool, given),
+    session: (agent, given = {}) => createSession(evaluate, agent ?? options.agent, given),
     watchControls: watch,
     publishEvents: (given = {}) => publishEvents(services.observability, given, closing.signal),
     serverInfo: info.read,

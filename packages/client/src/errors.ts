@@ -1,5 +1,6 @@
 import type { ConnectError } from '@connectrpc/connect';
 import type { EvaluateResponse } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { type Halt, haltOf, type Limit, limitsOf, retryAfterMsOf } from './limits.js';
 import type { Stage } from './types.js';
 
 /** The checked step and the stage of the check. */
@@ -28,6 +29,12 @@ export abstract class StepError extends Error {
    * model may see: what happened and what to do differently, never how a control decides.
    */
   declare readonly reason: string | undefined;
+  /** State of the limits that were applied to the step. Not enumerable. */
+  declare readonly limits: readonly Limit[];
+  /** The halt that denied the step; undefined without one. */
+  readonly halt: Halt | undefined;
+  /** Milliseconds after which the step may be repeated with a chance to pass; undefined if time alone does not help. */
+  readonly retryAfterMs: number | undefined;
 
   constructor(
     message: string,
@@ -43,10 +50,13 @@ export abstract class StepError extends Error {
     this.controls = controls;
     hidden(this, 'verdict', verdict);
     hidden(this, 'reason', verdict?.reason);
+    hidden(this, 'limits', verdict === undefined ? [] : limitsOf(verdict));
+    this.halt = verdict === undefined ? undefined : haltOf(verdict);
+    this.retryAfterMs = verdict === undefined ? undefined : retryAfterMsOf(verdict);
   }
 }
 
-function hidden(error: StepError, name: 'verdict' | 'reason', value: unknown): void {
+function hidden(error: StepError, name: 'verdict' | 'reason' | 'limits', value: unknown): void {
   Object.defineProperty(error, name, { value, enumerable: false, configurable: true, writable: false });
 }
 

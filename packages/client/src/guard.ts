@@ -1,41 +1,58 @@
-import { clone, create } from '@bufbuild/protobuf';
-import { Decision } from '../../../gen/proto/enforcement/v1/control_pb.js';
-import {
-  type ControlResult,
-  type EvaluateResponse,
-  EvaluateResponseSchema,
-  EvaluatorResultSchema,
-} from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { ConnectError } from '@connectrpc/connect';
 import type { Client, GuardOptions, UncheckedStep } from './client-types.js';
-import { type CheckedStep, DeniedError, NotEvaluatedError, SteerError, StepError } from './errors.js';
-import { discard, inputOf, readable, thrownData } from './guarded-data.js';
+import { StepError } from './errors.js';
+import { discard, errorText, inputOf, readable, thrownData } from './guarded-data.js';
+import { newId } from './new-id.js';
 import { checkOptionNames } from './option-names.js';
-import type { Evaluation, EvaluationOptions, Stage } from './types.js';
-import { isDenying } from './verdict.js';
+import { onAbort } from './pending.js';
+import { throwUnlessSafe } from './refusals.js';
+import type { Evaluation, EvaluationOptions, Stage, WaitForLimits } from './types.js';
 
+/** Options that a session gives its tools. */
+const SCOPE_NAMES = ['agent', 'sessionId'];
 const OPTION_NAMES = [
-  ...['agent', 'step', 'type', 'stages', 'input', 'output', 'context', 'stepId', 'sessionId', 'signal'],
+  ...['step', 'type', 'stages', 'input', 'output', 'context', 'stepId', 'signal', 'waitForLimits'],
   ...['traceparent', 'timeoutMs', 'minRevision', 'onUnavailable', 'onUnchecked', 'onRefused'],
   'headers',
 ];
 /** Functions whose call returns before anything of their result exists. */
 const GENERATORS = new Set(['GeneratorFunction', 'AsyncGeneratorFunction']);
 
-/** Wraps a tool with checks before and after it runs. */
+/** The session that the calls of a tool belong to. */
+export interface GuardScope {
+  readonly agent: string | undefined;
+  readonly sessionId: string;
+  readonly waitForLimits: WaitForLimits | undefined;
+}
+
+/** What a call adds to its step once it has ended. */
+interface StepEnd {
+  readonly output?: unknown;
+}
+
+/**
+ * Wraps a tool with checks before and after it runs. In a session the end of a step that may have been counted is always
+ * sent, so that what the step reserved is settled.
+ */
 export function guardTool<Args extends readonly unknown[], Result, Refused = never>(
   evaluate: Client['evaluate'],
   tool: (...args: Args) => Result,
   options: GuardOptions<Args, Awaited<Result>, Refused>,
+  scope?: GuardScope,
 ): (...args: Args) => Promise<Awaited<Result> | Refused> {
-  checkOptionNames('guard', options, OPTION_NAMES);
-  const { agent, step: name, type, stages = ['pre', 'post'], input, output, context } = options;
+  const known = scope === undefined ? [...SCOPE_NAMES, ...OPTION_NAMES] : OPTION_NAMES;
+  checkOptionNames('guard', options, known);
+  const { step: name, type, stages = ['pre', 'post'], input, output, context } = options;
+  const { agent } = scope ?? options;
+  const waitForLimits = options.waitForLimits ?? scope?.waitForLimits;
   if (typeof name !== 'string' || name === '') {
     throw new TypeError(
       'guard: the option "step" is missing: the name under which the agent registered the tool',
     );
   }
   if (typeof tool !== 'function') throw new TypeError(`guard: the tool of step "${name}" is not a function`);
-  if (stages.includes('post') && GENERATORS.has(tool.constructor.name)) {
+  const checksEnd = stages.includes('post');
+  if (checksEnd && GENERATORS.has(tool.constructor.name)) {
     throw new TypeError(
       `guard: the tool of step "${name}" is a generator, whose output cannot be checked before it is used: ` +
         'wrap a function that returns the whole output, or check the input alone with stages: ["pre"]',
@@ -52,34 +69,82 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
       input: readable(input === undefined ? inputOf(name, args) : input(...args), name, 'input'),
       context: typeof context === 'function' ? context(...args) : context,
     };
-    const given = optionsOfCall(options, args);
+    const given = optionsOfCall(options, args, scope);
     let uncheckedStages = 0;
-    const check = async (stage: Stage, more: object): Promise<void> => {
-      const evaluation = await evaluate({ agent, stage, step: { ...step, ...more } }, given);
+    const demandSafe = async (evaluation: Evaluation, stage: Stage): Promise<void> => {
       throwUnlessSafe(evaluation, { agent, step: name, stage });
       // Absent from older servers, and without a verdict.
       if (evaluation.evaluated && evaluation.verdict.selectedControls === 0) uncheckedStages += 1;
       if (uncheckedStages === stages.length) await onUnchecked({ agent, step: name });
     };
-    if (stages.includes('pre')) await check('pre', {});
+    /** Sends the end of the step. The caller may leave meanwhile; in a session, it is evaluated nevertheless. */
+    const sendEnd = (end: StepEnd, stepError?: string): Promise<Evaluation> => {
+      const request = { agent, stage: 'post', step: { ...step, ...end } } as const;
+      if (scope === undefined) return evaluate(request, { ...given, stepError });
+      const { signal, ...lasting } = given;
+      return unlessAborted(evaluate(request, { ...lasting, stepError }), signal);
+    };
+    /** Sends an end whose verdict has no effect. */
+    const settle = async (stepError?: string): Promise<void> => {
+      if (scope !== undefined) await sendEnd({}, stepError).catch(() => {});
+    };
+
+    if (stages.includes('pre')) {
+      try {
+        await demandSafe(await evaluate({ agent, stage: 'pre', step }, { ...given, waitForLimits }), 'pre');
+      } catch (error) {
+        // A step that was denied or refused has no end. Any other may have been counted, though it does not run.
+        if (!isRefusal(error) && !(error instanceof ConnectError)) void settle('the step did not run');
+        throw error;
+      }
+    }
     let result: Awaited<Result>;
     try {
       result = await tool.call(this, ...args);
     } catch (error) {
-      // A model sees what a tool throws as it sees its result.
-      if (stages.includes('post')) await check('post', { output: thrownData(error, name) });
+      await failed(error);
       throw error;
     }
-    if (stages.includes('post')) {
+    if (!checksEnd) {
+      await settle();
+      return result;
+    }
+    try {
+      await demandSafe(await sendEnd({ output: shownOutput(result) }), 'post');
+    } catch (error) {
+      void discard(result);
+      throw error;
+    }
+    return result;
+
+    function shownOutput(made: Awaited<Result>): unknown {
       try {
-        const shown = output === undefined ? result : output(result);
-        await check('post', { output: readable(shown, name, 'output') });
+        return readable(output === undefined ? made : output(made), name, 'output');
       } catch (error) {
-        void discard(result);
+        void settle();
         throw error;
       }
     }
-    return result;
+
+    /** Throws only what a caller gets instead of the error of the tool. */
+    async function failed(thrown: unknown): Promise<void> {
+      const text = errorText(thrown);
+      if (!checksEnd) return settle(text);
+      let end: StepEnd;
+      try {
+        // A model sees what a tool throws as it sees its result.
+        end = { output: thrownData(thrown, name) };
+      } catch (error) {
+        await settle(text);
+        throw error;
+      }
+      try {
+        await demandSafe(await sendEnd(end, text), 'post');
+      } catch (error) {
+        // Within a session, a service that does not answer does not hide why a tool failed.
+        if (scope === undefined || isRefusal(error)) throw error;
+      }
+    }
   }
 
   if (onRefused === undefined) return guarded;
@@ -91,6 +156,22 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
       throw error;
     }
   };
+}
+
+/** Whether an error is about a verdict. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof StepError && error.verdict !== undefined;
+}
+
+/** The result of work that goes on when its caller leaves: then it rejects with the reason of the signal. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(signal.reason);
+    const stop = signal.aborted ? leave : onAbort(signal, leave);
+    work.then(resolve, reject).finally(stop);
+    if (signal.aborted) leave();
+  });
 }
 
 /** Warns of the first call of a tool that no control checked. */
@@ -110,10 +191,12 @@ function warnOnce(): (step: UncheckedStep) => void {
 function optionsOfCall<Args extends readonly unknown[]>(
   options: Omit<GuardOptions<Args, never>, 'onRefused'>,
   args: Args,
+  scope: GuardScope | undefined,
 ): EvaluationOptions {
   const { timeoutMs, minRevision, onUnavailable, headers } = options;
   const of = <T>(value: T | ((...args: Args) => T)): T =>
     typeof value === 'function' ? (value as (...args: Args) => T)(...args) : value;
+  const stepId = of(options.stepId);
   return {
     timeoutMs,
     minRevision,
@@ -121,57 +204,7 @@ function optionsOfCall<Args extends readonly unknown[]>(
     headers,
     signal: of(options.signal),
     traceparent: of(options.traceparent),
-    sessionId: of(options.sessionId),
-    stepId: of(options.stepId),
+    sessionId: scope?.sessionId ?? of(options.sessionId),
+    stepId: scope === undefined ? stepId : (stepId ?? newId()),
   };
-}
-
-function throwUnlessSafe(evaluation: Evaluation, checked: CheckedStep): void {
-  if (evaluation.isSafe) return;
-  const when = checked.stage === 'pre' ? 'before' : 'after';
-  if (!evaluation.evaluated) {
-    const message = `Step "${checked.step}" could not be checked ${when} it ran, so it counts as denied. Try again later.`;
-    throw new NotEvaluatedError(message, checked, evaluation.error);
-  }
-  const { matches, errors } = evaluation.verdict;
-  const verdict = checked.stage === 'post' ? withoutExplanations(evaluation.verdict) : evaluation.verdict;
-  const denying = [...matches, ...errors].filter(isDenying);
-  const steering = matches.filter((one) => one.action === Decision.STEER);
-  if (evaluation.outcome !== 'steer') {
-    const names = namesOf(denying);
-    const advice = 'A policy forbids it: do not repeat it unchanged.';
-    const message = `Step "${checked.step}" was denied ${when} it ran${by(names)}. ${advice}`;
-    throw new DeniedError(message, checked, names, verdict);
-  }
-  const names = namesOf(steering);
-  const guidance = {
-    message: steering.flatMap((one) => one.steeringContext?.message ?? []).join('\n'),
-    requiredActions: [...new Set(steering.flatMap((one) => one.steeringContext?.requiredActions ?? []))],
-  };
-  const actions =
-    guidance.requiredActions.length === 0
-      ? ''
-      : ` Required before it is repeated: ${guidance.requiredActions.join('; ')}.`;
-  const advice = guidance.message === '' ? '.' : `: ${guidance.message}`;
-  const message = `Step "${checked.step}" was steered ${when} it ran${by(names)}${advice}${actions}`;
-  throw new SteerError(message, checked, names, verdict, guidance);
-}
-
-function namesOf(results: readonly ControlResult[]): string[] {
-  return results.map((one) => one.controlName);
-}
-
-function by(names: readonly string[]): string {
-  return names.length === 0 ? '' : ` by ${names.map((name) => `"${name}"`).join(', ')}`;
-}
-
-/** A verdict without explanations of evaluators, because they quote the data. */
-function withoutExplanations(verdict: EvaluateResponse): EvaluateResponse {
-  const bare = clone(EvaluateResponseSchema, verdict);
-  delete bare.reason;
-  for (const one of [...bare.matches, ...bare.errors, ...bare.nonMatches]) {
-    const { matched = false, confidence = 0 } = one.result ?? {};
-    one.result = create(EvaluatorResultSchema, { matched, confidence });
-  }
-  return bare;
 }

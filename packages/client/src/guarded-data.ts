@@ -68,6 +68,21 @@ export function thrownData(thrown: unknown, step: string): unknown {
   return readable({ error: shown(thrown, 0) }, step, 'output');
 }
 
+/** Longest text of the error of a step, in UTF-16 code units, as the service takes it. */
+const MAX_ERROR_LENGTH = 4_096;
+
+/** Why a tool failed, as the service is told it. */
+export function errorText(thrown: unknown): string {
+  let text: string;
+  try {
+    text = typeof thrown === 'object' && !(thrown instanceof Error) ? JSON.stringify(thrown) : String(thrown);
+  } catch {
+    text = 'the tool failed with a value that cannot be shown';
+  }
+  // Not in the middle of a character.
+  return text.slice(0, MAX_ERROR_LENGTH).replace(/[\ud800-\udbff]$/, '');
+}
+
 /** Own members of an error that can be shown; those of a class, such as a response, are shown as their text. */
 function members(error: Error): Record<string, unknown> {
   const found: Record<string, unknown> = {};

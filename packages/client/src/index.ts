@@ -22,6 +22,7 @@ export {
   StepError,
 } from './errors.js';
 export type { ApiKey } from './key-source.js';
+export type { Halt, Limit } from './limits.js';
 export type { LocalControls, LocalDecider, LocalHost, LocalQuestion } from './local-controls.js';
 export type { EventPublisher, NewEvent, PublishOptions } from './publish-events.js';
 export type { ServerInfo } from './server-info.js';

@@ -1,5 +1,6 @@
 import type { ConnectError } from '@connectrpc/connect';
 import type { EvaluateResponse } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { Halt, Limit } from './limits.js';
 
 /** Headers of a call: an object, a list of pairs, or Headers. */
 export type HeaderValues = ConstructorParameters<typeof Headers>[0];
@@ -37,6 +38,14 @@ export interface EvaluationRequest {
   readonly step: Step;
 }
 
+/** How an evaluation waits for a limit that its step has reached. */
+export interface WaitForLimits {
+  /** Longest time of all waits of one evaluation, in milliseconds: 1 to 2^31 - 1. It does not wait for what takes longer. */
+  readonly maxWaitMs: number;
+  /** Most times that the step is evaluated again, 1 to 1,000; 10 when absent. */
+  readonly maxRetries?: number | undefined;
+}
+
 /** Options of one evaluation. */
 export interface EvaluationOptions {
   /** Longest time from the call to the answer, in milliseconds, retries included: 1 to 2^31 - 1. */
@@ -60,6 +69,13 @@ export interface EvaluationOptions {
   readonly sessionId?: string | undefined;
   /** Id of the step, the same before and after it ran and when the call is repeated, 1 to 255 characters. */
   readonly stepId?: string | undefined;
+  /** Why the step failed, at most 4,096 characters; only with the stage `post`. */
+  readonly stepError?: string | undefined;
+  /**
+   * Waits as long as the service says, and evaluates the step again, if nothing but limits denies or steers it. Each attempt
+   * has the time limit `timeoutMs`. Off when absent.
+   */
+  readonly waitForLimits?: WaitForLimits | undefined;
   /** Outcomes that the caller can act on, besides `allow` and `deny`; `steer` when absent. */
   readonly accepts?: readonly Outcome[] | undefined;
 }
@@ -75,6 +91,15 @@ export interface Evaluated {
   readonly reason: string | undefined;
   /** Id of the verdict, which events of the evaluation have, too; empty from services before version 7.6. */
   readonly decisionId: string;
+  /** State of the limits that were applied to the step, the one with the smallest remaining share first. */
+  readonly limits: readonly Limit[];
+  /** The halt that denied the step; undefined without one. */
+  readonly halt: Halt | undefined;
+  /**
+   * Milliseconds after which the step may be evaluated again with a chance to pass; undefined when it is safe, and if time
+   * alone does not help.
+   */
+  readonly retryAfterMs: number | undefined;
   readonly verdict: EvaluateResponse;
 }
 
