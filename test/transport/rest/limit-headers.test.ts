@@ -43,6 +43,7 @@ function headersOf(limits: readonly AppliedLimit[], matches: ControlResult[] = [
     schema_mismatch: null,
     outcome: 'deny',
     decision_id: '',
+    limits,
   };
   const told: Record<string, string> = {};
   tellLimits(verdict, limits, {
