@@ -20,6 +20,14 @@ export function createPostgresBulk(pool: pg.Pool): BulkDatabase {
       }),
     readAtOnce: (work) => withServiceErrors(() => readAtOnce(pool, work)),
     transaction: (work) => withServiceErrors(() => inTransaction(pool, work)),
+    guarded: (guard, statements) =>
+      withServiceErrors(() =>
+        inTransaction(pool, async (tx) => {
+          const [first] = await tx.run(guard);
+          if (first === undefined || first.rows.length === 0) return null;
+          return [first, ...(await tx.run(...statements))];
+        }),
+      ),
     close: () => pool.end(),
   };
 }

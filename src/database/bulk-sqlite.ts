@@ -38,6 +38,8 @@ export interface SqliteBulkOptions {
   readonly writing: Mutex;
   /** The files that may be opened, checked around each transaction. */
   readonly files: OpenedFiles;
+  /** Whether its writes are awaited by callers: by default they are less urgent than the work of the main thread. */
+  readonly isUrgent?: boolean;
   /** Called when a thread ended unexpectedly. */
   readonly onWorkerEnd: (error: Error) => void;
 }
@@ -46,10 +48,11 @@ export interface SqliteBulkOptions {
  * Statements over many rows in four threads: one for writes, one for short queries, one for long ones, and
  * one for those that need a consistent view.
  */
-export function createSqliteBulk({ path, writing, files, onWorkerEnd }: SqliteBulkOptions): SqliteBulk {
+export function createSqliteBulk(options: SqliteBulkOptions): SqliteBulk {
+  const { path, writing, files, isUrgent = false, onWorkerEnd } = options;
   const thread = (pragmas: readonly string[], isBackground = false) =>
     createSqliteThread({ path, busyTimeoutMs: BUSY_TIMEOUT_MS, pragmas, files, isBackground }, onWorkerEnd);
-  const writer = thread(BULK_WRITER_PRAGMAS, true);
+  const writer = thread(BULK_WRITER_PRAGMAS, !isUrgent);
   const readers: Record<BulkLane, SqliteThread> = {
     statistics: thread(BULK_READER_PRAGMAS),
     search: thread(BULK_READER_PRAGMAS),
@@ -85,6 +88,18 @@ export function createSqliteBulk({ path, writing, files, onWorkerEnd }: SqliteBu
         const release = await writing.acquire();
         try {
           return await inTransaction(writer, work);
+        } finally {
+          release();
+        }
+      }),
+    guarded: (guard, statements) =>
+      withServiceErrors(async () => {
+        const release = await writing.acquire();
+        try {
+          const all = [guard, ...statements].map(statementOf);
+          const request = { transaction: 'BEGIN', statements: all, end: 'COMMIT', isGuarded: true } as const;
+          const results = await writer.run(request);
+          return results.length < all.length || results[0]?.rows.length === 0 ? null : results;
         } finally {
           release();
         }

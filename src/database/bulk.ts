@@ -41,6 +41,11 @@ export interface BulkDatabase {
    * but its statements: on SQLite it blocks all other writers.
    */
   transaction<T>(work: (tx: BulkTransaction) => Promise<T>): Promise<T>;
+  /**
+   * Runs statements in one write transaction, after a query that guards them: if that returns no row, nothing is written, and the
+   * answer is null. Otherwise returns the result of each, that of the query first. On SQLite it is one call of the thread.
+   */
+  guarded(guard: Prisma.Sql, statements: readonly Prisma.Sql[]): Promise<BulkResult[] | null>;
   /** Releases connections and threads. Later calls fail with `SERVICE_UNAVAILABLE`. */
   close(): Promise<void>;
 }

@@ -10,6 +10,8 @@ export type DbClient = Prisma.TransactionClient;
 export interface ConnectedClient<Bulk extends BulkDatabase = BulkDatabase> {
   readonly prisma: SqliteClient;
   readonly bulk: Bulk;
+  /** See `Database.openBulk`. */
+  openBulk(): BulkDatabase;
   disconnect(): Promise<void>;
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { timeLimited } from '../contract/call/time-limited.js';
 import { type AuditOrigin, type AuditRecord, appendEntry } from './audit-log.js';
 import type { BulkDatabase } from './bulk.js';
@@ -77,6 +78,11 @@ export interface Database {
   mutateAside<T>(work: (tx: DbClient) => Promise<AsideResult<T>>): Promise<T>;
   /** For statements over many rows that no verdict depends on, such as those about events. */
   readonly bulk: Pick<BulkDatabase, 'read' | 'transaction'>;
+  /**
+   * Opens connections and threads for short work that must not wait behind that of others. They connect with their first call. The
+   * caller closes them, and the database those that are open when it is closed.
+   */
+  openBulk(): BulkDatabase;
   /** For reading many rows in one consistent view. */
   readonly readAtOnce: BulkDatabase['readAtOnce'];
   /** The number of mutations so far. */
@@ -108,6 +114,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
   /** Separate from mutations: one of those may wait long for another process. */
   const writeTurns = createMutex(queueLimits);
   const limits = { maxWait: TRANSACTION_START_LIMIT_MS, timeout: TRANSACTION_LIMIT_MS };
+  const owned = new Set<BulkDatabase>();
   let closing: Promise<void> | undefined;
 
   async function runTransaction<T>(
@@ -152,6 +159,8 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
       const { revision: next, end } = await advanceRevision(tx);
       const revision = Math.max(next, told + 1);
       await tx.$executeRaw`UPDATE "service_state" SET "revision" = ${BigInt(revision)} WHERE "id" = 1`;
+      // What processes have cached of the memory of controls may be of the other state, too.
+      await tx.$executeRaw`UPDATE "memory_clock" SET "epoch" = ${randomUUID()} WHERE "id" = 1`;
       await recordChange(tx, kind, recordedChange(revision, undefined));
       await appendEntry(tx, kind, end, revision, {
         action: 'database.advance_revision',
@@ -212,10 +221,26 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
     throw error;
   }
 
+  function openBulk(): BulkDatabase {
+    const own = opened.client.openBulk();
+    owned.add(own);
+    return {
+      read: (lane, query) => own.read(lane, query).catch(noticed),
+      readAtOnce: (work) => own.readAtOnce(work).catch(noticed),
+      transaction: (work) => withServiceErrors(() => monitor.guard(() => own.transaction(work))),
+      guarded: (guard, statements) =>
+        withServiceErrors(() => monitor.guard(() => own.guarded(guard, statements))),
+      async close() {
+        if (owned.delete(own)) await own.close();
+      },
+    };
+  }
+
   async function shutDown(): Promise<void> {
     const releases = await Promise.all([turns.acquire(), writeTurns.acquire()]);
     try {
       await monitor.close();
+      await Promise.all([...owned].map((own) => own.close()));
       await opened.close();
     } finally {
       for (const release of releases) release();
@@ -234,6 +259,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
       read: (lane, query) => bulk.read(lane, query).catch(noticed),
       transaction: (work) => withServiceErrors(() => monitor.guard(() => bulk.transaction(work))),
     },
+    openBulk,
     readAtOnce: (work) => bulk.readAtOnce(work).catch(noticed),
     revision: () =>
       withServiceErrors(async () => {

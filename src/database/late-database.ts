@@ -1,4 +1,5 @@
 import type { ServiceError } from '../contract/errors/service-error.js';
+import type { BulkDatabase } from './bulk.js';
 import type { ChangeSource } from './change-source.js';
 import type { Database, DbClient } from './database.js';
 import { createLateStorage } from './storage-health/late-storage.js';
@@ -84,6 +85,20 @@ export function createLateDatabase(options: LateDatabaseOptions): LateDatabase {
     bulk: {
       read: async (lane, query) => (await present()).bulk.read(lane, query),
       transaction: async (work) => (await present()).bulk.transaction(work),
+    },
+    openBulk() {
+      let opened: BulkDatabase | null = null;
+      const bulk = async () => {
+        opened ??= (await present()).openBulk();
+        return opened;
+      };
+      return {
+        read: async (lane, query) => (await bulk()).read(lane, query),
+        readAtOnce: async (work) => (await bulk()).readAtOnce(work),
+        transaction: async (work) => (await bulk()).transaction(work),
+        guarded: async (guard, statements) => (await bulk()).guarded(guard, statements),
+        close: async () => opened?.close(),
+      };
     },
     readAtOnce: async (work) => (await present()).readAtOnce(work),
     mutate: async (work) => (await present()).mutate(work),

@@ -5,7 +5,12 @@ import { createPostgresBulk } from './bulk-postgres.js';
 import { type ClientEvents, type ConnectedClient, clientOptions } from './client.js';
 import { type DatabaseLocation, databasePlace } from './database-url.js';
 import { createPostgresChangeSource } from './postgres-change-source.js';
-import { createPostgresPool, MAX_BULK_CONNECTIONS, MAX_CONNECTIONS } from './postgres-pool.js';
+import {
+  createPostgresPool,
+  MAX_BULK_CONNECTIONS,
+  MAX_CONNECTIONS,
+  MAX_OWN_CONNECTIONS,
+} from './postgres-pool.js';
 import { type StorageChecks, StorageMonitor } from './storage-monitor.js';
 import {
   broughtUpToDate,
@@ -61,6 +66,7 @@ function createPostgresClient(connectionString: string, events: ClientEvents): C
     // The two clients are generated from the same models and differ only in type names.
     prisma: prisma as unknown as ConnectedClient['prisma'],
     bulk,
+    openBulk: () => createPostgresBulk(createPool(MAX_OWN_CONNECTIONS)),
     async disconnect() {
       await bulk.close();
       await prisma.$disconnect();

@@ -96,6 +96,8 @@ function createSqliteClient(
   return {
     prisma,
     bulk,
+    openBulk: () =>
+      createSqliteBulk({ path, writing, files, isUrgent: true, onWorkerEnd: events.onConnectionError }),
     async disconnect() {
       isClosed = true;
       await bulk.close();

@@ -15,6 +15,8 @@ const SILENCE_LIMIT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 export const MAX_CONNECTIONS = 10;
 /** Connections of the pool for statements over many rows: one for writes, the others for queries. */
 export const MAX_BULK_CONNECTIONS = 4;
+/** Connections of a pool for short work of one kind. */
+export const MAX_OWN_CONNECTIONS = 2;
 
 /**
  * Settings of every connection. Set by statement, because poolers before the server reject unknown parameters

@@ -18,7 +18,8 @@ import { createFileCheck, movedFile } from './storage-health/file-check.js';
  *   isBackground?: boolean }} ConnectionOptions
  * @typedef {import('./storage-health/file-check.js').OpenedFiles} OpenedFiles
  * @typedef {{ id: number, transaction: '' | 'BEGIN' | 'OPEN', statements: readonly Statement[],
- *   end: '' | 'COMMIT' | 'ROLLBACK' }} Request
+ *   end: '' | 'COMMIT' | 'ROLLBACK', isGuarded?: boolean }} Request
+ * If a request is guarded, and its first statement returns no row, the transaction is undone, and nothing else is run.
  * @typedef {{ message: string, code?: string | undefined, rawCode?: number | undefined,
  *   storage?: 'REPLACED' | 'CORRUPT' | undefined }} Failure
  * @typedef {{ id: number, results: Result[] } | { id: number, failure: Failure }} Reply
@@ -91,7 +92,7 @@ function verify() {
  * @param {Request} request
  * @returns {Result[]}
  */
-function answer({ transaction, statements, end }) {
+function answer({ transaction, statements, end, isGuarded = false }) {
   try {
     if (transaction === 'BEGIN') {
       verify();
@@ -101,7 +102,15 @@ function answer({ transaction, statements, end }) {
     if (transaction === 'OPEN' && end !== 'ROLLBACK' && !database.inTransaction) {
       throw new Error('the transaction has ended');
     }
-    const results = statements.map(run);
+    /** @type {Result[]} */
+    const results = [];
+    for (const statement of statements) {
+      const result = run(statement);
+      results.push(result);
+      if (!isGuarded || results.length > 1 || result.rows.length > 0) continue;
+      database.exec('ROLLBACK');
+      return results;
+    }
     if (end !== '' && (end === 'COMMIT' || database.inTransaction)) database.exec(end);
     if (end === 'COMMIT') verify();
     return results;
