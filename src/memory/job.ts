@@ -1,0 +1,73 @@
+import type { MemoryAddition, MemoryKey, MemoryPlan, MemoryView } from '../core/memory.js';
+import type { Cell } from './cell.js';
+import type { MemoryIds } from './keyed-hash.js';
+
+/** What a decision comes to. */
+export interface JobDecision {
+  readonly value: unknown;
+  readonly allowed: boolean;
+  readonly additions: readonly MemoryAddition[];
+  /** Rules to be forgotten under the first key, before the additions; empty for everything. */
+  readonly resets?: readonly string[];
+}
+
+/** A plan, or something else that is decided as plans are. `cells` are those of the keys, in their order. */
+export interface Job extends Omit<MemoryPlan<unknown>, 'decide'> {
+  decide(view: MemoryView, cells: readonly Cell[]): JobDecision;
+  /** The ids of the cells of the keys, for a job that has no parts of keys. */
+  readonly cellIds?: readonly string[];
+}
+
+/** An attempt of which it is not known whether the store has it: the numbers of its entries by cell. */
+export interface SentAttempt {
+  readonly value: unknown;
+  readonly entries: ReadonlyMap<string, number>;
+}
+
+/** A job that waits for its decision. */
+export interface WaitingJob {
+  readonly job: Job;
+  readonly signal: AbortSignal | undefined;
+  /** By the monotonic clock, in microseconds. */
+  readonly deadlineUs: number;
+  attempts: number;
+  readonly unknown: SentAttempt[];
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** A cell of a job. */
+export interface CellName {
+  readonly id: string;
+  readonly label: string;
+}
+
+const SHARDS = 64;
+
+/** The cells of a job: one for each key, in their order, and last that of the marks of denied steps if it has one. */
+export function cellsOf(job: Job, ids: MemoryIds, stepHash: string | null): CellName[] {
+  const { identity, keys, cellIds } = job;
+  const cells = keys.map((key, index) => ({
+    id: cellIds?.[index] ?? ids.cellOf(identity.namespace, key),
+    label: key.label,
+  }));
+  if (hasMarks(job, stepHash)) {
+    const key = marksKey(job, stepHash);
+    cells.push({ id: ids.cellOf(identity.namespace, key), label: key.label });
+  }
+  return cells;
+}
+
+export function hasMarks({ marksDenied }: Job, stepHash: string | null): stepHash is string {
+  return marksDenied && stepHash !== null;
+}
+
+/** Marks of a session are spread over several cells, so that steps do not wait for each other because of them. */
+function marksKey({ identity }: Job, stepHash: string): MemoryKey {
+  const { agent, sessionId } = identity;
+  const shard = Buffer.from(stepHash, 'latin1').reduce((sum, byte) => (sum * 31 + byte) % SHARDS, 0);
+  return {
+    parts: ['steps', agent, sessionId ?? '', sessionId === null ? '-' : '+', String(shard)],
+    label: sessionId === null ? `denied steps of ${agent}` : `denied steps of ${agent}, session ${sessionId}`,
+  };
+}

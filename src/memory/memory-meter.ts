@@ -1,0 +1,15 @@
+import type { Degraded } from '../core/memory.js';
+
+/** What is measured of the memory of a process. */
+export interface MemoryMeter {
+  /** An exchange that was answered, with the number of steps that it decided. */
+  exchanged(seconds: number, steps: number): void;
+  /** Steps that were decided again because another process was faster. */
+  conflicted(steps: number): void;
+  /** An exchange that failed. */
+  failed(): void;
+  /** Steps that were decided without the store. */
+  degraded(kind: Exclude<Degraded, 'missing_key'>, steps: number): void;
+  /** Cells that a sweep of this process removed. */
+  swept(expired: number, evicted: number): void;
+}
