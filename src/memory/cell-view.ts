@@ -68,7 +68,8 @@ export class CellView implements MemoryView {
   /** The cell of a key of the job. Throws for another one. */
   cell(key: MemoryKey): Cell {
     const known = this.#byKey.get(key) ?? this.#byId(key);
-    if (known === null) throw new Error(`the key ${key.label} is read, but it is not among those of the plan`);
+    if (known === null)
+      throw new Error(`the key ${key.label} is read, but it is not among those of the plan`);
     return known;
   }
 

@@ -60,6 +60,11 @@ export class Cell {
     return this.#state;
   }
 
+  /** Number of entries that the store has, as far as is known. */
+  get knownVersion(): number {
+    return this.#version;
+  }
+
   /** Number of entries, with those that the store does not have yet. */
   get version(): number {
     return this.#version + this.#tentative.length;
@@ -82,6 +87,17 @@ export class Cell {
   /** Whether nothing of it matters at this time: the store may have removed it, so what is known of it is not used. */
   hasExpired(nowUs: number): boolean {
     return this.version > 0 && this.#state.expiresUs + MARGIN_US / 2 <= nowUs;
+  }
+
+  /** The same without entries that the store does not have. */
+  copy(): Cell {
+    const copy = new Cell(this.id, this.namespace, this.label, this.#context);
+    copy.#generation = this.#generation;
+    copy.#version = this.#version;
+    copy.#base = this.#base;
+    copy.#tail = [...this.#tail];
+    copy.#rebuild();
+    return copy;
   }
 
   /** Adds an entry, which the store is sent next. */
@@ -151,9 +167,7 @@ export class Cell {
 
   #isDue(count: number): boolean {
     // Of a large state less often: what is written stays in proportion to what is added.
-    return (
-      (count >= ENTRIES || this.#tailBytes >= ENTRY_BYTES) && 2 * this.#tailBytes >= this.#baseBytes
-    );
+    return (count >= ENTRIES || this.#tailBytes >= ENTRY_BYTES) && 2 * this.#tailBytes >= this.#baseBytes;
   }
 
   #follow(text: string): void {

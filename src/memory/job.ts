@@ -9,6 +9,8 @@ export interface JobDecision {
   readonly additions: readonly MemoryAddition[];
   /** Rules to be forgotten under the first key, before the additions; empty for everything. */
   readonly resets?: readonly string[];
+  /** Nothing was decided: not even that the step was denied is kept. */
+  readonly isVoid?: boolean;
 }
 
 /** A plan, or something else that is decided as plans are. `cells` are those of the keys, in their order. */

@@ -1,0 +1,134 @@
+import type { Cell } from './cell.js';
+import { CellView } from './cell-view.js';
+import { cellsOf, type SentAttempt, type WaitingJob } from './job.js';
+import { type EntryWriter, entriesOf } from './job-entries.js';
+import type { MemoryIds } from './keyed-hash.js';
+import type { KnownRules } from './known-rules.js';
+import type { EntryAddition, ExchangeGroup, ExchangeReply, ExchangeRequest } from './store/memory-store.js';
+
+export interface BatchOptions {
+  readonly ids: MemoryIds;
+  readonly epoch: string | null;
+  /** Time of the memory. */
+  readonly nowUs: () => number;
+  readonly writer: EntryWriter;
+  readonly rules: KnownRules;
+  /** A cell as the process knows it, or a new one. */
+  readonly cellOf: (id: string, namespace: string, label: string) => Cell;
+}
+
+interface Decided extends SentAttempt {
+  readonly waiting: WaitingJob;
+}
+
+/** Jobs that are decided together, in order, each with what those before it add, and what the store is sent for them. */
+export class Batch {
+  readonly #options: BatchOptions;
+  readonly #cells: Cell[] = [];
+  readonly #indexes = new Map<string, number>();
+  readonly #groups: ExchangeGroup[] = [];
+  readonly #decided: Decided[] = [];
+  readonly #unread: WaitingJob[] = [];
+
+  constructor(options: BatchOptions) {
+    this.#options = options;
+  }
+
+  /** Jobs whose outcome the exchange tells. */
+  get decided(): readonly Decided[] {
+    return this.#decided;
+  }
+
+  /** Jobs to be decided after the exchange. */
+  get unread(): readonly WaitingJob[] {
+    return this.#unread;
+  }
+
+  get cells(): readonly Cell[] {
+    return this.#cells;
+  }
+
+  /** The value of an earlier attempt that the store has applied, although its reply was lost. Called before any `decide`. */
+  recognised(waiting: WaitingJob): SentAttempt | undefined {
+    return waiting.unknown.findLast(({ entries }) =>
+      [...entries].some(([id, number]) => {
+        const index = this.#indexes.get(id);
+        const cell = index === undefined ? undefined : this.#cells[index];
+        return (cell?.state.writers.get(this.#options.writer.id) ?? -1) >= number;
+      }),
+    );
+  }
+
+  /** Takes the cells of a job into the exchange. */
+  read(waiting: WaitingJob): readonly Cell[] {
+    const { ids, rules } = this.#options;
+    const { identity, ruleIds } = waiting.job;
+    rules.name(identity.namespace, ruleIds);
+    return cellsOf(waiting.job, ids, ids.stepOf(identity)).map(({ id, label }) => {
+      const known = this.#indexes.get(id);
+      const cell = known === undefined ? undefined : this.#cells[known];
+      if (cell !== undefined) return cell;
+      const added = this.#options.cellOf(id, identity.namespace, label);
+      this.#indexes.set(id, this.#cells.length);
+      this.#cells.push(added);
+      return added;
+    });
+  }
+
+  /** Takes a job into the exchange and decides it, unless something has to be read before. Throws what `decide` throws. */
+  decide(waiting: WaitingJob, cells: readonly Cell[]): void {
+    const { ids, rules, writer } = this.#options;
+    const { job } = waiting;
+    const { namespace } = job.identity;
+    if (!rules.areKnown(namespace, job.ruleIds)) {
+      this.#unread.push(waiting);
+      return;
+    }
+    const nowUs = cells.reduce((time, { state }) => Math.max(time, state.lastUs + 1), this.#options.nowUs());
+    const stepHash = ids.stepOf(job.identity);
+    const sinceUs = (ruleId: string) => rules.sinceUs(namespace, ruleId);
+    const view = new CellView({ job, cells, ids, stepHash, nowUs, source: 'store', sinceUs });
+    const decision = job.decide(view, cells);
+    const entries = entriesOf({ job, cells, view, decision }, writer);
+    const additions: EntryAddition[] = [];
+    for (const [cell, entry] of entries) {
+      additions.push({ cell: this.#indexOf(cell), ...cell.append(entry) });
+    }
+    this.#groups.push({ cells: cells.map((cell) => this.#indexOf(cell)), additions });
+    const numbers = new Map([...entries].map(([{ id }, { n }]) => [id, n]));
+    this.#decided.push({ waiting, value: decision.value, entries: numbers });
+  }
+
+  /** What the store is sent. `known` are the versions of the cells before this batch. */
+  request(): ExchangeRequest {
+    return {
+      epoch: this.#options.epoch,
+      cells: this.#cells.map((cell) => ({
+        id: cell.id,
+        namespace: cell.namespace,
+        label: cell.label,
+        known: cell.knownVersion,
+        generation: cell.generation,
+      })),
+      groups: this.#groups,
+      rules: this.#options.rules.due(),
+    };
+  }
+
+  /** Brings the cells to what the store has. Throws a `MemoryStoreError` if the reply does not fit. */
+  settle({ news, applied }: ExchangeReply): void {
+    const taken = this.#cells.map(() => 0);
+    this.#groups.forEach(({ additions }, index) => {
+      if (applied[index] !== true) return;
+      for (const { cell } of additions) taken[cell] = (taken[cell] ?? 0) + 1;
+    });
+    this.#cells.forEach((cell, index) => {
+      cell.settle(taken[index] ?? 0);
+    });
+    for (const item of news) this.#cells[item.cell]?.learn(item);
+  }
+
+  #indexOf(cell: Cell): number {
+    return this.#indexes.get(cell.id) ?? -1;
+  }
+}

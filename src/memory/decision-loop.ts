@@ -1,0 +1,313 @@
+import { Batch, type BatchOptions } from './batch.js';
+import type { Cell } from './cell.js';
+import type { CellCache } from './cell-cache.js';
+import type { Job, WaitingJob } from './job.js';
+import type { EntryWriter } from './job-entries.js';
+import type { KnownRules } from './known-rules.js';
+import type { LocalMemory } from './local-memory.js';
+import type { MemoryMeter } from './memory-meter.js';
+import { MemoryStoreError } from './store/memory-store.js';
+import { type MemoryLog, MemoryLostError, type MemoryTimes, type StoreLink } from './store-link.js';
+
+/** Most jobs of an exchange, and the time that their decisions take together, in microseconds: requests wait meanwhile. */
+const AT_ONCE = 256;
+const TURN_US = 8_000;
+/** How often a job is decided again because other processes were faster. */
+const MAX_ATTEMPTS = 64;
+/** Pause after a failure, doubled with each; while the store is taken to be away it is tried in the background. */
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 2_000;
+
+export interface DecisionLoopOptions {
+  readonly link: StoreLink;
+  readonly cells: CellCache;
+  readonly rules: KnownRules;
+  readonly local: LocalMemory;
+  readonly writer: EntryWriter;
+  readonly times: MemoryTimes;
+  readonly timeoutMs: number;
+  readonly log: MemoryLog;
+  readonly meter: MemoryMeter;
+  /** Called with cells whose checkpoint cannot be read. */
+  readonly onDamage: (cell: Cell) => void;
+}
+
+/**
+ * Decides jobs by what the store has. All that wait form one exchange, one after the other: while one is under way, the next ones
+ * gather. A job that another process was faster than is decided again with what that one has added.
+ */
+export class DecisionLoop {
+  readonly #options: DecisionLoopOptions;
+  #queue: WaitingJob[] = [];
+  #running: Promise<void> | null = null;
+  #isBeatDue = false;
+  #isClosed = false;
+  /** Failed exchanges in a row. */
+  #failures = 0;
+  #problem: string | null = null;
+  #isDown = false;
+  #lastExchangeUs = 0;
+
+  constructor(options: DecisionLoopOptions) {
+    this.#options = options;
+  }
+
+  /** Why the store does not answer; null if it does, or was not asked. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Whether the store is taken to be away: jobs are decided without it, at once. */
+  get isDown(): boolean {
+    return this.#isDown || this.#isClosed;
+  }
+
+  get lastExchangeUs(): number {
+    return this.#lastExchangeUs;
+  }
+
+  submit(job: Job, signal?: AbortSignal): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const { times, timeoutMs, local } = this.#options;
+      const deadlineUs = times.monotonicUs() + timeoutMs * 1_000;
+      const waiting: WaitingJob = { job, signal, deadlineUs, attempts: 0, unknown: [], resolve, reject };
+      if (isAborted(waiting)) return;
+      if (this.isDown || local.hasMade(job)) this.#decideLocally([waiting]);
+      else {
+        this.#queue.push(waiting);
+        this.#run();
+      }
+    });
+  }
+
+  /** Has an exchange, although no job waits: for the clock and the rules. */
+  beat(): void {
+    if (this.isDown) return;
+    this.#isBeatDue = true;
+    this.#run();
+  }
+
+  /** The store does not answer: everything that waits is decided without it, and the store is tried in the background. */
+  down(error: unknown): void {
+    const { log } = this.#options;
+    this.#problem = messageOf(error);
+    if (!this.#isDown) {
+      this.#isDown = true;
+      log.failed(
+        'memory store',
+        'the store of memory does not answer; controls with memory decide without it',
+        error,
+      );
+      this.#probe(FIRST_PAUSE_MS);
+    }
+    this.#decideLocally(this.#queue.splice(0));
+  }
+
+  async close(): Promise<void> {
+    await this.#running;
+    this.#isClosed = true;
+    await this.#running;
+  }
+
+  #run(): void {
+    this.#running ??= new Promise((resolve) => {
+      // What arrives in the same turn of the event loop belongs to the same exchange.
+      setImmediate(() => {
+        void this.#exchanges().finally(() => {
+          this.#running = null;
+          resolve();
+          if (this.#queue.length > 0) this.#run();
+        });
+      });
+    });
+  }
+
+  async #exchanges(): Promise<void> {
+    const { link, times } = this.#options;
+    while (this.#queue.length > 0 || this.#isBeatDue) {
+      this.#isBeatDue = false;
+      this.#queue = this.#queue.filter((waiting) => !isAborted(waiting));
+      let batch: Batch | null = null;
+      try {
+        if (!link.isOpen) await link.open(this.#limitMs());
+        batch = this.#batch();
+        if (batch !== null) await this.#exchange(batch);
+        this.#failures = 0;
+        this.#problem = null;
+      } catch (error) {
+        this.#failed(batch, error);
+        const isOverdue = this.#queue.some(({ deadlineUs }) => deadlineUs <= times.monotonicUs());
+        if (isOverdue || error instanceof MemoryLostError) this.down(error);
+        else if (this.#queue.length > 0) await this.#pause(pauseMs(this.#failures));
+      }
+    }
+  }
+
+  /** Decides jobs that wait; null if there is nothing to ask the store for. */
+  #batch(): Batch | null {
+    const { times, rules } = this.#options;
+    const batch = new Batch(this.#batchOptions());
+    const taken = this.#queue.splice(0, AT_ONCE).map((waiting) => ({ waiting, cells: batch.read(waiting) }));
+    const open = taken.filter(({ waiting }) => {
+      const attempt = batch.recognised(waiting);
+      if (attempt !== undefined) waiting.resolve(attempt.value);
+      return attempt === undefined;
+    });
+    const beganUs = times.monotonicUs();
+    let count = 0;
+    for (const { waiting, cells } of open) {
+      if (count > 0 && times.monotonicUs() - beganUs > TURN_US) break;
+      count += 1;
+      try {
+        batch.decide(waiting, cells);
+      } catch (error) {
+        waiting.reject(error);
+      }
+    }
+    this.#queue.unshift(...open.slice(count).map(({ waiting }) => waiting));
+    const isNeeded = batch.decided.length + batch.unread.length + rules.due().length > 0;
+    return isNeeded || taken.length === 0 ? batch : null;
+  }
+
+  #batchOptions(): BatchOptions {
+    const { link, cells, rules, writer } = this.#options;
+    const { ids } = link;
+    if (ids === null) throw new MemoryStoreError('the store of memory is not open');
+    const nowUs = link.nowUs();
+    return {
+      ids,
+      epoch: link.clock.known?.epoch ?? null,
+      nowUs: () => link.nowUs(),
+      writer,
+      rules,
+      cellOf: (id, namespace, label) => cells.cellOf(id, namespace, label, nowUs),
+    };
+  }
+
+  async #exchange(batch: Batch): Promise<void> {
+    const { link, cells, rules, meter, times, onDamage } = this.#options;
+    const request = batch.request();
+    const reply = await link.exchange(request, this.#limitMs(batch));
+    this.#lastExchangeUs = times.monotonicUs();
+    batch.settle(reply);
+    rules.named(request.rules, reply.sinceUs);
+    for (const cell of batch.cells) {
+      cells.keep(cell);
+      if (cell.damage === 'checkpoint') onDamage(cell);
+    }
+    const refused: WaitingJob[] = [];
+    batch.decided.forEach(({ waiting, value }, index) => {
+      if (reply.applied[index] === true) waiting.resolve(value);
+      else refused.push(waiting);
+    });
+    if (refused.length > 0) meter.conflicted(refused.length);
+    this.#again([...refused, ...batch.unread]);
+  }
+
+  /** Has jobs decided before those that came later. */
+  #again(jobs: readonly WaitingJob[]): void {
+    const left = jobs.filter((waiting) => {
+      waiting.attempts += 1;
+      return waiting.attempts < MAX_ATTEMPTS;
+    });
+    if (left.length < jobs.length) {
+      const { log } = this.#options;
+      log.told(
+        'warn',
+        'memory conflicts',
+        'steps were decided without the store of memory: others were faster',
+        {
+          attempts: MAX_ATTEMPTS,
+        },
+      );
+      this.#decideLocally(jobs.filter(({ attempts }) => attempts >= MAX_ATTEMPTS));
+    }
+    this.#queue.unshift(...left);
+  }
+
+  /** Whether the exchange was applied is unknown: its cells are read anew, and its steps recognised. */
+  #failed(batch: Batch | null, error: unknown): void {
+    const { cells, meter, log } = this.#options;
+    this.#failures += 1;
+    this.#problem = messageOf(error);
+    meter.failed();
+    log.failed('memory exchange', 'an exchange with the store of memory failed, and is tried again', error);
+    if (batch === null) return;
+    for (const { id } of batch.cells) cells.drop(id);
+    for (const { waiting, value, entries } of batch.decided) {
+      if (entries.size > 0) waiting.unknown.push({ value, entries });
+    }
+    this.#queue.unshift(...batch.decided.map(({ waiting }) => waiting), ...batch.unread);
+  }
+
+  #decideLocally(jobs: readonly WaitingJob[]): void {
+    const { local, link, meter } = this.#options;
+    if (jobs.length > 0) meter.degraded('store_unavailable', jobs.length);
+    for (const waiting of jobs) {
+      const { job, resolve, reject } = waiting;
+      if (isAborted(waiting)) continue;
+      try {
+        resolve(local.decide(job, link.ids === null || local.hasMade(job) ? local.ids : link.ids));
+      } catch (error) {
+        reject(error);
+      }
+    }
+  }
+
+  /** Tries the store until it answers. */
+  #probe(afterMs: number): void {
+    const { link, local, times, timeoutMs, log } = this.#options;
+    const probe = async () => {
+      if (this.#isClosed) return;
+      try {
+        await link.exchange({ epoch: null, cells: [], groups: [], rules: [] }, timeoutMs);
+      } catch (error) {
+        this.#problem = messageOf(error);
+        this.#probe(Math.min(2 * afterMs, LONGEST_PAUSE_MS));
+        return;
+      }
+      this.#isDown = false;
+      this.#failures = 0;
+      this.#problem = null;
+      local.forget();
+      log.told('info', 'memory store back', 'the store of memory answers again', {});
+    };
+    times.after(afterMs, () => void probe(), false);
+  }
+
+  /** Until the first job is to be decided; a job that is overdue although the store answers has some time still. */
+  #limitMs(batch?: Batch): number {
+    const { times, timeoutMs } = this.#options;
+    const jobs = [
+      ...(batch?.decided.map(({ waiting }) => waiting) ?? []),
+      ...(batch?.unread ?? []),
+      ...this.#queue,
+    ];
+    const firstUs = jobs.reduce(
+      (first, { deadlineUs }) => Math.min(first, deadlineUs),
+      Number.POSITIVE_INFINITY,
+    );
+    const leftMs = Math.min(timeoutMs, (firstUs - times.monotonicUs()) / 1_000);
+    return this.#failures === 0 ? Math.max(leftMs, timeoutMs / 4) : Math.max(leftMs, 1);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#options.times.after(ms, resolve, true);
+    });
+  }
+}
+
+function pauseMs(failures: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function isAborted({ signal, reject }: WaitingJob): boolean {
+  if (signal?.aborted !== true) return false;
+  reject(signal.reason);
+  return true;
+}

@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+import type { Cell } from './cell.js';
+import { CellCache } from './cell-cache.js';
+import type { Reducers } from './cell-state.js';
+import { DecisionLoop } from './decision-loop.js';
+import { createForeignMemory } from './foreign-memory.js';
+import type { Job } from './job.js';
+import type { EntryWriter } from './job-entries.js';
+import { KnownRules } from './known-rules.js';
+import { LocalMemory } from './local-memory.js';
+import { createMemoryAdmin } from './memory-admin.js';
+import type { MemoryMeter } from './memory-meter.js';
+import type { Memory } from './memory-types.js';
+import { repairCell } from './repair.js';
+import type { MemoryStore } from './store/memory-store.js';
+import { type MemoryLog, type MemoryTimes, StoreLink } from './store-link.js';
+import { createUpkeep } from './upkeep.js';
+
+const CACHE_BYTES = 64 * 1024 * 1024;
+
+export interface MemoryOptions {
+  /** Called when the memory is first needed, and again after it failed. The store is not opened yet. */
+  readonly openStore: () => Promise<MemoryStore>;
+  readonly reducers: Reducers;
+  /** How long a decision waits for the store, in milliseconds. */
+  readonly timeoutMs: number;
+  /** How long entries are kept at least, in milliseconds. */
+  readonly maxWindowMs: number;
+  /** Bounds of a namespace. */
+  readonly maxKeys: number;
+  readonly maxBytes: number;
+  /** Most memory for cells that the process knows, in bytes. */
+  readonly cacheBytes?: number;
+  readonly log: MemoryLog;
+  readonly meter: MemoryMeter;
+  readonly times?: MemoryTimes;
+}
+
+/** What of the memory of this process needs attention. */
+export interface MemoryTroubles {
+  /** Why the store does not answer. */
+  readonly problem: string | null;
+  /** Keys whose memory cannot be read, since the process began. */
+  readonly damagedKeys: number;
+  /** Whether keys were forgotten before their time in the last hour. */
+  readonly evicts: boolean;
+}
+
+/** Memory, and what is watched of it. */
+export interface WatchedMemory extends Memory {
+  troubles(): MemoryTroubles;
+}
+
+const EVICTION_TOLD_US = 3_600_000_000;
+const MAX_DAMAGED = 1_000;
+
+/** Creates the memory. Nothing is opened before the first step that needs it. */
+export function createMemory(options: MemoryOptions): WatchedMemory {
+  const { openStore, reducers, timeoutMs, log, meter, times = REAL_TIMES } = options;
+  const entriesKeptUs = options.maxWindowMs * 1_000;
+  const context = { reducers, stepsKeptUs: entriesKeptUs };
+  const cells = new CellCache(context, options.cacheBytes ?? CACHE_BYTES);
+  const rules = new KnownRules(times.monotonicUs);
+  const damaged = new Set<string>();
+  const repairing = new Set<string>();
+  let isUsed = false;
+
+  const link = new StoreLink({
+    openStore,
+    times,
+    log,
+    meter,
+    onOpen: () => upkeep.start(),
+    onLost() {
+      cells.clear();
+      rules.clear();
+      local.forget();
+    },
+  });
+  const writer = createWriter(entriesKeptUs);
+  const local = new LocalMemory({
+    writer,
+    nowUs: () => link.nowUs(),
+    cellOf: (id, namespace, label) => cells.cellOf(id, namespace, label, link.nowUs()).copy(),
+    sinceUs: (namespace, ruleId) => rules.sinceUs(namespace, ruleId),
+  });
+  const loop = new DecisionLoop({
+    link,
+    cells,
+    rules,
+    local,
+    writer,
+    times,
+    timeoutMs,
+    log,
+    meter,
+    onDamage: (cell) => void repair(cell),
+  });
+  const upkeep = createUpkeep({
+    link,
+    loop,
+    rules,
+    times,
+    timeoutMs,
+    entriesKeptUs,
+    maxCells: options.maxKeys,
+    maxBytes: options.maxBytes,
+    meter,
+    log,
+  });
+
+  function submit(job: Job, signal?: AbortSignal): Promise<unknown> {
+    isUsed = true;
+    return loop.submit(job, signal);
+  }
+
+  async function repair(cell: Cell): Promise<void> {
+    const { id, namespace } = cell;
+    if (damaged.size < MAX_DAMAGED) damaged.add(id);
+    if (cell.damage !== 'checkpoint' || repairing.has(id)) return;
+    repairing.add(id);
+    try {
+      const store = await link.open(timeoutMs);
+      const result = await link.inTime(repairCell(store, cell, { reducers, entriesKeptUs }), timeoutMs);
+      if (result === 'incomplete') return;
+      cells.drop(id);
+      if (result === 'repaired') damaged.delete(id);
+    } catch (error) {
+      log.failed('memory repair', 'a damaged key of the memory cannot be repaired now', error);
+    } finally {
+      repairing.delete(id);
+      log.told('error', 'memory damage', 'what is kept for a key cannot be read', { key: id, namespace });
+    }
+  }
+
+  /** Waits for the store, at most for its time limit. */
+  async function opened(): Promise<void> {
+    isUsed = true;
+    if (link.ids !== null || loop.isDown) return;
+    try {
+      await link.open(timeoutMs);
+    } catch (error) {
+      loop.down(error);
+    }
+  }
+
+  const ids = () => link.ids ?? local.ids;
+  return {
+    ready: () => (link.ids === null ? opened().then(() => ids().hash) : link.ids.hash),
+    run: (plan, signal) =>
+      // The value of a job is that of its plan.
+      submit({ ...plan, decide: (view) => plan.decide(view) }, signal) as Promise<never>,
+    foreign: createForeignMemory({
+      submit,
+      async hashKey() {
+        await opened();
+        return link.hashKey ?? local.hashKey;
+      },
+    }),
+    ...createMemoryAdmin({ link, context, timeoutMs, submit, forget: () => cells.clear() }),
+    status(namespace) {
+      const use = upkeep.useOf(namespace);
+      return {
+        store: link.kind,
+        isUsed,
+        isAvailable: loop.problem === null,
+        problem: loop.problem,
+        cells: use?.cells ?? 0,
+        bytes: use?.bytes ?? 0,
+        evicted: use?.evicted ?? 0,
+      };
+    },
+    troubles: () => ({
+      problem: loop.problem,
+      damagedKeys: damaged.size,
+      evicts: upkeep.evictedAtUs !== null && times.monotonicUs() - upkeep.evictedAtUs < EVICTION_TOLD_US,
+    }),
+    async close() {
+      upkeep.stop();
+      await loop.close();
+      await link.close();
+    },
+  };
+}
+
+function createWriter(marksKeptUs: number): EntryWriter {
+  let last = 0;
+  return {
+    id: randomBytes(6).toString('base64url'),
+    next() {
+      last += 1;
+      return last;
+    },
+    marksKeptUs,
+  };
+}
+
+const REAL_TIMES: MemoryTimes = {
+  monotonicUs: () => performance.now() * 1_000,
+  wallUs: () => Date.now() * 1_000,
+  after(ms, then, keepsAlive) {
+    const timer = setTimeout(then, ms);
+    if (!keepsAlive) timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
