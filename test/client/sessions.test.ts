@@ -47,11 +47,9 @@ const failureOf = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 const boom = new Error('boom');
-const broken =
-  (thrown: unknown = boom) =>
-  () => {
-    throw thrown;
-  };
+const broken = (thrown: unknown) => () => {
+  throw thrown;
+};
 const PRE = ['pre', undefined, undefined];
 
 describe('a session', () => {
@@ -142,11 +140,11 @@ describe('a session', () => {
     for (const answer of [AWAY, Promise.reject<Evaluation>(new ConnectError('gone', Code.Internal))]) {
       Promise.resolve(answer).catch(() => {});
       const { session, told } = scene(({ stage }) => (stage === 'pre' ? ALLOWED : answer));
-      expect(await failureOf(session.guard(broken(), { step: 'work' })())).toBe(boom);
+      expect(await failureOf(session.guard(broken(boom), { step: 'work' })())).toBe(boom);
       expect(told()).toHaveLength(2);
     }
     const { session } = scene(({ stage }) => (stage === 'pre' ? ALLOWED : denied({ matches: [matchOf(1)] })));
-    expect(await failureOf(session.guard(broken(), { step: 'work' })())).toBeInstanceOf(DeniedError);
+    expect(await failureOf(session.guard(broken(boom), { step: 'work' })())).toBeInstanceOf(DeniedError);
   });
 
   it('sends the end of a step whose caller leaves while the tool runs, and does not wait for the answer', async () => {
