@@ -76,7 +76,7 @@ export class RuleRun {
 
   /** What is kept for the key of a step. */
   kept(step: RunStep = {}) {
-    const key = this.#rule.keyOf(callOf('pre', step), hash);
+    const key = this.#rule.keyOf(callOf('pre', { id: 'any', ...step }), hash);
     return 'missing' in key ? undefined : this.memory.stateOf('n', key, 'rule');
   }
 
@@ -111,7 +111,8 @@ export class RuleRun {
         };
         const answer = rule.answer(state, call, moment);
         const blocks = (answer.matched || answer.error !== null) && step.observed !== true;
-        const allowed = !blocks && step.isDenied !== true;
+        // A step that has run cannot be denied any more; one that was denied has not run.
+        const allowed = stage === 'post' ? !view.wasDenied : !blocks && step.isDenied !== true;
         const ended: StepEvent = call.identity.error === null ? 'response' : 'error';
         const event: StepEvent = stage === 'post' ? ended : allowed ? 'request' : 'denied';
         const scope = step.scope ?? ['pre', 'post'];

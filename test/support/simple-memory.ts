@@ -88,10 +88,10 @@ export class SimpleMemory implements StepMemory {
     if (stepHash !== null) {
       for (const key of plan.keys) {
         const { marks } = this.#cellFor(namespace, key);
-        if (allowed || plan.stage === 'post') {
+        if (allowed) {
           marks.add(`${plan.stage} ${stepHash}`);
           marks.delete(`denied ${stepHash}`);
-        } else if (plan.marksDenied) marks.add(`denied ${stepHash}`);
+        } else if (plan.marksDenied && plan.stage === 'pre') marks.add(`denied ${stepHash}`);
       }
     }
     return value;

@@ -36,7 +36,9 @@ export function amountText(amount: bigint): string {
  * small parts is free. Null for anything else.
  */
 export function amountOf(value: JsonValue): bigint | null {
-  if (!isNumber(value) || compareNumbers(value, 0) < 0 || compareNumbers(value, MAX_AMOUNT) > 0) return null;
+  if (!isNumber(value) || !(compareNumbers(value, 0) >= 0 && compareNumbers(value, MAX_AMOUNT) <= 0))
+    return null;
+  if (Number.isNaN(value)) return null;
   if (compareNumbers(value, 0) === 0) return 0n;
   const [significand = '', exponent = '0'] = value.toString().toLowerCase().split('e');
   const [whole = '', fraction = ''] = significand.split('.');

@@ -33,7 +33,7 @@ interface BudgetState extends JsonObject {
   /** When something was charged or reserved last. */
   last: number;
   limit: KeptAmount;
-  /** The settlement before: the same one follows when a control settles a step in two ways. */
+  /** The last settlement: the same one may follow, when a step was not seen before its end. */
   settled: string;
 }
 
@@ -66,7 +66,7 @@ function isBudgetDelta(delta: JsonValue): delta is BudgetDelta {
 
 function isKept(value: JsonValue | undefined): value is KeptAmount {
   return typeof value === 'number'
-    ? Number.isSafeInteger(value)
+    ? Number.isSafeInteger(value) && value >= 0
     : typeof value === 'string' && /^\d+$/.test(value);
 }
 

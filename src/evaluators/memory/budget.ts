@@ -165,7 +165,11 @@ function budgetRule(config: BudgetConfig): MemoryRule {
       return call.stage === 'pre' ? answerBefore(call.step, view, moment) : answerAfter(call, view, moment);
     },
     consume(state, call, event, moment) {
-      if (call.stage === 'post') return settlement(state, call, true, moment);
+      if (call.stage === 'post') {
+        // What was reserved is settled by `settle`; what was not is charged once, although both may be called.
+        const isKnown = reservationOf(viewAt(state, moment.nowUs), moment) !== null;
+        return isKnown ? null : settlement(state, call, true, moment);
+      }
       const asked = readBefore(call.step);
       if (typeof asked !== 'bigint' || (event === 'denied' && !countsDenied)) return null;
       return delta(settle === null || event === 'denied' ? 'charge' : 'reserve', asked, moment.nowUs);

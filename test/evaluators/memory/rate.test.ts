@@ -147,6 +147,8 @@ describe('a rate', () => {
     expect(problemsOf('rate', { limit: 1, period: '1h', burst: 25, key })).toEqual([
       'burst: is too large: after it, room for as many steps comes back in burst * period / limit, which must be at most 1d',
     ]);
-    expect(problemsOf('rate', { limit: 5, period: '1h' })).toEqual(['key: Field required: this member is missing']);
+    expect(problemsOf('rate', { limit: 5, period: '1h' })).toEqual([
+      'key: Field required: this member is missing',
+    ]);
   });
 });
