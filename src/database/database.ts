@@ -240,7 +240,9 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
     const releases = await Promise.all([turns.acquire(), writeTurns.acquire()]);
     try {
       await monitor.close();
-      await Promise.all([...owned].map((own) => own.close()));
+      const closed = [...owned].map((own) => own.close());
+      owned.clear();
+      await Promise.all(closed);
       await opened.close();
     } finally {
       for (const release of releases) release();

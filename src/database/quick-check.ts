@@ -60,6 +60,9 @@ export const UNCHECKED_TABLES: readonly string[] = [
   'event_sinks',
   'event_store_lease',
   'events',
+  'memory_cells',
+  'memory_entries',
+  'memory_evictions',
 ];
 const WHOLE_CHECK = 'PRAGMA quick_check(1)';
 const MISSING = /no such table/;

@@ -28,6 +28,23 @@ describeOnEachDatabase('statements past Prisma', (freshDatabaseUrl, kind) => {
     expect([await events(database), await database.revision()]).toEqual([2, 0]);
   });
 
+  it('are guarded by a query: without a row of it, nothing is written', async () => {
+    const database = await open();
+    const own = database.openBulk();
+    const events = async () => Number((await own.read('search', EVENTS))[0]?.[0]);
+    const guard = (count: number) => Prisma.sql`SELECT "events" FROM "event_log" WHERE "events" = ${count}`;
+    const results = await own.guarded(guard(0), [ADD, EVENTS]);
+    expect(results?.map(({ rows }) => rows.map((row) => row.map(Number)))).toEqual([[[0]], [], [[1]]]);
+    expect([await own.guarded(guard(0), [ADD]), await events()]).toEqual([null, 1]);
+    expect([await own.guarded(guard(7), []), (await own.guarded(guard(1), []))?.length]).toEqual([null, 1]);
+    const failing = own.guarded(guard(1), [ADD, Prisma.sql`SELECT * FROM "missing"`]);
+    await expect(failing).rejects.toMatchObject({ name: 'ServiceError' });
+    expect(await events()).toBe(1);
+    await database.close();
+    await expect(own.guarded(guard(1), [ADD])).rejects.toMatchObject({ name: 'ServiceError' });
+    await own.close();
+  });
+
   it('carry every kind of value', async () => {
     const database = await open();
     const [row] = await database.bulk.read(

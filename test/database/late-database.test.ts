@@ -38,6 +38,12 @@ describeOnEachEmptyDatabase('a database that comes late', (freshDatabaseUrl, kin
     await expect(database.readAtOnce(async () => 1)).rejects.toMatchObject(REFUSED);
     await expect(database.bulk.read('search', COUNT)).rejects.toMatchObject(REFUSED);
     await expect(database.bulk.transaction(async () => 1)).rejects.toMatchObject(REFUSED);
+    const own = database.openBulk();
+    await expect(own.read('search', COUNT)).rejects.toMatchObject(REFUSED);
+    await expect(own.readAtOnce(async () => 1)).rejects.toMatchObject(REFUSED);
+    await expect(own.transaction(async () => 1)).rejects.toMatchObject(REFUSED);
+    await expect(own.guarded(COUNT, [])).rejects.toMatchObject(REFUSED);
+    await own.close();
     await expect(database.changes().read(0)).rejects.toMatchObject(REFUSED);
     expect(await database.ping()).toBe(false);
     expect(database).toMatchObject({ kind, instanceId: 'expected', created: false });
@@ -48,6 +54,7 @@ describeOnEachEmptyDatabase('a database that comes late', (freshDatabaseUrl, kin
 
   it('serves those who had it before as if it had always been there', async () => {
     const database = late();
+    const own = database.openBulk();
     const agents = createAgentStore(scoped(database.client));
     const source = database.changes();
     const hints: (number | undefined)[] = [];
@@ -57,6 +64,9 @@ describeOnEachEmptyDatabase('a database that comes late', (freshDatabaseUrl, kin
     source.listen((revision) => hints.push(revision));
     const real = await openDatabase({ url: await freshDatabaseUrl() });
     database.attach(real);
+    expect(Number((await own.read('search', COUNT))[0]?.[0])).toBe(0);
+    expect(await own.guarded(COUNT, [])).toHaveLength(1);
+    await own.close();
     expect(hints).toEqual([undefined]);
     expect(states).toEqual(['OK']);
     expect(database.storage).toMatchObject({ state: 'OK', report: null });

@@ -1,7 +1,12 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkResult, BulkRow } from '../../database/bulk.js';
-import { appliedGroups, MAX_FOLLOWING_ENTRIES, RULE_GAP_US, RULE_SEEN_US } from '../store/exchange-rules.js';
-import type { CellNews, ExchangeReply, ExchangeRequest } from '../store/memory-store.js';
+import { appliedGroups, MAX_FOLLOWING_ENTRIES, RULE_SEEN_US } from '../store/exchange-rules.js';
+import {
+  type CellNews,
+  type ExchangeReply,
+  type ExchangeRequest,
+  RULE_GAP_US,
+} from '../store/memory-store.js';
 import { clockOf } from './rows.js';
 import { writesOf } from './sqlite-writes.js';
 

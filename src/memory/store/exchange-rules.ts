@@ -9,8 +9,6 @@ import {
 export const MAX_ENTRY_BYTES = 65_536;
 /** Longest label, in UTF-16 code units; a longer one is cut. */
 export const MAX_LABEL_LENGTH = 256;
-/** Seconds without a process that has a rule, after which its record has a gap, and begins anew. */
-export const RULE_GAP_US = 300_000_000;
 /** How often it is written that a rule is in use. */
 export const RULE_SEEN_US = 60_000_000;
 /** Entries since what a process knows are sent rather than a checkpoint, up to this number. */
