@@ -18,6 +18,12 @@ const HELP =
   'Install redis-server (6.2 or later) or valkey-server, or name the program in REDIS_SERVER_PATH; on Debian and Ubuntu, apt-get must reach its packages';
 const START_ATTEMPTS = 3;
 
+/** For a process that ends before its servers are stopped. */
+const atExit = new Set();
+process.once('exit', () => {
+  for (const end of atExit) end();
+});
+
 const run = (command, args, options) => spawnSync(command, args, { encoding: 'utf8', ...options });
 
 /** A program that runs: its path and environment. */
@@ -133,10 +139,10 @@ export async function startRedisServer({ flags = [] } = {}) {
     child?.kill('SIGKILL');
     remove();
   };
-  process.once('exit', endAtExit);
+  atExit.add(endAtExit);
   const stop = async () => {
     await end('SIGKILL');
-    process.off('exit', endAtExit);
+    atExit.delete(endAtExit);
     remove();
   };
   try {

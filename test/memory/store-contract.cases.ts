@@ -454,9 +454,12 @@ export function describeMemoryStore(name: string, freshPlace: () => Promise<Stor
       const bytes = first.uses[0]?.bytes ?? 0;
       expect(bytes).toBeGreaterThanOrEqual(40 * 100);
       const second = await here.store.sweep({ ...SWEEP, nowUs, maxBytes: bytes - 450 });
-      expect(second.evicted).toBe(5);
-      expect(second.uses[0]).toMatchObject({ cells: 35, evicted: 15 });
-      expect(await kept()).toEqual(['cell 0', ...ids.slice(16)]);
+      // What a cell takes besides its texts is up to the store.
+      expect(second.evicted).toBeGreaterThan(0);
+      expect(second.evicted).toBeLessThanOrEqual(5);
+      expect(second.uses[0]).toMatchObject({ cells: 40 - second.evicted, evicted: 10 + second.evicted });
+      expect(second.uses[0]?.bytes).toBeLessThanOrEqual(bytes - 450);
+      expect(await kept()).toEqual(['cell 0', ...ids.slice(11 + second.evicted)]);
     });
 
     it('lists the most used cells of a namespace, the fullest first', async () => {

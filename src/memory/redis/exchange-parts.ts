@@ -1,3 +1,4 @@
+import { expiryOf, labelOf } from '../store/exchange-rules.js';
 import type { CellNews, CellRequest, EntryAddition, ExchangeRequest } from '../store/memory-store.js';
 import { scriptKeys } from './namespace-keys.js';
 import type { ScriptCall } from './redis-link.js';
@@ -8,10 +9,8 @@ interface Part {
   readonly namespace: string;
   readonly cells: number[];
   readonly groups: number[];
-  readonly rules: number[];
 }
 
-const HOUR_US = 3_600_000_000;
 /** Times up to here are exact in a double, and a date that Redis takes: the year 2255. */
 const LAST_US = 9_000_000_000_000_000;
 
@@ -19,10 +18,10 @@ const LAST_US = 9_000_000_000_000_000;
  * Splits an exchange by namespaces, whose keys may be on different nodes. The cells of a step are all of one, so that the rule
  * about earlier groups of the same cells holds within the parts.
  */
-export function partsOf({ cells, groups, rules }: ExchangeRequest): Part[] {
+export function partsOf({ cells, groups }: ExchangeRequest): Part[] {
   const parts = new Map<string, Part>();
   const partOf = (namespace: string) => {
-    const part = parts.get(namespace) ?? { namespace, cells: [], groups: [], rules: [] };
+    const part = parts.get(namespace) ?? { namespace, cells: [], groups: [] };
     parts.set(namespace, part);
     return part;
   };
@@ -32,9 +31,6 @@ export function partsOf({ cells, groups, rules }: ExchangeRequest): Part[] {
   groups.forEach((group, index) => {
     const first = cells[group.cells[0] ?? -1];
     if (first !== undefined) partOf(first.namespace).groups.push(index);
-  });
-  rules.forEach(({ namespace }, index) => {
-    partOf(namespace).rules.push(index);
   });
   return [...parts.values()];
 }
@@ -54,9 +50,9 @@ export function exchangeCall(
       throw new RangeError(`cell ${index} is not of the namespace ${part.namespace}`);
     return position;
   };
-  const args = [offsetUs, cells.length, part.groups.length, part.rules.length].map(String);
+  const args = [offsetUs, cells.length, part.groups.length].map(String);
   for (const { id, label, known, generation } of cells) {
-    args.push(id, label, isKnown ? String(known) : '-1', isKnown ? String(generation) : '0');
+    args.push(id, labelOf(label), isKnown ? String(known) : '-1', isKnown ? String(generation) : '0');
   }
   for (const index of part.groups) {
     const group = request.groups[index];
@@ -64,13 +60,13 @@ export function exchangeCall(
     args.push(String(group.cells.length), ...group.cells.map(at), String(group.additions.length));
     for (const addition of group.additions) args.push(at(addition.cell), ...additionArgs(addition));
   }
-  for (const index of part.rules) args.push(request.rules[index]?.rule ?? '');
   const ids = cells.map(({ id }) => id);
   return { source: EXCHANGE, keys: scriptKeys(part.namespace, ids), args };
 }
 
-function additionArgs({ entry, atUs, expiresAtUs, used, checkpoint }: EntryAddition): string[] {
-  const expires = Math.min(Math.ceil(expiresAtUs / HOUR_US) * HOUR_US, LAST_US);
+function additionArgs(addition: EntryAddition): string[] {
+  const { entry, atUs, used, checkpoint } = addition;
+  const expires = Math.min(expiryOf(addition), LAST_US);
   return [entry, String(atUs), String(expires), String(used), checkpoint ?? ''];
 }
 
@@ -85,7 +81,6 @@ export type PartReply = [
     entries: string[],
   ][],
   applied: number[],
-  since: string[],
 ];
 
 /** News as the store returns them. */

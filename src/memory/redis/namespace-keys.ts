@@ -2,11 +2,16 @@
 export const CLOCK_KEY = '{ces}:clock';
 export const NAMESPACES_KEY = '{ces}:namespaces';
 
-const MEMBERS = ['m', 'u', 's', 'x', 'h', 'r'] as const;
+const MEMBERS = ['m', 'u', 's', 'x', 'h'] as const;
 
 /** Key of what a namespace keeps, see scripts.ts. The name of the namespace is its hash tag. */
 export function namespaceKey(namespace: string, member: (typeof MEMBERS)[number]): string {
   return `{ces:${namespace}}:${member}`;
+}
+
+/** Key of the rules of a namespace, in the slot of the clock. */
+export function rulesKey(namespace: string): string {
+  return `{ces}:rules:${namespace}`;
 }
 
 /** The two keys of a cell. */

@@ -1,7 +1,7 @@
 import type { NamespaceUse, SweepLimits } from '../store/memory-store.js';
-import { namespaceKey, scriptKeys } from './namespace-keys.js';
+import { namespaceKey, rulesKey, scriptKeys } from './namespace-keys.js';
 import type { ScriptCall } from './redis-link.js';
-import { REMOVE, TIDY, TRIM } from './scripts.js';
+import { FORGET_RULES, REMOVE, TRIM, USE } from './scripts.js';
 
 /** Cells of a call: the server answers other calls in between. */
 const BATCH = 200;
@@ -55,16 +55,15 @@ export async function sweepNamespace(
     );
   }
 
-  async function tidy() {
-    const args = [String(limits.rulesBeforeUs)];
-    const reply = (await run({ source: TIDY, keys: scriptKeys(namespace, []), args })) as (string | number)[];
-    const [cells = 0, bytes = 0, evicted = 0, rules = 0] = reply.map(Number);
-    return { cells, bytes, evicted, rules };
+  async function use(): Promise<NamespaceUse> {
+    const reply = (await run({ source: USE, keys: scriptKeys(namespace, []), args: [] })) as unknown[];
+    const [cells = 0, bytes = 0, evicted = 0] = reply.map(Number);
+    return { namespace, cells, bytes, evicted };
   }
 
   /** Those beyond the number of cells, then those beyond the bytes: their old entries first. */
   async function evict(): Promise<number> {
-    const { cells, bytes } = await tidy();
+    const { cells, bytes } = await use();
     if (cells > limits.maxCells) {
       const removed = await remove('unused', -1, await unused(Math.min(cells - limits.maxCells, BATCH)));
       return removed + (await evict());
@@ -78,8 +77,10 @@ export async function sweepNamespace(
   const expired = await expire();
   while ((await trim(limits.entriesBeforeUs)) > 0);
   const evicted = await evict();
-  const { rules, ...use } = await tidy();
-  return { expired, evicted, use: { namespace, ...use }, isEmpty: use.cells + rules + use.evicted === 0 };
+  const args = [String(limits.rulesBeforeUs)];
+  const rules = Number(await run({ source: FORGET_RULES, keys: [rulesKey(namespace)], args }));
+  const now = await use();
+  return { expired, evicted, use: now, isEmpty: now.cells + rules + now.evicted === 0 };
 }
 
 /** Removes everything of a namespace. */
@@ -92,4 +93,5 @@ export async function removeKeys({ run, send }: Commands, namespace: string): Pr
     await run({ source: REMOVE, keys: scriptKeys(namespace, ids), args });
   }
   await send(key, 'DEL', ...scriptKeys(namespace, []));
+  await send(rulesKey(namespace), 'DEL', rulesKey(namespace));
 }

@@ -60,6 +60,10 @@ export function storeError(place: string, error: unknown): MemoryStoreError {
   return new MemoryStoreError(`${place}: ${message}${advice === undefined ? '' : `; ${advice}`}`);
 }
 
+export function lateReply(place: string, timeoutMs: number): MemoryStoreError {
+  return new MemoryStoreError(`${place} did not answer within ${timeoutMs} ms`);
+}
+
 /** Connects and checks all servers. Rejects with a `MemoryStoreError`. */
 export async function openLink(
   address: RedisAddress,
@@ -75,9 +79,16 @@ export async function openLink(
     connections.destroy();
   };
   const refuse = (reason: string) => new MemoryStoreError(`${address.place} is not used: ${reason}`);
-  try {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(lateReply(address.place, timeoutMs)), timeoutMs);
+  });
+  const connected = async () => {
     await connections.connect(close);
-    const infos = (await connections.info()).map(readInfo);
+    return connections.info();
+  };
+  try {
+    const infos = (await Promise.race([connected(), late])).map(readInfo);
     const problems = infos.map((info) => checkServer(info, address.isCluster));
     const refused = problems.find((problem) => problem.refused !== null)?.refused;
     if (refused != null) throw refuse(refused);
@@ -98,6 +109,8 @@ export async function openLink(
   } catch (error) {
     close();
     throw storeError(address.place, error);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -146,8 +159,13 @@ async function clusterConnections(address: RedisAddress, timeoutMs: number): Pro
   });
   return {
     async connect(ended) {
-      cluster.on('error', ended);
-      await cluster.connect();
+      let cause: unknown;
+      cluster.on('error', (error) => {
+        cause = error;
+        ended();
+      });
+      // What it rejects with does not tell why.
+      await cluster.connect().catch((error: unknown) => Promise.reject(cause ?? error));
       for (const event of ['node-error', 'node-disconnect', 'node-connect']) cluster.on(event, ended);
     },
     info: () =>

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { demandExchangeable } from '../store/exchange-rules.js';
 import {
   type ExchangeReply,
   type ExchangeRequest,
@@ -10,10 +11,10 @@ import {
   type SweepReport,
 } from '../store/memory-store.js';
 import { entryText, exchangeCall, newsOf, type PartReply, partsOf } from './exchange-parts.js';
-import { CLOCK_KEY, cellKeys, NAMESPACES_KEY, namespaceKey, scriptKeys } from './namespace-keys.js';
+import { CLOCK_KEY, cellKeys, NAMESPACES_KEY, namespaceKey, rulesKey, scriptKeys } from './namespace-keys.js';
 import { type Commands, removeKeys, sweepNamespace } from './namespace-sweep.js';
 import { redisAddress } from './redis-address.js';
-import { openLink, type RedisLink, runScript, storeError } from './redis-link.js';
+import { lateReply, openLink, type RedisLink, runScript, storeError } from './redis-link.js';
 import { CLOCK, READ, REPAIR, SET_OFFSET } from './scripts.js';
 
 export interface RedisMemoryStoreOptions {
@@ -36,6 +37,8 @@ const BACKOFF_MS = { first: 50, last: 2_000 };
 interface Heading {
   readonly clock: StoreClock;
   readonly hashKey: string;
+  /** Of the rules that were named. */
+  readonly sinceUs: readonly number[];
 }
 
 /** A connection, and what is known since it was opened. */
@@ -77,16 +80,17 @@ class RedisMemoryStore implements MemoryStore {
     });
   }
 
-  exchange(request: ExchangeRequest): Promise<ExchangeReply> {
+  async exchange(request: ExchangeRequest): Promise<ExchangeReply> {
+    demandExchangeable(request);
     return this.#attempt(async (session) => {
       const { link, heading } = session;
       const parts = partsOf(request);
       const isKnown = request.epoch === heading.clock.epoch;
-      const namespaces = parts.map(({ namespace }) => namespace);
+      const namespaces = [...parts, ...request.rules].map(({ namespace }) => namespace);
       const calls = parts.map((part) => exchangeCall(part, request, heading.clock.offsetUs, isKnown));
       // In one turn, so that they take one round trip.
       const [now, ...replies] = await Promise.all([
-        this.#readHeading(link, namespaces),
+        this.#readHeading(link, namespaces, request.rules),
         ...calls.map(async (call) => (await runScript(link, call)) as PartReply),
       ]);
       if (now.clock.epoch !== heading.clock.epoch) {
@@ -95,18 +99,15 @@ class RedisMemoryStore implements MemoryStore {
       }
       session.heading = now;
       const applied = request.groups.map(({ cells }) => cells.length === 0);
-      const sinceUs = request.rules.map(() => 0);
       const news = parts.flatMap((part, index) => {
         const reply = replies[index] as PartReply;
         part.groups.forEach((group, position) => {
           applied[group] = reply[1][position] === 1;
         });
-        part.rules.forEach((rule, position) => {
-          sinceUs[rule] = Number(reply[2][position]);
-        });
         return newsOf(part, reply);
       });
-      return { clock: now.clock, news, applied, sinceUs };
+      news.sort((one, other) => one.cell - other.cell);
+      return { clock: now.clock, news, applied, sinceUs: now.sinceUs };
     });
   }
 
@@ -115,7 +116,7 @@ class RedisMemoryStore implements MemoryStore {
       const { link } = session;
       const args = [String(offsetUs), String(version)];
       await runScript(link, { source: SET_OFFSET, keys: [CLOCK_KEY], args });
-      const heading = await this.#readHeading(link, []);
+      const heading = await this.#readHeading(link);
       session.heading = heading;
       return heading.clock;
     });
@@ -201,7 +202,7 @@ class RedisMemoryStore implements MemoryStore {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         this.#leave(link);
-        reject(new MemoryStoreError(`${this.#address.place} did not answer within ${timeoutMs} ms`));
+        reject(lateReply(this.#address.place, timeoutMs));
       }, timeoutMs);
     });
     try {
@@ -236,10 +237,7 @@ class RedisMemoryStore implements MemoryStore {
     try {
       const link = await openLink(this.#address, { timeoutMs, isVolatileAccepted: volatile === 'accept' });
       this.#link = link;
-      const heading = await this.#within(timeoutMs, link, this.#readHeading(link, []));
-      if (this.#hashKey !== undefined && heading.hashKey !== this.#hashKey) {
-        throw new MemoryStoreError(`${place} was replaced by another memory; open it again`);
-      }
+      const heading = await this.#within(timeoutMs, link, this.#readHeading(link));
       if (link.volatile !== null)
         warn(`${place} may forget what controls with memory keep: ${link.volatile}`);
       this.#failures = 0;
@@ -261,14 +259,27 @@ class RedisMemoryStore implements MemoryStore {
     if (this.#link === link) this.#session = undefined;
   }
 
-  async #readHeading(link: RedisLink, namespaces: readonly string[]): Promise<Heading> {
+  async #readHeading(
+    link: RedisLink,
+    namespaces: readonly string[] = [],
+    rules: ExchangeRequest['rules'] = [],
+  ): Promise<Heading> {
     const random = randomBytes(HASH_KEY_BYTES + 12).toString('base64url');
-    const args = [random.slice(0, 16), this.#hashKey ?? random.slice(16), ...namespaces];
-    const reply = await runScript(link, { source: CLOCK, keys: [CLOCK_KEY, NAMESPACES_KEY], args });
-    const [seconds, micros, offset, version, epoch = '', hashKey = '', layout] = reply as string[];
+    const used = [...new Set(namespaces)];
+    const keys = [CLOCK_KEY, NAMESPACES_KEY, ...used.map(rulesKey)];
+    const named = rules.flatMap(({ namespace, rule }) => [String(used.indexOf(namespace) + 3), rule]);
+    const args = [
+      random.slice(0, 16),
+      this.#hashKey ?? random.slice(16),
+      String(used.length),
+      ...used,
+      ...named,
+    ];
+    const reply = (await runScript(link, { source: CLOCK, keys, args })) as string[];
+    const [seconds, micros, offset, version, epoch = '', hashKey = '', layout, ...since] = reply;
     if (layout !== LAYOUT) {
       throw new MemoryStoreError(
-        `${this.#address.place} was written by another version of the service (layout ${layout})`,
+        `${this.#address.place} was written by another version of the service (layout ${layout ?? 'unknown'})`,
       );
     }
     const clock = {
@@ -277,7 +288,7 @@ class RedisMemoryStore implements MemoryStore {
       version: Number(version),
       epoch: `${epoch}.${link.servers}`,
     };
-    return { clock, hashKey };
+    return { clock, hashKey, sinceUs: since.map(Number) };
   }
 }
 

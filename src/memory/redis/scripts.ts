@@ -1,3 +1,4 @@
+import { MAX_FOLLOWING_ENTRIES } from '../store/exchange-rules.js';
 import { RULE_GAP_US } from '../store/memory-store.js';
 
 /**
@@ -5,26 +6,23 @@ import { RULE_GAP_US } from '../store/memory-store.js';
  * but `tostring` keeps 14 digits, so that they are passed on as texts, or printed by `%.0f`.
  *
  * Keys of a namespace have one hash tag, which puts them on one node of a cluster, and every script names each key that it
- * uses. The first six are those of the namespace:
+ * uses. The first five are those of the namespace:
  * - `m`: bytes of all cells `b`, cells that were evicted `ev`, latest expiry `x`
  * - `u`, `s`, `x`: cells by last use, by used share of a limit, and by expiry
  * - `h`: cells with entries that their checkpoint contains, by the time of the first
- * - `r`: rules: since when, and when last seen
  *
  * Two more belong to each cell. `c`: its version `v`, generation `g`, label `l`, checkpoint `k` with its version `kv`, number
  * of entries that were trimmed `t`, last use `u`, used share `s`, expiry `x`, bytes `b`. `e`: the list of its entries, each
  * with its time and a colon before it.
  */
 const SHARED = `
-local m, u, s, x, h, r = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local m, u, s, x, h = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local call = redis.call
 local function whole(n) return string.format('%.0f', n) end
 `;
 
 /** What an index entry and the members of a cell take besides their texts, roughly. */
 const CELL_BYTES = 400;
-/** Further entries than this are replaced by the checkpoint that contains them. */
-const ENTRIES_BEFORE_CHECKPOINT = 64;
 /** Lua passes some 8,000 arguments at most. */
 const CHUNK = 1_000;
 
@@ -36,17 +34,17 @@ const EXPIRY_MARGIN_MS = 7 * 86_400_000;
 
 /**
  * An exchange within a namespace. Everything is read and checked before anything is written, since what a script has written
- * stays when it fails. ARGV: offset of the clock; number of cells, groups, rules; per cell id, label, known version,
+ * stays when it fails. ARGV: offset of the clock, number of cells and of groups; per cell id, label, known version,
  * generation; per group the number of its cells, those, the number of its additions, and for each cell, entry, time, expiry,
- * used share, checkpoint or nothing; the rules. Returns news, whether each group was applied, and since when rules are.
+ * used share, checkpoint or nothing. Returns news, and whether each group was applied.
  */
 export const EXCHANGE = `${SHARED}
-local offset, nCells, nGroups, nRules = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local at = 4
+local offset, nCells, nGroups = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local at = 3
 local function arg() at = at + 1; return ARGV[at] end
-local cells, news, applied, since = {}, {}, {}, {}
+local cells, news, applied = {}, {}, {}
 for i = 1, nCells do
-  local c, e = KEYS[5 + 2 * i], KEYS[6 + 2 * i]
+  local c, e = KEYS[4 + 2 * i], KEYS[5 + 2 * i]
   local id, label, known, generation = arg(), arg(), tonumber(arg()), arg()
   local f = call('HMGET', c, 'v', 'g', 'kv', 't', 'u', 's', 'x')
   local cell = { c = c, e = e, id = id, label = label, exists = f[1] ~= false, v = tonumber(f[1] or '0'), g = f[2] or '0',
@@ -58,7 +56,7 @@ for i = 1, nCells do
     cell.stale = true
     local follows = generation == cell.g and known >= cell.t and known < cell.v
     local checkpoint, from = false, cell.t
-    if follows and (known >= cell.kv or cell.v - known <= ${ENTRIES_BEFORE_CHECKPOINT}) then
+    if follows and (known >= cell.kv or cell.v - known <= ${MAX_FOLLOWING_ENTRIES}) then
       from = known
     elseif cell.kv > 0 then
       checkpoint, from = call('HGET', c, 'k'), cell.kv
@@ -124,23 +122,13 @@ for i = 1, nCells do
   end
 end
 if total ~= 0 then call('HINCRBY', m, 'b', total) end
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2] + offset
-for n = 1, nRules do
-  local name = arg()
-  local first, last = string.match(call('HGET', r, name) or '', '^(%d+):(%d+)$')
-  if not first or now - tonumber(last) > ${RULE_GAP_US} then first = whole(now) end
-  call('HSET', r, name, first .. ':' .. whole(now))
-  if now > latest then latest = now end
-  since[n] = first
-end
 if latest > tonumber(call('HGET', m, 'x') or '0') then
   -- By whole days, so that it is seldom.
   latest = (math.floor(latest / 86400000000) + 1) * 86400000000
   call('HSET', m, 'x', whole(latest))
-  for n = 1, 6 do call('PEXPIREAT', KEYS[n], whole((latest - offset) / 1000 + ${EXPIRY_MARGIN_MS})) end
+  for n = 1, 5 do call('PEXPIREAT', KEYS[n], whole((latest - offset) / 1000 + ${EXPIRY_MARGIN_MS})) end
 end
-return { news, applied, since }
+return { news, applied }
 `;
 
 /** A cell, and its entries after the checkpoint or, with ARGV `all`, all that are kept. KEYS: its two. */
@@ -153,14 +141,14 @@ return { f[1], f[2], f[3], f[4], f[5] or '0', f[6] or '0', redis.call('LRANGE', 
 
 /** Replaces the checkpoint, and begins a generation, so that every process reads it. ARGV: id, version, checkpoint. */
 export const REPAIR = `${SHARED}
-local c = KEYS[7]
+local c = KEYS[6]
 local f = call('HMGET', c, 'v', 'g')
 if f[1] ~= ARGV[2] then return 0 end
 local bytes = #ARGV[3] - call('HSTRLEN', c, 'k')
 call('HSET', c, 'k', ARGV[3], 'kv', f[1], 'g', whole(tonumber(f[2]) + 1))
 call('HINCRBY', c, 'b', bytes)
 call('HINCRBY', m, 'b', bytes)
-local head = call('LINDEX', KEYS[8], 0)
+local head = call('LINDEX', KEYS[7], 0)
 if head then call('ZADD', h, string.match(head, '^%d+'), ARGV[1]) end
 return 1
 `;
@@ -171,8 +159,8 @@ return 1
  */
 export const REMOVE = `${SHARED}
 local mode, bound, removed = ARGV[1], tonumber(ARGV[2]), 0
-for i = 1, (#KEYS - 6) / 2 do
-  local c, e, id, seen = KEYS[5 + 2 * i], KEYS[6 + 2 * i], ARGV[1 + 2 * i], ARGV[2 + 2 * i]
+for i = 1, (#KEYS - 5) / 2 do
+  local c, e, id, seen = KEYS[4 + 2 * i], KEYS[5 + 2 * i], ARGV[1 + 2 * i], ARGV[2 + 2 * i]
   local isDue = mode == 'all'
   if mode == 'expired' then
     isDue = tonumber(call('ZSCORE', x, id) or '0') <= bound
@@ -198,8 +186,8 @@ return removed
 /** Removes entries that the checkpoint contains, and that are from before ARGV[1]; then the ids. Returns how many. */
 export const TRIM = `${SHARED}
 local before, removed = tonumber(ARGV[1]), 0
-for i = 1, (#KEYS - 6) / 2 do
-  local c, e, id = KEYS[5 + 2 * i], KEYS[6 + 2 * i], ARGV[1 + i]
+for i = 1, (#KEYS - 5) / 2 do
+  local c, e, id = KEYS[4 + 2 * i], KEYS[5 + 2 * i], ARGV[1 + i]
   local f = call('HMGET', c, 'kv', 't')
   local most = tonumber(f[1] or '0') - tonumber(f[2] or '0')
   local count, bytes, rest = 0, 0, nil
@@ -221,28 +209,48 @@ end
 return removed
 `;
 
-/** Forgets rules that were last seen before ARGV[1]. Returns the number of cells, their bytes, and how many were evicted. */
-export const TIDY = `${SHARED}
-local rules = call('HGETALL', r)
-for i = 1, #rules, 2 do
-  if tonumber(string.match(rules[i + 1], ':(%d+)$') or '0') < tonumber(ARGV[1]) then call('HDEL', r, rules[i]) end
-end
-return { call('ZCARD', u), call('HGET', m, 'b') or '0', call('HGET', m, 'ev') or '0', call('HLEN', r) }
+/** The number of cells of a namespace, their bytes, and how many were evicted. KEYS: those of the namespace. */
+export const USE = `${SHARED}
+return { call('ZCARD', u), call('HGET', m, 'b') or '0', call('HGET', m, 'ev') or '0' }
 `;
 
 /**
- * The clock, which is that of one node, and what is one for all namespaces. KEYS: the clock, the set of namespaces. ARGV: epoch and
- * key of the hashes if there are none yet, and namespaces that are in use.
+ * The clock, which is that of one node, and the rules, whose times are by it. KEYS: the clock, the set of namespaces, and for some
+ * namespaces the hash of their rules: since when they are, and when they were last seen. ARGV: epoch and key of the hashes
+ * if there are none yet, number of namespaces in use, those, and for each rule the number of its key, and its name.
  */
 export const CLOCK = `
-local f = redis.call('HMGET', KEYS[1], 'offset', 'version', 'epoch', 'key', 'layout')
+local call = redis.call
+local f = call('HMGET', KEYS[1], 'offset', 'version', 'epoch', 'key', 'layout')
 if not f[3] then
   f = { '0', '0', ARGV[1], ARGV[2], '1' }
-  redis.call('HSET', KEYS[1], 'offset', f[1], 'version', f[2], 'epoch', f[3], 'key', f[4], 'layout', f[5])
+  call('HSET', KEYS[1], 'offset', f[1], 'version', f[2], 'epoch', f[3], 'key', f[4], 'layout', f[5])
 end
-if #ARGV > 2 then redis.call('SADD', KEYS[2], unpack(ARGV, 3)) end
-local time = redis.call('TIME')
-return { time[1], time[2], f[1], f[2], f[3], f[4], f[5] }
+if f[5] ~= '1' then return { '0', '0', '0', '0', '', '', f[5] or 'unknown' } end
+local last = 3 + tonumber(ARGV[3])
+if last > 3 then call('SADD', KEYS[2], unpack(ARGV, 4, last)) end
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2] + tonumber(f[1])
+local reply = { time[1], time[2], f[1], f[2], f[3], f[4], f[5] }
+for i = last + 1, #ARGV, 2 do
+  local rules = KEYS[tonumber(ARGV[i])]
+  local since, seen = string.match(call('HGET', rules, ARGV[i + 1]) or '', '^(%d+):(%d+)$')
+  if not since or now - tonumber(seen) > ${RULE_GAP_US} then since = string.format('%.0f', now) end
+  call('HSET', rules, ARGV[i + 1], since .. string.format(':%.0f', now))
+  call('PEXPIRE', rules, ${EXPIRY_MARGIN_MS})
+  reply[#reply + 1] = since
+end
+return reply
+`;
+
+/** Forgets rules that were last seen before ARGV[1]. KEYS: the rules of a namespace. Returns how many are left. */
+export const FORGET_RULES = `
+local rules = redis.call('HGETALL', KEYS[1])
+for i = 1, #rules, 2 do
+  local seen = tonumber(string.match(rules[i + 1], ':(%d+)$') or '0')
+  if seen < tonumber(ARGV[1]) then redis.call('HDEL', KEYS[1], rules[i]) end
+end
+return redis.call('HLEN', KEYS[1])
 `;
 
 /** Sets the offset if the version is still ARGV[2]. KEYS: the clock. */
