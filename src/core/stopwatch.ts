@@ -30,10 +30,11 @@ export function createStopwatch({ now, askEach }: StopwatchOptions): Stopwatch {
   const results = new Map<EvaluatorPart, EvaluatorResult>();
 
   const measure = (part: EvaluatorPart): EvaluatorPart => {
-    const { prefilter, trace } = part.compiled;
+    const { prefilter, trace, memory } = part.compiled;
     const compiled: CompiledEvaluator = {
       ...(askEach || prefilter === undefined ? {} : { prefilter }),
       ...(trace === undefined ? {} : { trace }),
+      ...(memory === undefined ? {} : { memory }),
       evaluate(data: JsonValue, call: CheckCall): EvaluatorResult | Promise<EvaluatorResult> {
         const begun = now();
         const stop = () => {

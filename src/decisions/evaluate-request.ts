@@ -178,6 +178,9 @@ export const EXAMPLE_EVALUATION = {
   step: { type: 'tool', name: 'send_email', input: { text: 'card 4111111111111111' } },
 };
 
+/** The rule that an error at the stage pre breaks. */
+export const FAILED_BEFORE = 'is only allowed with the stage post: before a step runs, it cannot have failed';
+
 /** Reads an evaluation request of a JSON route. */
 export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
   .object({
@@ -191,8 +194,7 @@ export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
   .transform(({ agent_name, step, stage, min_revision, ...others }, sink) => {
     checkTarget(others, sink);
     if (stage === 'pre' && others.step_error !== undefined) {
-      const rule = 'is only allowed with the stage post: before a step runs, it cannot have failed';
-      report(sink, 'value_error', rule, null, ['step_error']);
+      report(sink, 'value_error', FAILED_BEFORE, null, ['step_error']);
     }
     return {
       agentName: agent_name,

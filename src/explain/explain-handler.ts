@@ -1,6 +1,7 @@
 import { type Handler, handler } from '../contract/call/handler.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Verdict } from '../core/types.js';
+import { presentLimit } from '../decisions/applied-limits.js';
 import { createExplainSchema } from './explain-schema.js';
 import type { ExplainService } from './explain-service.js';
 import type { TriedVerdict } from './trial.js';
@@ -45,5 +46,6 @@ function presentVerdict(verdict: TriedVerdict, revision: number): object {
     selected_controls,
     evaluated_controls,
     skipped_controls,
+    limits: (verdict.limits ?? []).map(presentLimit),
   };
 }

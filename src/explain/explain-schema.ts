@@ -8,7 +8,8 @@ import { checkTarget, targetMembers } from '../contract/input/target.js';
 import { createControlDataSchema } from '../controls/control-data.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { STAGES } from '../core/types.js';
-import { EXAMPLE_EVALUATION, stepSchema, stepText } from '../decisions/evaluate-request.js';
+import { EXAMPLE_EVALUATION, FAILED_BEFORE, stepSchema, stepText } from '../decisions/evaluate-request.js';
+import { optionMembers } from '../decisions/evaluation-options.js';
 
 /** Most controls explained by one call: enough for an agent, and the reply stays at some megabytes. */
 export const MAX_EXPLAINED_CONTROLS = 1_000;
@@ -25,6 +26,9 @@ export function createExplainSchema(registry: EvaluatorRegistry) {
       step_json: nullable(stepText()),
       min_revision: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
       ...targetMembers,
+      session_id: optionMembers.session_id,
+      step_id: optionMembers.step_id,
+      step_error: optionMembers.step_error,
     })
     // Also if other members are invalid, so that every missing member is named at once.
     .refine(({ step, step_json }) => step !== undefined || step_json !== undefined, {
@@ -34,6 +38,10 @@ export function createExplainSchema(registry: EvaluatorRegistry) {
       when: ({ value }) => isObject(value as JsonValue),
     })
     .superRefine(checkTarget)
+    .superRefine(({ stage, step_error }, sink) => {
+      if (stage === 'pre' && step_error !== undefined)
+        report(sink, 'value_error', FAILED_BEFORE, null, ['step_error']);
+    })
     .superRefine(
       ({ agent_name, step, step_json, control_ids: ids = [], data, min_revision, target_type }, sink) => {
         if (step !== undefined && step_json !== undefined) {

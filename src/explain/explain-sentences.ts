@@ -15,6 +15,8 @@ export interface SentenceFacts {
   readonly stage: Stage;
   /** The control's result in the verdict; null when it is not part of it. */
   readonly result: ControlResult | null;
+  /** Whether it depends on earlier steps. */
+  readonly remembers: boolean;
   /** The actual cause, masked; null when there is none, or the caller must not see it. */
   readonly problem: string | null;
 }
@@ -31,7 +33,8 @@ export function tellProblem(problem: string): string {
 }
 
 /** Describes why a control does or does not apply to a step. */
-export function sentenceOf({ reason, scope, step, stage, result, problem }: SentenceFacts): string {
+export function sentenceOf(facts: SentenceFacts): string {
+  const { reason, scope, step, stage, result, remembers, problem } = facts;
   const cause = problem === null ? '' : `: ${problem}`;
   switch (reason) {
     case 'disabled':
@@ -51,7 +54,7 @@ export function sentenceOf({ reason, scope, step, stage, result, problem }: Sent
     case 'template_unrendered':
       return 'Its template still lacks values, so there is no definition to evaluate.';
     case 'applies':
-      return outcomeSentence(result, cause);
+      return outcomeSentence(result, remembers, cause);
   }
 }
 
@@ -64,7 +67,10 @@ function nameSentence({ stepNames, searchName }: CompiledScope, stepName: string
   return `Its scope has ${wanted.join(' and ')}; ${verb} the step name ${quoted(stepName)}.`;
 }
 
-function outcomeSentence(result: ControlResult | null, cause: string): string {
+function outcomeSentence(result: ControlResult | null, remembers: boolean, cause: string): string {
+  if (result === null && remembers) {
+    return 'It looks at the step, but was left out, because controls without memory do not let the step pass.';
+  }
   if (result === null) {
     return 'It looks at the step, but its external evaluator was left out, because a deny control had matched.';
   }

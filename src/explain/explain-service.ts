@@ -12,6 +12,7 @@ import type { ControlData } from '../controls/control-data.js';
 import { proposeControl } from '../controls/control-proposal.js';
 import { isDraft } from '../controls/definition/definition.js';
 import { checkReferences, type ReferenceProblems } from '../controls/reference-problems.js';
+import type { StepIdentity } from '../core/memory.js';
 import type { DbClient } from '../database/database.js';
 import { type Scoped, scopeOf } from '../database/scoped.js';
 import { revisionNotReached } from '../decisions/revision-gate.js';
@@ -108,15 +109,24 @@ export function createExplainService(options: ExplainServiceOptions) {
       ignored: readonly Warning[],
     ): Promise<TracedExplanation> {
       if (input.data !== undefined && !mayKnowAll) throw trialIsForAdmins();
-      const { rows, revision, ...tried } = await rowsOf(
-        scopeOf(context, client),
-        input,
-        context.principal.agents,
-      );
+      const scope = scopeOf(context, client);
+      const { rows, revision, ...tried } = await rowsOf(scope, input, context.principal.agents);
       const step = input.step ?? input.step_json;
       // The schema demands one of them.
       if (step === undefined) throw new Error('an explanation needs a step');
-      const explanation = await tryStep(rows, { ...input, ...tried, step, mayKnowAll, ignored }, options);
+      const identity: StepIdentity = {
+        namespace: scope.namespace.name,
+        agent: input.agent_name ?? '',
+        sessionId: input.session_id ?? null,
+        stepId: input.step_id ?? null,
+        error: input.step_error ?? null,
+      };
+      const { stage } = input;
+      const explanation = await tryStep(
+        rows,
+        { ...tried, step, stage, identity, mayKnowAll, ignored },
+        options,
+      );
       return { ...explanation, step_sha256: stepSha256(step), revision };
     },
   };

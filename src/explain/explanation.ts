@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import { applicabilityOf } from '../core/applicability.js';
+import { leavesOfControls } from '../core/linked-control.js';
 import type { PreparedNode } from '../core/prepared-control.js';
 import { nodesOf, type PreparedControl } from '../core/prepared-control.js';
 import { compileSelector } from '../core/selector.js';
@@ -85,6 +86,7 @@ export function createExplainer(evaluation: ExplainedEvaluation) {
       step,
       stage,
       result: results.get(id) ?? null,
+      remembers: leavesOfControls({ prepared }).some(({ part }) => part.compiled.memory !== undefined),
       problem: problem === null || problems === null ? null : tellProblem(problem),
     });
     const condition =

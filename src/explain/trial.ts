@@ -14,6 +14,7 @@ import { isStoredDraft } from '../controls/stored-control-schema.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { EvaluatorPart } from '../core/evaluator-part.js';
 import { leavesOfControls } from '../core/linked-control.js';
+import type { StepIdentity, StepMemory } from '../core/memory.js';
 import { linkProgram } from '../core/program.js';
 import type { SchemaMismatch } from '../core/step-schemas.js';
 import { createStopwatch } from '../core/stopwatch.js';
@@ -39,6 +40,8 @@ export interface TrialOptions {
   readonly now: () => number;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** What is kept of earlier steps. Nothing is added to it. */
+  readonly memory?: StepMemory | undefined;
 }
 
 /** Input of a trial. */
@@ -51,6 +54,8 @@ export interface Trial {
   readonly neverAsked: boolean;
   /** The agent that takes the step, and whose registered schemas it is compared with; null for none. */
   readonly agent: Pick<AgentRow, 'name' | 'data' | 'stepSchemas'> | null;
+  /** Whose memory checks are explained with; null where they cannot be evaluated, because it is not known. */
+  readonly identity: StepIdentity | null;
   /** Parts of the request without effect; for the single control in it. */
   readonly ignored: readonly Warning[];
 }
@@ -78,8 +83,8 @@ const MAX_CHARACTERS_ASKED_EACH = 200_000;
 /** Evaluates a step with some controls, and explains each of them, in their order. */
 export async function tryStep(
   rows: readonly StoredDefinition[],
-  { step, stage, mayKnowAll, neverAsked, agent, ignored }: Trial,
-  { registry, library, stepSchemas, newExecutionId, now, clock }: TrialOptions,
+  { step, stage, mayKnowAll, neverAsked, agent, identity, ignored }: Trial,
+  { registry, library, stepSchemas, newExecutionId, now, clock, memory }: TrialOptions,
 ): Promise<Explanation> {
   const linkable = await mapInTurns(rows, ({ id, name, data }) => ({
     id,
@@ -112,7 +117,12 @@ export async function tryStep(
       ? null
       : await stepSchemas.comparisonOf({ mode: agent.stepSchemas, registration: agent.data });
   const compared = comparison === null ? null : compareStep(comparison, step, stage);
-  const verdict = await program.evaluate(step, stage, 'full', undefined, compared?.spent ?? 0, facts);
+  const remembered =
+    !program.remembers || memory === undefined || identity === null
+      ? null
+      : { memory, identity, isTrial: true, isDenied: compared?.denies === true };
+  const spent = compared?.spent ?? 0;
+  const verdict = await program.evaluate(step, stage, 'full', undefined, spent, facts, remembered);
   const explain = createExplainer({
     step,
     stage,

@@ -97,7 +97,9 @@ export function createPackPreview({ catalogue, client, search, trial, wallClock 
     const rows = controls.map(({ id, key, text }) => ({ id, name: key, data: text }));
     const results = new Map<number, StepResult[]>(controls.map(({ id }) => [id, []]));
     for (const { step, stage } of steps) {
-      const tried = { step, stage, mayKnowAll, neverAsked: false, agent: null, ignored: [] };
+      // Nothing is kept for a step that no agent has sent: checks with memory fail, and say so.
+      const none = { agent: null, identity: null };
+      const tried = { step, stage, mayKnowAll, neverAsked: false, ...none, ignored: [] };
       const { verdict, controls: explained } = await tryStep(rows, tried, trial);
       const matched = new Map(verdict.matches.map((one) => [one.control_id, one.result]));
       const failed = new Map(verdict.errors.map((one) => [one.control_id, one.result]));

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { Evaluator } from '../../src/core/evaluator.js';
+import type { StepMemory } from '../../src/core/memory.js';
 import type { ControlResult, Verdict } from '../../src/core/types.js';
 import { createControlLibrary } from '../../src/decisions/control-library.js';
 import { outcomeOf } from '../../src/decisions/evaluation-service.js';
@@ -12,6 +13,7 @@ import { MAX_EXPLAINED_CONTROLS } from '../../src/explain/explain-schema.js';
 import { MAX_EXPLAINED_NODES } from '../../src/explain/explanation.js';
 import { type Trial, tryStep } from '../../src/explain/trial.js';
 import { compileProgram } from '../core/compile-program.js';
+import { FakeMemory, IDENTITY, kept, EVALUATORS as MEMORY_EVALUATORS } from '../core/memory/support.js';
 import {
   aGeneratedStage,
   aGeneratedStep,
@@ -26,6 +28,7 @@ function attempt(
   trial: Partial<Trial> = {},
   evaluators: readonly Evaluator[] = [],
   now = () => 0,
+  memory?: StepMemory,
 ) {
   const registry = createRegistry([...builtinEvaluators, ...evaluators]);
   const rows = stored.map((one, index) => ({
@@ -35,7 +38,16 @@ function attempt(
   }));
   return tryStep(
     rows.reverse(),
-    { step: aStep(), stage: 'pre', mayKnowAll: true, neverAsked: false, agent: null, ignored: [], ...trial },
+    {
+      step: aStep(),
+      stage: 'pre',
+      mayKnowAll: true,
+      neverAsked: false,
+      agent: null,
+      identity: null,
+      ignored: [],
+      ...trial,
+    },
     {
       registry,
       library: createControlLibrary({ registry, keepEvaluators: 10 }),
@@ -43,6 +55,7 @@ function attempt(
       newExecutionId: () => 'id',
       now,
       clock: () => 0,
+      memory,
     },
   );
 }
@@ -266,7 +279,15 @@ describe('a trial', () => {
         const program = compileProgram(controls, { registry, newExecutionId: () => 'id' });
         const expected = withoutIds(await program.evaluate(step, stage, 'full'));
         const stepSchemas = createStepSchemaLibrary('off');
-        const trial = { step, stage, mayKnowAll: false, neverAsked: false, agent: null, ignored: [] };
+        const trial = {
+          step,
+          stage,
+          mayKnowAll: false,
+          neverAsked: false,
+          agent: null,
+          identity: null,
+          ignored: [],
+        };
         const options = {
           registry,
           library,
@@ -321,3 +342,33 @@ function fullTrace(trace: unknown): unknown {
   const common = { short_circuit_reason: null, ...node };
   return inner === undefined ? { message: null, ...common } : { ...common, children: inner.map(fullTrace) };
 }
+
+describe('a control with memory', () => {
+  const limited = aDefinition(kept({ id: 'a', limit: 1, records: { events: ['request'] } }));
+  const tried = (memory: StepMemory, identity: typeof IDENTITY | null, ...stored: JsonValue[]) =>
+    attempt(stored, { identity }, MEMORY_EVALUATORS, () => 0, memory);
+
+  it('is explained by what is kept for the session, and uses nothing up', async () => {
+    const memory = new FakeMemory();
+    const first = await tried(memory, IDENTITY, limited);
+    expect(first.verdict).toMatchObject({ is_safe: true, limits: [{ limit: 1, remaining: 0 }] });
+    expect(memory.states.size).toBe(0);
+    memory.states.set('[["test","a"],"r1.a"]', 1);
+    const second = await tried(memory, IDENTITY, limited);
+    expect(second.verdict.matches[0]?.result.metadata).toMatchObject({ limit: 1, retry_after_seconds: 2.5 });
+    expect(second.controls[0]?.condition).toMatchObject({ matched: true, message: 'a says so' });
+    expect(memory.plans.map(({ isTrial }) => isTrial)).toEqual([true, true]);
+  });
+
+  it('says that it was left out when others do not let the step pass', async () => {
+    const { controls } = await tried(new FakeMemory(), IDENTITY, aDefinition(aLeaf('yes')), limited);
+    expect(controls[0]?.message).toMatch(/was left out, because controls without memory/);
+  });
+
+  it('says that it was not evaluated for a step of no agent', async () => {
+    const memory = new FakeMemory();
+    const { controls } = await tried(memory, null, limited);
+    expect(controls[0]?.message).toMatch(/could not be evaluated: The check needs the memory of the service/);
+    expect(memory.plans).toEqual([]);
+  });
+});
