@@ -111,7 +111,7 @@ export function createLimitService(options: LimitServiceOptions) {
           name: control.name,
           before: found.flatMap(statesOf).map(({ key_id, key: label, evaluator_name, kept }) => ({
             key_id,
-            key: label,
+            label,
             evaluator_name,
             kept,
           })),
