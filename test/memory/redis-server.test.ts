@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createClient } from '@redis/client';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type RedisServer, startRedisServer } from '../../scripts/redis-server.mjs';
 import { createRedisMemoryStore } from '../../src/memory/redis/redis-memory-store.js';
 import type { MemoryStore } from '../../src/memory/store/memory-store.js';
+import { redisCommand } from '../support/redis-cluster.js';
 import { until } from '../support/until.js';
 import { Follower, HOUR_US } from './follower.js';
 
@@ -24,16 +24,6 @@ async function follower(store: MemoryStore, namespace?: string): Promise<Followe
   const process = new Follower(store, namespace);
   await process.look('nothing');
   return process;
-}
-async function command(url: string, ...args: string[]): Promise<unknown> {
-  const client = createClient({ url });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    return await client.sendCommand(args);
-  } finally {
-    client.destroy();
-  }
 }
 const refusal = async (work: Promise<unknown>): Promise<string> => {
   const error = await work.then(
@@ -95,9 +85,9 @@ describe('a server of Redis is refused', () => {
   it('whose database does not exist, or has something else at the keys of the memory', async () => {
     const { url } = await started('--databases', '2');
     expect(await refusal(storeAt(`${url}/2`).open())).toMatch(/\/2: .*DB index is out of range/);
-    await command(url, 'SET', '{ces}:clock', 'x');
+    await redisCommand(url, 'SET', '{ces}:clock', 'x');
     expect(await refusal(storeAt(url).open())).toMatch(/WRONGTYPE.*give the service a database of its own/);
-    await command(`${url}/1`, 'HSET', '{ces}:clock', 'epoch', 'e', 'layout', '2');
+    await redisCommand(`${url}/1`, 'HSET', '{ces}:clock', 'epoch', 'e', 'layout', '2');
     expect(await refusal(storeAt(`${url}/1`).open())).toMatch(/another version of the service \(layout 2\)/);
   });
 
@@ -121,10 +111,21 @@ describe('a server of Redis is refused', () => {
 
   it('whose user lacks rights, and works with the ones that the message names', async () => {
     const { url, host, port } = await started();
-    await command(url, 'ACL', 'SETUSER', 'weak', 'on', '>secret', '~{ces*', '+@read', '+@write', '+info');
+    await redisCommand(
+      url,
+      'ACL',
+      'SETUSER',
+      'weak',
+      'on',
+      '>secret',
+      '~{ces*',
+      '+@read',
+      '+@write',
+      '+info',
+    );
     const weak = `redis://weak:secret@${host}:${port}`;
     expect(await refusal(storeAt(weak).open())).toMatch(/NOPERM.*@read, @write and @scripting, INFO/);
-    await command(url, 'ACL', 'SETUSER', 'weak', '+@scripting', '+time');
+    await redisCommand(url, 'ACL', 'SETUSER', 'weak', '+@scripting', '+time');
     const process = await follower(storeAt(weak));
     expect(await process.commit(ONE)).toBeLessThanOrEqual(2);
     expect(await process.store.sweep({ ...SWEEP, nowUs: process.nowUs })).toMatchObject({ evicted: 0 });
@@ -225,7 +226,7 @@ describe('the memory in Redis', () => {
     await process.commit(ONE);
     const { epoch } = process;
     const { hashKey } = await store.open();
-    await command(url, 'FLUSHALL');
+    await redisCommand(url, 'FLUSHALL');
     expect(await refusal(process.look('a'))).toMatch(/was emptied/);
     await process.look('a');
     expect(process.of('a').version).toBe(0);
@@ -239,7 +240,7 @@ describe('the memory in Redis', () => {
     const { url } = await started();
     const process = await follower(storeAt(url));
     await process.commit(ONE);
-    await command(url, 'RPOP', '{ces:default}:e:a');
+    await redisCommand(url, 'RPOP', '{ces:default}:e:a');
     expect(await refusal(process.look('a'))).toMatch(/DAMAGED the entries of \{ces:default\}:c:a/);
     expect(await refusal(process.exchange([ONE]))).toMatch(/DAMAGED/);
     expect(await process.commit({ ...ONE, cells: ['b'] })).toBeGreaterThan(0);
@@ -249,13 +250,13 @@ describe('the memory in Redis', () => {
     const { url } = await started();
     const process = await follower(storeAt(url));
     await process.commit(ONE);
-    await command(url, 'CONFIG', 'SET', 'maxmemory', '1');
+    await redisCommand(url, 'CONFIG', 'SET', 'maxmemory', '1');
     expect(await refusal(process.exchange([ONE]))).toMatch(
       /OOM.*raise maxmemory, or lower SERVICE_MEMORY_BYTES/,
     );
     const limits = { ...SWEEP, nowUs: process.nowUs, maxCells: 0 };
     expect(await process.store.sweep(limits)).toMatchObject({ evicted: 1 });
-    await command(url, 'CONFIG', 'SET', 'maxmemory', '0');
+    await redisCommand(url, 'CONFIG', 'SET', 'maxmemory', '0');
     await process.look('a');
     expect(process.of('a').version).toBe(0);
     expect(await process.commit(ONE)).toBeLessThanOrEqual(2);
@@ -266,8 +267,8 @@ describe('the memory in Redis', () => {
     const process = await follower(storeAt(url));
     await process.exchange([], [{ namespace: 'default', rule: 'h1.x' }]);
     await process.commit({ cells: ['a'], add: () => [{ cell: 0, entry: '2', checkpoint: '[]' }] });
-    const keys = (await command(url, 'KEYS', '{ces*')) as string[];
-    const rest = await Promise.all(keys.map((key) => command(url, 'PTTL', key)));
+    const keys = (await redisCommand(url, 'KEYS', '{ces*')) as string[];
+    const rest = await Promise.all(keys.map((key) => redisCommand(url, 'PTTL', key)));
     const kept = keys.filter((_, index) => rest[index] === -1);
     expect(kept.sort()).toEqual(['{ces}:clock', '{ces}:namespaces']);
     for (const ms of rest) if (ms !== -1) expect(ms).toBeGreaterThan((24 * HOUR_US) / 1_000);
