@@ -83,7 +83,8 @@ export function redisProgram() {
 }
 
 /**
- * Starts a server that keeps what it acknowledges, also when it is killed. `kill()` ends it at once, `resume()` starts it
+ * Starts a server that keeps what it acknowledges, also when it is killed: with `appendfsync everysec`, the default, a write to the
+ * file waits for up to two seconds while a flush is under way, and clients are answered before it. `kill()` ends it at once, `resume()` starts it
  * again on its port and with its data, `freeze()` and `thaw()` stop and continue the process.
  * @param {{ flags?: readonly string[] }} [options] further flags, such as `--requirepass`
  * @returns {Promise<import('./redis-server.mjs').RedisServer>}
@@ -97,7 +98,20 @@ export async function startRedisServer({ flags = [] } = {}) {
 
   async function start() {
     const log = [];
-    const fixed = ['--bind', HOST, '--dir', folder, '--save', '', '--appendonly', 'yes', '--daemonize', 'no'];
+    const fixed = [
+      '--bind',
+      HOST,
+      '--dir',
+      folder,
+      '--save',
+      '',
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'always',
+      '--daemonize',
+      'no',
+    ];
     const started = spawn(file, ['--port', String(port), ...fixed, ...flags], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
