@@ -13,6 +13,8 @@ import { suiteService } from './support/service-suite.js';
 const FILE = findUp('docs/controls.md');
 const PAGE = readFileSync(FILE, 'utf8');
 const NAMES = ['regex', 'list', 'json', 'cel', 'sql'];
+const MEMORY_FILE = findUp('docs/memory.md');
+const MEMORY_NAMES = ['rate', 'budget', 'concurrency', 'loop'];
 const CEL_FILE = findUp('docs/cel.md');
 const CEL_PAGE = readFileSync(CEL_FILE, 'utf8');
 
@@ -42,14 +44,17 @@ function optionsTable(name: string): string {
   return ['| Option | Type | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
-it('docs/controls.md has the options that the evaluators have', async () => {
-  let current = PAGE;
-  for (const name of NAMES) {
+it.each([
+  { page: 'docs/controls.md', file: FILE, names: NAMES },
+  { page: 'docs/memory.md', file: MEMORY_FILE, names: MEMORY_NAMES },
+])('$page has the options that the evaluators have', async ({ file, names }) => {
+  let current = readFileSync(file, 'utf8');
+  for (const name of names) {
     const place = new RegExp(`(<!-- options of ${name} -->\n)[\\s\\S]*?(<!-- end -->)`);
     expect(current).toMatch(place);
     current = current.replace(place, (_all, start, end) => `${start}\n${optionsTable(name)}\n\n${end}`);
   }
-  await expect(current, 'run "npm run generate:settings"').toMatchFileSnapshot(FILE);
+  await expect(current, 'run "npm run generate:settings"').toMatchFileSnapshot(file);
 });
 
 it('docs/cel.md has the functions that expressions have', async () => {

@@ -52,7 +52,8 @@ const windowSchema = (maxUs: number) =>
         description: 'With true, all amounts count as long as the key is in use.',
       }),
       idle: nullable(windowLength(maxUs)).meta({
-        description: `With life: after so long without a step that counts, the budget is whole again. Default ${durationText(maxUs)}.`,
+        description:
+          'With life: after so long without a step that counts, the budget is whole again. Default: the longest window of the service.',
       }),
     })
     .transform(({ calendar, time_zone, rolling, life, idle }, sink): BudgetSpan => {
