@@ -181,6 +181,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
       detail,
       caller,
       facts,
+      program.remembers ? identityOf(request, caller.namespace) : null,
     );
     const compared = comparison && tell(comparedStep(comparison, mismatch), comparison, request, agent);
     return { verdict, compared };

@@ -1,3 +1,4 @@
+import type { StepIdentity } from '../core/memory.js';
 import type { SchemaMismatch, StepComparison } from '../core/step-schemas.js';
 import type { AgentFacts, ControlProgram, Detail, Stage, Verdict } from '../core/types.js';
 
@@ -11,7 +12,7 @@ export interface HeldVerdict {
 export interface HeldStep {
   /**
    * Evaluates the step by the controls of `program`, as `ControlProgram.evaluate` does, and compares it with its
-   * registered schemas, if it is to be compared. Rejects with SERVICE_UNAVAILABLE when the thread is lost.
+   * registered schemas, if it is to be compared. `identity` is set for a program with memory. Rejects with SERVICE_UNAVAILABLE when the thread is lost.
    */
   evaluate(
     program: ControlProgram,
@@ -20,5 +21,6 @@ export interface HeldStep {
     detail: Detail,
     caller: { readonly signal: AbortSignal },
     agent: AgentFacts | null,
+    identity: StepIdentity | null,
   ): Promise<HeldVerdict>;
 }

@@ -8,20 +8,24 @@ import { ownMemory, SupervisedWorker } from '../../../packages/supervised-worker
 import type { StoredDefinition } from '../../controls/agent-control-store.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
 import type { ControlFailure } from '../../core/linked-control.js';
-import type { StepSchemas } from '../../core/step-schemas.js';
+import type { StepIdentity } from '../../core/memory.js';
+import type { StepComparison, StepSchemas } from '../../core/step-schemas.js';
 import type { ControlProgram, Step, Verdict } from '../../core/types.js';
 import { unavailable } from '../../database/errors.js';
 import type { HeldStep } from '../../decisions/held-step.js';
 import type { EvaluatorMeter } from '../../evaluators/metered.js';
+import type { ForeignMemory } from '../../memory/memory-types.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
 import type { EvaluationRpc, HeavySteps, HeldMessage } from '../evaluation/heavy-steps.js';
 import { unpackError } from '../event-reading/sent-error.js';
 import type { EvaluationFields } from '../wire/evaluation-codec.js';
 import { addCounts } from './check-counters.js';
 import { createForeignChecks } from './foreign-evaluators.js';
+import { answerMemory } from './thread-memory.js';
 import type {
   ForeignEvaluator,
   FromThread,
+  JobMemory,
   ReadItem,
   StepJob,
   StepThreadData,
@@ -65,6 +69,8 @@ export interface HeavyStepsOptions {
   readonly failures: Pick<RepeatLog, 'failed'>;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
+  /** What is kept of earlier steps; without it, checks with memory are errors. */
+  readonly memory?: ForeignMemory | undefined;
   /** The module of the thread. */
   readonly entry?: URL | undefined;
 }
@@ -123,6 +129,12 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
       void checks.ask(message.ask, post);
     } else if ('drop' in message) {
       checks.drop(message.drop);
+    } else if ('memory' in message) {
+      const asking = worker;
+      void answerMemory(options.memory, message.memory, message.question).then((answer) => {
+        // Another thread gives the same numbers to other questions.
+        if (worker === asking) post(answer);
+      });
     } else options.onFailure(message.problem);
   }
 
@@ -204,6 +216,19 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
     return last;
   }
 
+  /** What the thread needs for a program with memory. */
+  async function jobMemory(
+    identity: StepIdentity | null,
+    comparison: StepComparison | null,
+  ): Promise<JobMemory | null> {
+    if (identity === null || options.memory === undefined) return null;
+    return {
+      identity,
+      hashKey: await options.memory.hashKey(),
+      enforcesSchemas: comparison?.mode === 'enforce',
+    };
+  }
+
   /** Evaluations of one turn are passed on together: a batch has many. */
   function passOn(job: StepJob): void {
     jobs.push(job);
@@ -217,7 +242,8 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
 
   function heldStep(message: number, index: number): HeldStep {
     return {
-      async evaluate(program, comparison, stage, detail, { signal }, agent) {
+      async evaluate(program, comparison, stage, detail, { signal }, agent, identity) {
+        const remembered = await jobMemory(identity, comparison);
         const facts = agent === null ? null : stringifyJson({ ...agent });
         // A thread keeps few programs: what it has dropped is passed on once more.
         for (let attempt = 1; attempt <= 2; attempt += 1) {
@@ -225,7 +251,8 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
           signal.throwIfAborted();
           if (worker === undefined) break;
           const schemas = comparison && numberOfSchemas(comparison.schemas);
-          const given = { message, index, program: numberOf(program), schemas, stage, detail, agent: facts };
+          const number = numberOf(program);
+          const given = { message, index, program: number, schemas, stage, detail, agent: facts, remembered };
           last += 1;
           const job = last;
           passOn({ job, ...given });

@@ -17,6 +17,7 @@ import { packError } from '../event-reading/sent-error.js';
 import { createCheckCounters } from './check-counters.js';
 import { createForeignEvaluators } from './foreign-evaluators.js';
 import { type ReadEvaluations, readEvaluations } from './read-message.js';
+import { createThreadMemory } from './thread-memory.js';
 import type {
   FromThread,
   ReadItem,
@@ -40,6 +41,7 @@ runInBackground();
 const send = (message: FromThread): void => parentPort?.postMessage(message);
 const counters = createCheckCounters();
 const others = createForeignEvaluators(foreign, send);
+const memory = createThreadMemory(send);
 const registry = createRegistry([...builtinEvaluators.map(counters.counted), ...others.evaluators]);
 const library = createControlLibrary({ registry, keepEvaluators });
 const newExecutionId = createExecutionIds();
@@ -108,7 +110,15 @@ function evaluate(given: StepJob): void {
   const conclude = (verdict: Verdict): void =>
     answer({ to: job, verdict: stringifyJson(verdict as unknown as JsonObject), mismatch });
   const agent = given.agent === null ? null : (parseStoredJson(given.agent) as unknown as AgentFacts);
-  const verdict = program.evaluate(step, stage, detail, caller, spent, agent);
+  const remembered =
+    given.remembered === null
+      ? null
+      : memory.remembered(
+          given.remembered.identity,
+          given.remembered.hashKey,
+          mismatch !== null && given.remembered.enforcesSchemas,
+        );
+  const verdict = program.evaluate(step, stage, detail, caller, spent, agent, remembered);
   if (!(verdict instanceof Promise)) {
     conclude(verdict);
     return;
@@ -139,6 +149,8 @@ parentPort?.on('message', (message: ToThread) => {
     messages.delete(message.release);
   } else if ('abort' in message) {
     running.get(message.abort)?.abort();
+  } else if ('memory' in message) {
+    memory.answered(message.memory, message.answer);
   } else {
     others.answered(message.answered, message.answer);
   }

@@ -2,9 +2,11 @@ import type { DuplicateMembers, JsonValue } from '../../../packages/exact-json/s
 import type { StoredDefinition } from '../../controls/agent-control-store.js';
 import type { LeafPlace } from '../../core/evaluator.js';
 import type { ControlFailure } from '../../core/linked-control.js';
+import type { MemoryAddition, StepIdentity } from '../../core/memory.js';
 import type { SchemaMismatch } from '../../core/step-schemas.js';
 import type { Detail, Stage } from '../../core/types.js';
 import type { EvaluateRequest } from '../../decisions/evaluate-request.js';
+import type { ForeignRequest, ForeignView } from '../../memory/memory-types.js';
 import type { EvaluationMessage } from '../evaluation/heavy-steps.js';
 import type { SentError } from '../event-reading/sent-error.js';
 
@@ -36,7 +38,28 @@ export interface StepJob {
   readonly detail: Detail;
   /** What checks read of the agent, as JSON text; null if they read nothing. */
   readonly agent: string | null;
+  /** For a program that depends on earlier steps; null for any other. */
+  readonly remembered: JobMemory | null;
 }
+
+/** What a program is evaluated with besides the memory, which the process has. */
+export interface JobMemory {
+  readonly identity: StepIdentity;
+  /** Of the memory. */
+  readonly hashKey: Uint8Array;
+  /** Whether a step that differs from its schemas is denied. */
+  readonly enforcesSchemas: boolean;
+}
+
+/** What a thread wants of the memory; see `ForeignMemory`. */
+export type MemoryQuestion =
+  | { readonly load: ForeignRequest }
+  | { readonly commit: number; readonly additions: readonly MemoryAddition[]; readonly allowed: boolean };
+
+export type MemoryAnswer =
+  | { readonly view: ForeignView; readonly token: number }
+  | { readonly result: 'committed' | 'conflict' }
+  | { readonly thrown: string };
 
 /** What a check of a foreign evaluator gave. */
 export type ForeignAnswer = { readonly result: string } | { readonly thrown: string };
@@ -49,6 +72,7 @@ export type ToThread =
   | { readonly schemas: number; readonly text: string }
   | { readonly release: number }
   | { readonly abort: number }
+  | { readonly memory: number; readonly answer: MemoryAnswer }
   | { readonly answered: number; readonly answer: ForeignAnswer };
 
 /** An evaluation of a message, without the data of its step. */
@@ -105,4 +129,5 @@ export type FromThread =
   | { readonly answers: readonly ThreadAnswer[]; readonly counts: readonly CheckCounts[] }
   | { readonly ask: ForeignCheck }
   | { readonly drop: number }
+  | { readonly memory: number; readonly question: MemoryQuestion }
   | { readonly problem: ControlFailure };
