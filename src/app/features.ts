@@ -191,6 +191,7 @@ export async function createFeatures(
     version: VERSION,
     state,
     emptyDenies: config.agentsWithoutControls === 'deny',
+    halts: programs.halts,
     sinks: { meter: metrics.eventSinks, tail: store.tail },
     log,
     now,

@@ -1,4 +1,5 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { Namespace } from '../contract/call/namespace.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { leafOfResult } from '../core/decided-result.js';
@@ -8,6 +9,7 @@ import type { ControlResult } from '../core/types.js';
 import { unavailable } from '../database/errors.js';
 import type { EvaluationCaller } from '../decisions/evaluation-caller.js';
 import type { EvaluationRequest, RevisedVerdict, VerdictRecorder } from '../decisions/evaluation-service.js';
+import type { HaltNotice } from '../halts/halt.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
 import { createRepeatedTexts } from './repeated-texts.js';
@@ -73,12 +75,15 @@ interface Note {
   readonly leaf: LeafLabel | null;
   readonly request: Pick<ControlEvent, 'agent_name' | 'check_stage' | 'applies_to'> & EventStep;
   readonly mismatch: SchemaMismatch | null;
+  readonly halt: HaltNotice | null;
   readonly trace: TraceIds;
   readonly atMs: number;
 }
 
 /** Of an agent: a name of 255 characters behind one of 63. */
 const MAX_KEY_LENGTH = 319;
+/** Name of the evaluator of events of halts. */
+const HALT = 'halt';
 const NONE: readonly ControlResult[] = [];
 const DOES_NOT_KEEP_UP = new Error('the database does not keep up');
 
@@ -206,7 +211,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     record(request, verdict, caller) {
       const { matches, errors } = verdict;
       const nonMatches = options.nonMatches ? verdict.non_matches : NONE;
-      if (matches.length + errors.length + nonMatches.length === 0) return;
+      const halted = verdict.halt === undefined ? NONE : [resultOfHalt(verdict, verdict.halt)];
+      if (matches.length + errors.length + nonMatches.length + halted.length === 0) return;
       const { type, name } = request.step;
       const { namespace } = caller;
       const agentKey = namespace.agentKey(request.agentName);
@@ -224,10 +230,11 @@ export function createRecorder(options: RecorderOptions): Recorder {
           decision_id: String(verdict.decision_id),
         },
         mismatch: verdict.schema_mismatch,
+        halt: verdict.halt ?? null,
         trace: traceIdsOf(caller, request.options?.traceparent),
         atMs: now(),
       } as const;
-      for (const list of [matches, errors, nonMatches]) {
+      for (const list of [halted, matches, errors, nonMatches]) {
         for (const each of list) {
           if (buffer.length < MAX_BUFFERED) buffer.push(noteOf(each, shared));
           else lose(1, 'queue_full');
@@ -253,9 +260,26 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 }
 
+/** A halt as the result of a control without an id, so that searches find it; its execution is the decision. */
+function resultOfHalt({ decision_id, reason }: RevisedVerdict, { haltId }: HaltNotice): ControlResult {
+  return {
+    control_execution_id: String(decision_id),
+    control_id: 0,
+    control_name: `${HALT} ${haltId}`,
+    action: 'deny',
+    result: { matched: true, confidence: 1, message: reason, metadata: null, error: null },
+    steering_context: null,
+  };
+}
+
+function metadataOf(mismatch: SchemaMismatch | null, halt: HaltNotice | null): JsonObject {
+  if (halt !== null) return { halt: { id: halt.haltId, reason: halt.reason } };
+  return mismatch === null ? {} : { schema_mismatch: { ...mismatch } };
+}
+
 function noteOf(
   item: ControlResult,
-  shared: Pick<Note, 'namespace' | 'request' | 'mismatch' | 'trace' | 'atMs'>,
+  shared: Pick<Note, 'namespace' | 'request' | 'mismatch' | 'halt' | 'trace' | 'atMs'>,
 ): Note {
   const { control_execution_id, control_id, control_name, action, result } = item;
   return {
@@ -278,6 +302,7 @@ function eventOf({
   leaf,
   request,
   mismatch,
+  halt,
   trace,
   atMs,
 }: Note): ControlEvent {
@@ -292,9 +317,9 @@ function eventOf({
     confidence,
     timestamp: utcTimeOfMs(atMs),
     execution_duration_ms: null,
-    evaluator_name: leaf?.evaluatorName ?? null,
+    evaluator_name: halt === null ? (leaf?.evaluatorName ?? null) : HALT,
     selector_path: leaf?.path ?? null,
     error_message: error,
-    metadata: mismatch === null ? {} : { schema_mismatch: { ...mismatch } },
+    metadata: metadataOf(mismatch, halt),
   };
 }

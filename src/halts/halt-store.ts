@@ -6,7 +6,7 @@ import { findPage, type Page } from '../database/page.js';
 import { isRowId } from '../database/row-id.js';
 import type { Scoped } from '../database/scoped.js';
 import { assertStorable } from '../database/text.js';
-import type { ActiveHalt, HaltScope } from './halt.js';
+import { type ActiveHalt, type HaltScope, INSTALLATION } from './halt.js';
 import type { HALT_STATES } from './halt-schemas.js';
 
 export type HaltState = (typeof HALT_STATES)[number];
@@ -31,9 +31,6 @@ export interface HaltFilters {
   readonly state: HaltState | null;
   readonly nowMs: number;
 }
-
-/** The namespace of halts of the installation. No namespace has this name. */
-export const INSTALLATION = '';
 
 /** The halts of a namespace, and of the installation. Every method rejects with a `ServiceError` only. */
 export function createHaltStore({ client, namespace }: Scoped) {

@@ -4,6 +4,9 @@ import type { Namespace } from '../contract/call/namespace.js';
 export const HALT_SCOPES = ['step_name', 'session', 'agent', 'namespace', 'installation'] as const;
 export type HaltScope = (typeof HALT_SCOPES)[number];
 
+/** The namespace of halts of the installation. No namespace has this name. */
+export const INSTALLATION = '';
+
 /** A halt that is in force unless its time is over. */
 export interface ActiveHalt {
   readonly id: number;

@@ -42,7 +42,8 @@ export function createNamespaceRemoval({ database, now }: NamespaceRemovalOption
       const removed =
         (await removeAgents(tx, name)) ??
         (await removeControls(tx, name)) ??
-        (await removePolicies(tx, name));
+        (await removePolicies(tx, name)) ??
+        (await removeHalts(tx, name));
       if (removed === null) return { value: undefined, changed: false };
       return {
         value: undefined,
@@ -80,7 +81,8 @@ async function unfinished(client: DbClient): Promise<string[]> {
     SELECT n."name" FROM "namespaces" n WHERE n."deleted_at_ms" IS NOT NULL AND (
       EXISTS (SELECT 1 FROM "agents" a WHERE a."namespace" = n."name")
       OR EXISTS (SELECT 1 FROM "controls" c WHERE c."namespace" = n."name")
-      OR EXISTS (SELECT 1 FROM "policies" p WHERE p."namespace" = n."name"))`;
+      OR EXISTS (SELECT 1 FROM "policies" p WHERE p."namespace" = n."name")
+      OR EXISTS (SELECT 1 FROM "halts" h WHERE h."namespace" = n."name"))`;
   return rows.map(({ name }) => name);
 }
 
@@ -126,4 +128,9 @@ async function removePolicies(tx: DbClient, namespace: string): Promise<Removed 
   const ids = rows.map(({ id }) => id);
   await tx.policy.deleteMany({ where: { id: { in: ids } } });
   return { change: { policies: ids }, counts: { policies: rows.length } };
+}
+
+async function removeHalts(tx: DbClient, namespace: string): Promise<Removed | null> {
+  const { count } = await tx.halt.deleteMany({ where: { namespace } });
+  return count === 0 ? null : { change: { access: true }, counts: { halts: count } };
 }

@@ -7,10 +7,12 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database } from '../database/database.js';
 import type { SinkMeter } from '../events/sinks/sink-meter.js';
 import type { EventTail } from '../events/store/event-tail.js';
+import type { ActiveHalt } from '../halts/halt.js';
 import type { FactsLog } from '../process/repeat-log.js';
 import type { ServerState } from '../server-info/server-info.js';
 import { createActivityFigures } from './activity-figures.js';
 import { type Credentials, expiryProblems } from './expiry-problems.js';
+import { haltProblems } from './halt-problems.js';
 import { PROBLEM_KINDS, type Problem, type ProblemKind, type ProblemSeverity } from './problem.js';
 import { createProblemList, type ProblemList } from './problem-list.js';
 import { type AgentActivity, createProblemStore, type ProblemStore } from './problem-store.js';
@@ -30,6 +32,8 @@ export interface ProblemsOptions {
   readonly state: () => ServerState;
   /** Whether steps of agents without controls are denied. */
   readonly emptyDenies: boolean;
+  /** The halts in force. */
+  readonly halts: { active(): readonly ActiveHalt[] };
   readonly sinks: { readonly meter: SinkMeter; readonly tail: Pick<EventTail, 'state'> };
   readonly log: FactsLog<'debug'>;
   /** Milliseconds since 1970. */
@@ -60,7 +64,7 @@ export interface Problems {
 }
 
 export function createProblems(options: ProblemsOptions): Problems {
-  const { database, registry, version, state, emptyDenies, sinks, log, now, monotonic } = options;
+  const { database, registry, version, state, emptyDenies, halts, sinks, log, now, monotonic } = options;
   const { bulk } = database;
   const replicas = createReplicaStore(bulk);
   const replica = createReplica({ store: replicas, version, now });
@@ -83,6 +87,7 @@ export function createProblems(options: ProblemsOptions): Problems {
       known: (isMissed) => [
         ...serviceProblems(state(), isMissed),
         ...sinkWatch.problems(monotonic()),
+        ...haltProblems(halts.active(), of),
         ...(credentials === undefined ? [] : expiryProblems(credentials, now(), of)),
       ],
       stored: async () => [...(await stored()), ...(await ofInstallation(store))],

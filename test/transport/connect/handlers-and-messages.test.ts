@@ -48,6 +48,7 @@ import { createObservability } from '../../../src/events/observability.js';
 import { createObservabilityMeter } from '../../../src/events/observability-meter.js';
 import { explainHandler } from '../../../src/explain/explain-handler.js';
 import { createExplainService } from '../../../src/explain/explain-service.js';
+import { createHalts } from '../../../src/halts/halts.js';
 import { createKeys } from '../../../src/keys/keys.js';
 import { NamespaceRegistry } from '../../../src/namespaces/namespace-registry.js';
 import { createNamespaceStore } from '../../../src/namespaces/namespace-store.js';
@@ -150,6 +151,7 @@ beforeAll(async () => {
         clock: options.now,
       },
     }),
+    ...createHalts({ ...options, registry: { apply: async () => {} } }),
     ...createPolicies({ ...options, catchUpLabels: async () => {} }),
     ...createServerInfo({
       version: '1.2.3',
@@ -165,6 +167,7 @@ beforeAll(async () => {
       version: '1.2.3',
       state,
       emptyDenies: false,
+      halts: { active: () => [] },
       sinks: { meter: new Map(), tail: store.tail },
       log: { debug: () => {} },
       monotonic: options.now,
