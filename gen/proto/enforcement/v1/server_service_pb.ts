@@ -364,7 +364,7 @@ export const ProblemSchema: GenMessage<Problem> = /*@__PURE__*/
  */
 export type ProblemSubject = Message<"enforcement.v1.ProblemSubject"> & {
   /**
-   * "agent", "control", "sink", "certificate", "key" or "replica".
+   * "agent", "control", "sink", "certificate", "key", "replica" or "halt".
    *
    * @generated from field: string type = 1;
    */
