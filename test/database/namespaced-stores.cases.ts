@@ -9,6 +9,7 @@ import { createControlVersionStore } from '../../src/controls/control-version-st
 import { createHiddenControlStore } from '../../src/controls/hidden-control-store.js';
 import { createPolicyControlStore } from '../../src/controls/policy-control-store.js';
 import type { Scoped } from '../../src/database/scoped.js';
+import { createHaltStore, type NewHalt } from '../../src/halts/halt-store.js';
 import { createKeyStore, type KeyRow } from '../../src/keys/key-store.js';
 import { createPackStore } from '../../src/packs/pack-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
@@ -28,6 +29,7 @@ export interface Things {
   readonly bindingId: number;
   readonly keyId: number;
   readonly installationId: number;
+  readonly haltId: number;
 }
 
 /** Calls a method with what `of` names, and where it takes two things, also with one of the namespace of the store. */
@@ -346,6 +348,18 @@ const bindings = casesOf(createControlBindingStore, {
     ),
 });
 
+const halts = casesOf(createHaltStore, {
+  find: (store, { haltId }) => store.find(haltId),
+  list: (store) =>
+    each(
+      () => store.list({ ...PAGE, state: null, nowMs: 1 }),
+      () => store.list({ ...PAGE, state: 'active', nowMs: 1 }),
+    ),
+  countActive: (store) => store.countActive(false, 1),
+  insert: (store) => effectOf(store.insert(newHalt('another'))),
+  lift: (store, { haltId }) => effectOf(store.lift(haltId, 9, 'me', null)),
+});
+
 const keys = casesOf(createKeyStore, {
   find: (store, { keyId }) => store.find(keyId),
   list: (store) =>
@@ -423,6 +437,21 @@ export const STORES: Readonly<Record<string, StoreCases>> = {
   createPolicyLabelStore: policyLabels,
   createControlBindingStore: bindings,
   createKeyStore: keys,
+  createHaltStore: halts,
   createHiddenControlStore: hiddenControls,
   createPackStore: packs,
 };
+
+/** A halt of a step name. */
+export function newHalt(stepName: string): NewHalt {
+  return {
+    scope: 'step_name',
+    agentName: null,
+    sessionId: null,
+    stepName,
+    reason: 'reason',
+    expiresAtMs: null,
+    createdAtMs: 1,
+    createdBy: 'me',
+  };
+}

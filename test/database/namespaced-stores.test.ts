@@ -13,13 +13,22 @@ import { createControlVersionStore } from '../../src/controls/control-version-st
 import { createPolicyControlStore } from '../../src/controls/policy-control-store.js';
 import { patternsOf } from '../../src/controls/step-name-patterns.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
+import { createHaltStore } from '../../src/halts/halt-store.js';
 import { createKeyStore } from '../../src/keys/key-store.js';
 import { createPackStore } from '../../src/packs/pack-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { scoped } from '../support/scoped.js';
-import { LABEL, newKey, STORES, type StoreCases, TARGET, type Things } from './namespaced-stores.cases.js';
+import {
+  LABEL,
+  newHalt,
+  newKey,
+  STORES,
+  type StoreCases,
+  TARGET,
+  type Things,
+} from './namespaced-stores.cases.js';
 import { newControl } from './support.js';
 
 const SOURCES = path.join(import.meta.dirname, '../../src');
@@ -37,6 +46,7 @@ const NOTHING: Things = {
   sparePolicyId: 999_999,
   bindingId: 999_999,
   keyId: 999_999,
+  haltId: 999_999,
   installationId: 999_999,
 };
 
@@ -94,6 +104,7 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
     const ids = { agentId: agent.id, controlId: control.id, policyId: policy.id };
     const binding = await createControlBindingStore(scope).insert(TARGET, control.id, true, 1);
     const { id: keyId } = await createKeyStore(scope).insert(newKey(`key-of-${of}`));
+    const { id: haltId } = await createHaltStore(scope).insert(newHalt(`step-of-${of}`));
     const packs = createPackStore(scope);
     const { id: installationId } = await packs.insert('a-pack', '1.0.0', policy.id, 1);
     const known = { key: 'a-key', controlId: control.id, base: '{}' };
@@ -105,6 +116,7 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
       sparePolicyId,
       bindingId: binding.id,
       keyId,
+      haltId,
       installationId,
     };
   }

@@ -16,6 +16,7 @@ import { AUDIT_STEPS } from './every-rpc.audit.js';
 import { AUTH_STEPS } from './every-rpc.auth.js';
 import { BINDING_STEPS } from './every-rpc.bindings.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
+import { HALT_STEPS } from './every-rpc.halts.js';
 import { KEY_STEPS } from './every-rpc.keys.js';
 import { LABEL_STEPS } from './every-rpc.labels.js';
 import { NAMESPACE_STEPS } from './every-rpc.namespaces.js';
@@ -673,4 +674,5 @@ export const STEPS: readonly Step[] = [
   ...NAMESPACE_STEPS,
   ...KEY_STEPS,
   ...PACK_STEPS,
+  ...HALT_STEPS,
 ];

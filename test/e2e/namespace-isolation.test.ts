@@ -41,6 +41,7 @@ interface Ids {
   readonly policy: number;
   readonly binding: number;
   readonly key: number;
+  readonly halt: number;
 }
 
 /** A text that no two calls share, and what the caller wrote itself, replaced. */
@@ -101,7 +102,9 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
       const step = { type: 'tool', name: `${word}_step`, input: { text: word } };
       await call('POST', '/api/v1/evaluation', { agent_name, stage: 'pre', step });
     }
-    return { control, policy, binding, key: created.body.key.id };
+    const halt = { scope: 'step_name', step_name: `${word}-halted`, reason: word };
+    const halted = await call('POST', '/api/v1/halts', halt);
+    return { control, policy, binding, key: created.body.key.id, halt: halted.body.halt.id };
   }
 
   let before: string[];
@@ -118,7 +121,7 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
 
   /** All that lists and pages of a namespace show. */
   async function stateOf(key: string): Promise<string[]> {
-    const paths = ['agents', 'controls', 'policies', 'control-bindings', 'keys', `agents/${SHARED}`];
+    const paths = ['agents', 'controls', 'policies', 'control-bindings', 'keys', 'halts', `agents/${SHARED}`];
     const single = [`agents/${SHARED}/controls`, `agents/${SHARED}/policies`];
     const replies = [];
     for (const path of [...paths, ...single]) {
@@ -141,6 +144,9 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
       policy_id: own.policy,
       binding_id: own.binding,
       key_id: own.key,
+      halt_id: own.halt,
+      scope: name.endsWith('CreateHalt') ? 'agent' : undefined,
+      reason: /(?:CreateHalt|LiftHalt)$/.test(name) ? 'x' : undefined,
       events: [event({ agent_name: SHARED, control_id: own.control })],
       version_num: 1,
       evaluator_name: 'ownword-judge',
@@ -183,6 +189,7 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
     policy_id: [foreign.policy, MISSING_ID],
     binding_id: [foreign.binding, MISSING_ID],
     key_id: [foreign.key, MISSING_ID],
+    halt_id: [foreign.halt, MISSING_ID],
     namespace: ['team-b', 'team-c'],
     target_id: [`${MARK}-name`, 'missing-name'],
     trace_id: [FOREIGN_TRACE, MISSING_TRACE],
