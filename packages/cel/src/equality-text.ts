@@ -30,7 +30,12 @@ export function equalityText(value: unknown): string | null {
   if (value instanceof CelIp) return `ip(${ipText(value)})`;
   if (value instanceof CelCidr) return `cidr(${cidrText(value)})`;
   if (value instanceof CelTypeValue) return `type(${value.name})`;
-  if (Array.isArray(value)) return joined('[', value.map((item) => equalityText(item)), ']');
+  if (Array.isArray(value))
+    return joined(
+      '[',
+      value.map((item) => equalityText(item)),
+      ']',
+    );
   const entries: readonly (readonly [unknown, unknown])[] =
     value instanceof CelMap ? [...value.entries.values()] : Object.entries(value as object);
   const members = entries.map(([key, item]): string | null => {

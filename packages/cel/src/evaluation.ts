@@ -19,7 +19,8 @@ export function evaluateIn(
   try {
     return resultOf(code(run));
   } catch (error) {
-    if (error instanceof LimitExceeded) return { ok: false, error: error.message, missing: null };
+    if (error instanceof LimitExceeded)
+      return { ok: false, error: error.message, missing: null, isLimit: true };
     throw error;
   } finally {
     run.end();

@@ -81,7 +81,13 @@ export interface CelValues {
 export type CelResult =
   | { readonly ok: true; readonly value: unknown }
   /** `missing`: the path of the member that is missing, for example `input.amount`; null for another error. */
-  | { readonly ok: false; readonly error: string; readonly missing: string | null };
+  | {
+      readonly ok: false;
+      readonly error: string;
+      readonly missing: string | null;
+      /** Whether it exceeds a limit of evaluations. */
+      readonly isLimit?: true;
+    };
 
 /** The value of one sub-expression in one evaluation. */
 export interface TracedExpression {

@@ -119,7 +119,7 @@ export function sumOf({ k, n = '0' }: Series, sinceUs: number): bigint {
   let sum = BigInt(n);
   for (const event of k) {
     if (event[0] >= sinceUs) break;
-    sum -= valueOf(event);
+    sum -= amountIn(event);
   }
   return sum;
 }
@@ -167,7 +167,7 @@ function keepSum(series: Series, enough: bigint, value: bigint, most: number): v
   let total = BigInt(series.n ?? 0) + value;
   let dropped = 0;
   for (; dropped < k.length - 1; dropped += 1) {
-    const rest = total - valueOf(k[dropped]);
+    const rest = total - amountIn(k[dropped]);
     if (rest - max <= enough) break;
     total = rest;
   }
@@ -177,7 +177,7 @@ function keepSum(series: Series, enough: bigint, value: bigint, most: number): v
   series.n = String(total);
 }
 
-function valueOf(event: Kept | undefined): bigint {
+function amountIn(event: Kept | undefined): bigint {
   return BigInt(event?.[2] ?? 0);
 }
 
@@ -188,8 +188,9 @@ function mergedPairs(events: readonly Kept[]): Kept[] {
     if (one === undefined) break;
     if (other === undefined) merged.push(one);
     else {
-      const sum = String(valueOf(one) + valueOf(other));
-      merged.push([other[0], '', sum, null, one[4] ?? one[0]]);
+      const sum = String(amountIn(one) + amountIn(other));
+      const isDecided = one[3] !== null && other[3] !== null;
+      merged.push([other[0], '', sum, isDecided ? [1] : null, one[4] ?? one[0]]);
     }
   }
   return merged;
@@ -207,7 +208,7 @@ function forget(series: Series, sinceUs: number): void {
   let count = 0;
   let sum = 0n;
   while (count < series.k.length && (series.k[count]?.[0] ?? 0) < sinceUs) {
-    if (series.n !== undefined) sum += valueOf(series.k[count]);
+    if (series.n !== undefined) sum += amountIn(series.k[count]);
     count += 1;
   }
   if (count > 0) series.k.splice(0, count);
