@@ -1,4 +1,3 @@
-import type { MemberPath } from '../../../packages/cel/src/index.js';
 import { canonicalJson, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { MemoryCall, StepEvent } from '../../core/memory.js';
 import { rootOf } from '../cel/reads.js';
@@ -79,7 +78,7 @@ function filtered({ where }: SeriesPlan, run: WhereRun): boolean | null {
 }
 
 /** The value as it is kept; null if the event has none that counts, undefined if it needs none. */
-function keptValue(
+export function keptValue(
   { value, isAdded }: SeriesPlan,
   { step }: MemoryCall,
   hash: Hash,

@@ -1,0 +1,230 @@
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import type { LimitState, MemoryAnswer, MemoryCall, MemoryMoment, RuleState } from '../../core/memory.js';
+import { amountNumber, amountText } from './amounts.js';
+import { durationText } from './duration.js';
+import { type CompareConfig, type HistoryConfig, isMeasuring, type MeasuringOp } from './history-config.js';
+import {
+  compared,
+  compares,
+  eventsOf,
+  type Measured,
+  measure,
+  seriesOf,
+  type WindowAt,
+  type WindowEvents,
+} from './history-measure.js';
+import { type HistoryPlan, limitOf } from './history-plan.js';
+import { WhereRun } from './history-run.js';
+import {
+  keptValue,
+  type Present,
+  readEvent,
+  readPresent,
+  type SeriesPlan,
+  satisfiesItself,
+} from './history-series.js';
+import { cannotAnswer, limitMetadata, secondsText } from './limit-answer.js';
+
+/** One answer: what is known of the step and of the window. */
+interface Asked {
+  readonly config: HistoryConfig;
+  readonly plan: HistoryPlan;
+  readonly state: RuleState | undefined;
+  readonly call: MemoryCall;
+  readonly moment: MemoryMoment;
+  readonly run: WhereRun;
+  readonly at: WindowAt;
+}
+
+interface Failure {
+  readonly error: string;
+}
+
+const UNDECIDED =
+  'the events of the window that are kept do not decide the statement: there are more than can be kept, or some are too ' +
+  'large to be compared';
+
+/** Answers a statement for the present step. */
+export function historyAnswer(
+  config: HistoryConfig,
+  plan: HistoryPlan,
+  state: RuleState | undefined,
+  call: MemoryCall,
+  moment: MemoryMoment,
+): MemoryAnswer {
+  const at: WindowAt = { windowUs: config.windowUs, moment, side: call.stage === 'pre' ? '<' : '>' };
+  const asked: Asked = { config, plan, state, call, moment, run: new WhereRun(call), at };
+  const present = presentOf(plan.event, asked);
+  if ('failure' in present) return cannotAnswer(present.failure);
+  const window = eventsOf(seriesOf(state, 'e'), plan.event, present, asked.run, at);
+  if ('error' in window) return cannotAnswer(whereError(window));
+  const { op, compare } = config;
+  if (isMeasuring(op) && compare !== null) return measured(asked, op, compare, present, window);
+  if (op === 'not_since') return notSince(asked, window);
+  return op === 'previous' ? previous(asked, window) : formerly(asked, window);
+}
+
+function presentOf(plan: SeriesPlan, { run, moment }: Asked): Present | { readonly failure: string } {
+  const present = readPresent(plan, run, (text) => moment.hash(text));
+  const error = present.error ?? (present.missing === null ? null : `${present.missing} is missing`);
+  return error === null ? present : { failure: whereError({ error }) };
+}
+
+function whereError({ error }: Failure): string {
+  return `where cannot be decided for the step: ${error}`;
+}
+
+function formerly(asked: Asked, { events, lostUs }: WindowEvents): MemoryAnswer {
+  const last = events.find(({ satisfied }) => satisfied === true);
+  const within = durationText(asked.config.windowUs);
+  if (last !== undefined) {
+    const message = `An event of the last ${within} satisfies the condition, ${ago(asked, last.atUs)}`;
+    return answer(asked, true, message, { last_at: timeText(last.atUs) });
+  }
+  if (lostUs > 0 || events.some(({ satisfied }) => satisfied === null)) return cannotAnswer(UNDECIDED);
+  return answer(asked, false, `No event of the last ${within} satisfies the condition`);
+}
+
+function previous(asked: Asked, { events: [last] }: WindowEvents): MemoryAnswer {
+  const within = durationText(asked.config.windowUs);
+  if (last === undefined) return answer(asked, false, `There is no event in the last ${within}`);
+  if (last.satisfied === null) return cannotAnswer(UNDECIDED);
+  const does = last.satisfied ? 'satisfies' : 'does not satisfy';
+  const message = `The previous event, ${ago(asked, last.atUs)}, ${does} the condition`;
+  return answer(asked, last.satisfied, message, { last_at: timeText(last.atUs) });
+}
+
+/** "L since R": there is an anchor, and no event after the last one. An event at the time of the anchor is not after it. */
+function notSince(asked: Asked, { events, lostUs }: WindowEvents): MemoryAnswer {
+  const { plan, state, run, at, config } = asked;
+  if (plan.anchor === null) return cannotAnswer('the statement has no anchor');
+  const present = presentOf(plan.anchor, asked);
+  if ('failure' in present) return cannotAnswer(present.failure);
+  const anchors = eventsOf(seriesOf(state, 'a'), plan.anchor, present, run, at);
+  if ('error' in anchors) return cannotAnswer(whereError(anchors));
+  const candidates = anchors.events.filter(({ satisfied }) => satisfied !== false);
+  const sure = candidates.find(({ satisfied }) => satisfied === true);
+  const event = events.find(({ satisfied }) => satisfied === true);
+  // The latest time at which there may have been an anchor, and the latest at which there may have been an event.
+  const lastAnchorUs = Math.max(candidates[0]?.atUs ?? 0, candidates.length === 0 ? anchors.lostUs : 0);
+  const lastEventUs = events.find(({ satisfied }) => satisfied !== false)?.atUs ?? lostUs;
+  const within = durationText(config.windowUs);
+  if (lastAnchorUs === 0) return answer(asked, false, `There was no anchor in the last ${within}`);
+  if (event !== undefined && event.atUs > lastAnchorUs) {
+    const message = `An event since the last anchor satisfies the condition, ${ago(asked, event.atUs)}`;
+    return answer(asked, false, message, { last_at: timeText(event.atUs) });
+  }
+  if (sure === undefined || Math.max(lastEventUs, lostUs) > sure.atUs) return cannotAnswer(UNDECIDED);
+  const message = `No event since the last anchor, ${ago(asked, sure.atUs)}, satisfies the condition`;
+  return answer(asked, true, message, { anchor_at: timeText(sure.atUs) });
+}
+
+function measured(
+  asked: Asked,
+  op: MeasuringOp,
+  compare: CompareConfig,
+  present: Present,
+  window: WindowEvents,
+): MemoryAnswer {
+  const current = currentValue(asked, present);
+  if (current !== null && typeof current === 'object') return cannotAnswer(current.error);
+  const found = measure(op, window, current, (number) => compares(compare.op, number, compare.than));
+  const matched = compared(compare.op, found, compare.than);
+  if (matched === null) return cannotAnswer(UNDECIDED);
+  const limit = limitState(asked, op, compare, found, window, matched);
+  const number = amountNumber(found.least);
+  const atLeast = found.most === found.least ? '' : 'at least ';
+  const noun = { count: 'events', sum: 'is the sum of values', distinct: 'distinct values' }[op];
+  const included = current === null ? '' : ', with the present step';
+  const holds = matched ? 'which is' : 'which is not';
+  const message =
+    `${atLeast}${amountText(found.least)} ${noun} in the last ${durationText(asked.config.windowUs)}${included}, ` +
+    `${holds} ${WORDS[compare.op]} ${amountText(compare.than)}`;
+  const last = window.events.find(({ satisfied }) => satisfied === true);
+  return answer(
+    asked,
+    matched,
+    message,
+    {
+      [op]: number,
+      ...(atLeast === '' ? {} : { at_least: true }),
+      ...(last === undefined ? {} : { last_at: timeText(last.atUs) }),
+    },
+    limit,
+  );
+}
+
+const WORDS = { gt: 'more than', gte: 'at least', lt: 'less than', lte: 'at most', eq: 'equal to' } as const;
+
+/**
+ * The value of the present step if it counts: before it runs as its request, or, where requests do not count, as its response;
+ * after it as what it has become. Null if it does not count.
+ */
+function currentValue(asked: Asked, present: Present): string | null | Failure {
+  const { config, plan, call, run, moment } = asked;
+  if (!config.includesCurrent) return null;
+  const { kinds } = plan.event;
+  const before = kinds.has('request') ? 'request' : 'response';
+  const after = call.identity.error === null ? 'response' : 'error';
+  const hash = (text: string): string => moment.hash(text);
+  const series = { ...plan.event, value: null };
+  const read = readEvent(series, call, call.stage === 'pre' ? before : after, run, hash);
+  if (read === null) return null;
+  const itself = satisfiesItself(series, read, present, run);
+  if (itself === null) return { error: UNDECIDED };
+  if (typeof itself === 'object') return { error: whereError(itself) };
+  if (!itself) return null;
+  const value = keptValue(plan.event, call, hash);
+  if (value !== null) return value ?? '';
+  const wanted = config.op === 'sum' ? 'no number from 0 to 10^15' : 'missing';
+  return { error: `${config.value ?? 'the value'} is ${wanted}, and the present step counts` };
+}
+
+function limitState(
+  { config, moment }: Asked,
+  op: MeasuringOp,
+  compare: CompareConfig,
+  { least, leavesUs }: Measured,
+  { events }: WindowEvents,
+  matched: boolean,
+): LimitState | null {
+  const limit = limitOf(op, compare);
+  if (limit === null) return null;
+  const afterUs = (atUs: number): number => Math.max(1, atUs + config.windowUs + 1 - moment.nowUs);
+  const last = events.find(({ satisfied }) => satisfied === true);
+  return {
+    limit,
+    remaining: matched ? 0 : Math.max(0, limit - amountNumber(least)),
+    resetsAfterUs: last === undefined ? null : afterUs(last.atUs),
+    retryAfterUs: matched && leavesUs !== null ? afterUs(leavesUs) : null,
+    windowUs: config.windowUs,
+  };
+}
+
+function answer(
+  { config, moment }: Asked,
+  matched: boolean,
+  message: string,
+  metadata: JsonObject = {},
+  limit: LimitState | null = null,
+): MemoryAnswer {
+  const { sinceUs, nowUs } = moment;
+  const isYoung = sinceUs !== null && nowUs - sinceUs < config.windowUs;
+  const known = isYoung ? ` (recorded since ${timeText(sinceUs)})` : '';
+  return {
+    matched,
+    message: message.charAt(0).toUpperCase() + message.slice(1) + known,
+    metadata: { op: config.op, ...(limit === null ? {} : limitMetadata(limit)), ...metadata },
+    limit,
+    error: null,
+  };
+}
+
+function ago({ moment }: Asked, atUs: number): string {
+  return `${secondsText(moment.nowUs - atUs)} ago`;
+}
+
+/** A time in microseconds since 1970, by RFC 3339. */
+function timeText(us: number): string {
+  return new Date(Math.floor(us / 1_000)).toISOString();
+}
