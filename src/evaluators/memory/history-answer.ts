@@ -23,7 +23,7 @@ import {
   type SeriesPlan,
   satisfiesItself,
 } from './history-series.js';
-import { cannotAnswer, limitMetadata, secondsText } from './limit-answer.js';
+import { cannotAnswer, secondsText } from './limit-answer.js';
 
 /** One answer: what is known of the step and of the window. */
 interface Asked {
@@ -214,7 +214,7 @@ function answer(
   return {
     matched,
     message: message.charAt(0).toUpperCase() + message.slice(1) + known,
-    metadata: { op: config.op, ...(limit === null ? {} : limitMetadata(limit)), ...metadata },
+    metadata: { op: config.op, ...metadata },
     limit,
     error: null,
   };

@@ -55,7 +55,8 @@ export function eventsOf(
     const isUnsure = fromUs < sinceUs || (isMerged && fromUs < atUs);
     events.push({ atUs, satisfied: isUnsure && satisfied === true ? null : satisfied, event });
   }
-  const lostUs = series !== undefined && series.d >= sinceUs ? series.d : 0;
+  // Whichever events are lost, none satisfies a condition that the step itself does not.
+  const lostUs = series !== undefined && series.d >= sinceUs && present.isOpen ? series.d : 0;
   return { events, lostUs };
 }
 
