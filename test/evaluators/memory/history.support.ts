@@ -67,8 +67,13 @@ export class HistoryRun {
     this.#observes = observes;
   }
 
+  /** What the statement says of a step, without recording it. */
+  trial(sent: Sent): Decided {
+    return this.send(sent, false, true);
+  }
+
   /** `isOther`: whether another control denies the step. */
-  send(sent: Sent, isOther = false): Decided {
+  send(sent: Sent, isOther = false, isTrial = false): Decided {
     const { rule, memory } = this;
     const call = callOf(sent);
     const hash = memory.ready();
@@ -82,7 +87,7 @@ export class HistoryRun {
       keys: [...keys, MARKS],
       ruleIds: [ID],
       marksDenied: true,
-      isTrial: false,
+      isTrial,
       decide: (view) => {
         const isRepeated = view.isRepeated(MARKS);
         const moment = {
