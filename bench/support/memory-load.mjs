@@ -155,49 +155,49 @@ export async function closedStream(url, next, seconds) {
   const start = performance.now();
   const end = start + seconds * 1_000;
   let all = 0;
-  const work = clients.flatMap((client) =>
-    Array.from(
-      { length: STREAMS },
-      () =>
-        /** @type {Promise<void>} */
-        new Promise((resolve, reject) => {
-          let [sent, answered, isEnded] = [0, 0, false];
-          /** @type {Buffer} */
-          let rest = Buffer.alloc(0);
-          const send = () => {
-            for (; !isEnded && sent - answered < WINDOW; sent += 1) {
-              isEnded = performance.now() >= end;
-              client.write(stream, next(), isEnded);
+  /** @param {Http2Client} client @returns {Promise<void>} */
+  const streamOf = (client) =>
+    new Promise((resolve, reject) => {
+      let [sent, answered, isEnded] = [0, 0, false];
+      /** @type {Buffer} */
+      let rest = Buffer.alloc(0);
+      const send = () => {
+        for (; !isEnded && sent - answered < WINDOW; sent += 1) {
+          isEnded = performance.now() >= end;
+          client.write(stream, next(), isEnded);
+        }
+      };
+      const onData = (/** @type {Buffer} */ bytes) => {
+        rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+        let at = 0;
+        while (rest.length - at >= PREFIX) {
+          const stop = at + PREFIX + rest.readUInt32BE(at + 1);
+          if (stop > rest.length) break;
+          if (answered % 100 === 0) {
+            const [first] = fromBinary(
+              EvaluateStreamResponseSchema,
+              rest.subarray(at + PREFIX, stop),
+            ).results;
+            try {
+              demandAllowed(first?.outcome.case === 'verdict' ? first.outcome.value : undefined);
+            } catch (error) {
+              reject(error);
             }
-          };
-          const onData = (/** @type {Buffer} */ bytes) => {
-            rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
-            let at = 0;
-            while (rest.length - at >= PREFIX) {
-              const stop = at + PREFIX + rest.readUInt32BE(at + 1);
-              if (stop > rest.length) break;
-              if (answered % 100 === 0) {
-                const [first] = fromBinary(
-                  EvaluateStreamResponseSchema,
-                  rest.subarray(at + PREFIX, stop),
-                ).results;
-                demandAllowed(first?.outcome.case === 'verdict' ? first.outcome.value : undefined);
-              }
-              at = stop;
-              answered += 1;
-              all += 1;
-            }
-            rest = rest.subarray(at);
-            if (sent - answered <= WINDOW / 2) send();
-          };
-          const stream = client.open(onData, () => {
-            if (answered === sent) resolve();
-            else reject(new Error(`${answered} of ${sent} messages were answered`));
-          });
-          send();
-        }),
-    ),
-  );
+          }
+          at = stop;
+          answered += 1;
+          all += 1;
+        }
+        rest = rest.subarray(at);
+        if (sent - answered <= WINDOW / 2) send();
+      };
+      const stream = client.open(onData, () => {
+        if (answered === sent) resolve();
+        else reject(new Error(`${answered} of ${sent} messages were answered`));
+      });
+      send();
+    });
+  const work = clients.flatMap((client) => Array.from({ length: STREAMS }, () => streamOf(client)));
   await Promise.race([failure, Promise.all(work)]);
   for (const client of clients) client.close();
   return (all * 1_000) / (performance.now() - start);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { demandExchangeable } from '../store/exchange-rules.js';
 import type {
   CellNews,
   EntryAddition,
@@ -92,6 +93,7 @@ export function createProcessStore({ clockUs }: { readonly clockUs: () => number
   }
 
   function exchange(request: ExchangeRequest): ExchangeReply {
+    demandExchangeable(request);
     const news = newsOf(request);
     const closed = new Set(news.map(({ cell }) => cell));
     const applied = request.groups.map((group) => {
