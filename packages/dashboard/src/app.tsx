@@ -36,6 +36,8 @@ const NewTemplatePage = lazy(() => import('./templates/new-template-page.js'));
 const TemplateValuesPage = lazy(() => import('./templates/template-values-page.js'));
 const EvaluatorsPage = lazy(() => import('./evaluators/evaluators-page.js'));
 const EvaluatorPage = lazy(() => import('./evaluators/evaluator-page.js'));
+const LimitsPage = lazy(() => import('./limits/limits-page.js'));
+const HaltsPage = lazy(() => import('./halts/halts-page.js'));
 const AuditPage = lazy(() => import('./audit/audit-page.js'));
 const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
 const KeysPage = lazy(() => import('./keys/keys-page.js'));
@@ -82,6 +84,8 @@ export function App() {
       <Route path="/templates/new" component={NewTemplatePage} />
       <Route path="/evaluators" component={EvaluatorsPage} />
       <Route path="/evaluators/:name" component={EvaluatorPage} />
+      <Route path="/limits" component={LimitsPage} />
+      <Route path="/halts" component={HaltsPage} />
       <Route path="/audit" component={AuditPage} />
       <Route path="/playground" component={PlaygroundPage} />
       <Route path="/keys" component={KeysPage} />

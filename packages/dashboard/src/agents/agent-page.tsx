@@ -1,7 +1,9 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { AgentService, type GetAgentResponse } from '@gen/enforcement/v1/agent_service_pb.js';
+import { HaltScope } from '@gen/enforcement/v1/halt_service_pb.js';
 import { Link, useParams } from 'wouter';
 import { RangeField, useRange } from '../activity/range-field.js';
+import { HaltButton } from '../halts/halt-button.js';
 import { useServer } from '../health/use-server.js';
 import { useEvaluations } from '../outcomes/use-evaluations.js';
 import { useMay } from '../session/session-context.js';
@@ -43,6 +45,7 @@ export default function AgentPage() {
         <span className="links">
           {seesEvents && <RangeField />}
           {seesEvents && <Link href={events}>Events</Link>}
+          <HaltButton label="Halt…" scope={HaltScope.AGENT} agentName={agentName} />
           {mayTry && (
             <Link className="action" href={`/playground?agent=${encodeURIComponent(agentName)}`}>
               Try a step

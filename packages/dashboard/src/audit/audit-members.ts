@@ -6,7 +6,17 @@ import type { QueryMember } from '../ui/query-bar/query-member.js';
 const client = createClient(AuditService, transport);
 /** Entries of which actors are suggested. */
 const LATEST = 100;
-const RESOURCES = ['agent', 'control', 'policy', 'control_binding', 'pack', 'key', 'namespace', 'database'];
+const RESOURCES = [
+  'agent',
+  'control',
+  'policy',
+  'control_binding',
+  'pack',
+  'key',
+  'namespace',
+  'halt',
+  'database',
+];
 const ACTIONS = [
   ...['create', 'update', 'delete', 'add_control', 'remove_control', 'add_policy', 'remove_policy'].map(
     (verb) => `agent.${verb}`,

@@ -3,6 +3,8 @@ import { createConnectQueryKey } from '@connectrpc/connect-query';
 import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
 import { AuditService } from '@gen/enforcement/v1/audit_service_pb.js';
 import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
+import { HaltService } from '@gen/enforcement/v1/halt_service_pb.js';
+import { MemoryService } from '@gen/enforcement/v1/memory_service_pb.js';
 import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { ServerService } from '@gen/enforcement/v1/server_service_pb.js';
 
@@ -24,6 +26,9 @@ const TOUCHED = new Map<DescMethod, readonly DescService[]>([
   [controls.setControlData, [AgentService, ControlService]],
   [controls.restoreControlVersion, [AgentService, ControlService]],
   [policies.createPolicy, [PolicyService]],
+  [HaltService.method.createHalt, [HaltService]],
+  [HaltService.method.liftHalt, [HaltService]],
+  [MemoryService.method.resetMemoryKey, [MemoryService]],
 ]);
 
 /** What every change touches: the audit log has an entry of it, and the state of the server a new revision. */

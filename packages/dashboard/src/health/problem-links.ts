@@ -8,6 +8,7 @@ const IN_THE_DEFINITION: ReadonlySet<string> = new Set(['evaluator_not_configure
 export function subjectAddress(kind: string, { type, id, name }: Subject): string | undefined {
   if (type === 'agent') return agentAddress(id);
   if (type === 'key') return `/keys?name=${encodeURIComponent(name)}`;
+  if (type === 'halt') return '/halts';
   if (type !== 'control') return undefined;
   return IN_THE_DEFINITION.has(kind) ? `/controls/${id}` : `/controls/${id}?tab=activity`;
 }
@@ -24,4 +25,5 @@ const LISTS: Readonly<Record<string, string>> = {
   agents_without_controls: '/agents?controls=none',
   agents_silent: SILENT,
   agent_silent: SILENT,
+  halted: '/halts',
 };

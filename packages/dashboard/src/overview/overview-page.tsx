@@ -1,6 +1,8 @@
+import { HaltScope } from '@gen/enforcement/v1/halt_service_pb.js';
 import { RangeField, useRange } from '../activity/range-field.js';
 import { FirstEvening } from '../first-evening/first-evening.js';
 import { useFirstSteps } from '../first-evening/use-first-steps.js';
+import { HaltButton } from '../halts/halt-button.js';
 import { ServerCard } from '../health/server-card.js';
 import { useServer } from '../health/use-server.js';
 import { VerdictView } from '../health/verdict-view.js';
@@ -16,7 +18,17 @@ export default function OverviewPage() {
   const steps = useFirstSteps();
   const isCounted = server.info?.state?.eventsEnabled !== false;
   return (
-    <Page title="Overview" actions={isCounted && !steps.isShown ? <RangeField /> : undefined}>
+    <Page
+      title="Overview"
+      actions={
+        steps.isShown ? undefined : (
+          <span className="links">
+            {isCounted && <RangeField />}
+            <HaltButton label="Halt…" scope={HaltScope.NAMESPACE} />
+          </span>
+        )
+      }
+    >
       {steps.isShown ? <FirstEvening steps={steps} server={server} /> : <VerdictView server={server} />}
       {isCounted && !steps.isShown && <Outcomes range={range} />}
       <div className="columns overview-cards">

@@ -17,6 +17,8 @@ export const GO_LETTERS: Readonly<Record<string, string>> = {
   '/packs': 's',
   '/templates': 't',
   '/evaluators': 'v',
+  '/limits': 'i',
+  '/halts': 'h',
   '/playground': 'y',
   '/audit': 'u',
   '/keys': 'k',
