@@ -145,6 +145,7 @@ async function rowsOf(tx: DbClient, { name, prefix }: Namespace): Promise<unknow
     members: await tx.policyControl.findMany(either({ policy: where }, { control: where })),
     bindings: await tx.controlBinding.findMany(either(where, { control: where })),
     keys: await tx.apiKey.findMany({ where }),
+    halts: await tx.halt.findMany({ where }),
     installations: await tx.packInstallation.findMany(either(where, { policy: where })),
     installed: await tx.packControl.findMany(either({ installation: where }, { control: where })),
     wanted: await tx.policyLabel.findMany({ where: { policy: where } }),
