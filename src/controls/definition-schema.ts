@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-
 import { field, type IssueSink, readWith, refuse, report } from '../contract/input/fields.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { readCondition } from './condition-reader.js';
-import type { ControlDefinition } from './definition/definition.js';
+import { type Condition, type ControlDefinition, leavesOf } from './definition/definition.js';
 import { definitionMembers } from './definition/definition-members.js';
 
 /**
@@ -59,7 +59,22 @@ function readDefinition(sent: JsonObject, registry: EvaluatorRegistry, sink: Iss
     const rule = 'action.steering_context: required for steer when the condition is and, or, not';
     return refuse(sink, 'value_error', rule, sent);
   }
-  return isMixed || condition === undefined || members === undefined ? z.NEVER : { condition, ...members };
+  if (isMixed || condition === undefined || members === undefined) return z.NEVER;
+  const remembering = members.execution === 'sdk' ? rememberingEvaluator(condition, registry) : undefined;
+  if (remembering !== undefined) {
+    const rule = `must be server: the evaluator ${remembering} depends on earlier steps, which only the service knows`;
+    report(sink, 'value_error', rule, 'sdk', ['execution']);
+    return z.NEVER;
+  }
+  return { condition, ...members };
+}
+
+/** The name of the first evaluator of a condition whose checks depend on earlier steps. */
+function rememberingEvaluator(condition: Condition, registry: EvaluatorRegistry): string | undefined {
+  for (const { leaf } of leavesOf(condition, '')) {
+    if (registry.get(leaf.evaluator.name)?.remembers === true) return leaf.evaluator.name;
+  }
+  return undefined;
 }
 
 /** Looks at what was sent, so that other mistakes do not hide this one. */

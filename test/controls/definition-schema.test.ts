@@ -419,6 +419,17 @@ describe('what is stored', () => {
   });
 });
 
+describe('an evaluator that depends on earlier steps', () => {
+  const rate = { name: 'rate', config: { limit: 5, period: '1h', key: ['agent'] } };
+  const nested = { ...minimal, condition: { and: [leaf, { not: { selector: {}, evaluator: rate } }] } };
+
+  it('is refused in a control that clients evaluate', () => {
+    expect(problems(nested)).toEqual([]);
+    expect(problems({ ...nested, execution: 'sdk' })).toEqual(['data.execution value_error']);
+    expect(problems({ ...minimal, execution: 'sdk' })).toEqual([]);
+  });
+});
+
 describe('the older flat shape', () => {
   const { condition, ...rest } = minimal;
   it('is stored as a leaf condition', () => {
