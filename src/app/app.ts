@@ -211,11 +211,12 @@ async function start(
 function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
-  { observability, audit, listUpkeep, eventSinks, eventReaders, problems }: Features,
+  { observability, memory, audit, listUpkeep, eventSinks, eventReaders, problems }: Features,
   { server, operations, load, files, issuer, keyUses, endedSessions, heavySteps }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());
+  closers.add(() => memory.close());
   closers.add(() => eventSinks.close());
   closers.add(() => problems.replica.close());
   closers.add(() => eventReaders?.close());

@@ -7,6 +7,7 @@ import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enfo
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { HaltService } from '../../gen/proto/enforcement/v1/halt_service_pb.js';
 import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
+import { MemoryService } from '../../gen/proto/enforcement/v1/memory_service_pb.js';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PackService } from '../../gen/proto/enforcement/v1/pack_service_pb.js';
@@ -37,6 +38,8 @@ import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.j
 import { createExplain } from '../explain/explain.js';
 import { createHalts } from '../halts/halts.js';
 import { createKeys } from '../keys/keys.js';
+import { createLimits } from '../limits/limits.js';
+import type { Memory } from '../memory/memory-types.js';
 import { createNamespaces } from '../namespaces/namespaces.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { openPackCatalogue } from '../packs/catalogue.js';
@@ -53,6 +56,7 @@ import type { Foundations } from './foundations.js';
 import { createListUpkeep, type ListUpkeep } from './list-upkeep.js';
 import type { Programs } from './programs.js';
 import { createRuntimeTokenParts, type RuntimeTokenParts } from './runtime-auth.js';
+import { createServiceMemory } from './service-memory.js';
 
 /** The functions of the service, independent of protocols. */
 export interface Features {
@@ -63,6 +67,7 @@ export interface Features {
   readonly eventSinks: EventSinks;
   /** Undefined when all events are read in the thread that serves requests. */
   readonly eventReaders: EventReaderThreads | undefined;
+  readonly memory: Memory;
   readonly audit: Audit;
   readonly problems: Problems;
   readonly listUpkeep: ListUpkeep;
@@ -132,11 +137,13 @@ export async function createFeatures(
   });
   const audit = createAudit({ config: config.audit, database, log, failures, now });
   const labels = createLabelUpkeep({ database, now });
+  const { memory, storeKind } = createServiceMemory(foundations);
   const namespaces = createNamespaces({
     database,
     mutate,
     registry,
     known: programs.namespaces,
+    forgetMemory: memory.removeNamespace,
     failures,
     now,
   });
@@ -149,6 +156,7 @@ export async function createFeatures(
       ? {}
       : { demandFresh: createStalenessLimit(maxStalenessMs, monotonic, () => watch.databaseUp) }),
     halts: programs.halts,
+    memory,
     counter: observability.counts?.counter,
     recorder: observability.recorder,
     now: monotonic,
@@ -192,6 +200,7 @@ export async function createFeatures(
     state,
     emptyDenies: config.agentsWithoutControls === 'deny',
     halts: programs.halts,
+    memory: memory.troubles,
     sinks: { meter: metrics.eventSinks, tail: store.tail },
     log,
     now,
@@ -248,6 +257,18 @@ export async function createFeatures(
         }),
       ),
       feature(HaltService, createHalts({ database, mutate, registry: programs.halts, now })),
+      feature(
+        MemoryService,
+        createLimits({
+          database,
+          mutate,
+          registry,
+          memory,
+          storeKind,
+          maxKeys: config.memory.maxKeys,
+          maxBytes: config.memory.maxBytes,
+        }),
+      ),
       feature(NamespaceService, namespaces.handlers),
       feature(ServerService, { ...serverInfo, ...problems.handlers }),
       // The other RPCs are evaluations, which the transport serves without handlers.
@@ -258,6 +279,7 @@ export async function createFeatures(
     runtimeTokens,
     eventSinks,
     eventReaders,
+    memory,
     audit,
     problems,
     listUpkeep: createListUpkeep({

@@ -33,6 +33,8 @@ export interface MemoryOptions {
   readonly cacheBytes?: number;
   readonly log: MemoryLog;
   readonly meter: MemoryMeter;
+  /** Whether the store may lose what it acknowledged, once it is known. */
+  readonly isVolatile?: () => boolean;
   readonly times?: MemoryTimes;
 }
 
@@ -40,6 +42,8 @@ export interface MemoryOptions {
 export interface MemoryTroubles {
   /** Why the store does not answer. */
   readonly problem: string | null;
+  /** Whether the store may lose what it acknowledged. */
+  readonly isVolatile: boolean;
   /** Keys whose memory cannot be read, since the process began. */
   readonly damagedKeys: number;
   /** Whether keys were forgotten before their time in the last hour. */
@@ -172,6 +176,7 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
     },
     troubles: () => ({
       problem: loop.problem,
+      isVolatile: options.isVolatile?.() ?? false,
       damagedKeys: damaged.size,
       evicts: upkeep.evictedAtUs !== null && times.monotonicUs() - upkeep.evictedAtUs < EVICTION_TOLD_US,
     }),

@@ -3,6 +3,7 @@ import type { AgentKey } from '../contract/call/namespace.js';
 import { originOfService } from '../database/audit-log.js';
 import type { Change } from '../database/change-log.js';
 import type { Database, DbClient } from '../database/database.js';
+import type { RepeatLog } from '../process/repeat-log.js';
 
 /**
  * Rows that one mutation removes. It blocks all other mutations meanwhile: these take some 10 ms. Versions of controls may
@@ -14,6 +15,9 @@ const POLICIES_AT_ONCE = 500;
 
 export interface NamespaceRemovalOptions {
   readonly database: Pick<Database, 'client' | 'mutate'>;
+  /** Removes what controls with memory keep of a namespace. */
+  readonly forgetMemory: (namespace: string) => Promise<void>;
+  readonly failures: Pick<RepeatLog, 'failed'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -36,7 +40,9 @@ interface Removed {
  * Several mutations instead of one: the largest namespace would exceed the limits of a transaction, and block changes of
  * all others. The namespace is marked as deleted before, so nothing of it can be reached or added, whenever this ends.
  */
-export function createNamespaceRemoval({ database, now }: NamespaceRemovalOptions): NamespaceRemoval {
+export function createNamespaceRemoval(options: NamespaceRemovalOptions): NamespaceRemoval {
+  const { database, forgetMemory, failures, now } = options;
+
   async function removePart(name: string): Promise<boolean> {
     const { changed } = await database.mutate(async (tx) => {
       const removed =
@@ -65,6 +71,16 @@ export function createNamespaceRemoval({ database, now }: NamespaceRemovalOption
 
   async function remove(name: string): Promise<void> {
     while (await removePart(name));
+    try {
+      await forgetMemory(name);
+    } catch (error) {
+      // It expires by itself, and cannot be reached meanwhile.
+      failures.failed(
+        'memory of namespaces',
+        'the memory of a deleted namespace cannot be removed now',
+        error,
+      );
+    }
   }
 
   return {

@@ -17,6 +17,8 @@ export interface NamespacesParts {
   /** The namespaces that this process knows. */
   readonly known: NamespaceRegistry;
   readonly failures: Pick<RepeatLog, 'failed'>;
+  /** Removes what controls with memory keep of a namespace. */
+  readonly forgetMemory: (namespace: string) => Promise<void>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -29,8 +31,8 @@ export interface Namespaces {
 }
 
 export function createNamespaces(parts: NamespacesParts): Namespaces {
-  const { database, mutate, registry, known, failures, now } = parts;
-  const removal = createNamespaceRemoval({ database, now });
+  const { database, mutate, registry, known, failures, forgetMemory, now } = parts;
+  const removal = createNamespaceRemoval({ database, forgetMemory, failures, now });
   const service = createNamespaceService({ database, mutate, registry: known, removal, failures, now });
   return {
     handlers: namespaceHandlers(service, createNamespaceExport({ database, registry, now })),

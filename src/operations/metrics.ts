@@ -7,11 +7,13 @@ import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { CountMeter } from '../events/counts/count-meter.js';
 import type { ObservabilityMeter } from '../events/observability-meter.js';
 import type { SinkMeter } from '../events/sinks/sink-meter.js';
+import type { MemoryMeter } from '../memory/memory-meter.js';
 import type { RefusalMeter } from '../transport/admission/limits.js';
 import type { CallMeter } from '../transport/call/call-host.js';
 import { createCountMetrics } from './count-metrics.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
 import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
+import { createMemoryMetrics } from './memory-metrics.js';
 import { createMetricKinds } from './metric-kinds.js';
 import { addSources, type MetricSources } from './metric-sources.js';
 import { createSinkMetrics } from './sink-metrics.js';
@@ -62,6 +64,8 @@ export interface Metrics extends CallMeter, RefusalMeter {
   reloaded(file: 'keys' | 'tls', result: 'used' | 'refused'): void;
   /** The meter of the event sinks. */
   readonly eventSinks: SinkMeter;
+  /** The meter of the memory of controls. */
+  readonly memory: MemoryMeter;
   /** Counts what was to be sent over OTLP. */
   telemetry(signal: 'traces' | 'metrics', result: 'sent' | 'failed' | 'dropped', count: number): void;
   /** Records a finished database operation. */
@@ -197,6 +201,7 @@ export function createMetrics(prefix: string): Metrics {
     events: createEventMetrics(prefix, registers),
     evaluationCounts: createCountMetrics(prefix, registers),
     eventSinks: createSinkMetrics(prefix, registers),
+    memory: createMemoryMetrics(prefix, registers),
     databaseTimed: createDatabaseMetrics(prefix, registers),
   };
 }

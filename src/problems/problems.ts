@@ -8,11 +8,13 @@ import type { Database } from '../database/database.js';
 import type { SinkMeter } from '../events/sinks/sink-meter.js';
 import type { EventTail } from '../events/store/event-tail.js';
 import type { ActiveHalt } from '../halts/halt.js';
+import type { MemoryTroubles } from '../memory/memory.js';
 import type { FactsLog } from '../process/repeat-log.js';
 import type { ServerState } from '../server-info/server-info.js';
 import { createActivityFigures } from './activity-figures.js';
 import { type Credentials, expiryProblems } from './expiry-problems.js';
 import { haltProblems } from './halt-problems.js';
+import { memoryProblems } from './memory-problems.js';
 import { PROBLEM_KINDS, type Problem, type ProblemKind, type ProblemSeverity } from './problem.js';
 import { createProblemList, type ProblemList } from './problem-list.js';
 import { type AgentActivity, createProblemStore, type ProblemStore } from './problem-store.js';
@@ -34,6 +36,8 @@ export interface ProblemsOptions {
   readonly emptyDenies: boolean;
   /** The halts in force. */
   readonly halts: { active(): readonly ActiveHalt[] };
+  /** What of the memory of controls needs attention. */
+  readonly memory: () => MemoryTroubles;
   readonly sinks: { readonly meter: SinkMeter; readonly tail: Pick<EventTail, 'state'> };
   readonly log: FactsLog<'debug'>;
   /** Milliseconds since 1970. */
@@ -64,7 +68,8 @@ export interface Problems {
 }
 
 export function createProblems(options: ProblemsOptions): Problems {
-  const { database, registry, version, state, emptyDenies, halts, sinks, log, now, monotonic } = options;
+  const { database, registry, version, state, emptyDenies, halts, memory, sinks, log, now, monotonic } =
+    options;
   const { bulk } = database;
   const replicas = createReplicaStore(bulk);
   const replica = createReplica({ store: replicas, version, now });
@@ -86,6 +91,7 @@ export function createProblems(options: ProblemsOptions): Problems {
     return createProblemList({
       known: (isMissed) => [
         ...serviceProblems(state(), isMissed),
+        ...memoryProblems(memory()),
         ...sinkWatch.problems(monotonic()),
         ...haltProblems(halts.active(), of),
         ...(credentials === undefined ? [] : expiryProblems(credentials, now(), of)),

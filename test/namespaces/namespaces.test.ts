@@ -24,14 +24,21 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
   });
   afterAll(() => database.close());
 
+  const forgotten: string[] = [];
+
   function parts({ broken = false, maxNamespaces = 100 } = {}) {
     const mutate = createMutator({ database, now: () => NOW, onCommit: () => {} });
     const registry = new NamespaceRegistry({
       read: createNamespaceStore(database.client).all,
       onFailure: () => {},
     });
-    const removal = createNamespaceRemoval({ database, now: () => NOW });
     const failures: string[] = [];
+    const removal = createNamespaceRemoval({
+      database,
+      forgetMemory: async (name) => void forgotten.push(name),
+      failures: { failed: (kind) => void failures.push(kind) },
+      now: () => NOW,
+    });
     const service = createNamespaceService({
       database,
       mutate,
@@ -224,6 +231,7 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
         revoked_keys_count: 1,
       });
       expect(await left('going')).toEqual(NOTHING);
+      expect(forgotten).toEqual(['going']);
       expect(await left('going-on')).toEqual(others);
       // Each part has an entry, which the logs of other namespaces do not show.
       const entries = await database.client.auditEntry.findMany({ where: { resourceId: 'going' } });

@@ -114,7 +114,12 @@ beforeAll(async () => {
       namespaces,
       applied: async () => {},
     }),
-    ...createNamespaces({ ...options, known: namespaces, failures: NO_FAILURES }).handlers,
+    ...createNamespaces({
+      ...options,
+      known: namespaces,
+      failures: NO_FAILURES,
+      forgetMemory: async () => {},
+    }).handlers,
     ...agentHandlers(
       createAgentService({ ...options, feed: controlFeed(database, evaluators) }),
       createAgentEvaluators(options),
@@ -168,6 +173,7 @@ beforeAll(async () => {
       state,
       emptyDenies: false,
       halts: { active: () => [] },
+      memory: () => ({ problem: 'it is away', isVolatile: true, damagedKeys: 1, evicts: true }),
       sinks: { meter: new Map(), tail: store.tail },
       log: { debug: () => {} },
       monotonic: options.now,
