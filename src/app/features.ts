@@ -186,6 +186,7 @@ export async function createFeatures(
     newExecutionId,
     now: monotonic,
     clock: now,
+    memory,
   });
   const catalogue = await openPackCatalogue({
     builtIn: inPackage('packs'),
