@@ -4,6 +4,7 @@ import { quoted } from '../contract/errors/quoted.js';
 import { createSuggester, editDistance } from '../contract/warnings/suggestion.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import { type ControlDefinition, leavesOf, type Scope } from '../controls/definition/definition.js';
+import { configPaths } from '../evaluators/memory/config-paths.js';
 import { guaranteeNotes } from './guaranteed-path.js';
 import type { RegisteredStep, StepCatalogue } from './steps-catalogue.js';
 
@@ -139,14 +140,27 @@ function* selectorNotes(
     output: membersAllowedBySome(steps.map(({ output_schema: schema }) => schema)),
   };
   const suggester = createSuggester();
-  for (const { leaf, path } of leavesOf(condition, 'data.condition')) {
-    const [root = '', member] = (leaf.selector.path ?? '*').split('.');
+  for (const { path, field } of pathsOf(condition)) {
+    const [root = '', member] = path.split('.');
     if ((root !== 'input' && root !== 'output') || member === undefined) continue;
     const allowed = members[root];
     if (allowed === null || allowed.has(member)) continue;
     const meant = suggester.didYouMean(member, allowed);
     const message = `no registered step that the scope selects has an ${root}_schema that allows ${quoted(member)}`;
-    yield { code: 'unreachable_selector', field: `${path}.selector.path`, message: message + meant };
+    yield { code: 'unreachable_selector', field, message: message + meant };
+  }
+}
+
+/** All paths to parts of a step: those of selectors, and those that checks with memory read. */
+function* pathsOf(
+  condition: ControlDefinition['condition'],
+): Generator<{ path: string; field: string }, void> {
+  for (const { leaf, path: place } of leavesOf(condition, 'data.condition')) {
+    yield { path: leaf.selector.path ?? '*', field: `${place}.selector.path` };
+    const { name, config } = leaf.evaluator;
+    for (const one of configPaths(name, config)) {
+      yield { path: one.path, field: `${place}.evaluator.config.${one.place}` };
+    }
   }
 }
 

@@ -66,6 +66,32 @@ describe('the notes about steps', () => {
     ]);
   });
 
+  it('tell paths that a check with memory reads and no schema allows', () => {
+    const config = {
+      limit: 1,
+      amount: 'input.amount',
+      window: { life: true },
+      key: ['session', 'input.too', 'input.to', 'context.any'],
+    };
+    const condition = { selector: { path: '*' }, evaluator: { name: 'budget', config } };
+    const control = { ...definition({ step_names: ['send_mail'] }), condition };
+    const notes = [...stepNotes(control, catalogueOf(STEPS))].map(({ code, field, message }) => [
+      code,
+      field,
+      message,
+    ]);
+    const message = (name: string) =>
+      `no registered step that the scope selects has an input_schema that allows ${name}`;
+    expect(notes).toEqual([
+      [
+        'unreachable_selector',
+        'data.condition.evaluator.config.key[1]',
+        `${message('"too"')}; did you mean to?`,
+      ],
+      ['unreachable_selector', 'data.condition.evaluator.config.amount', message('"amount"')],
+    ]);
+  });
+
   it('take a registered type for what it is, however much it looks like another', () => {
     const steps = [{ type: 'Tool', name: 'x' }];
     expect(told(catalogueOf(steps), { step_types: ['Tool'] })).toEqual([]);

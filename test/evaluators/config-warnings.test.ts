@@ -252,3 +252,61 @@ describe('members that the schema of a custom evaluator does not declare', () =>
     expect(fields(config, schema)).toEqual(['config.rules[1].levle', 'config.named.any.nope']);
   });
 });
+
+describe('a configuration of an evaluator with memory', () => {
+  const whole = { selectorPath: '*' };
+  const budget = { limit: 5, window: { life: true }, key: ['agent'] };
+
+  it('has no warnings as it should be', () => {
+    expect(warningsFor('rate', { limit: 1, period: '1h', key: ['session', 'input.to'] }, whole)).toEqual([]);
+    expect(warningsFor('budget', { ...budget, settle: 'output.cost', expires: '5m' }, whole)).toEqual([]);
+    expect(warningsFor('concurrency', { limit: 1, key: ['namespace'] }, whole)).toEqual([]);
+    expect(warningsFor('loop', { repeat: 3, within: { last: 10 } }, whole)).toEqual([]);
+  });
+
+  it('has a warning for members that are not known, at any depth', () => {
+    expect(warningsFor('rate', { limit: 1, period: '1h', key: ['agent'], brust: 5 }, whole)).toEqual([
+      'config.brust unknown_member: unknown member; did you mean burst?',
+    ]);
+    expect(warningsFor('budget', { ...budget, window: { life: true, rollin: '1h' } }, whole)).toEqual([
+      'config.window.rollin unknown_member: unknown member; did you mean rolling?',
+    ]);
+  });
+
+  it('has a warning for a selector, because the whole step is read', () => {
+    expect(
+      warningsFor('rate', { limit: 1, period: '1h', key: ['agent'] }, { selectorPath: 'input.to' }),
+    ).toEqual([
+      'config no_effect: the selector has no effect: rate reads the whole step, so write the path *',
+    ]);
+  });
+
+  it('has a warning for parts of a key that change nothing', () => {
+    const key = ['session', 'agent', 'namespace', 'session'];
+    expect(warningsFor('rate', { limit: 1, period: '1h', key }, whole)).toEqual([
+      'config.key[1] no_effect: has no effect: session includes it',
+      'config.key[2] no_effect: has no effect: session includes it',
+      'config.key[3] no_effect: is listed before',
+    ]);
+    expect(warningsFor('rate', { limit: 1, period: '1h', key: ['namespace', 'name'] }, whole)).toEqual([
+      'config.key[0] no_effect: has no effect: every key is within a namespace',
+    ]);
+  });
+
+  it('has a warning for options without the one they are for', () => {
+    const window = { life: true, time_zone: 'Europe/Berlin' };
+    expect(warningsFor('budget', { ...budget, window, expires: '5m', on_expiry: 'release' }, whole)).toEqual([
+      'config.window.time_zone no_effect: has no effect without calendar',
+      'config.expires no_effect: has no effect without settle',
+      'config.on_expiry no_effect: has no effect without settle',
+    ]);
+    expect(warningsFor('budget', { ...budget, window: { rolling: '1h', idle: '5m' } }, whole)).toEqual([
+      'config.window.idle no_effect: has no effect without "life": true',
+    ]);
+    const loop = { pattern: 'error', by: 'input', repeat: 3, within: { last: 10 }, count_denied: false };
+    expect(warningsFor('loop', loop, whole)).toEqual([
+      'config.by no_effect: has no effect with the pattern error',
+      'config.count_denied no_effect: has no effect with the pattern error',
+    ]);
+  });
+});

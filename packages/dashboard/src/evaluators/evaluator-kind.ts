@@ -11,6 +11,11 @@ const BUILT_IN = new Set([
   'injection',
   'url',
   'shell',
+  'history',
+  'rate',
+  'budget',
+  'concurrency',
+  'loop',
 ]);
 
 /** Where an evaluator comes from, in words. */
