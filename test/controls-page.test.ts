@@ -14,7 +14,7 @@ const FILE = findUp('docs/controls.md');
 const PAGE = readFileSync(FILE, 'utf8');
 const NAMES = ['regex', 'list', 'json', 'cel', 'sql'];
 const MEMORY_FILE = findUp('docs/memory.md');
-const MEMORY_NAMES = ['rate', 'budget', 'concurrency', 'loop'];
+const MEMORY_NAMES = ['rate', 'budget', 'concurrency', 'loop', 'history'];
 const CEL_FILE = findUp('docs/cel.md');
 const CEL_PAGE = readFileSync(CEL_FILE, 'utf8');
 

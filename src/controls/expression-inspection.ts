@@ -54,18 +54,33 @@ export function judgeExpression(
   selectorPath: string,
   types: RegisteredStepTypes | null,
 ): JudgedExpression {
-  const own = inspectExpression(text, variableTypes(UNKNOWN_STEP, selectorPath));
+  const of = (step: StepTypes): VariableTypes => variableTypes(step, selectorPath);
+  const known = types === null ? null : { ...types, certain: of(types.certain), likely: of(types.likely) };
+  return judgeVariables(text, of(UNKNOWN_STEP), known);
+}
+
+/** The same for variables of other types: those without schemas, and those that schemas give. */
+export function judgeVariables(
+  text: string,
+  unknown: VariableTypes,
+  types: {
+    readonly certain: VariableTypes;
+    readonly likely: VariableTypes;
+    readonly isComplete: boolean;
+  } | null,
+): JudgedExpression {
+  const own = inspectExpression(text, unknown);
   const problems: JudgedProblem[] = own.problems.map((problem) => ({
     problem,
     isError: !CONSTANT.has(problem.code),
     isOwn: true,
   }));
-  const likely = variableTypes(types?.likely ?? UNKNOWN_STEP, selectorPath);
+  const likely = types?.likely ?? unknown;
   const judged = { resultType: own.resultType, reads: own.reads, variables: likely };
   // Without a tree there is nothing to compare.
   if (types === null || own.resultType === null) return { problems, ...judged };
   const seen = new Set(own.problems.map(placeOf));
-  const certain = inspectExpression(text, variableTypes(types.certain, selectorPath));
+  const certain = inspectExpression(text, types.certain);
   for (const [inspected, isCertain] of [
     [certain, true],
     [inspectExpression(text, likely), false],

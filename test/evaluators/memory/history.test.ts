@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
+import { type JsonObject, type JsonValue, parseJson } from '../../../packages/exact-json/src/index.js';
 import type { Delta, RuleState } from '../../../src/core/memory.js';
 import { historyReducer } from '../../../src/evaluators/memory/history-reducer.js';
+import { findUp } from '../../../src/process/package-root.js';
 import { hash } from '../../support/simple-memory.js';
 import { callOf, evaluator, HistoryRun, ruleFor, type Sent } from './history.support.js';
 
@@ -293,5 +295,21 @@ describe('the fold of history', () => {
       return Math.round(historyReducer.used(state ?? null, run.memory.nowUs) * 100);
     });
     expect(used).toEqual([33, 67, 100, 100]);
+  });
+});
+
+describe('docs/memory.md', () => {
+  const page = readFileSync(findUp('docs/memory.md'), 'utf8');
+  const section = /\n## history\n([\s\S]*?)\n## /.exec(page)?.[1] ?? '';
+  const configs = [...section.matchAll(/\| `(\{"op".*\})` \|/g)].map(
+    ([, text = '']) => parseJson(text) as JsonObject,
+  );
+
+  it('has configurations of history that are accepted without a warning', () => {
+    expect(configs.length).toBeGreaterThan(4);
+    for (const config of configs) {
+      expect(problems(config)).toEqual([]);
+      expect([...(evaluator.warningsFor?.(config, { selectorPath: '*', positive: true }) ?? [])]).toEqual([]);
+    }
   });
 });
