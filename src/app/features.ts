@@ -180,6 +180,7 @@ export async function createFeatures(
   const evaluation = config.auth.upstream === null ? traced : withAskedTargets(traced);
   const explain = createExplain({
     client: database.client,
+    halts: programs.halts,
     registry,
     library,
     stepSchemas,

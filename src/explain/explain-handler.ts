@@ -1,7 +1,7 @@
 import { type Handler, handler } from '../contract/call/handler.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Verdict } from '../core/types.js';
-import { presentLimit } from '../decisions/applied-limits.js';
+import { presentHalt, presentLimit } from '../decisions/applied-limits.js';
 import { createExplainSchema } from './explain-schema.js';
 import type { ExplainService } from './explain-service.js';
 import type { TriedVerdict } from './trial.js';
@@ -47,5 +47,6 @@ function presentVerdict(verdict: TriedVerdict, revision: number): object {
     evaluated_controls,
     skipped_controls,
     limits: (verdict.limits ?? []).map(presentLimit),
+    ...(verdict.halt === undefined ? {} : { halt: presentHalt(verdict.halt) }),
   };
 }

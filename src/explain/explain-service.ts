@@ -17,11 +17,14 @@ import type { DbClient } from '../database/database.js';
 import { type Scoped, scopeOf } from '../database/scoped.js';
 import { revisionNotReached } from '../decisions/revision-gate.js';
 import { stepSha256 } from '../decisions/step-hash.js';
+import { type HaltCheck, haltSentence, noticeOf } from '../halts/halt.js';
 import type { ExplainInput } from './explain-schema.js';
-import { type Explanation, type TrialOptions, tryStep } from './trial.js';
+import { type Explanation, type TrialOptions, type TriedVerdict, tryStep } from './trial.js';
 
 export interface ExplainServiceOptions extends TrialOptions {
   readonly client: DbClient;
+  /** The halts in force: steps that they deny are denied in explanations of stored controls as well. */
+  readonly halts: HaltCheck;
   readonly referenceProblems: ReferenceProblems;
 }
 
@@ -50,7 +53,7 @@ const TRIAL = { id: 0, name: 'data' } as const;
 
 /** Evaluates steps as a trial, and explains the verdict. Nothing is recorded or counted. */
 export function createExplainService(options: ExplainServiceOptions) {
-  const { client, registry, referenceProblems } = options;
+  const { client, halts, registry, referenceProblems } = options;
 
   const demandAgent = async (scope: Scoped, agentName: string) => {
     const agent = await createAgentStore(scope).find(agentName);
@@ -94,6 +97,20 @@ export function createExplainService(options: ExplainServiceOptions) {
     return { rows: [await trialOf(scope, data, limit)], neverAsked: false, agent, revision: 0 };
   };
 
+  /** What the controls say of a step, denied if a halt denies it. */
+  const halted = (
+    verdict: TriedVerdict,
+    { agent: agentName, sessionId }: StepIdentity,
+    { namespace }: Scoped,
+    stepName: string,
+  ): TriedVerdict => {
+    const halt = halts.of({ namespace, agentName, sessionId: sessionId ?? undefined, stepName });
+    if (halt === null) return verdict;
+    const sentence = haltSentence(halt);
+    const reason = verdict.reason === null ? sentence : `${sentence}; ${verdict.reason}`;
+    return { ...verdict, is_safe: false, reason, outcome: 'deny', halt: noticeOf(halt) };
+  };
+
   return {
     /**
      * `mayKnowAll`: whether the caller may try data, and receives actual causes of failures. Data may refer to evaluators
@@ -127,7 +144,11 @@ export function createExplainService(options: ExplainServiceOptions) {
         { ...tried, step, stage, identity, mayKnowAll, ignored },
         options,
       );
-      return { ...explanation, step_sha256: stepSha256(step), revision };
+      const verdict =
+        input.data === undefined
+          ? halted(explanation.verdict, identity, scope, step.name)
+          : explanation.verdict;
+      return { ...explanation, verdict, step_sha256: stepSha256(step), revision };
     },
   };
 }

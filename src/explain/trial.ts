@@ -26,6 +26,7 @@ import type { VerdictOutcome } from '../decisions/evaluation-options.js';
 import { outcomeOf } from '../decisions/evaluation-service.js';
 import { mapInTurns } from '../decisions/in-turns.js';
 import type { StepSchemaLibrary } from '../decisions/step-schema-library.js';
+import type { HaltNotice } from '../halts/halt.js';
 import { MAX_EXPLAINED_CONTROLS } from './explain-schema.js';
 import { type ControlExplanation, createExplainer } from './explanation.js';
 
@@ -64,6 +65,8 @@ export interface Trial {
 export interface TriedVerdict extends Verdict {
   readonly schema_mismatch: SchemaMismatch | null;
   readonly outcome: VerdictOutcome;
+  /** The halt that denies the step whatever its controls say. Absent without one. */
+  readonly halt?: HaltNotice;
 }
 
 /** The reply of Explain. Members are those of the message. */

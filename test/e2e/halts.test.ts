@@ -117,6 +117,22 @@ describeServiceOnSqlite('halts', ({ call, seed, service }) => {
     await lift(body.halt.id);
   });
 
+  it('are in explanations, beside what the controls say', async () => {
+    const { body } = await call('POST', HALTS, { scope: 'agent', agent_name: AGENT, reason: 'leaks' });
+    const bad = { ...step, input: { text: 'bad' } };
+    const asked = { agent_name: AGENT, stage: 'pre', step: bad };
+    expect((await call('POST', '/api/v1/evaluation/explain', asked)).body).toMatchObject({
+      verdict: {
+        is_safe: false,
+        outcome: 'deny',
+        reason: expect.stringMatching(/^halt \d+ of agent "halted-bot-01": leaks; deny control "no-bad"/),
+        halt: { halt_id: body.halt.id, reason: 'leaks' },
+      },
+      controls: [{ control_name: 'no-bad' }],
+    });
+    await lift(body.halt.id);
+  });
+
   it('end by themselves', async () => {
     const expires_at = new Date(Date.now() + 1_500).toISOString();
     const { body } = await call('POST', HALTS, { scope: 'namespace', reason: 'a moment', expires_at });

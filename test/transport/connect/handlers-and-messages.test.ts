@@ -207,6 +207,7 @@ beforeAll(async () => {
     }).handlers,
     explain: explainHandler(
       createExplainService({
+        halts: { isEmpty: true, reading: null, of: () => null },
         client: database.client,
         registry: evaluators,
         library: createControlLibrary({ registry: evaluators, keepEvaluators: 10 }),
