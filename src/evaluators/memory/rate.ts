@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { boolean, report, withDefault } from '../../contract/input/fields.js';
 import { integer } from '../../contract/input/numbers.js';
 import type { LimitState, MemoryRule, RuleState } from '../../core/memory.js';
-import { duration, durationText } from './duration.js';
+import { durationText, windowLength } from './duration.js';
 import { limitAnswer, notApplied, secondsText } from './limit-answer.js';
 import {
   type CommonConfig,
@@ -41,7 +41,7 @@ function rateSchema(maxUs: number): z.ZodType<RateConfig> {
       limit: integer({ min: 1, max: MAX_LIMIT }).meta({
         description: 'How many steps a period has room for.',
       }),
-      period: duration(maxUs, ', the longest window of this service (SERVICE_MEMORY_WINDOW_HOURS)').meta({
+      period: windowLength(maxUs).meta({
         description: 'The period, such as "1h".',
       }),
       burst: integer({ min: 1, max: MAX_LIMIT }).optional().meta({
