@@ -1,10 +1,18 @@
 import type { Cell } from './cell.js';
+import { type Entry, entryId } from './cell-state.js';
 import { CellView } from './cell-view.js';
 import { cellsOf, type SentAttempt, type WaitingJob } from './job.js';
 import { type EntryWriter, entriesOf } from './job-entries.js';
 import type { MemoryIds } from './keyed-hash.js';
 import type { KnownRules } from './known-rules.js';
-import type { EntryAddition, ExchangeGroup, ExchangeReply, ExchangeRequest } from './store/memory-store.js';
+import { MAX_ENTRY_BYTES } from './store/exchange-rules.js';
+import {
+  type EntryAddition,
+  type ExchangeGroup,
+  type ExchangeReply,
+  type ExchangeRequest,
+  MemoryStoreError,
+} from './store/memory-store.js';
 
 export interface BatchOptions {
   readonly ids: MemoryIds;
@@ -16,6 +24,9 @@ export interface BatchOptions {
   /** A cell as the process knows it, or a new one. */
   readonly cellOf: (id: string, namespace: string, label: string) => Cell;
 }
+
+/** A step adds more to a key than a store takes. Others that are committed with it must not fail because of it. */
+export class EntryTooLargeError extends MemoryStoreError {}
 
 interface Decided extends SentAttempt {
   readonly waiting: WaitingJob;
@@ -54,7 +65,7 @@ export class Batch {
       [...entries].some(([id, number]) => {
         const index = this.#indexes.get(id);
         const cell = index === undefined ? undefined : this.#cells[index];
-        return (cell?.state.writers.get(this.#options.writer.id) ?? -1) >= number;
+        return cell?.state.recent.has(entryId(this.#options.writer.id, number)) === true;
       }),
     );
   }
@@ -90,6 +101,7 @@ export class Batch {
     const view = new CellView({ job, cells, ids, stepHash, nowUs, source: 'store', sinceUs });
     const decision = job.decide(view, cells);
     const entries = entriesOf({ job, cells, view, decision }, writer);
+    for (const entry of entries.values()) demandFitting(entry);
     const additions: EntryAddition[] = [];
     for (const [cell, entry] of entries) {
       additions.push({ cell: this.#indexOf(cell), ...cell.append(entry) });
@@ -132,3 +144,15 @@ export class Batch {
     return this.#indexes.get(cell.id) ?? -1;
   }
 }
+
+function demandFitting(entry: Entry): void {
+  // The usual entry is short: its text is made only once then.
+  if ((entry.d?.length ?? 0) < 8 && entry.d?.every(([, delta]) => isShort(delta)) !== false) return;
+  const bytes = Buffer.byteLength(JSON.stringify(entry));
+  if (bytes <= MAX_ENTRY_BYTES) return;
+  throw new EntryTooLargeError(
+    `a step adds ${bytes} bytes to a key; at most ${MAX_ENTRY_BYTES} are kept of one step`,
+  );
+}
+
+const isShort = (delta: unknown): boolean => typeof delta !== 'object' && String(delta).length < 1_000;

@@ -2,9 +2,10 @@ import { type Delta, RULE_KINDS, type RuleKind, type RuleReducer, type RuleState
 
 export type Reducers = Readonly<Record<RuleKind, RuleReducer>>;
 
-/** Most steps of a cell that are known as repeated, and most processes whose last entry is known. */
+/** Most steps of a cell that are known as repeated, and most entries that are recognised, and for how long. */
 const MAX_STEPS = 4_096;
-const MAX_WRITERS = 64;
+const MAX_RECENT = 1_024;
+const RECENT_US = 600_000_000;
 
 /** An entry of a cell: what one step adds to it. Short names: each entry is stored and sent. */
 export interface Entry {
@@ -34,8 +35,8 @@ export interface CellState {
   readonly steps: Map<string, number>;
   /** Hashes of steps that were denied. */
   readonly denied: Map<string, number>;
-  /** Number of the last entry of each process, that of the last one last. */
-  readonly writers: Map<string, number>;
+  /** Ids of the last entries with their times: an entry whose acknowledgement was lost is looked for among them. */
+  readonly recent: Map<string, number>;
   /** Time of the last entry. */
   lastUs: number;
   /** When nothing of it matters any more. */
@@ -47,7 +48,7 @@ export function newCellState(): CellState {
     rules: new Map(),
     steps: new Map(),
     denied: new Map(),
-    writers: new Map(),
+    recent: new Map(),
     lastUs: 0,
     expiresUs: 0,
   };
@@ -58,6 +59,9 @@ const KIND_OF = new Map<string, RuleKind>(RULE_KINDS.map((kind) => [kind.charAt(
 
 /** The kind of a rule by its id; undefined for one of a later version of the service. */
 export const kindOfRule = (ruleId: string): RuleKind | undefined => KIND_OF.get(ruleId.charAt(0));
+
+/** The id of an entry within its cell. */
+export const entryId = (writer: string, number: number): string => `${writer}${number.toString(36)}`;
 
 /** Folds an entry into a state, which it changes. */
 export function fold(state: CellState, entry: Entry, reducers: Reducers): void {
@@ -73,7 +77,7 @@ export function fold(state: CellState, entry: Entry, reducers: Reducers): void {
     if (entry.m === 1) newest(state.denied, entry.k, entry.a, MAX_STEPS);
     else if (entry.m === 0) state.denied.delete(entry.k);
   }
-  newest(state.writers, entry.w, entry.n, MAX_WRITERS);
+  newest(state.recent, entryId(entry.w, entry.n), entry.a, MAX_RECENT);
   state.lastUs = Math.max(state.lastUs, entry.a);
   state.expiresUs = Math.max(state.expiresUs, entry.a + entry.x * 1e6);
 }
@@ -100,11 +104,15 @@ export function prune(state: CellState, nowUs: number, stepsBeforeUs: number, re
     if (left === undefined) state.rules.delete(ruleId);
     else if (left !== kept) state.rules.set(ruleId, left);
   }
-  for (const steps of [state.steps, state.denied]) {
-    for (const [step, atUs] of steps) {
-      if (atUs >= stepsBeforeUs) break;
-      steps.delete(step);
-    }
+  forgetBefore(state.steps, stepsBeforeUs);
+  forgetBefore(state.denied, stepsBeforeUs);
+  forgetBefore(state.recent, nowUs - RECENT_US);
+}
+
+function forgetBefore(times: Map<string, number>, beforeUs: number): void {
+  for (const [id, atUs] of times) {
+    if (atUs >= beforeUs) break;
+    times.delete(id);
   }
 }
 
@@ -121,12 +129,12 @@ export function usedByRule(ruleId: string, kept: RuleState, nowUs: number, reduc
 }
 
 /** A state as the text of a checkpoint. */
-export function printState({ rules, steps, denied, writers, lastUs, expiresUs }: CellState): string {
+export function printState({ rules, steps, denied, recent, lastUs, expiresUs }: CellState): string {
   return JSON.stringify({
     r: [...rules],
     s: [...steps],
     d: [...denied],
-    w: [...writers],
+    w: [...recent],
     l: lastUs,
     x: expiresUs,
   });
@@ -140,7 +148,7 @@ export function parseState(text: string): CellState {
     rules: new Map(pairs(r)),
     steps: new Map(pairs(s)),
     denied: new Map(pairs(d)),
-    writers: new Map(pairs(w)),
+    recent: new Map(pairs(w)),
     lastUs: l,
     expiresUs: x,
   };

@@ -1,4 +1,4 @@
-import { Batch, type BatchOptions } from './batch.js';
+import { Batch, type BatchOptions, EntryTooLargeError } from './batch.js';
 import type { Cell } from './cell.js';
 import type { CellCache } from './cell-cache.js';
 import type { Job, WaitingJob } from './job.js';
@@ -145,7 +145,7 @@ export class DecisionLoop {
 
   /** Decides jobs that wait; null if there is nothing to ask the store for. */
   #batch(): Batch | null {
-    const { times, rules } = this.#options;
+    const { times, rules, log } = this.#options;
     const batch = new Batch(this.#batchOptions());
     const taken = this.#queue.splice(0, AT_ONCE).map((waiting) => ({ waiting, cells: batch.read(waiting) }));
     const open = taken.filter(({ waiting }) => {
@@ -161,7 +161,11 @@ export class DecisionLoop {
       try {
         batch.decide(waiting, cells);
       } catch (error) {
-        waiting.reject(error);
+        if (!(error instanceof EntryTooLargeError)) waiting.reject(error);
+        else {
+          log.failed('memory entry', 'a step is decided without the store of memory', error);
+          this.#decideLocally([waiting]);
+        }
       }
     }
     this.#queue.unshift(...open.slice(count).map(({ waiting }) => waiting));
