@@ -62,7 +62,8 @@ function controlOf(index, mix) {
       evaluator: {
         name: 'history',
         config: {
-          op: 'count',
+          op: 'sum',
+          value: 'input.amount',
           // Windows differ, so that no two controls can share all of their state.
           within: `${3_600 + index}s`,
           event: { kinds: ['request'], step_names: [tool] },
