@@ -16,6 +16,8 @@ const MEMBERS = ['key', 'by', 'amount', 'reserve', 'settle', 'value'];
 export function* configPaths(evaluatorName: string, config: JsonObject): Generator<ConfigPath, void> {
   if (!(RULE_KINDS as readonly string[]).includes(evaluatorName)) return;
   for (const member of MEMBERS) {
+    // The value of `history` is one of earlier events, whose steps need not be in the scope.
+    if (evaluatorName === 'history' && member === 'value') continue;
     const value = config[member];
     if (typeof value === 'string' && isSelectorPath(value)) yield { path: value, place: member };
     if (!Array.isArray(value)) continue;
