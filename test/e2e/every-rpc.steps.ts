@@ -19,6 +19,7 @@ import { EXPLAIN_STEPS } from './every-rpc.explain.js';
 import { HALT_STEPS } from './every-rpc.halts.js';
 import { KEY_STEPS } from './every-rpc.keys.js';
 import { LABEL_STEPS } from './every-rpc.labels.js';
+import { MEMORY_STEPS } from './every-rpc.memory.js';
 import { NAMESPACE_STEPS } from './every-rpc.namespaces.js';
 import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
 import { PACK_STEPS } from './every-rpc.packs.js';
@@ -675,4 +676,5 @@ export const STEPS: readonly Step[] = [
   ...KEY_STEPS,
   ...PACK_STEPS,
   ...HALT_STEPS,
+  ...MEMORY_STEPS,
 ];

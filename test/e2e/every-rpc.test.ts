@@ -38,6 +38,8 @@ const FINGERPRINT = /^[0-9a-f]{12}$/;
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z$/;
 const NAIVE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?$/;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
+const KEY_ID = /^[\w-]{43}$/;
+const DURATION = /^\d+(?:\.\d+)?s$/;
 const ZONED_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('the script', () => {
@@ -186,6 +188,12 @@ function alike(outcome: Outcome | undefined): unknown {
     if (key === 'duration_us' && typeof value === 'number' && value >= 0) return 'a duration';
     if (key === 'created_at' && NAIVE_TIME.test(String(value))) return 'a time';
     if (['timestamp', 'counted_since'].includes(key) && UTC_TIME.test(String(value))) return 'a time in UTC';
+    if (key === 'key_id' && KEY_ID.test(String(value))) return 'the id of a key of memory';
+    if (key === 'resets_after' && DURATION.test(String(value))) return 'a duration';
+    if (key === 'resets_after_seconds' && Number(value) > 0) return 'a duration';
+    if (key === 'counts_since' && TIMESTAMP.test(String(value))) return 'a time in UTC';
+    // As of the last sweep of the process.
+    if (['keys', 'bytes'].includes(key) && /^\d+$/.test(String(value))) return 'a number';
     if (key.endsWith('_time') && TIMESTAMP.test(String(value))) return 'a time in UTC';
     if (key === 'expires_at' && UTC_TIME.test(String(value))) return 'a time in UTC';
     if ((key.endsWith('ed_at') || key === 'since') && ZONED_TIME.test(String(value)))

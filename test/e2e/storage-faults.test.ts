@@ -29,6 +29,7 @@ const NEED_WRITES = [
   'ControlService',
   'HaltService',
   'KeyService',
+  'MemoryService',
   'NamespaceService',
   'ObservabilityService',
   'PackService',

@@ -26,6 +26,7 @@ const SERVICES = [
   'EvaluatorService',
   'HaltService',
   'KeyService',
+  'MemoryService',
   'NamespaceService',
   'ObservabilityService',
   'PackService',

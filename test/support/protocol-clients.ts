@@ -31,6 +31,7 @@ import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_ser
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { HaltService } from '../../gen/proto/enforcement/v1/halt_service_pb.js';
 import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
+import { MemoryService } from '../../gen/proto/enforcement/v1/memory_service_pb.js';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PackService } from '../../gen/proto/enforcement/v1/pack_service_pb.js';
@@ -65,6 +66,7 @@ export const SERVICES = [
   NamespaceService,
   PackService,
   HaltService,
+  MemoryService,
 ];
 
 /** How a call ended; the same for every protocol, apart from the status of an error. */
