@@ -5,7 +5,7 @@ import { called, evaluation, READER_KEY, type Step, steps } from './every-rpc.su
 const AGENT = 'limited-bot-01';
 const NO_MEMORY = refusal('MEMORY_KEY_NOT_FOUND', 404, 'NotFound', []);
 /** What the script before this leaves behind. */
-const CONTROL = 10;
+const CONTROL = 9;
 const KEY = { control_id: CONTROL, agent_name: AGENT };
 const LIMIT = {
   control_id: CONTROL,
