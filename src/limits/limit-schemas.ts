@@ -27,7 +27,7 @@ const keyName = z
     report(sink, 'value_error', rule, key_id, ['key_id']);
   });
 
-const EXAMPLE = { key: { control_id: 1, agent_name: 'billing-bot-01' } };
+const EXAMPLE = { key: { control_id: 4, agent_name: 'billing-bot-01' } };
 
 /** Input schemas of MemoryService, by RPC. Members are in the order of the messages. */
 export const limitSchemas = {

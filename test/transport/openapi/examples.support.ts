@@ -17,6 +17,8 @@ function turnOf({ operationId, method, path, ...operation }: PlacedOperation): n
   const parts = path.split('/').length;
   // The namespace exists by then, and still.
   if (operationId === 'switchNamespace') return 4;
+  // What it forgets was read before.
+  if (operationId === 'resetMemoryKey') return 5;
   if (rpc === undefined) return 0;
   // Its name cannot be used again.
   if (path.endsWith(':delete') || operationId === 'deleteNamespace') return 8;

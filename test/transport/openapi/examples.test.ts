@@ -25,6 +25,8 @@ import {
 
 /** Its reply is a JSON Schema: tools would resolve the references in it as ones of the document. */
 const WITHOUT_REPLY = ['getControlSchema'];
+/** The control that the examples of MemoryService name: one with memory, made after those of other examples. */
+const MEMORY_CONTROL = 4;
 const FILE = path.join(PACKAGE_ROOT, 'gen', 'openapi', 'reply-examples.json');
 
 describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
@@ -82,6 +84,23 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
       const { path: target, headers, body } = exampleRequest(document, operation);
       return call(operation.method, target, body, { 'x-api-key': 'an-operator-key', ...headers });
     };
+    /** Makes the control that the examples of MemoryService name, and counts a step. */
+    const countStep = async () => {
+      const headers = { 'x-api-key': 'an-operator-key' };
+      const config = { limit: 2, period: '24h', key: ['agent'] };
+      const data = {
+        execution: 'server',
+        condition: { selector: { path: '*' }, evaluator: { name: 'rate', config } },
+        action: { decision: 'observe' },
+      };
+      const made = await call('PUT', '/api/v1/controls', { name: 'mails-a-day', data }, headers);
+      expect(made.body).toMatchObject({ control_id: MEMORY_CONTROL });
+      const link = `/api/v1/agents/billing-bot-01/controls/${MEMORY_CONTROL}`;
+      expect(await call('POST', link, undefined, headers)).toMatchObject({ status: 200 });
+      const step = { type: 'llm', name: 'answer', input: 'hello' };
+      const asked = { agent_name: 'billing-bot-01', stage: 'pre', step };
+      expect(await call('POST', '/api/v1/evaluation', asked, headers)).toMatchObject({ status: 200 });
+    };
     /** Only a session can be switched to another namespace. */
     const playInSession = async (operation: PlacedOperation) => {
       const { path: target, body } = exampleRequest(document, operation);
@@ -89,8 +108,13 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
       const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
       return call(operation.method, target, body, { cookie });
     };
+    let keepsMemory = false;
     for (const operation of inOrder(operations)) {
       const { operationId: id } = operation;
+      if (!keepsMemory && ['listLimits', 'getMemoryKey'].includes(id)) {
+        keepsMemory = true;
+        await countStep();
+      }
       const { body } = exampleRequest(document, operation);
       if (body !== undefined) expect(bodyProblemsOf(operation, body), id).toEqual([]);
       let reply = await (id === 'switchNamespace' ? playInSession(operation) : play(operation));
