@@ -104,7 +104,6 @@ describeServiceOnSqlite('halts', ({ call, seed, service }) => {
         action: 'deny',
         matched: true,
         evaluator_name: 'halt',
-        session_id: 'session-1',
         metadata: { halt: { id: body.halt.id, reason: 'leaks' } },
       },
     ]);
