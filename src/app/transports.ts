@@ -226,6 +226,7 @@ export async function createTransports(
     log,
     failures,
     now: monotonic,
+    memory: features.memory.foreign,
     entry: foundations.threadEntries.heavySteps,
   });
   const host: CallHost = {
