@@ -14,7 +14,7 @@ describe.each(STORES)('limits of four processes with memory in %s', (store) => {
 
   it.each([
     ['rate', { limit: LIMIT, period: '24h', key: ['agent'] }],
-    ['budget', { limit: String(LIMIT), amount: 1, window: { rolling: '24h' }, key: ['agent'] }],
+    ['budget', { limit: LIMIT, amount: 1, window: { rolling: '24h' }, key: ['agent'] }],
     ['concurrency', { limit: LIMIT, lease: '1h', key: ['agent'] }],
   ])('let exactly as many steps pass as a %s allows, of ten times as many at once', async (kind, config) => {
     const agent = `limited-by-${kind}`;

@@ -45,7 +45,7 @@ export async function spendAtRandom(fleet: Fleet, seed: number): Promise<void> {
   const limit = 10 + random(200);
   const most = 1 + random(20);
   await fleet.control(agent, 'budget', {
-    limit: String(limit),
+    limit,
     amount: 'input.amount',
     window: { life: true },
     key: ['session'],
@@ -81,7 +81,7 @@ export async function reserveAtRandom(fleet: Fleet, seed: number): Promise<void>
     agent,
     'budget',
     {
-      limit: String(limit),
+      limit,
       reserve: 'input.estimate',
       settle: 'output.cost',
       window: { life: true },
@@ -159,7 +159,7 @@ export async function spendDuring(
   disturb: (stopped: () => boolean) => Promise<void>,
 ): Promise<{ passed: number; unknown: number }> {
   await fleet.control(agent, 'budget', {
-    limit: String(limit),
+    limit,
     amount: 1,
     window: { life: true },
     key: ['agent'],

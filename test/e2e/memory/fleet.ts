@@ -137,7 +137,7 @@ async function begin(
           minRevision,
           ...ids,
         });
-        if (reply.errors.length > 0) return 'failed';
+        if (reply.errors.length > 0) { if (process.env.DBG) console.log(JSON.stringify(reply.errors.map((e) => e.result?.error ?? e.result)).slice(0,300)); return 'failed'; }
         return reply.isSafe ? 'allowed' : 'denied';
       };
     },
