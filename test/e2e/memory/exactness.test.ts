@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLIENTS, count, SCHEDULES, sendAll, spendDuring } from './exactness.js';
 import { type Fleet, STORES, startFleet } from './fleet.js';
 
-const LIMIT = 40;
+const LIMIT = 30;
 const PROCESSES = 4;
 
 describe.each(STORES)('limits of four processes with memory in %s', (store) => {
@@ -28,9 +28,7 @@ describe.each(STORES)('limits of four processes with memory in %s', (store) => {
     expect(new Set(await sendAll(fleet, PROCESSES, again))).toEqual(new Set(['allowed']));
   });
 
-  it.each(SCHEDULES)('hold for steps at random: %o', async (schedule) => {
-    for (const seed of [1, 2]) await schedule(fleet, seed);
-  });
+  it.each(SCHEDULES)('hold for steps at random: %s', (_name, run) => run(fleet, 1));
 });
 
 describe('limits hold', () => {
@@ -39,7 +37,7 @@ describe('limits hold', () => {
     async (store) => {
       const fleet = await startFleet(store, PROCESSES);
       try {
-        const { passed } = await spendDuring(fleet, 'disturbed-agent', 600, async () => {
+        const { passed } = await spendDuring(fleet, 'disturbed-agent', 300, async () => {
           await fleet.replaceProcess(1);
           await fleet.killStore();
         });

@@ -51,7 +51,7 @@ export async function spendAtRandom(fleet: Fleet, seed: number): Promise<void> {
     key: ['session'],
   });
   const sessions = 1 + random(3);
-  const steps = Array.from({ length: 40 + random(160) }, () => ({
+  const steps = Array.from({ length: 40 + random(80) }, () => ({
     agent,
     sessionId: `s${random(sessions)}`,
     input: { amount: 1 + random(most) },
@@ -89,7 +89,7 @@ export async function reserveAtRandom(fleet: Fleet, seed: number): Promise<void>
     },
     ['pre', 'post'],
   );
-  let [settled, held, steps] = [0, 0, 30 + random(100)];
+  let [settled, held, steps] = [0, 0, 30 + random(40)];
   await Promise.all(
     Array.from({ length: 1 + random(CLIENTS) }, async (_, number) => {
       const send = fleet.client(number);
@@ -101,6 +101,8 @@ export async function reserveAtRandom(fleet: Fleet, seed: number): Promise<void>
         if ((await send(ids)) !== 'allowed') continue;
         held += estimate;
         expect(settled + held).toBeLessThanOrEqual(limit);
+        // Sent again while it runs, it reserves nothing.
+        expect(await send(ids)).toBe('allowed');
         // A lower cost frees the rest at some time before the reply.
         held -= estimate;
         settled += cost;
@@ -123,7 +125,7 @@ export async function runAtRandom(fleet: Fleet, seed: number): Promise<void> {
   const agent = `runner-number-${seed}`;
   const limit = 1 + random(12);
   await fleet.control(agent, 'concurrency', { limit, lease: '1h', key: ['agent'] }, ['pre', 'post']);
-  let [running, steps, passed] = [0, 40 + random(100), 0];
+  let [running, steps, passed] = [0, 40 + random(40), 0];
   await Promise.all(
     Array.from({ length: 1 + random(CLIENTS) }, async (_, number) => {
       const send = fleet.client(number);
@@ -136,6 +138,8 @@ export async function runAtRandom(fleet: Fleet, seed: number): Promise<void> {
         passed += 1;
         running += 1;
         expect(running).toBeLessThanOrEqual(limit);
+        // Sent again while it runs, it takes no other slot.
+        expect(await send(ids)).toBe('allowed');
         running -= 1;
         expect(await send({ ...ids, stage: 'post', output: {} })).toBe('allowed');
       }
@@ -146,7 +150,14 @@ export async function runAtRandom(fleet: Fleet, seed: number): Promise<void> {
   expect(count(await sendAll(fleet, CLIENTS, last), 'allowed')).toBe(limit);
 }
 
-export const SCHEDULES = [spendAtRandom, reserveAtRandom, runAtRandom] as const;
+export const SCHEDULES: readonly (readonly [
+  name: string,
+  run: (fleet: Fleet, seed: number) => Promise<void>,
+])[] = [
+  ['amounts of several sessions', spendAtRandom],
+  ['reservations and what they cost', reserveAtRandom],
+  ['steps that run at the same time', runAtRandom],
+];
 
 /**
  * Steps that each take one of `limit` while `disturb` ends processes and stores, again and again until every client was refused:

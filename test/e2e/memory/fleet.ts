@@ -73,6 +73,8 @@ async function begin(
   cleanUps.push(() => database.drop());
   const environment = {
     DATABASE_URL: database.url,
+    // A slow machine is no matter of these tests.
+    SERVICE_MEMORY_TIMEOUT_SECONDS: '60',
     ...(redis !== undefined && { SERVICE_MEMORY_STORE: redis.url }),
   };
 
@@ -137,7 +139,7 @@ async function begin(
           minRevision,
           ...ids,
         });
-        if (reply.errors.length > 0) { if (process.env.DBG) console.log(JSON.stringify(reply.errors.map((e) => e.result?.error ?? e.result)).slice(0,300)); return 'failed'; }
+        if (reply.errors.length > 0) return 'failed';
         return reply.isSafe ? 'allowed' : 'denied';
       };
     },
