@@ -4,7 +4,7 @@
  * long the soak takes (600). VERIFY_KILLS is the number of kills of each side while events come in (50),
  * VERIFY_OUTAGES_S for how many seconds the storage is away after each of its kills, by turns (0,0.2,1,0.2,5), and
  * VERIFY_EVENTS how many events a database has that is upgraded (1000000). VERIFY_STOPS is the number of stops under load
- * (50). VERIFY_SEED repeats the choices of an earlier run. Arguments go to vitest, for example a file name.
+ * (50), VERIFY_SCHEDULES the number of random schedules of limits on each store of memory (200). VERIFY_SEED repeats the choices of an earlier run. Arguments go to vitest, for example a file name.
  */
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
