@@ -123,17 +123,18 @@ async function measure(store, url, agent, what, count) {
 async function measureSlopes(store, url) {
   const one = 'bench-memory-slopes';
   const [first = 0, ...later] = EVENTS;
-  const rate = () => closedStream(url, stepsOf(one, 1, true), SECONDS);
   let events = 0;
+  const next = stepsOf(one, 1, true);
+  const counted = () => {
+    events += 1;
+    return next();
+  };
+  const rate = () => closedStream(url, counted, SECONDS);
   const grow = async (/** @type {number} */ until) => {
-    while (events < until) {
-      const perSecond = await closedStream(url, stepsOf(one, 1, true), SECONDS);
-      events += perSecond * SECONDS;
-    }
+    while (events < until) await rate();
   };
   await grow(first);
   const start = await rate();
-  events += start * SECONDS;
   rows.push(singleRow(`memory ${store} one key after ${first} events`, start, 'decisions/s'));
   for (const count of later) {
     await grow(count);
