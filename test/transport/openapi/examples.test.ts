@@ -99,7 +99,8 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
       expect(await call('POST', link, undefined, headers)).toMatchObject({ status: 200 });
       const step = { type: 'llm', name: 'answer', input: 'hello' };
       const asked = { agent_name: 'billing-bot-01', stage: 'pre', step };
-      expect(await call('POST', '/api/v1/evaluation', asked, headers)).toMatchObject({ status: 200 });
+      const counted = await call('POST', '/api/v1/evaluation', { ...asked, accepts: ['deny'] }, headers);
+      expect(counted.body).toMatchObject({ is_safe: true, limits: [{ remaining: 1 }] });
     };
     /** Only a session can be switched to another namespace. */
     const playInSession = async (operation: PlacedOperation) => {
@@ -126,8 +127,8 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
       expect({ id, status: String(reply.status), body: reply.body }).toMatchObject({ id, status: success });
       expect(reply.headers.get('x-service-warning'), id).toBeNull();
       if (replyExample(operation) === undefined) continue;
-      // The example of a stream is its only line.
-      const content = typeof reply.body === 'string' ? JSON.parse(reply.body) : reply.body;
+      // The example of a stream is its first line.
+      const content = typeof reply.body === 'string' ? JSON.parse(reply.body.split('\n', 1)[0] ?? '') : reply.body;
       expect(problemsOf(operation, reply.status, content), id).toEqual([]);
       if (!WITHOUT_REPLY.includes(id)) replies[id] = steady(content);
     }
