@@ -1,7 +1,7 @@
 import { Batch, type BatchOptions, EntryTooLargeError } from './batch.js';
 import type { Cell } from './cell.js';
 import type { CellCache } from './cell-cache.js';
-import type { Job, WaitingJob } from './job.js';
+import { type Job, MAX_ATTEMPTS, type WaitingJob } from './job.js';
 import type { EntryWriter } from './job-entries.js';
 import type { KnownRules } from './known-rules.js';
 import type { LocalMemory } from './local-memory.js';
@@ -12,8 +12,6 @@ import { type MemoryLog, MemoryLostError, type MemoryTimes, type StoreLink } fro
 /** Most jobs of an exchange, and the time that their decisions take together, in microseconds: requests wait meanwhile. */
 const AT_ONCE = 256;
 const TURN_US = 8_000;
-/** How often a job is decided again because other processes were faster. */
-const MAX_ATTEMPTS = 64;
 /** Pause after a failure, doubled with each; while the store is taken to be away it is tried in the background. */
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 2_000;
@@ -72,7 +70,8 @@ export class DecisionLoop {
       const deadlineUs = times.monotonicUs() + timeoutMs * 1_000;
       const waiting: WaitingJob = { job, signal, deadlineUs, attempts: 0, unknown: [], resolve, reject };
       if (isAborted(waiting)) return;
-      if (this.isDown || local.hasMade(job)) this.#decideLocally([waiting]);
+      if (job.isLocal === true) this.#toldConflicts();
+      if (this.isDown || job.isLocal === true || local.hasMade(job)) this.#decideLocally([waiting]);
       else {
         this.#queue.push(waiting);
         this.#run();
@@ -215,18 +214,15 @@ export class DecisionLoop {
       return waiting.attempts < MAX_ATTEMPTS;
     });
     if (left.length < jobs.length) {
-      const { log } = this.#options;
-      log.told(
-        'warn',
-        'memory conflicts',
-        'steps were decided without the store of memory: others were faster',
-        {
-          attempts: MAX_ATTEMPTS,
-        },
-      );
+      this.#toldConflicts();
       this.#decideLocally(jobs.filter(({ attempts }) => attempts >= MAX_ATTEMPTS));
     }
     this.#queue.unshift(...left);
+  }
+
+  #toldConflicts(): void {
+    const message = 'steps were decided without the store of memory: others were faster';
+    this.#options.log.told('warn', 'memory conflicts', message, { attempts: MAX_ATTEMPTS });
   }
 
   /** Whether the exchange was applied is unknown: its cells are read anew, and its steps recognised. */

@@ -2,6 +2,9 @@ import type { MemoryAddition, MemoryKey, MemoryPlan, MemoryView } from '../core/
 import type { Cell } from './cell.js';
 import type { MemoryIds } from './keyed-hash.js';
 
+/** How often a step is decided because other processes were faster, before it is decided without the store. */
+export const MAX_ATTEMPTS = 64;
+
 /** What a decision comes to. */
 export interface JobDecision {
   readonly value: unknown;
@@ -18,6 +21,8 @@ export interface Job extends Omit<MemoryPlan<unknown>, 'decide'> {
   decide(view: MemoryView, cells: readonly Cell[]): JobDecision;
   /** The ids of the cells of the keys, for a job that has no parts of keys. */
   readonly cellIds?: readonly string[];
+  /** Whether it is decided without the store, because others were faster too often. */
+  readonly isLocal?: boolean;
 }
 
 /** An attempt of which it is not known whether the store has it: the numbers of its entries by cell. */

@@ -1,7 +1,10 @@
 import type { MemoryAddition, MemoryKey, MemoryPlan, RuleState, StepMemory } from '../core/memory.js';
 
 /** What a step is to be decided by, for a thread without a store. */
-export type ForeignRequest = Omit<MemoryPlan<unknown>, 'decide'>;
+export interface ForeignRequest extends Omit<MemoryPlan<unknown>, 'decide'> {
+  /** Whether it is decided without the store, because others were faster too often. */
+  readonly isLocal?: boolean;
+}
 
 /** What is kept for the keys of a step, as plain JSON that a thread can be sent. `viewOf` makes a view of it. */
 export interface ForeignView {

@@ -2,12 +2,10 @@ import { describeThrown } from '../../core/failure.js';
 import type { MemoryPlan, StepIdentity, StepMemory } from '../../core/memory.js';
 import type { RememberedStep } from '../../core/types.js';
 import { viewOf } from '../../memory/foreign-memory.js';
+import { MAX_ATTEMPTS } from '../../memory/job.js';
 import { keyedHash } from '../../memory/keyed-hash.js';
 import type { ForeignMemory, ForeignRequest } from '../../memory/memory-types.js';
 import type { FromThread, MemoryAnswer, MemoryQuestion, ToThread } from './thread-messages.js';
-
-/** Most decisions about one step: each conflict is one more step of others that was counted meanwhile. */
-const MAX_DECISIONS = 100;
 
 interface Waiting {
   resolve(answer: MemoryAnswer): void;
@@ -35,15 +33,17 @@ export function createThreadMemory(send: (message: FromThread) => void) {
   ): Promise<T> {
     const { decide, ...load }: MemoryPlan<T> = plan;
     const request: ForeignRequest = load;
-    for (let decision = 1; decision <= MAX_DECISIONS; decision += 1) {
-      const loaded = await ask({ load: request });
+    for (let attempt = 0; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      // Each conflict is a step of others that was counted meanwhile. The last decision is one without the store, as the
+      // process decides its own steps then.
+      const loaded = await ask({ load: { ...request, isLocal: attempt === MAX_ATTEMPTS } });
       if (!('view' in loaded)) throw new Error('the memory answered a load with a commit');
       signal?.throwIfAborted();
       const { value, allowed, additions } = decide(viewOf(request, loaded.view, hash));
       const made = await ask({ commit: loaded.token, additions, allowed });
       if ('result' in made && made.result === 'committed') return value;
     }
-    throw new Error(`other steps were counted meanwhile ${MAX_DECISIONS} times`);
+    throw new Error(`other steps were counted meanwhile ${MAX_ATTEMPTS} times`);
   }
 
   return {

@@ -3,7 +3,7 @@ import type { MemoryPlan } from '../../../src/core/memory.js';
 import type { ForeignMemory } from '../../../src/memory/memory-types.js';
 import { answerMemory, createThreadMemory } from '../../../src/transport/heavy-steps/thread-memory.js';
 import type { FromThread } from '../../../src/transport/heavy-steps/thread-messages.js';
-import { engine, identity, key, limited } from '../../memory/engine.support.js';
+import { countOf, engine, identity, key, limited } from '../../memory/engine.support.js';
 
 /** The memory of a thread whose messages pass on as between threads. */
 async function threadOf(foreign: ForeignMemory | undefined, hashKey: Uint8Array = new Uint8Array(32)) {
@@ -61,6 +61,29 @@ describe('the memory of a thread', () => {
     aborter.abort(new Error('the caller left'));
     await expect(step).rejects.toThrow('the caller left');
     expect(await run(limited(1, [key('a')], 'next'))).toBe(true);
+  });
+
+  it('decides without the store once others were faster 64 times', async () => {
+    const { memory, counts, lines } = engine();
+    const sources: string[] = [];
+    let others = 0;
+    const contended: ForeignMemory = {
+      ...memory.foreign,
+      async load(request) {
+        const loaded = await memory.foreign.load(request);
+        sources.push(loaded.view.source);
+        others += 1;
+        await memory.run(limited(1_000, [key('a')], `other-${others}`));
+        return loaded;
+      },
+    };
+    const { run } = await threadOf(contended);
+    // Like a control that may not decide without the store.
+    expect(await run(limited(1_000, [key('a')], 'unlucky'))).toBe(false);
+    expect(sources).toEqual([...Array(64).fill('store'), 'local']);
+    expect(lines).toContain('warn memory conflicts');
+    expect(counts.local).toBeGreaterThan(0);
+    expect(await countOf(memory, key('a'))).toBe(others);
   });
 
   it('says why it cannot answer', async () => {
