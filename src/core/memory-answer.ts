@@ -12,36 +12,43 @@ const US_PER_SECOND = 1_000_000;
 export interface AnsweredCheck {
   readonly outcome: Outcome;
   readonly limit: AppliedLimit | null;
+  /** Makes the metadata, which are part of the result of the control whatever detail is requested. Absent without any. */
+  readonly kept?: () => JsonObject;
 }
 
-/** What a rule answered. `degraded` is set if it answered by the memory of this process alone. */
+/**
+ * What a rule answered. `degraded` is set if it answered by the memory of this process alone. `isFull` tells whether the
+ * message and the metadata of a check that does not match are used too.
+ */
 export function answeredCheck(
   leaf: MemoryLeaf,
   answer: MemoryAnswer,
   key: string,
   sinceUs: number | null,
   degraded: Degraded | null,
+  isFull: boolean,
 ): AnsweredCheck {
-  const { matched, message, limit } = answer;
+  const { matched, limit } = answer;
   const applied =
     limit === null && degraded === null ? null : appliedLimit(leaf, limit, key, sinceUs, degraded);
   if (answer.error !== null) return { outcome: brokenCheck(leaf.label, answer.error), limit: applied };
-  const metadata: JsonObject = {
+  const kept = (): JsonObject => ({
     ...(limit === null ? {} : metadataOf(limit)),
     ...(sinceUs === null ? {} : { since: new Date(sinceUs / 1000).toISOString() }),
     ...(degraded === null ? {} : { degraded }),
-    ...answer.metadata,
-  };
-  const outcome = {
+    ...(typeof answer.metadata === 'function' ? answer.metadata() : answer.metadata),
+  });
+  const isTold = matched || isFull;
+  const { message } = answer;
+  const outcome: Outcome = {
     matched,
     confidence: 1,
-    message,
-    metadata,
+    message: isTold ? (typeof message === 'function' ? message() : message) : null,
+    metadata: isTold ? kept() : null,
     error: null,
-    kept: metadata,
     leaf: leaf.label,
   };
-  return { outcome, limit: applied };
+  return { outcome, limit: applied, kept };
 }
 
 /** A check that lets the step pass although it was not made. */
@@ -53,10 +60,9 @@ export function passedOver(leaf: MemoryLeaf, degraded: Degraded, message: string
     message,
     metadata,
     error: null,
-    kept: metadata,
     leaf: leaf.label,
   };
-  return { outcome, limit: appliedLimit(leaf, null, '', null, degraded) };
+  return { outcome, limit: appliedLimit(leaf, null, '', null, degraded), kept: () => metadata };
 }
 
 /** A check that fails closed because it was not made. */
@@ -103,6 +109,19 @@ function appliedLimit(
   sinceUs: number | null,
   degraded: Degraded | null,
 ): AppliedLimit {
-  const { evaluatorName } = label;
-  return { controlId, controlName, evaluatorName, ...(limit ?? NOT_APPLIED), key, degraded, sinceUs };
+  // Written out: a step may have a thousand of them.
+  const { limit: most, remaining, resetsAfterUs, retryAfterUs, windowUs } = limit ?? NOT_APPLIED;
+  return {
+    controlId,
+    controlName,
+    evaluatorName: label.evaluatorName,
+    limit: most,
+    remaining,
+    resetsAfterUs,
+    retryAfterUs,
+    windowUs,
+    key,
+    degraded,
+    sinceUs,
+  };
 }

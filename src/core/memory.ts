@@ -91,9 +91,10 @@ export interface AppliedLimit extends LimitState {
 /** Answer of a rule. */
 export interface MemoryAnswer {
   readonly matched: boolean;
-  readonly message: string;
+  /** A function where it is not made unless it is used: most answers are only counted. */
+  readonly message: string | (() => string);
   /** Details, with the names of docs/memory.md. */
-  readonly metadata: JsonObject;
+  readonly metadata: JsonObject | (() => JsonObject);
   /** Null for a rule without a limit. */
   readonly limit: LimitState | null;
   /** Why the rule cannot answer, such as a value that is no number. It fails closed. Null if it can. */

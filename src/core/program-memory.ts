@@ -25,6 +25,8 @@ export interface MemoryWork {
   readonly marksDenied: boolean;
   /** Before it runs: checks that its end may concern. */
   readonly ending: readonly MemoryLeaf[];
+  /** All rules of the program, the same list each time. */
+  readonly ruleIds: readonly string[];
 }
 
 /** The checks with memory of a program. */
@@ -47,34 +49,53 @@ export function createProgramMemory(
   const leaves = remembering.flatMap(({ memory }) => memoryLeaves(memory));
   const recordersOf = createRecorders(leaves);
   const settles = leaves.some(({ rule }) => rule.settle !== undefined);
+  const ruleIds = [...new Set(leaves.map(({ ruleId }) => ruleId))];
 
-  const settlingAt = ({ type, name }: Step): SettlingCheck[] => {
-    if (!settles) return [];
-    return index
-      .find('pre', type, name)
-      .controls.filter(remembers)
-      .flatMap((control) =>
-        memoryLeaves(control.memory)
-          .filter(({ rule }) => rule.settle !== undefined)
-          .map((leaf) => ({ control, leaf })),
-      );
-  };
-  const endingOf = (step: Step): MemoryLeaf[] => {
-    const atPost = index.find('post', step.type, step.name).controls.filter(remembers);
-    const leavesAtPost = atPost.flatMap(({ memory }) => memoryLeaves(memory));
-    return [...new Set([...settlingAt(step).map(({ leaf }) => leaf), ...leavesAtPost])];
+  // The index gives the same list of controls for steps of the same kind.
+  const remembersOf = once((controls: readonly LinkedControl[]) => controls.filter(remembers));
+  const leavesOf = once((controls: readonly LinkedControl[]) =>
+    remembersOf(controls).flatMap(({ memory }) => memoryLeaves(memory)),
+  );
+  const settlingOf = once((controls: readonly LinkedControl[]) =>
+    remembersOf(controls).flatMap((control): SettlingCheck[] =>
+      memoryLeaves(control.memory)
+        .filter(({ rule }) => rule.settle !== undefined)
+        .map((leaf) => ({ control, leaf })),
+    ),
+  );
+  const settlingAt = ({ type, name }: Step): readonly SettlingCheck[] =>
+    settles ? settlingOf(index.find('pre', type, name).controls) : [];
+  const endingOf = (step: Step): readonly MemoryLeaf[] => {
+    const atPost = leavesOf(index.find('post', step.type, step.name).controls);
+    const settling = settlingAt(step);
+    return settling.length === 0 ? atPost : [...new Set([...settling.map(({ leaf }) => leaf), ...atPost])];
   };
 
   return {
     workFor(selected, step, stage) {
-      const applying = selected.filter(remembers);
+      const applying = remembersOf(selected);
       const recorders = recordersOf(step.name);
       const settling = stage === 'post' ? settlingAt(step) : [];
       const ending = stage === 'pre' ? endingOf(step) : [];
       const marksDenied = stage === 'pre' && (ending.length > 0 || recorders.some(recordsEnds));
       if (applying.length + recorders.length + settling.length === 0 && !marksDenied) return null;
-      return { remembering: applying, recorders, settling, marksDenied, ending };
+      return { remembering: applying, recorders, settling, marksDenied, ending, ruleIds };
     },
+  };
+}
+
+/** Computes something of a list once, while the list lives. */
+function once<List extends object, Result extends object>(
+  compute: (list: List) => Result,
+): (list: List) => Result {
+  const known = new WeakMap<List, Result>();
+  return (list) => {
+    let result = known.get(list);
+    if (result === undefined) {
+      result = compute(list);
+      known.set(list, result);
+    }
+    return result;
   };
 }
 

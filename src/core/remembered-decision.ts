@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { Evaluation, Remembering } from './evaluation.js';
 import { describeThrown, failureText } from './failure.js';
 import type {
@@ -13,7 +12,13 @@ import type {
   MissingPart,
   StepEvent,
 } from './memory.js';
-import { type AnsweredCheck, answeredCheck, passedOver, refusedCheck } from './memory-answer.js';
+import {
+  type AnsweredCheck,
+  answeredCheck,
+  inOrderOfShare,
+  passedOver,
+  refusedCheck,
+} from './memory-answer.js';
 import { brokenCheck } from './memory-leaf.js';
 import type { MemoryLeaf } from './memory-rules.js';
 import type { Outcome } from './outcome.js';
@@ -25,13 +30,10 @@ export const NO_STORE_TEXT = 'The memory of the control is not available';
 
 const DAMAGED_TEXT = 'What is kept for the control cannot be read';
 
-/** A check that the conditions leave open, with its key. */
-export interface OpenCheck {
-  readonly leaf: MemoryLeaf;
-  readonly key: MemoryKey | MissingPart;
-}
+/** The checks that the conditions leave open, with their keys. */
+export type OpenChecks = ReadonlyMap<MemoryLeaf, MemoryKey | MissingPart>;
 
-/** A check that may record the step, and one that settles. */
+/** A check that settles. */
 export interface SettledCheck {
   readonly leaf: MemoryLeaf;
   readonly key: MemoryKey;
@@ -45,7 +47,7 @@ export interface Undecided {
   /** Whether the controls without memory let it pass. Otherwise no control with memory is asked. */
   readonly passes: boolean;
   readonly controls: readonly RememberingControl[];
-  readonly open: ReadonlyMap<MemoryLeaf, OpenCheck>;
+  readonly open: OpenChecks;
   readonly recorders: readonly MemoryLeaf[];
   readonly settled: readonly SettledCheck[];
   /** The object of a key that equal keys share. */
@@ -54,7 +56,9 @@ export interface Undecided {
 
 /** What the controls with memory gave. */
 export interface DecidedControls {
-  readonly outcomes: ReadonlyMap<RememberingControl, Outcome>;
+  /** In the order of the controls; none if they were not asked. */
+  readonly outcomes: readonly Outcome[];
+  /** In the order of the verdict. */
   readonly limits: readonly AppliedLimit[];
   /** Whether the step may run. */
   readonly isSafe: boolean;
@@ -94,14 +98,15 @@ export function decideRemembered(step: Undecided, view: MemoryView): MemoryDecis
 /** Runs the controls with memory; without a view as while the store does not answer. */
 export function decideControls(step: Undecided, view: MemoryView | null): DecidedControls {
   const { evaluation, passes, controls } = step;
-  const outcomes = new Map<RememberingControl, Outcome>();
+  const outcomes: Outcome[] = [];
   const limits: AppliedLimit[] = [];
   let isSafe = passes;
   if (!passes) return { outcomes, limits, isSafe };
   let reached: AnsweredCheck[] = [];
+  const moments = view === null ? null : new Moments(view);
   const remembering: Remembering = {
     outcomeOf(leaf) {
-      const answered = answerOf(step, leaf, view);
+      const answered = answerOf(step, leaf, view, moments);
       reached.push(answered);
       if (answered.limit !== null) limits.push(answered.limit);
       return answered.outcome;
@@ -113,44 +118,90 @@ export function decideControls(step: Undecided, view: MemoryView | null): Decide
     const made = control.condition.run(evaluation);
     // The parts without memory have their outcomes, so that nothing is left to be awaited.
     const outcome = made instanceof Promise ? NOT_READY : made;
-    outcomes.set(control, withKept(outcome, reached));
+    outcomes.push(withKept(outcome, reached, evaluation.full));
     if (isBlocked(control.decision, outcome)) isSafe = false;
   }
   evaluation.remembering = null;
-  return { outcomes, limits, isSafe };
+  return { outcomes, limits: inOrderOfShare(limits), isSafe };
 }
 
-/** Adds the metadata of the check with memory that decided, or of the first one that matched, or was asked. */
-function withKept(outcome: Outcome, reached: readonly AnsweredCheck[]): Outcome {
-  const { leaf = null } = outcome;
+/**
+ * Adds the metadata of the check with memory that decided, or of the first one that matched, or was asked, if the outcome of the
+ * control is reported.
+ */
+function withKept(outcome: Outcome, reached: readonly AnsweredCheck[], isFull: boolean): Outcome {
+  const { leaf = null, matched, error } = outcome;
+  if (!matched && error === null && !isFull) return outcome;
   const chosen =
     reached.find(({ outcome: own }) => own.leaf === leaf) ??
     reached.find(({ outcome: own }) => own.matched) ??
     reached[0];
-  const kept: JsonObject | undefined = chosen?.outcome.kept;
+  const kept = chosen?.kept?.();
   return kept === undefined ? outcome : { ...outcome, metadata: { ...outcome.metadata, ...kept }, kept };
 }
 
-function answerOf({ open, call }: Undecided, leaf: MemoryLeaf, view: MemoryView | null): AnsweredCheck {
-  const check = open.get(leaf);
-  if (check === undefined)
+function answerOf(
+  { open, call, evaluation }: Undecided,
+  leaf: MemoryLeaf,
+  view: MemoryView | null,
+  moments: Moments | null,
+): AnsweredCheck {
+  const key = open.get(leaf);
+  if (key === undefined)
     return { outcome: brokenCheck(leaf.label, 'it was not expected to be asked'), limit: null };
   const { rule, ruleId } = leaf;
-  const { key } = check;
   if ('missing' in key) {
     const text = `The step lacks ${key.missing}, which the control needs`;
     return rule.onMissing === 'deny' ? refusedCheck(leaf, text) : passedOver(leaf, 'missing_key', text);
   }
   const isLocal = view?.source !== 'store';
   if (isLocal && rule.onStoreError === 'allow') return passedOver(leaf, 'store_unavailable', NO_STORE_TEXT);
-  if (view === null || (isLocal && rule.onStoreError === 'deny')) return refusedCheck(leaf, NO_STORE_TEXT);
-  if (view.isDamaged(key)) return refusedCheck(leaf, DAMAGED_TEXT);
+  if (view === null || moments === null || (isLocal && rule.onStoreError === 'deny'))
+    return refusedCheck(leaf, NO_STORE_TEXT);
+  const at = moments.of(key);
+  if (at.isDamaged) return refusedCheck(leaf, DAMAGED_TEXT);
   try {
-    const moment = momentOf(view, ruleId, view.isRepeated(key));
+    const moment = at.moment(view.sinceUs(ruleId));
     const answer = rule.answer(view.state(key, rule.kind, ruleId), call, moment);
-    return answeredCheck(leaf, answer, key.label, moment.sinceUs, isLocal ? 'local' : null);
+    return answeredCheck(leaf, answer, key.label, moment.sinceUs, isLocal ? 'local' : null, evaluation.full);
   } catch (thrown) {
     return { outcome: brokenCheck(leaf.label, describeThrown(thrown)), limit: null };
+  }
+}
+
+/** The moment of the keys of a step: the same object for all checks for which it is the same. */
+class Moments {
+  readonly #view: MemoryView;
+  readonly #hash: (text: string) => string;
+  #key: MemoryKey | null = null;
+  #isDamaged = false;
+  #moment: MemoryMoment | null = null;
+
+  constructor(view: MemoryView) {
+    this.#view = view;
+    this.#hash = (text) => view.hash(text);
+  }
+
+  of(key: MemoryKey): this {
+    if (key !== this.#key) {
+      this.#key = key;
+      this.#isDamaged = this.#view.isDamaged(key);
+      this.#moment = null;
+    }
+    return this;
+  }
+
+  get isDamaged(): boolean {
+    return this.#isDamaged;
+  }
+
+  moment(sinceUs: number | null): MemoryMoment {
+    const known = this.#moment;
+    if (known !== null && known.sinceUs === sinceUs) return known;
+    const { nowUs, stepHash } = this.#view;
+    const isRepeated = known?.isRepeated ?? (this.#key !== null && this.#view.isRepeated(this.#key));
+    this.#moment = { nowUs, sinceUs, isRepeated, stepHash, hash: this.#hash };
+    return this.#moment;
   }
 }
 
@@ -171,7 +222,7 @@ function additions(step: Undecided, view: MemoryView, event: StepEvent): MemoryA
     made.push({ key, kind, ruleId, delta, keepUs, isLocal: onStoreError === 'local' });
   };
   const consumed = new Set<string>();
-  for (const { leaf, key } of step.open.values()) {
+  for (const [leaf, key] of step.open) {
     const { rule, ruleId } = leaf;
     if (rule.consume === undefined || 'missing' in key || !counts(rule)) continue;
     if (consumed.has(ruleId) || view.isRepeated(key)) continue;

@@ -1,8 +1,7 @@
 import type { Evaluation } from './evaluation.js';
 import { describeThrown } from './failure.js';
 import type { LinkedControl } from './linked-control.js';
-import type { MemoryCall, MemoryKey, MemoryPlan } from './memory.js';
-import { inOrderOfShare } from './memory-answer.js';
+import type { MemoryCall, MemoryKey, MemoryPlan, MissingPart } from './memory.js';
 import { openLeaves } from './memory-node.js';
 import type { MemoryLeaf } from './memory-rules.js';
 import type { Outcome } from './outcome.js';
@@ -12,7 +11,6 @@ import {
   decideControls,
   decideRemembered,
   isBlocked,
-  type OpenCheck,
   type SettledCheck,
   type Undecided,
 } from './remembered-decision.js';
@@ -57,12 +55,15 @@ async function evaluateInOrder(given: RememberedEvaluation): Promise<Verdict> {
     controls.every(({ decision }, index) => !isBlocked(decision, outcomes[index] ?? PASSED));
   const decided = signal?.aborted === true ? null : await decideWithMemory(given, passes);
   if (decided === null) return conclude(outcomes);
+  let next = 0;
   const verdict = conclude(
-    controls.map(
-      (control, index) => outcomes[index] ?? decided.outcomes.get(control as RememberingControl) ?? null,
-    ),
+    controls.map((control, index) => {
+      if (control.memory === null) return outcomes[index] ?? null;
+      next += 1;
+      return decided.outcomes[next - 1] ?? null;
+    }),
   );
-  return decided.limits.length === 0 ? verdict : { ...verdict, limits: inOrderOfShare(decided.limits) };
+  return decided.limits.length === 0 ? verdict : { ...verdict, limits: decided.limits };
 }
 
 const PASSED: Outcome = { matched: false, confidence: 1, message: null, metadata: null, error: null };
@@ -126,9 +127,9 @@ async function decideWithMemory(
     const ready = memory.ready();
     const hash = ready instanceof Promise ? await ready : ready;
     const open = new Map(
-      openOnes.map((leaf): readonly [MemoryLeaf, OpenCheck] => {
+      openOnes.map((leaf): readonly [MemoryLeaf, MemoryKey | MissingPart] => {
         const key = leaf.rule.keyOf(call, hash);
-        return [leaf, { leaf, key: 'missing' in key ? key : keys.shared(key) }];
+        return [leaf, 'missing' in key ? key : keys.shared(key)];
       }),
     );
     const settled = settling.flatMap(({ control, leaf }): SettledCheck[] => {
@@ -150,14 +151,11 @@ async function decideWithMemory(
       settled,
       keyed: (key) => keys.shared(key),
     };
-    const ruleIds = [...openOnes, ...recorders, ...settled.map(({ leaf }) => leaf)].map(
-      ({ ruleId }) => ruleId,
-    );
     const plan: MemoryPlan<DecidedControls> = {
       identity,
       stage,
       keys: keys.all(),
-      ruleIds: [...new Set(ruleIds)],
+      ruleIds: work.ruleIds,
       marksDenied,
       isTrial,
       decide: (view) => decideRemembered(undecided, view),
@@ -172,7 +170,7 @@ async function decideWithMemory(
 }
 
 const NOTHING_OPEN = {
-  open: new Map<MemoryLeaf, OpenCheck>(),
+  open: new Map<MemoryLeaf, MemoryKey | MissingPart>(),
   recorders: [],
   settled: [],
   keyed: (key: MemoryKey) => key,
@@ -180,7 +178,7 @@ const NOTHING_OPEN = {
 
 /** Where there is no memory at all, the key of a check does not matter. */
 const NO_KEY: MemoryKey = { parts: [], label: '' };
-const withoutKey = (leaf: MemoryLeaf): readonly [MemoryLeaf, OpenCheck] => [leaf, { leaf, key: NO_KEY }];
+const withoutKey = (leaf: MemoryLeaf): readonly [MemoryLeaf, MemoryKey] => [leaf, NO_KEY];
 
 /** The checks that the parts without memory leave open, by control. Runs all these parts. */
 async function openIn(
@@ -198,11 +196,15 @@ async function openIn(
 class SharedKeys {
   readonly #byParts = new Map<string, MemoryKey>();
 
+  readonly #shared = new Set<MemoryKey>();
+
   shared(key: MemoryKey): MemoryKey {
+    if (this.#shared.has(key)) return key;
     const parts = JSON.stringify(key.parts);
     const known = this.#byParts.get(parts);
     if (known !== undefined) return known;
     this.#byParts.set(parts, key);
+    this.#shared.add(key);
     return key;
   }
 

@@ -116,13 +116,7 @@ function forgetBefore(times: Map<string, number>, beforeUs: number): void {
   }
 }
 
-/** Largest used share of a limit, 0 to 1. */
-export function usedShare(state: CellState, nowUs: number, reducers: Reducers): number {
-  let used = 0;
-  for (const [ruleId, kept] of state.rules) used = Math.max(used, usedByRule(ruleId, kept, nowUs, reducers));
-  return Math.min(1, used);
-}
-
+/** Used share of the limit of a rule, 0 to 1. */
 export function usedByRule(ruleId: string, kept: RuleState, nowUs: number, reducers: Reducers): number {
   const kind = kindOfRule(ruleId);
   return kind === undefined ? 0 : reducers[kind].used(kept, nowUs);

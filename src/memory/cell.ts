@@ -1,5 +1,5 @@
 import type { CellState, Entry, Reducers } from './cell-state.js';
-import { fold, newCellState, parseEntry, parseState, printState, prune, usedShare } from './cell-state.js';
+import { fold, newCellState, parseEntry, parseState, printState, prune, usedByRule } from './cell-state.js';
 import { type CellNews, type EntryAddition, MemoryStoreError } from './store/memory-store.js';
 
 /** Entries after a checkpoint from which on the next one is made, or their bytes. */
@@ -47,6 +47,8 @@ export class Cell {
   #tailBytes = 0;
   readonly #tentative: Tentative[] = [];
   #damage: 'checkpoint' | 'entry' | null = null;
+  /** Used shares of the rules, when they were last looked at; null until then. */
+  #used: Map<string, number> | null = null;
 
   constructor(id: string, namespace: string, label: string, context: CellContext) {
     this.id = id;
@@ -121,7 +123,7 @@ export class Cell {
       entry: text,
       atUs: entry.a,
       expiresAtUs: this.#state.expiresUs + MARGIN_US,
-      used: usedShare(this.#state, entry.a, reducers),
+      used: this.#usedAfter(entry),
       checkpoint,
     };
   }
@@ -165,6 +167,23 @@ export class Cell {
     this.#rebuild();
   }
 
+  /** Largest used share. Those of rules without an addition are not looked at again until the next checkpoint: they only fall. */
+  #usedAfter({ a, d, r }: Entry): number {
+    const { reducers } = this.#context;
+    const { rules } = this.#state;
+    const isNew = this.#used === null || r !== undefined || this.#tailBytes === 0;
+    const changed = isNew ? [...rules.keys()] : (d ?? []).map(([ruleId]) => ruleId);
+    if (isNew) this.#used = new Map();
+    const shares = this.#used ?? new Map<string, number>();
+    for (const ruleId of changed) {
+      const kept = rules.get(ruleId);
+      if (kept !== undefined) shares.set(ruleId, usedByRule(ruleId, kept, a, reducers));
+    }
+    let most = 0;
+    for (const share of shares.values()) most = Math.max(most, share);
+    return Math.min(1, most);
+  }
+
   #isDue(count: number): boolean {
     // Of a large state less often: what is written stays in proportion to what is added.
     return (count >= ENTRIES || this.#tailBytes >= ENTRY_BYTES) && 2 * this.#tailBytes >= this.#baseBytes;
@@ -200,6 +219,7 @@ export class Cell {
 
   #rebuild(): void {
     this.#damage = null;
+    this.#used = null;
     this.#state = newCellState();
     this.#measure();
     this.#tailBytes = 0;

@@ -13,11 +13,18 @@ interface KnownRule extends RuleSeen {
   namedAtUs: number;
 }
 
+interface KnownList {
+  readonly namespace: string;
+  readonly namedAtUs: number;
+}
+
 /** The rules of this process and since when they are recorded. */
 export class KnownRules {
   readonly #monotonicUs: () => number;
   readonly #namespaces = new Map<string, Map<string, KnownRule>>();
   readonly #due = new Set<KnownRule>();
+  /** Lists of rules that are all known, with when they were named: a program has the same list for all its steps. */
+  #lists = new WeakMap<readonly string[], KnownList>();
 
   constructor(monotonicUs: () => number) {
     this.#monotonicUs = monotonicUs;
@@ -27,6 +34,9 @@ export class KnownRules {
   name(namespace: string, ruleIds: readonly string[]): void {
     if (ruleIds.length === 0) return;
     const atUs = this.#monotonicUs();
+    const list = this.#lists.get(ruleIds);
+    if (list?.namespace === namespace && atUs - list.namedAtUs < NAME_EVERY_US) return;
+    this.#lists.delete(ruleIds);
     let rules = this.#namespaces.get(namespace);
     if (rules === undefined) {
       rules = new Map();
@@ -48,8 +58,14 @@ export class KnownRules {
   }
 
   areKnown(namespace: string, ruleIds: readonly string[]): boolean {
+    const list = this.#lists.get(ruleIds);
+    if (list?.namespace === namespace) return true;
     const rules = this.#namespaces.get(namespace);
-    return ruleIds.every((rule) => (rules?.get(rule)?.sinceUs ?? null) !== null);
+    const known = ruleIds.map((rule) => rules?.get(rule));
+    if (known.some((rule) => (rule?.sinceUs ?? null) === null)) return false;
+    const namedAtUs = known.reduce((first, rule) => Math.min(first, rule?.namedAtUs ?? first), Infinity);
+    this.#lists.set(ruleIds, { namespace, namedAtUs });
+    return true;
   }
 
   sinceUs(namespace: string, ruleId: string): number | null {
@@ -77,6 +93,8 @@ export class KnownRules {
   /** The store answered an exchange that named these rules. */
   named(rules: readonly RuleSeen[], sinceUs: readonly number[]): void {
     const atUs = this.#monotonicUs();
+    // Since when rules are recorded may have changed.
+    if (rules.length > 0) this.#lists = new WeakMap();
     rules.forEach((seen, index) => {
       const known = this.#namespaces.get(seen.namespace)?.get(seen.rule);
       if (known === undefined) return;
@@ -88,6 +106,7 @@ export class KnownRules {
 
   clear(): void {
     this.#namespaces.clear();
+    this.#lists = new WeakMap();
     this.#due.clear();
   }
 }

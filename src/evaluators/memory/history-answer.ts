@@ -12,10 +12,12 @@ import {
   seriesOf,
   type WindowAt,
   type WindowEvents,
+  wholeSum,
 } from './history-measure.js';
 import { type HistoryPlan, limitOf } from './history-plan.js';
 import { WhereRun } from './history-run.js';
 import {
+  keepsFacts,
   keptValue,
   type Present,
   readEvent,
@@ -56,9 +58,13 @@ export function historyAnswer(
   const asked: Asked = { config, plan, state, call, moment, run: new WhereRun(call), at };
   const present = presentOf(plan.event, asked);
   if ('failure' in present) return cannotAnswer(present.failure);
+  const { op, compare } = config;
+  if (op === 'sum' && compare !== null && present.isOpen && !keepsFacts(plan.event)) {
+    const below = notReached(asked, compare, present);
+    if (below !== null) return below;
+  }
   const window = eventsOf(seriesOf(state, 'e'), plan.event, present, asked.run, at);
   if ('error' in window) return cannotAnswer(whereError(window));
-  const { op, compare } = config;
   if (isMeasuring(op) && compare !== null) return measured(asked, op, compare, present, window);
   if (op === 'not_since') return notSince(asked, window);
   return op === 'previous' ? previous(asked, window) : formerly(asked, window);
@@ -76,22 +82,27 @@ function whereError({ error }: Failure): string {
 
 function formerly(asked: Asked, { events, lostUs }: WindowEvents): MemoryAnswer {
   const last = events.find(({ satisfied }) => satisfied === true);
-  const within = durationText(asked.config.windowUs);
   if (last !== undefined) {
-    const message = `An event of the last ${within} satisfies the condition, ${ago(asked, last.atUs)}`;
-    return answer(asked, true, message, { last_at: timeText(last.atUs) });
+    const message = () =>
+      `An event of the last ${durationText(asked.config.windowUs)} satisfies the condition, ${ago(asked, last.atUs)}`;
+    return answer(asked, true, message, () => ({ last_at: timeText(last.atUs) }));
   }
   if (lostUs > 0 || events.some(({ satisfied }) => satisfied === null)) return cannotAnswer(UNDECIDED);
-  return answer(asked, false, `No event of the last ${within} satisfies the condition`);
+  return answer(
+    asked,
+    false,
+    () => `No event of the last ${durationText(asked.config.windowUs)} satisfies the condition`,
+  );
 }
 
 function previous(asked: Asked, { events: [last] }: WindowEvents): MemoryAnswer {
-  const within = durationText(asked.config.windowUs);
-  if (last === undefined) return answer(asked, false, `There is no event in the last ${within}`);
+  if (last === undefined) {
+    return answer(asked, false, () => `There is no event in the last ${durationText(asked.config.windowUs)}`);
+  }
   if (last.satisfied === null) return cannotAnswer(UNDECIDED);
   const does = last.satisfied ? 'satisfies' : 'does not satisfy';
-  const message = `The previous event, ${ago(asked, last.atUs)}, ${does} the condition`;
-  return answer(asked, last.satisfied, message, { last_at: timeText(last.atUs) });
+  const message = () => `The previous event, ${ago(asked, last.atUs)}, ${does} the condition`;
+  return answer(asked, last.satisfied, message, () => ({ last_at: timeText(last.atUs) }));
 }
 
 /** "L since R": there is an anchor, and no event after the last one. An event at the time of the anchor is not after it. */
@@ -108,15 +119,34 @@ function notSince(asked: Asked, { events, lostUs }: WindowEvents): MemoryAnswer 
   // The latest time at which there may have been an anchor, and the latest at which there may have been an event.
   const lastAnchorUs = Math.max(candidates[0]?.atUs ?? 0, candidates.length === 0 ? anchors.lostUs : 0);
   const lastEventUs = events.find(({ satisfied }) => satisfied !== false)?.atUs ?? lostUs;
-  const within = durationText(config.windowUs);
-  if (lastAnchorUs === 0) return answer(asked, false, `There was no anchor in the last ${within}`);
+  if (lastAnchorUs === 0) {
+    return answer(asked, false, () => `There was no anchor in the last ${durationText(config.windowUs)}`);
+  }
   if (event !== undefined && event.atUs > lastAnchorUs) {
-    const message = `An event since the last anchor satisfies the condition, ${ago(asked, event.atUs)}`;
-    return answer(asked, false, message, { last_at: timeText(event.atUs) });
+    const message = () => `An event since the last anchor satisfies the condition, ${ago(asked, event.atUs)}`;
+    return answer(asked, false, message, () => ({ last_at: timeText(event.atUs) }));
   }
   if (sure === undefined || Math.max(lastEventUs, lostUs) > sure.atUs) return cannotAnswer(UNDECIDED);
-  const message = `No event since the last anchor, ${ago(asked, sure.atUs)}, satisfies the condition`;
-  return answer(asked, true, message, { anchor_at: timeText(sure.atUs) });
+  const message = () => `No event since the last anchor, ${ago(asked, sure.atUs)}, satisfies the condition`;
+  return answer(asked, true, message, () => ({ anchor_at: timeText(sure.atUs) }));
+}
+
+/** The answer for a sum that does not reach its limit, the usual case; null where each event has to be looked at. */
+function notReached(asked: Asked, compare: CompareConfig, present: Present): MemoryAnswer | null {
+  const { state, at } = asked;
+  const whole = limitOf('sum', compare) === null ? null : wholeSum(seriesOf(state, 'e'), at);
+  const current = whole === null ? null : currentValue(asked, present);
+  if (whole === null || (current !== null && typeof current === 'object')) return null;
+  const least = whole.sum + BigInt(current ?? 0);
+  if (compares(compare.op, least, compare.than)) return null;
+  const found: Measured = { least, most: least, leavesUs: null };
+  const limit = limitState(asked, 'sum', compare, found, whole.lastUs, false);
+  const message = () => measuredText(asked, 'sum', compare, found, false, current !== null);
+  const metadata = () => ({
+    sum: amountNumber(least),
+    ...(whole.lastUs === null ? {} : { last_at: timeText(whole.lastUs) }),
+  });
+  return answer(asked, false, message, metadata, limit);
 }
 
 function measured(
@@ -131,26 +161,31 @@ function measured(
   const found = measure(op, window, current, (number) => compares(compare.op, number, compare.than));
   const matched = compared(compare.op, found, compare.than);
   if (matched === null) return cannotAnswer(UNDECIDED);
-  const limit = limitState(asked, op, compare, found, window, matched);
-  const number = amountNumber(found.least);
-  const atLeast = found.most === found.least ? '' : 'at least ';
+  const last = window.events.find(({ satisfied }) => satisfied === true)?.atUs ?? null;
+  const limit = limitState(asked, op, compare, found, last, matched);
+  const message = () => measuredText(asked, op, compare, found, matched, current !== null);
+  const metadata = () => ({
+    [op]: amountNumber(found.least),
+    ...(found.most === found.least ? {} : { at_least: true }),
+    ...(last === null ? {} : { last_at: timeText(last) }),
+  });
+  return answer(asked, matched, message, metadata, limit);
+}
+
+function measuredText(
+  { config }: Asked,
+  op: MeasuringOp,
+  compare: CompareConfig,
+  { least, most }: Measured,
+  matched: boolean,
+  isIncluded: boolean,
+): string {
   const noun = { count: 'events', sum: 'is the sum of values', distinct: 'distinct values' }[op];
-  const included = current === null ? '' : ', with the present step';
+  const included = isIncluded ? ', with the present step' : '';
   const holds = matched ? 'which is' : 'which is not';
-  const message =
-    `${atLeast}${amountText(found.least)} ${noun} in the last ${durationText(asked.config.windowUs)}${included}, ` +
-    `${holds} ${WORDS[compare.op]} ${amountText(compare.than)}`;
-  const last = window.events.find(({ satisfied }) => satisfied === true);
-  return answer(
-    asked,
-    matched,
-    message,
-    {
-      [op]: number,
-      ...(atLeast === '' ? {} : { at_least: true }),
-      ...(last === undefined ? {} : { last_at: timeText(last.atUs) }),
-    },
-    limit,
+  return (
+    `${most === least ? '' : 'at least '}${amountText(least)} ${noun} in the last ${durationText(config.windowUs)}` +
+    `${included}, ${holds} ${WORDS[compare.op]} ${amountText(compare.than)}`
   );
 }
 
@@ -185,17 +220,16 @@ function limitState(
   op: MeasuringOp,
   compare: CompareConfig,
   { least, leavesUs }: Measured,
-  { events }: WindowEvents,
+  lastUs: number | null,
   matched: boolean,
 ): LimitState | null {
   const limit = limitOf(op, compare);
   if (limit === null) return null;
   const afterUs = (atUs: number): number => Math.max(1, atUs + config.windowUs + 1 - moment.nowUs);
-  const last = events.find(({ satisfied }) => satisfied === true);
   return {
     limit,
     remaining: matched ? 0 : Math.max(0, limit - amountNumber(least)),
-    resetsAfterUs: last === undefined ? null : afterUs(last.atUs),
+    resetsAfterUs: lastUs === null ? null : afterUs(lastUs),
     retryAfterUs: matched && leavesUs !== null ? afterUs(leavesUs) : null,
     windowUs: config.windowUs,
   };
@@ -204,17 +238,20 @@ function limitState(
 function answer(
   { config, moment }: Asked,
   matched: boolean,
-  message: string,
-  metadata: JsonObject = {},
+  message: () => string,
+  metadata: () => JsonObject = () => ({}),
   limit: LimitState | null = null,
 ): MemoryAnswer {
-  const { sinceUs, nowUs } = moment;
-  const isYoung = sinceUs !== null && nowUs - sinceUs < config.windowUs;
-  const known = isYoung ? ` (recorded since ${timeText(sinceUs)})` : '';
   return {
     matched,
-    message: message.charAt(0).toUpperCase() + message.slice(1) + known,
-    metadata: { op: config.op, ...metadata },
+    message() {
+      const { sinceUs, nowUs } = moment;
+      const isYoung = sinceUs !== null && nowUs - sinceUs < config.windowUs;
+      const known = isYoung ? ` (recorded since ${timeText(sinceUs)})` : '';
+      const text = message();
+      return text.charAt(0).toUpperCase() + text.slice(1) + known;
+    },
+    metadata: () => ({ op: config.op, ...metadata() }),
     limit,
     error: null,
   };

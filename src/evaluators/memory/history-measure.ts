@@ -1,6 +1,6 @@
 import type { MemoryMoment, RuleState } from '../../core/memory.js';
 import { amountOf } from './amounts.js';
-import { type Added, historyOf, type Kept, ownMark, type Series } from './history-reducer.js';
+import { type Added, historyOf, type Kept, ownMark, type Series, sumOf } from './history-reducer.js';
 import type { WhereRun } from './history-run.js';
 import { type Present, type Satisfied, type SeriesPlan, satisfies } from './history-series.js';
 
@@ -63,6 +63,23 @@ export function eventsOf(
 /** The series of a rule, if something is kept. */
 export function seriesOf(state: RuleState | undefined, part: 'e' | 'a'): Series | undefined {
   return historyOf(state)?.[part];
+}
+
+/**
+ * The sum of a series without conditions on its events, and its newest event, from the totals that are kept of it; null where they
+ * do not tell it. It does not depend on the number of events in the window.
+ */
+export function wholeSum(
+  series: Series | undefined,
+  { windowUs, moment }: WindowAt,
+): { readonly sum: bigint; readonly lastUs: number | null } | null {
+  if (series === undefined) return { sum: 0n, lastUs: null };
+  const sinceUs = moment.nowUs - windowUs;
+  const first = series.k.find(([atUs]) => atUs >= sinceUs);
+  // Some of the events that were merged into the first one may be before the window.
+  if (first !== undefined && (first[4] ?? first[0]) < sinceUs) return null;
+  if (moment.isRepeated || series.d >= sinceUs) return null;
+  return { sum: sumOf(series, sinceUs), lastUs: first === undefined ? null : (series.k.at(-1)?.[0] ?? null) };
 }
 
 /** A number between two bounds, both included; `most` is null without a bound. */

@@ -41,10 +41,14 @@ export function historyRule(config: HistoryConfig): MemoryRule {
     records: {
       events: [...new Set([...plan.event.kinds, ...(plan.anchor?.kinds ?? [])])],
       stepNames: namesOf(plan),
-      keys: (call, hash) =>
-        possibleEvents(call)
-          .flatMap((event) => recordsOf(plan, windowUs, baseKey(call, hash), call, event, hash))
-          .map(({ key }) => key),
+      keys(call, hash) {
+        const key = baseKey(call, hash);
+        if ('missing' in key) return [];
+        if (plan.event.keyLinks.length === 0) return [key];
+        return possibleEvents(call)
+          .flatMap((event) => recordsOf(plan, windowUs, key, call, event, hash))
+          .map((record) => record.key);
+      },
       of: (call, event, { hash }) => recordsOf(plan, windowUs, baseKey(call, hash), call, event, hash),
     },
     describe: (state, nowUs) => describeHistory(config, plan, state, nowUs),

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../../packages/exact-json/src/index.js';
 import { shorten } from '../../../packages/linear-text/src/index.js';
+import { BoundedMap } from '../../contract/bounded-map.js';
 import { field, list, refuse, refuseTyped } from '../../contract/input/fields.js';
 import type { MemoryCall, MemoryKey, MemoryRule, MissingPart } from '../../core/memory.js';
 import { compileSelector, isSelectorPath } from '../../core/selector.js';
@@ -59,12 +60,37 @@ export function normalizedKey(parts: readonly string[]): readonly string[] {
  * does; null counts as missing.
  */
 export function keyReader(parts: readonly string[]): MemoryRule['keyOf'] {
-  const [whose = 'namespace', ...rest] = normalizedKey(parts);
+  const normalized = normalizedKey(parts);
+  const id = JSON.stringify(normalized);
+  const known = readers.get(id);
+  if (known !== undefined) return known;
+  const reader = newKeyReader(normalized);
+  readers.set(id, reader);
+  return reader;
+}
+
+/** Rules with equal keys share a reader, and a reader makes the key of a step once: a step may concern a thousand rules. */
+const readers = new BoundedMap<string, MemoryRule['keyOf']>({ entries: 1_000 });
+
+function newKeyReader(parts: readonly string[]): MemoryRule['keyOf'] {
+  const keys = new WeakMap<MemoryCall, { hash: (text: string) => string; key: MemoryKey | MissingPart }>();
+  const read = keyMaker(parts);
+  return (call, hash) => {
+    const known = keys.get(call);
+    if (known?.hash === hash) return known.key;
+    const key = read(call, hash);
+    keys.set(call, { hash, key });
+    return key;
+  };
+}
+
+function keyMaker(parts: readonly string[]): MemoryRule['keyOf'] {
+  const [whose = 'namespace', ...rest] = parts;
   const paths = (isWhose(whose) ? rest : [whose, ...rest]).map((path) => ({
     path,
     read: compileSelector(path),
   }));
-  const meaning = JSON.stringify(normalizedKey(parts));
+  const meaning = JSON.stringify(parts);
   const first = isWhose(whose) ? whose : 'namespace';
   return ({ step, identity }: MemoryCall, hash): MemoryKey | MissingPart => {
     const values: string[] = [meaning];

@@ -1,5 +1,12 @@
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
-import type { MemoryCall, MemoryKey, MemoryPlan, MemoryRule, StepEvent } from '../../../src/core/memory.js';
+import type {
+  MemoryAnswer,
+  MemoryCall,
+  MemoryKey,
+  MemoryPlan,
+  MemoryRule,
+  StepEvent,
+} from '../../../src/core/memory.js';
 import type { Stage } from '../../../src/core/types.js';
 import { createHistoryEvaluator } from '../../../src/evaluators/memory/history.js';
 import { SimpleMemory } from '../../support/simple-memory.js';
@@ -99,7 +106,7 @@ export class HistoryRun {
         const given: Given =
           'missing' in key
             ? { matched: false, error: `lacks ${key.missing}`, message: '', metadata: {}, limit: null }
-            : rule.answer(view.state(key, 'history', ID), call, { ...moment, isRepeated });
+            : toldAnswer(rule.answer(view.state(key, 'history', ID), call, { ...moment, isRepeated }));
         const isDenied = isOther || (!this.#observes && (given.matched || given.error !== null));
         const after = call.identity.error === null ? 'response' : 'error';
         const event = call.stage === 'post' ? after : isDenied ? 'denied' : 'request';
@@ -136,4 +143,13 @@ const MARKS: MemoryKey = { parts: ['marks'], label: 'marks' };
 function isNamed({ records }: MemoryRule, { step }: MemoryCall): boolean {
   const names = records?.stepNames;
   return names === undefined || names === null || names.has(step.name);
+}
+
+/** An answer with its message and metadata. */
+function toldAnswer({ message, metadata, ...answer }: MemoryAnswer) {
+  return {
+    ...answer,
+    message: typeof message === 'function' ? message() : message,
+    metadata: typeof metadata === 'function' ? metadata() : metadata,
+  };
 }
