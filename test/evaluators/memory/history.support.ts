@@ -146,7 +146,7 @@ function isNamed({ records }: MemoryRule, { step }: MemoryCall): boolean {
 }
 
 /** An answer with its message and metadata. */
-function toldAnswer({ message, metadata, ...answer }: MemoryAnswer) {
+export function toldAnswer({ message, metadata, ...answer }: MemoryAnswer) {
   return {
     ...answer,
     message: typeof message === 'function' ? message() : message,
