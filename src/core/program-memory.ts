@@ -23,8 +23,6 @@ export interface MemoryWork {
   readonly settling: readonly SettlingCheck[];
   /** Whether it matters at its end that it was denied before. */
   readonly marksDenied: boolean;
-  /** Before it runs: checks that its end may concern. */
-  readonly ending: readonly MemoryLeaf[];
 }
 
 /** The checks with memory of a program. */
@@ -59,21 +57,19 @@ export function createProgramMemory(
           .map((leaf) => ({ control, leaf })),
       );
   };
-  const endingOf = (step: Step): MemoryLeaf[] => {
-    const atPost = index.find('post', step.type, step.name).controls.filter(remembers);
-    const leavesAtPost = atPost.flatMap(({ memory }) => memoryLeaves(memory));
-    return [...new Set([...settlingAt(step).map(({ leaf }) => leaf), ...leavesAtPost])];
-  };
+  const endConcerns = (step: Step): boolean =>
+    settlingAt(step).length > 0 || index.find('post', step.type, step.name).controls.some(remembers);
 
   return {
     workFor(selected, step, stage) {
       const applying = selected.filter(remembers);
       const recorders = recordersOf(step.name);
       const settling = stage === 'post' ? settlingAt(step) : [];
-      const ending = stage === 'pre' ? endingOf(step) : [];
-      const marksDenied = stage === 'pre' && (ending.length > 0 || recorders.some(recordsEnds));
+      const marksDenied =
+        recorders.some(recordsEnds) ||
+        (stage === 'pre' ? endConcerns(step) : applying.length + settling.length > 0);
       if (applying.length + recorders.length + settling.length === 0 && !marksDenied) return null;
-      return { remembering: applying, recorders, settling, marksDenied, ending };
+      return { remembering: applying, recorders, settling, marksDenied };
     },
   };
 }
