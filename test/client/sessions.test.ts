@@ -106,6 +106,16 @@ describe('a session', () => {
     expect(told()).toEqual([PRE, ['post', { tokens: 7 }, undefined], PRE, ['post', undefined, undefined]]);
   });
 
+  it('sends what the option output says of the result, if only inputs are checked', async () => {
+    const { session, told } = scene();
+    const output = ({ tokens }: { tokens: number }) => ({ cost: tokens / 2 });
+    await session.guard(() => ({ tokens: 7 }), { step: 'work', stages: ['pre'], output })();
+    expect(told()).toEqual([PRE, ['post', { cost: 3.5 }, undefined]]);
+    const failing = session.guard(() => 'done', { step: 'work', stages: ['pre'], output: broken(boom) });
+    expect(await failureOf(failing())).toBe(boom);
+    expect(told().at(-1)).toEqual(['post', undefined, undefined]);
+  });
+
   it('does not let the verdict about an end that is not checked have an effect', async () => {
     for (const answer of [denied({ matches: [matchOf(1)] }), AWAY, Promise.reject<Evaluation>(boom)]) {
       Promise.resolve(answer).catch(() => {});
