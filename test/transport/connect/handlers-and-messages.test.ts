@@ -173,7 +173,12 @@ beforeAll(async () => {
       state,
       emptyDenies: false,
       halts: { active: () => [] },
-      memory: () => ({ problem: 'it is away', isVolatile: true, damagedKeys: 1, evicts: true }),
+      memory: () => ({
+        problem: 'it is away',
+        volatility: 'Redis keeps nothing on disk',
+        damagedKeys: 1,
+        evicts: true,
+      }),
       sinks: { meter: new Map(), tail: store.tail },
       log: { debug: () => {} },
       monotonic: options.now,
