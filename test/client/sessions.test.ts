@@ -157,6 +157,19 @@ describe('a session', () => {
     expect(await failureOf(session.guard(broken(boom), { step: 'work' })())).toBeInstanceOf(DeniedError);
   });
 
+  it('withholds a result whose check is not answered, unless the caller lets such steps pass', async () => {
+    const answers = (post: Evaluation) =>
+      scene(({ stage }) => (stage === 'pre' ? ALLOWED : post)).session.guard(() => 'done', { step: 'work' });
+    const error = await failureOf(answers(AWAY)());
+    expect(error).toBeInstanceOf(NotEvaluatedError);
+    expect(error).toMatchObject({ stage: 'post', cause: AWAY.evaluated ? undefined : AWAY.error });
+    // What evaluations of a client with `onUnavailable: 'allow'` are.
+    expect(await answers({ ...AWAY, isSafe: true })()).toBe('done');
+    const given = scene();
+    await given.session.guard(() => 'done', { step: 'work', onUnavailable: 'allow' })();
+    expect(given.asked.map(({ options }) => options.onUnavailable)).toEqual(['allow', 'allow']);
+  });
+
   it('sends the end of a step whose caller leaves while the tool runs, and does not wait for the answer', async () => {
     const leaving = new AbortController();
     const never = new Promise<Evaluation>(() => {});
