@@ -13,14 +13,15 @@ export interface ServiceMemory {
 
 export function createServiceMemory({ config, database, failures, metrics }: Foundations): ServiceMemory {
   const { store: url, volatile, timeoutMs, maxWindowMs, maxKeys, maxBytes } = config.memory;
-  let isVolatile = false;
+  let volatility: string | null = null;
   const openStore = async (): Promise<MemoryStore> => {
     if (url === null) return createSqlMemoryStore({ database });
-    const warn = (message: string) => {
-      isVolatile = true;
-      failures.told('warn', 'memory volatile', message, {});
+    const onVolatile = (reason: string | null) => {
+      // Once, not with each connection.
+      if (reason !== null && reason !== volatility) failures.told('warn', 'memory volatile', reason, {});
+      volatility = reason;
     };
-    return createRedisMemoryStore({ url, volatile, timeoutMs, warn });
+    return createRedisMemoryStore({ url, volatile, timeoutMs, onVolatile });
   };
   return {
     memory: createMemory({
@@ -32,7 +33,7 @@ export function createServiceMemory({ config, database, failures, metrics }: Fou
       maxBytes,
       log: failures,
       meter: metrics.memory,
-      isVolatile: () => isVolatile,
+      volatility: () => volatility,
     }),
     storeKind: url === null ? database.kind : 'redis',
   };

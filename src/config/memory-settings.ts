@@ -42,7 +42,7 @@ export const MEMORY = {
       'Where controls with memory keep what they know: `database`, with the controls, or `redis://user:password@host:6379/0` (Redis 6.2 or Valkey; `rediss://` with TLS; `?cluster=true` for a node of a cluster). It is opened when a control first needs it.',
     ),
     volatile: setting('SERVICE_MEMORY_VOLATILE', 'refuse', wordOf('refuse', 'accept')).help(
-      'A Redis that keeps nothing on disk, or that may evict keys: refuse fails the checks of controls with memory, accept uses it, with a warning: limits begin anew whenever it restarts.',
+      'A Redis that keeps nothing on disk, or long after its answer (`appendfsync no`), or that may evict keys: refuse fails the checks of controls with memory, accept uses it, with a warning: limits begin anew whenever it restarts.',
     ),
     maxWindowMs: setting(
       'SERVICE_MEMORY_WINDOW_HOURS',

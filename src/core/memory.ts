@@ -244,7 +244,10 @@ export interface MemoryPlan<T> {
   readonly keys: readonly MemoryKey[];
   /** The rules whose age `decide` reads. */
   readonly ruleIds: readonly string[];
-  /** Whether a denied step is remembered, so that its end is not recorded as a response. */
+  /**
+   * Whether it matters at the end of the step that it was denied: at the stage pre a denial is then remembered, and at post
+   * `wasDenied` tells of it, so that the end is not recorded as a response.
+   */
   readonly marksDenied: boolean;
   /** Whether nothing is added: for explanations. */
   readonly isTrial: boolean;

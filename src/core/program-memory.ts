@@ -23,8 +23,6 @@ export interface MemoryWork {
   readonly settling: readonly SettlingCheck[];
   /** Whether it matters at its end that it was denied before. */
   readonly marksDenied: boolean;
-  /** Before it runs: checks that its end may concern. */
-  readonly ending: readonly MemoryLeaf[];
   /** All rules of the program, the same list each time. */
   readonly ruleIds: readonly string[];
 }
@@ -53,9 +51,6 @@ export function createProgramMemory(
 
   // The index gives the same list of controls for steps of the same kind.
   const remembersOf = once((controls: readonly LinkedControl[]) => controls.filter(remembers));
-  const leavesOf = once((controls: readonly LinkedControl[]) =>
-    remembersOf(controls).flatMap(({ memory }) => memoryLeaves(memory)),
-  );
   const settlingOf = once((controls: readonly LinkedControl[]) =>
     remembersOf(controls).flatMap((control): SettlingCheck[] =>
       memoryLeaves(control.memory)
@@ -65,21 +60,19 @@ export function createProgramMemory(
   );
   const settlingAt = ({ type, name }: Step): readonly SettlingCheck[] =>
     settles ? settlingOf(index.find('pre', type, name).controls) : [];
-  const endingOf = (step: Step): readonly MemoryLeaf[] => {
-    const atPost = leavesOf(index.find('post', step.type, step.name).controls);
-    const settling = settlingAt(step);
-    return settling.length === 0 ? atPost : [...new Set([...settling.map(({ leaf }) => leaf), ...atPost])];
-  };
+  const endConcerns = (step: Step): boolean =>
+    settlingAt(step).length > 0 || remembersOf(index.find('post', step.type, step.name).controls).length > 0;
 
   return {
     workFor(selected, step, stage) {
       const applying = remembersOf(selected);
       const recorders = recordersOf(step.name);
       const settling = stage === 'post' ? settlingAt(step) : [];
-      const ending = stage === 'pre' ? endingOf(step) : [];
-      const marksDenied = stage === 'pre' && (ending.length > 0 || recorders.some(recordsEnds));
+      const marksDenied =
+        recorders.some(recordsEnds) ||
+        (stage === 'pre' ? endConcerns(step) : applying.length + settling.length > 0);
       if (applying.length + recorders.length + settling.length === 0 && !marksDenied) return null;
-      return { remembering: applying, recorders, settling, marksDenied, ending, ruleIds };
+      return { remembering: applying, recorders, settling, marksDenied, ruleIds };
     },
   };
 }

@@ -117,7 +117,7 @@ async function decideWithMemory(
   const marksDenied = work.marksDenied && !isTrial && identity.stepId !== null;
   if (openOnes.length === 0) {
     const decided = decideControls({ ...known, ...NOTHING_OPEN }, null);
-    const isMarked = marksDenied && !decided.isSafe;
+    const isMarked = marksDenied && stage === 'pre' && !decided.isSafe;
     if (recorders.length + settling.length === 0 && !isMarked) return decided;
   }
 
@@ -138,11 +138,6 @@ async function decideWithMemory(
     });
     for (const { rule } of recorders) {
       for (const key of rule.records?.keys(call, hash) ?? []) keys.shared(key);
-    }
-    for (const leaf of marksDenied ? work.ending : []) {
-      // A denial is remembered where the end of the step will look for it.
-      const key = open.has(leaf) ? null : leaf.rule.keyOf(call, hash);
-      if (key !== null && !('missing' in key)) keys.shared(key);
     }
     const undecided: Undecided = {
       ...known,

@@ -1,4 +1,4 @@
-import type { StoreClock } from './store/memory-store.js';
+import { memoryOf, type StoreClock } from './store/memory-store.js';
 
 /** Deviation from the monotonic clock up to which the clock of the store is followed, in microseconds. */
 export const JUMP_US = 500_000;
@@ -51,7 +51,7 @@ export class MemoryClock {
   saw(clock: StoreClock, sentUs: number, receivedUs: number): ClockJump | null {
     const { known } = this;
     const memoryUs = clock.storeUs + clock.offsetUs;
-    if (known === null || known.epoch !== clock.epoch) {
+    if (known === null || memoryOf(known.epoch) !== memoryOf(clock.epoch)) {
       this.#begin(clock, memoryUs, receivedUs);
       return null;
     }

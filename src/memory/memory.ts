@@ -33,8 +33,8 @@ export interface MemoryOptions {
   readonly cacheBytes?: number;
   readonly log: MemoryLog;
   readonly meter: MemoryMeter;
-  /** Whether the store may lose what it acknowledged, once it is known. */
-  readonly isVolatile?: () => boolean;
+  /** Why the store may lose what it acknowledged; null if it does not, or while that is unknown. */
+  readonly volatility?: () => string | null;
   readonly times?: MemoryTimes;
 }
 
@@ -42,8 +42,8 @@ export interface MemoryOptions {
 export interface MemoryTroubles {
   /** Why the store does not answer. */
   readonly problem: string | null;
-  /** Whether the store may lose what it acknowledged. */
-  readonly isVolatile: boolean;
+  /** Why the store may lose what it acknowledged; null if it does not. */
+  readonly volatility: string | null;
   /** Keys whose memory cannot be read, since the process began. */
   readonly damagedKeys: number;
   /** Whether keys were forgotten before their time in the last hour. */
@@ -75,7 +75,7 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
     log,
     meter,
     onOpen: () => upkeep.start(),
-    onLost() {
+    onVoid() {
       cells.clear();
       rules.clear();
       local.forget();
@@ -176,7 +176,7 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
     },
     troubles: () => ({
       problem: loop.problem,
-      isVolatile: options.isVolatile?.() ?? false,
+      volatility: options.volatility?.() ?? null,
       damagedKeys: damaged.size,
       evicts: upkeep.evictedAtUs !== null && times.monotonicUs() - upkeep.evictedAtUs < EVICTION_TOLD_US,
     }),

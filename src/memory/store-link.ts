@@ -6,6 +6,7 @@ import {
   type ExchangeRequest,
   type MemoryStore,
   MemoryStoreError,
+  memoryOf,
 } from './store/memory-store.js';
 
 /** Time and timers, so that tests have their own. */
@@ -31,8 +32,8 @@ export interface StoreLinkOptions {
   readonly meter: MemoryMeter;
   /** The store was opened. */
   readonly onOpen: () => void;
-  /** The memory was lost or replaced: what is known of it is void. */
-  readonly onLost: () => void;
+  /** The memory was lost or replaced, or its store started again: what is known of it is void. */
+  readonly onVoid: () => void;
 }
 
 /** The memory was emptied or replaced. */
@@ -92,9 +93,11 @@ export class StoreLink {
     const reply = await this.inTime(store.exchange(request), limitMs, 'answered');
     const receivedUs = times.monotonicUs();
     meter.exchanged((receivedUs - sentUs) / 1e6, request.groups.length);
-    if (this.clock.known !== null && this.clock.known.epoch !== reply.clock.epoch) this.#lost(store);
+    const known = this.clock.known?.epoch ?? reply.clock.epoch;
+    if (memoryOf(known) !== memoryOf(reply.clock.epoch)) this.#lost(store);
     const jump = this.clock.saw(reply.clock, sentUs, receivedUs);
     if (jump !== null) await this.#compensate(store, jump, limitMs);
+    if (known !== reply.clock.epoch) this.#restarted(store);
     return reply;
   }
 
@@ -114,7 +117,7 @@ export class StoreLink {
       const { hashKey } = await this.#store.open();
       const sentUs = times.monotonicUs();
       const { clock } = await this.#store.exchange(EMPTY);
-      if (this.clock.known !== null && this.clock.known.epoch !== clock.epoch) this.#options.onLost();
+      if (this.clock.known !== null && this.clock.known.epoch !== clock.epoch) this.#options.onVoid();
       this.clock.saw(clock, sentUs, times.monotonicUs());
       this.#ids = createMemoryIds(hashKey);
       this.#hashKey = hashKey;
@@ -129,10 +132,10 @@ export class StoreLink {
 
   /** The key of the hashes may be another one as well. */
   #lost(store: MemoryStore): never {
-    const { log, onLost } = this.#options;
+    const { log, onVoid } = this.#options;
     this.#opening = null;
     this.#opened = null;
-    onLost();
+    onVoid();
     log.told(
       'error',
       'memory lost',
@@ -142,6 +145,19 @@ export class StoreLink {
       },
     );
     throw new MemoryLostError('the store of memory was emptied or replaced');
+  }
+
+  /** What was written last may be gone, as after a failover. Nothing of the exchange was applied: it is repeated. */
+  #restarted(store: MemoryStore): never {
+    const { log, onVoid } = this.#options;
+    onVoid();
+    log.told(
+      'info',
+      'memory restarted',
+      'the store of memory was started again, or its tables were rewritten; what is known of it is read anew',
+      { store: store.kind },
+    );
+    throw new MemoryStoreError('the store of memory was started again');
   }
 
   async #compensate(

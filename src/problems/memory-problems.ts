@@ -2,7 +2,7 @@ import type { MemoryTroubles } from '../memory/memory.js';
 import { counted, ofService, type Problem } from './problem.js';
 
 /** What is wrong with the memory of controls, as the process that is asked knows it. */
-export function memoryProblems({ problem, isVolatile, damagedKeys, evicts }: MemoryTroubles): Problem[] {
+export function memoryProblems({ problem, volatility, damagedKeys, evicts }: MemoryTroubles): Problem[] {
   const found: Problem[] = [];
   if (problem !== null) {
     const detail = `Controls with memory decide by their on_store_error until it does: ${problem}`;
@@ -19,10 +19,9 @@ export function memoryProblems({ problem, isVolatile, damagedKeys, evicts }: Mem
       'Keys that were not used for longest were forgotten before their time in the last hour, because a namespace has more than SERVICE_MEMORY_KEYS keys or SERVICE_MEMORY_BYTES bytes: their limits and histories begin anew.';
     found.push(ofService('memory_forgets', 'warning', 'Controls with memory forget keys', detail));
   }
-  if (isVolatile) {
-    const detail =
-      'Redis keeps nothing on disk, or may evict keys, and SERVICE_MEMORY_VOLATILE accepts that: limits and histories begin anew whenever it restarts.';
-    found.push(ofService('memory_volatile', 'warning', 'The store of memory may lose what it has', detail));
+  if (volatility !== null) {
+    const title = 'The store of memory may lose what it has';
+    found.push(ofService('memory_volatile', 'warning', title, `${volatility}.`));
   }
   return found;
 }

@@ -106,6 +106,16 @@ describe('a session', () => {
     expect(told()).toEqual([PRE, ['post', { tokens: 7 }, undefined], PRE, ['post', undefined, undefined]]);
   });
 
+  it('sends what the option output says of the result, if only inputs are checked', async () => {
+    const { session, told } = scene();
+    const output = ({ tokens }: { tokens: number }) => ({ cost: tokens / 2 });
+    await session.guard(() => ({ tokens: 7 }), { step: 'work', stages: ['pre'], output })();
+    expect(told()).toEqual([PRE, ['post', { cost: 3.5 }, undefined]]);
+    const failing = session.guard(() => 'done', { step: 'work', stages: ['pre'], output: broken(boom) });
+    expect(await failureOf(failing())).toBe(boom);
+    expect(told().at(-1)).toEqual(['post', undefined, undefined]);
+  });
+
   it('does not let the verdict about an end that is not checked have an effect', async () => {
     for (const answer of [denied({ matches: [matchOf(1)] }), AWAY, Promise.reject<Evaluation>(boom)]) {
       Promise.resolve(answer).catch(() => {});
@@ -145,6 +155,19 @@ describe('a session', () => {
     }
     const { session } = scene(({ stage }) => (stage === 'pre' ? ALLOWED : denied({ matches: [matchOf(1)] })));
     expect(await failureOf(session.guard(broken(boom), { step: 'work' })())).toBeInstanceOf(DeniedError);
+  });
+
+  it('withholds a result whose check is not answered, unless the caller lets such steps pass', async () => {
+    const answers = (post: Evaluation) =>
+      scene(({ stage }) => (stage === 'pre' ? ALLOWED : post)).session.guard(() => 'done', { step: 'work' });
+    const error = await failureOf(answers(AWAY)());
+    expect(error).toBeInstanceOf(NotEvaluatedError);
+    expect(error).toMatchObject({ stage: 'post', cause: AWAY.evaluated ? undefined : AWAY.error });
+    // What evaluations of a client with `onUnavailable: 'allow'` are.
+    expect(await answers({ ...AWAY, isSafe: true })()).toBe('done');
+    const given = scene();
+    await given.session.guard(() => 'done', { step: 'work', onUnavailable: 'allow' })();
+    expect(given.asked.map(({ options }) => options.onUnavailable)).toEqual(['allow', 'allow']);
   });
 
   it('sends the end of a step whose caller leaves while the tool runs, and does not wait for the answer', async () => {

@@ -11,6 +11,7 @@ import { createPolicyControlStore } from '../../src/controls/policy-control-stor
 import type { Scoped } from '../../src/database/scoped.js';
 import { createHaltStore, type NewHalt } from '../../src/halts/halt-store.js';
 import { createKeyStore, type KeyRow } from '../../src/keys/key-store.js';
+import { createLimitStore } from '../../src/limits/limit-store.js';
 import { createPackStore } from '../../src/packs/pack-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
@@ -360,6 +361,11 @@ const halts = casesOf(createHaltStore, {
   lift: (store, { haltId }) => effectOf(store.lift(haltId, 9, 'me', null)),
 });
 
+const limits = casesOf(createLimitStore, {
+  mayRemember: (store) => store.mayRemember(),
+  controls: (store, { controlId }, own) => store.controls([controlId, own.controlId]),
+});
+
 const keys = casesOf(createKeyStore, {
   find: (store, { keyId }) => store.find(keyId),
   list: (store) =>
@@ -438,6 +444,7 @@ export const STORES: Readonly<Record<string, StoreCases>> = {
   createControlBindingStore: bindings,
   createKeyStore: keys,
   createHaltStore: halts,
+  createLimitStore: limits,
   createHiddenControlStore: hiddenControls,
   createPackStore: packs,
 };

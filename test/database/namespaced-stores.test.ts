@@ -64,6 +64,8 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
     const [agentName, controlName, policyName] = [`agent-of-${of}`, `control-of-${of}`, `policy-of-${of}`];
     const control = await createControlStore(scope).insert(
       newControl(controlName, {
+        // The namespace that must not see it has no such control itself.
+        ...(namespace === B ? {} : { data: '{"evaluator":{"name":"rate"}}' }),
         stepNamePattern: '"a-step"',
         facets: [
           { kind: 'tag', value: 'a-tag' },

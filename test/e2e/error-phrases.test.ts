@@ -355,6 +355,7 @@ function everyMissingResource({ call, seed }: ServiceSuite): void {
     },
     'PATCH /api/v1/control-bindings/{binding_id}': { enabled: false },
     'POST /api/v1/keys/{key_id}/rotate': {},
+    'POST /api/v1/halts/{halt_id}/lift': { reason: 'x' },
     'PATCH /api/v1/namespaces/{namespace}': { display_name: 'Renamed' },
     'POST /api/v1/namespaces/{namespace}/export': {},
     'POST /api/v1/packs/{pack_name}/preview': {},

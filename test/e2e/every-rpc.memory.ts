@@ -67,8 +67,9 @@ export const MEMORY_STEPS: readonly Step[] = [
   ),
   ...steps('MemoryService.ListLimits', [
     [
-      'lists the limits that are half used',
-      {},
+      // A rate that was half used has a little more room with every moment.
+      'lists the limits that are nearly half used',
+      { min_used: 0.4 },
       { reply: { limits: [{ status: LIMIT }], has_more: false } },
       READER_KEY,
     ],

@@ -6,6 +6,7 @@ import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { MemoryService } from '../../gen/proto/enforcement/v1/memory_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
@@ -20,7 +21,7 @@ import { event } from './events.support.js';
 
 const SERVICES: readonly DescService[] = [
   ...[AgentService, AuditService, ControlService, EvaluationService, EvaluatorService],
-  ...[ObservabilityService, PolicyService, ServerService, TemplateService],
+  ...[MemoryService, ObservabilityService, PolicyService, ServerService, TemplateService],
 ];
 const OWN = 'support-bot-1';
 /** Names of the same length, so that replies do not differ in theirs. */
@@ -91,6 +92,7 @@ describe('a key that is limited to agents', () => {
       agent: { agent_name: OWN },
       control_id: ids.ownControl,
       control_ids: [ids.ownControl],
+      key: { control_id: ids.ownControl, agent_name: OWN },
       policy_id: ids.ownPolicy,
       events: [eventOf(OWN, ids.ownControl)],
       version_num: 1,
@@ -123,6 +125,10 @@ describe('a key that is limited to agents', () => {
     agent: [{ agent_name: FOREIGN }, { agent_name: MISSING }],
     control_id: [ids.foreignControl, MISSING_ID],
     control_ids: [[ids.foreignControl], [MISSING_ID]],
+    key: [
+      { control_id: ids.foreignControl, agent_name: FOREIGN },
+      { control_id: MISSING_ID, agent_name: MISSING },
+    ],
     policy_id: [ids.foreignPolicy, MISSING_ID],
     events: [[eventOf(OWN, ids.foreignControl)], [eventOf(OWN, MISSING_ID)]],
     evaluations: [
@@ -243,7 +249,7 @@ describe('a key that is limited to agents', () => {
   it('covers every member that names an agent, a control or a policy', () => {
     const named = METHODS.flatMap(([, { desc }]) => desc.input.fields.map((field) => field.name));
     const naming = named.filter((name) =>
-      /^(?:agent|control|policy|template)(?:_ids?|_names?|)$|^events$/.test(name),
+      /^(?:agent|control|policy|template)(?:_ids?|_names?|)$|^(?:events|key)$/.test(name),
     );
     expect([...new Set(naming)].sort()).toEqual(
       [...Object.keys(namings()).filter((name) => name !== 'evaluations'), 'template'].sort(),

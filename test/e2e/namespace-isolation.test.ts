@@ -36,12 +36,26 @@ const keys = createKeysFile([
 
 afterAll(() => keys.remove());
 
+const COUNTED = 'counted_step';
+/** Counts one step of its own, so that no other test changes what it keeps. */
+const RATE = {
+  execution: 'server',
+  scope: { stages: ['pre'], step_names: [COUNTED] },
+  condition: {
+    selector: { path: '*' },
+    evaluator: { name: 'rate', config: { limit: 2, period: '24h', key: ['agent'] } },
+  },
+  action: { decision: 'deny' },
+};
+
 interface Ids {
   readonly control: number;
   readonly policy: number;
   readonly binding: number;
   readonly key: number;
   readonly halt: number;
+  /** A control that counts the steps of the agent that both have. */
+  readonly rate: number;
 }
 
 /** A text that no two calls share, and what the caller wrote itself, replaced. */
@@ -81,6 +95,10 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
     }
     const control = await seed.control(`${word}-control`, denyWord(word, { tags: [word] }));
     await seed.link(SHARED, control);
+    const rate = await seed.control(`${word}-rate`, RATE);
+    await seed.link(SHARED, rate);
+    const counted = { type: 'tool', name: COUNTED, input: {} };
+    await call('POST', '/api/v1/evaluation', { agent_name: SHARED, stage: 'pre', step: counted });
     const { policy_id: policy } = (await call('PUT', '/api/v1/policies', { name: `${word}-policy` })).body;
     await call('POST', `/api/v1/policies/${policy}/controls/${control}`);
     await call('POST', `/api/v1/agents/${bot}/policies/${policy}`);
@@ -104,7 +122,7 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
     }
     const halt = { scope: 'step_name', step_name: `${word}-halted`, reason: word };
     const halted = await call('POST', '/api/v1/halts', halt);
-    return { control, policy, binding, key: created.body.key.id, halt: halted.body.halt.id };
+    return { control, policy, binding, key: created.body.key.id, halt: halted.body.halt.id, rate };
   }
 
   let before: string[];
@@ -145,6 +163,7 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
       binding_id: own.binding,
       key_id: own.key,
       halt_id: own.halt,
+      key: { control_id: own.rate, agent_name: SHARED },
       scope: name.endsWith('CreateHalt') ? 'agent' : undefined,
       reason: /(?:CreateHalt|LiftHalt)$/.test(name) ? 'x' : undefined,
       events: [event({ agent_name: SHARED, control_id: own.control })],
@@ -190,6 +209,10 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
     binding_id: [foreign.binding, MISSING_ID],
     key_id: [foreign.key, MISSING_ID],
     halt_id: [foreign.halt, MISSING_ID],
+    key: [
+      { control_id: foreign.rate, agent_name: SHARED },
+      { control_id: MISSING_ID, agent_name: SHARED },
+    ],
     namespace: ['team-b', 'team-c'],
     target_id: [`${MARK}-name`, 'missing-name'],
     trace_id: [FOREIGN_TRACE, MISSING_TRACE],
@@ -340,6 +363,31 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
       if (!aborter.signal.aborted) throw error;
     });
     expect(seen[0]).toBe(SHARED);
+  });
+
+  it('keeps its own memory of an agent that both have, and reads and resets no other', async () => {
+    const limitsOf = async (key: string) =>
+      (await of(key)('GET', '/api/v1/memory/limits?min_used=0.4')).body.limits;
+    const used = (limits: { status: { control_name: string; remaining: number } }[]) =>
+      limits.map(({ status }) => [status.control_name, status.remaining]);
+    const evaluated = (agent_name: string) =>
+      of(KEYS.own)('POST', '/api/v1/evaluation', {
+        ...{ agent_name, stage: 'pre' },
+        step: { type: 'tool', name: COUNTED, input: {} },
+      });
+    const [theirs] = await limitsOf(KEYS.foreign);
+    expect(used([theirs])).toEqual([[`${MARK}-rate`, 1]]);
+    const about = (key: object, path = '') => of(KEYS.own)('POST', `/api/v1/memory/key${path}`, { key });
+    for (const key_id of [theirs.key_id, 'missing']) {
+      expect((await about({ control_id: own.rate, key_id })).status).toBe(404);
+      expect((await about({ control_id: own.rate, key_id }, '/reset')).body).toEqual({ was_kept: false });
+    }
+    await evaluated(SHARED);
+    expect((await about({ control_id: own.rate, agent_name: SHARED }, '/reset')).body.was_kept).toBe(true);
+    expect(await limitsOf(KEYS.own)).toEqual([]);
+    expect(used(await limitsOf(KEYS.foreign))).toEqual([[`${MARK}-rate`, 1]]);
+    const status = await of(KEYS.own)('GET', '/api/v1/memory/status');
+    expect(status.body).toMatchObject({ is_used: true, is_available: true });
   });
 
   it('has names of its own', async () => {

@@ -11,13 +11,14 @@ class Store {
   setUs = 0;
   offsetUs = 0;
   version = 0;
+  epoch = 'e';
 
   read() {
     return {
       storeUs: this.realUs + this.setUs,
       offsetUs: this.offsetUs,
       version: this.version,
-      epoch: 'e',
+      epoch: this.epoch,
     };
   }
 }
@@ -143,4 +144,21 @@ it('a clock that is moved a little again and again is followed up to the drift a
   }
   const gained = process.now() - began - (store.realUs - realUs);
   expect(gained).toBeLessThanOrEqual(JUMP_US + DRIFT_SHARE * (store.realUs - realUs) + 1_000);
+});
+
+it('goes on when another server with another clock has taken over, and begins anew with another memory', () => {
+  const store = new Store();
+  store.epoch = 'memory.first';
+  const process = new Process(store, 5 * HOUR);
+  const before = process.now();
+  store.epoch = 'memory.second';
+  store.setUs = HOUR;
+  store.realUs += SECOND;
+  process.exchange(1_000);
+  expect(process.now() - before).toBeLessThan(2 * SECOND);
+  expect(process.clock.known?.epoch).toBe('memory.second');
+  store.epoch = 'other.second';
+  store.setUs = 3 * HOUR;
+  process.exchange(1_000);
+  expect(process.now() - before).toBeGreaterThan(HOUR);
 });

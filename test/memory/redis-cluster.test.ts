@@ -21,7 +21,7 @@ const connect = (node = 0): MemoryStore =>
     url: `${nodes[node]?.url}?cluster=true`,
     volatile: 'refuse',
     timeoutMs: 10_000,
-    warn: () => {},
+    onVolatile: () => {},
   });
 
 describeMemoryStore('a cluster of Redis', async () => {

@@ -5,6 +5,7 @@ import { createRedisMemoryStore } from '../../src/memory/redis/redis-memory-stor
 import type { MemoryStore } from '../../src/memory/store/memory-store.js';
 import { redisCommand } from '../support/redis-cluster.js';
 import { until } from '../support/until.js';
+import { countOf, engine, key, limited } from './engine.support.js';
 import { Follower, HOUR_US } from './follower.js';
 
 const SHORT_MS = 300;
@@ -14,8 +15,10 @@ const ONE = { cells: ['a'], add: () => [{ cell: 0, entry: '1' }] };
 const opened: MemoryStore[] = [];
 const warnings: string[] = [];
 function storeAt(url: string, timeoutMs = LONG_MS, volatile: 'refuse' | 'accept' = 'refuse'): MemoryStore {
-  const warn = (message: string) => warnings.push(message);
-  const store = createRedisMemoryStore({ url, volatile, timeoutMs, warn });
+  const onVolatile = (reason: string | null) => {
+    if (reason !== null) warnings.push(reason);
+  };
+  const store = createRedisMemoryStore({ url, volatile, timeoutMs, onVolatile });
   opened.push(store);
   return store;
 }
@@ -51,6 +54,11 @@ afterAll(async () => {
 describe('a server of Redis is refused', () => {
   it.each([
     ['that keeps nothing on disk', ['--appendonly', 'no'], /keeps nothing on disk; set `appendonly yes`/],
+    [
+      'that answers long before it writes to its disk',
+      ['--appendfsync', 'no'],
+      /\(appendfsync no\); set `appendfsync always`/,
+    ],
     [
       'that may evict keys',
       ['--maxmemory', '100mb', '--maxmemory-policy', 'volatile-lru'],
@@ -128,9 +136,27 @@ describe('a server of Redis is refused', () => {
     await redisCommand(url, 'ACL', 'SETUSER', 'weak', '+@scripting', '+time');
     const process = await follower(storeAt(weak));
     expect(await process.commit(ONE)).toBeLessThanOrEqual(2);
+    expect(warnings).toEqual([
+      expect.stringMatching(/does not tell its appendfsync \(CONFIG GET is not allowed\)/),
+    ]);
+    await redisCommand(url, 'ACL', 'SETUSER', 'weak', '+config|get');
+    await follower(storeAt(weak));
+    expect(warnings).toHaveLength(1);
     expect(await process.store.sweep({ ...SWEEP, nowUs: process.nowUs })).toMatchObject({ evicted: 0 });
     await process.store.removeNamespace('default');
   });
+});
+
+it('a server of Redis that is late with its disk is used with a warning, until it is not', async () => {
+  const server = await started('--appendfsync', 'everysec');
+  const process = await follower(storeAt(server.url));
+  expect(await process.commit(ONE)).toBeLessThanOrEqual(2);
+  expect(warnings).toEqual([
+    expect.stringMatching(/can lose the last two seconds \(appendfsync everysec\).*set `appendfsync always`/),
+  ]);
+  await redisCommand(server.url, 'CONFIG', 'SET', 'appendfsync', 'always');
+  await follower(storeAt(server.url));
+  expect(warnings).toHaveLength(1);
 });
 
 const SWEEP = { entriesBeforeUs: 0, maxCells: 1_000, maxBytes: 2 ** 40, rulesBeforeUs: 0 };
@@ -152,6 +178,31 @@ describe('the memory in Redis', () => {
       epochs.add(process.epoch);
     }
     expect(epochs.size).toBe(6);
+  });
+
+  it('is read anew after a restart of the server, and lost only if the server was emptied', async () => {
+    const server = await started();
+    const { memory, lines } = engine({ store: storeAt(server.url) });
+    const keys = [key('a')];
+    await Promise.all([1, 2, 3].map(() => memory.run(limited(10, keys))));
+    await server.kill();
+    await server.resume();
+    const counted = () => countOf(memory, key('a')).catch(() => -1);
+    await until(
+      () => memory.run(limited(10, keys)),
+      (isAllowed) => isAllowed,
+    );
+    expect(await counted()).toBe(4);
+    expect(lines).toContain('info memory restarted');
+    expect(lines).not.toContain('error memory lost');
+    await redisCommand(server.url, 'FLUSHALL');
+    await until(
+      () => memory.run(limited(10, keys)),
+      (isAllowed) => isAllowed,
+    );
+    expect(await counted()).toBe(1);
+    expect(lines).toContain('error memory lost');
+    await memory.close();
   });
 
   it('applies an exchange as a whole or not at all when the server is killed while it comes in', async () => {

@@ -12,7 +12,8 @@ describeMemoryStore('Redis', async () => {
   database += 1;
   const url = `${server.url}/${database}`;
   return {
-    connect: () => createRedisMemoryStore({ url, volatile: 'refuse', timeoutMs: 10_000, warn: () => {} }),
+    connect: () =>
+      createRedisMemoryStore({ url, volatile: 'refuse', timeoutMs: 10_000, onVolatile: () => {} }),
     drop: async () => {},
   };
 });

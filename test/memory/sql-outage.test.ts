@@ -6,6 +6,8 @@ import { type Database, openDatabase } from '../../src/database/database.js';
 import { createSqlMemoryStore } from '../../src/memory/sql/sql-memory-store.js';
 import type { MemoryStore } from '../../src/memory/store/memory-store.js';
 import { createTestDatabase } from '../support/databases.js';
+import { until } from '../support/until.js';
+import { countOf, engine, key, limited } from './engine.support.js';
 import { Follower, HOUR_US } from './follower.js';
 
 const adding = (cell: string, entry: string, checkpoint?: string) => ({
@@ -66,6 +68,27 @@ describe('Memory in a PostgreSQL server of its own', () => {
       expect(after.epoch).not.toBe(epoch);
       expect((await process.exchange([adding('a', '"stale"')])).applied).toEqual([false]);
     }
+  });
+
+  it('is read anew after a restart of the server, and lost only if it has another epoch itself', async () => {
+    const { memory, lines } = engine({ store: createSqlMemoryStore({ database }) });
+    const keys = [key('restarted')];
+    const allowed = () =>
+      until(
+        () => memory.run(limited(10, keys)),
+        (isAllowed) => isAllowed,
+      );
+    await allowed();
+    await server.crash();
+    await server.resume();
+    await allowed();
+    expect(await countOf(memory, key('restarted'))).toBe(2);
+    expect(lines).toContain('info memory restarted');
+    expect(lines).not.toContain('error memory lost');
+    await database.client.$executeRawUnsafe(`UPDATE "memory_clock" SET "epoch" = 'another'`);
+    await allowed();
+    expect(lines).toContain('error memory lost');
+    await memory.close();
   });
 
   it('changes rows of cells in place, without new entries in indexes', async () => {

@@ -64,7 +64,10 @@ export interface GuardOptions<Args extends readonly unknown[], Result, Refused =
    * refused with a StepDataError before the tool runs.
    */
   readonly input?: ((...args: Args) => unknown) | undefined;
-  /** Output of the step made from the result; the result when absent. */
+  /**
+   * Output of the step made from the result; the result when absent. In a session with the stages `['pre']`, what is sent with
+   * the end of the step, for budgets that it settles; nothing when absent.
+   */
   readonly output?: ((result: Result) => unknown) | undefined;
   /** Further facts for controls. */
   readonly context?: Readonly<Record<string, unknown>> | ((...args: Args) => Step['context']) | undefined;

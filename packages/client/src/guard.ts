@@ -85,8 +85,8 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
       return unlessAborted(evaluate(request, { ...lasting, stepError }), signal);
     };
     /** Sends an end whose verdict has no effect. */
-    const settle = async (stepError?: string): Promise<void> => {
-      if (scope !== undefined) await sendEnd({}, stepError).catch(() => {});
+    const settle = async (stepError?: string, end: StepEnd = {}): Promise<void> => {
+      if (scope !== undefined) await sendEnd(end, stepError).catch(() => {});
     };
 
     if (stages.includes('pre')) {
@@ -105,11 +105,15 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
       await failed(error);
       throw error;
     }
-    if (!checksEnd) {
-      await settle();
-      return result;
-    }
     try {
+      if (!checksEnd) {
+        // What is not to be checked leaves the process only if the caller says what of it.
+        await settle(
+          undefined,
+          output === undefined || scope === undefined ? {} : { output: shownOutput(result) },
+        );
+        return result;
+      }
       await demandSafe(await sendEnd({ output: shownOutput(result) }), 'post');
     } catch (error) {
       void discard(result);

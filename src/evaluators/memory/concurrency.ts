@@ -76,7 +76,7 @@ function concurrencyRule(config: ConcurrencyConfig): MemoryRule {
         return limitAnswer(false, message, limitOf(ends, running + 1, nowUs, false), { running });
       }
       const found = limitOf(ends, running, nowUs, true);
-      const message = `${running} steps run already, and ${limit} may; the next lease ends in ${secondsText(found.retryAfterUs ?? 0)}`;
+      const message = `Steps that run already: ${running}, of at most ${limit}; the next lease ends in ${secondsText(found.retryAfterUs ?? 0)}`;
       return limitAnswer(true, message, found, { running });
     },
     consume(_state, _call, event, { nowUs }) {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { MemoryStoreError } from '../store/memory-store.js';
 import type { RedisAddress } from './redis-address.js';
-import { checkServer, readInfo } from './server-checks.js';
+import { checkServer, readInfo, type ServerInfo } from './server-checks.js';
 
 /** What a script is called with. */
 export interface ScriptCall {
@@ -15,7 +15,7 @@ export interface ScriptCall {
 export interface RedisLink {
   /** Changes whenever a server was started again or replaced by its replica, and may have lost what was written last. */
   readonly servers: string;
-  /** Why a server may forget what it acknowledged; null if none does. */
+  /** Why a server may forget what it acknowledged, now or when it crashes; null if none does. */
   readonly volatile: string | null;
   readonly isOpen: boolean;
   /** Sends a command about keys of one slot. Commands that are sent in the same turn take one round trip. */
@@ -28,11 +28,14 @@ export interface RedisLink {
 interface Connections {
   /** `ended` is called when one is lost or added. */
   connect(ended: () => void): Promise<void>;
-  /** Replies of `INFO` of all servers that take writes. */
-  info(): Promise<string[]>;
+  /** Runs something for each server that takes writes. */
+  each<T>(work: (server: Server) => Promise<T>): Promise<T[]>;
   send(key: string, command: readonly string[]): Promise<unknown>;
   destroy(): unknown;
 }
+
+/** One server, for what it says of itself. */
+type Server = (...command: string[]) => Promise<unknown>;
 
 /** More commands than this wait for a reply only if the server hangs. */
 const MAX_COMMANDS = 10_000;
@@ -85,21 +88,24 @@ export async function openLink(
   });
   const connected = async () => {
     await connections.connect(close);
-    return connections.info();
+    return connections.each(describe);
   };
   try {
-    const infos = (await Promise.race([connected(), late])).map(readInfo);
-    const problems = infos.map((info) => checkServer(info, address.isCluster));
+    const servers = await Promise.race([connected(), late]);
+    const problems = servers.map(({ info, appendfsync }) =>
+      checkServer(info, appendfsync, address.isCluster),
+    );
     const refused = problems.find((problem) => problem.refused !== null)?.refused;
     if (refused != null) throw refuse(refused);
     const volatile = problems.find((problem) => problem.volatile !== null)?.volatile ?? null;
     if (volatile !== null && !isVolatileAccepted) {
       throw refuse(`${volatile}, or accept the loss with SERVICE_MEMORY_VOLATILE=accept`);
     }
-    const runs = infos.map((info) => info.get('run_id') ?? '').sort();
+    const runs = servers.map(({ info }) => info.get('run_id') ?? '').sort();
+    const lateness = problems.find((problem) => problem.late !== null)?.late ?? null;
     return {
       servers: hash('sha256', runs.join(' ')).slice(0, 16),
-      volatile,
+      volatile: volatile ?? lateness,
       get isOpen() {
         return isOpen;
       },
@@ -142,7 +148,7 @@ async function singleConnection(address: RedisAddress, timeoutMs: number): Promi
       client.on('error', ended).on('end', ended);
       await client.connect();
     },
-    info: async () => [String(await client.sendCommand(['INFO']))],
+    each: async (work) => [await work((...command) => client.sendCommand(command))],
     send: (_key, command) => client.sendCommand(command),
     destroy: () => client.isOpen && client.destroy(),
   };
@@ -168,15 +174,29 @@ async function clusterConnections(address: RedisAddress, timeoutMs: number): Pro
       await cluster.connect().catch((error: unknown) => Promise.reject(cause ?? error));
       for (const event of ['node-error', 'node-disconnect', 'node-connect']) cluster.on(event, ended);
     },
-    info: () =>
+    each: (work) =>
       Promise.all(
-        cluster.masters.map(async (node) =>
-          String(await (await cluster.nodeClient(node)).sendCommand(['INFO'])),
-        ),
+        cluster.masters.map(async (node) => {
+          const client = await cluster.nodeClient(node);
+          return work((...command) => client.sendCommand(command));
+        }),
       ),
     send: (key, command) => cluster.sendCommand(key, false, [...command]),
     destroy: () => cluster.isOpen && cluster.destroy(),
   };
+}
+
+/** Services of others, and users with few rights, forbid `CONFIG`. */
+async function describe(send: Server): Promise<{ info: ServerInfo; appendfsync: string | null }> {
+  const [info, setting] = await Promise.all([
+    send('INFO'),
+    send('CONFIG', 'GET', 'appendfsync').catch((error: unknown) => {
+      if (error instanceof Error && /^(?:NOPERM|ERR)\b/.test(error.message)) return null;
+      throw error;
+    }),
+  ]);
+  const appendfsync = Array.isArray(setting) && setting.length > 1 ? String(setting[1]) : null;
+  return { info: readInfo(String(info)), appendfsync };
 }
 
 const digests = new Map<string, string>();

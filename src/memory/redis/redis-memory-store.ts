@@ -24,8 +24,8 @@ export interface RedisMemoryStoreOptions {
   readonly volatile: 'refuse' | 'accept';
   /** Longest time for a connection and for a reply, in milliseconds. */
   readonly timeoutMs: number;
-  /** Told when a server that may forget what it acknowledged is used. */
-  readonly warn: (message: string) => void;
+  /** Told with each connection why the server may forget what it acknowledged; null if it does not. */
+  readonly onVolatile: (reason: string | null) => void;
 }
 
 const LAYOUT = '1';
@@ -232,14 +232,17 @@ class RedisMemoryStore implements MemoryStore {
   }
 
   async #connect(): Promise<Session> {
-    const { volatile, timeoutMs, warn } = this.#options;
+    const { volatile, timeoutMs, onVolatile } = this.#options;
     const { place } = this.#address;
     try {
       const link = await openLink(this.#address, { timeoutMs, isVolatileAccepted: volatile === 'accept' });
       this.#link = link;
       const heading = await this.#within(timeoutMs, link, this.#readHeading(link));
-      if (link.volatile !== null)
-        warn(`${place} may forget what controls with memory keep: ${link.volatile}`);
+      onVolatile(
+        link.volatile === null
+          ? null
+          : `${place} may forget what controls with memory keep: ${link.volatile}`,
+      );
       this.#failures = 0;
       this.#failure = undefined;
       return { link, heading };

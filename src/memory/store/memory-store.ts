@@ -92,8 +92,16 @@ export interface StoreClock {
   readonly offsetUs: number;
   /** Number of changes of the offset. */
   readonly version: number;
-  /** A random text that changes when the memory is lost or replaced. */
+  /**
+   * A random text that changes when the memory is lost or replaced. What follows a dot tells a start of the store from others:
+   * what processes know is to be read anew then, but what is kept is the same.
+   */
   readonly epoch: string;
+}
+
+/** The part of an epoch that stays the same as long as the memory does. */
+export function memoryOf(epoch: string): string {
+  return epoch.split('.', 1)[0] ?? epoch;
 }
 
 export interface ExchangeReply {

@@ -22,7 +22,8 @@ describe('controls with memory', () => {
       skipped_controls: 1,
     });
     expect(memory.states.size).toBe(0);
-    expect(memory.plans.flatMap(({ keys }) => keys.map(({ label }) => label))).toEqual(['key a']);
+    // Only that the step was denied is remembered, for its end.
+    expect(memory.plans).toMatchObject([{ keys: [], marksDenied: true }]);
     expect(memory.allowed).toBe(false);
   });
 
@@ -415,6 +416,19 @@ describe('what steps record', () => {
     expect(await marks(aDefinition(kept({ id: 'a' }), 'deny', { scope: { stages: ['post'] } }))).toEqual([
       true,
     ]);
+  });
+
+  it('looks for the mark of a denied step where its end matters', async () => {
+    const looks = async (definition: JsonObject) => {
+      const memory = new FakeMemory();
+      await remembered(program(definition), memory, { stage: 'post' });
+      return memory.plans.map(({ marksDenied }) => marksDenied);
+    };
+    const atPre = { scope: { stages: ['pre'] } };
+    expect(await looks(recording(['request', 'response']))).toEqual([true]);
+    expect(await looks(recording(['request']))).toEqual([false]);
+    expect(await looks(aDefinition(kept({ id: 'a', settles: true }), 'deny', atPre))).toEqual([true]);
+    expect(await looks(aDefinition(kept({ id: 'a' })))).toEqual([true]);
   });
 
   it('settles at the end under the key of the step, with whether the check is open', async () => {

@@ -50,6 +50,7 @@ import { explainHandler } from '../../../src/explain/explain-handler.js';
 import { createExplainService } from '../../../src/explain/explain-service.js';
 import { createHalts } from '../../../src/halts/halts.js';
 import { createKeys } from '../../../src/keys/keys.js';
+import { createLimits } from '../../../src/limits/limits.js';
 import { NamespaceRegistry } from '../../../src/namespaces/namespace-registry.js';
 import { createNamespaceStore } from '../../../src/namespaces/namespace-store.js';
 import { createNamespaces } from '../../../src/namespaces/namespaces.js';
@@ -157,6 +158,22 @@ beforeAll(async () => {
       },
     }),
     ...createHalts({ ...options, registry: { apply: async () => {} } }),
+    ...createLimits({
+      ...options,
+      memory: {
+        ready: () => (text) => text,
+        readKey: async () => null,
+        resetKey: async () => false,
+        mostUsed: async () => [],
+        status: () => ({
+          ...{ store: null, isUsed: false, isAvailable: true, problem: null },
+          ...{ cells: 0, bytes: 0, evicted: 0 },
+        }),
+      },
+      storeKind: 'sqlite',
+      maxKeys: 1,
+      maxBytes: 1,
+    }),
     ...createPolicies({ ...options, catchUpLabels: async () => {} }),
     ...createServerInfo({
       version: '1.2.3',
@@ -173,7 +190,12 @@ beforeAll(async () => {
       state,
       emptyDenies: false,
       halts: { active: () => [] },
-      memory: () => ({ problem: 'it is away', isVolatile: true, damagedKeys: 1, evicts: true }),
+      memory: () => ({
+        problem: 'it is away',
+        volatility: 'Redis keeps nothing on disk',
+        damagedKeys: 1,
+        evicts: true,
+      }),
       sinks: { meter: new Map(), tail: store.tail },
       log: { debug: () => {} },
       monotonic: options.now,
