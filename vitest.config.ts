@@ -27,6 +27,7 @@ const SLOW = [
   'test/e2e/last-known-good.',
   'test/dashboard/overview-and-agents.',
   'test/cluster/',
+  'test/e2e/memory/',
   'test/e2e/every-rpc.',
   'test/packages/installed.',
   'test/dashboard/every-page.',

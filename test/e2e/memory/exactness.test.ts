@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLIENTS, count, SCHEDULES, sendAll, spendDuring } from './exactness.js';
 import { type Fleet, STORES, startFleet } from './fleet.js';
 
-const LIMIT = 30;
+const LIMIT = 20;
 const PROCESSES = 4;
 
 describe.each(STORES)('limits of four processes with memory in %s', (store) => {
@@ -29,22 +29,14 @@ describe.each(STORES)('limits of four processes with memory in %s', (store) => {
   });
 
   it.each(SCHEDULES)('hold for steps at random: %s', (_name, run) => run(fleet, 1));
-});
 
-describe('limits hold', () => {
-  it.each(STORES.filter((store) => store !== 'sqlite'))(
-    'while processes of the service and the server of the memory are killed: %s',
-    async (store) => {
-      const fleet = await startFleet(store, PROCESSES);
-      try {
-        const { passed } = await spendDuring(fleet, 'disturbed-agent', 300, async () => {
-          await fleet.replaceProcess(1);
-          await fleet.killStore();
-        });
-        expect(passed).toBeGreaterThan(0);
-      } finally {
-        await fleet.stop();
-      }
-    },
-  );
+  if (store === 'sqlite') return;
+  // The last one: it leaves other processes behind.
+  it('hold while a process and the server of the memory are killed', async () => {
+    const { passed } = await spendDuring(fleet, 'disturbed-agent', 200, async () => {
+      await fleet.replaceProcess(1);
+      await fleet.killStore();
+    });
+    expect(passed).toBeGreaterThan(0);
+  });
 });

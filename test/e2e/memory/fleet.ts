@@ -88,10 +88,10 @@ async function begin(
     cleanUps.push(() => service.dispose());
     return { service, url: await service.listening() };
   };
-  const services: { service: ServiceProcess; url: string }[] = [];
-  // One after another: the first one migrates the database.
-  for (let index = 0; index < (store === 'sqlite' ? 1 : processes); index += 1)
-    services.push(await spawnAt(index));
+  // Before the others: it migrates the database.
+  const services = [await spawnAt(0)];
+  const others = Array.from({ length: store === 'sqlite' ? 0 : processes - 1 }, (_, index) => index + 1);
+  services.push(...(await Promise.all(others.map(spawnAt))));
   const at = (number: number) => services[number % services.length] as (typeof services)[number];
 
   let minRevision = 0n;

@@ -128,7 +128,8 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
       expect(reply.headers.get('x-service-warning'), id).toBeNull();
       if (replyExample(operation) === undefined) continue;
       // The example of a stream is its first line.
-      const content = typeof reply.body === 'string' ? JSON.parse(reply.body.split('\n', 1)[0] ?? '') : reply.body;
+      const content =
+        typeof reply.body === 'string' ? JSON.parse(reply.body.split('\n', 1)[0] ?? '') : reply.body;
       expect(problemsOf(operation, reply.status, content), id).toEqual([]);
       if (!WITHOUT_REPLY.includes(id)) replies[id] = steady(content);
     }
