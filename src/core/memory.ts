@@ -206,6 +206,8 @@ export interface MemoryView {
   state(key: MemoryKey, kind: RuleKind, ruleId: string): RuleState | undefined;
   /** See `MemoryMoment.isRepeated`, for a key. At the stage post, every step whose end was recorded under it. */
   isRepeated(key: MemoryKey): boolean;
+  /** Whether a step with this id, but with other content, was allowed before: an id names one step. Only at the stage pre. */
+  isReused(key: MemoryKey): boolean;
   /**
    * Whether what is kept for the key cannot be read: then its rules are errors, whatever they do when the store does not
    * answer. It has no states. A reset of the key cures it.
@@ -249,6 +251,8 @@ export interface MemoryPlan<T> {
    * `wasDenied` tells of it, so that the end is not recorded as a response.
    */
   readonly marksDenied: boolean;
+  /** Hash of the content of a step that has an id, before it runs; null otherwise. A repeated step has the same content. */
+  readonly stepDigest?: string | null;
   /** Whether nothing is added: for explanations. */
   readonly isTrial: boolean;
   /**

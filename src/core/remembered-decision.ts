@@ -28,6 +28,10 @@ import type { Decision } from './types.js';
 /** For callers, where the store does not answer and the check fails closed. */
 export const NO_STORE_TEXT = 'The memory of the control is not available';
 
+/** Otherwise the step would be taken for the one that was counted. */
+const REUSED_TEXT =
+  'The step_id was used for another step, which was allowed: each step needs an id of its own';
+
 const DAMAGED_TEXT = 'What is kept for the control cannot be read';
 
 /** The checks that the conditions leave open, with their keys. */
@@ -160,6 +164,7 @@ function answerOf(
     return refusedCheck(leaf, NO_STORE_TEXT);
   const at = moments.of(key);
   if (at.isDamaged) return refusedCheck(leaf, DAMAGED_TEXT);
+  if (at.isReused) return refusedCheck(leaf, REUSED_TEXT);
   try {
     const moment = at.moment(view.sinceUs(ruleId));
     const answer = rule.answer(view.state(key, rule.kind, ruleId), call, moment);
@@ -175,6 +180,7 @@ class Moments {
   readonly #hash: (text: string) => string;
   #key: MemoryKey | null = null;
   #isDamaged = false;
+  #isReused = false;
   #moment: MemoryMoment | null = null;
 
   constructor(view: MemoryView) {
@@ -186,6 +192,7 @@ class Moments {
     if (key !== this.#key) {
       this.#key = key;
       this.#isDamaged = this.#view.isDamaged(key);
+      this.#isReused = this.#view.isReused(key);
       this.#moment = null;
     }
     return this;
@@ -193,6 +200,10 @@ class Moments {
 
   get isDamaged(): boolean {
     return this.#isDamaged;
+  }
+
+  get isReused(): boolean {
+    return this.#isReused;
   }
 
   moment(sinceUs: number | null): MemoryMoment {

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../packages/exact-json/src/index.js';
 import type { Evaluation } from './evaluation.js';
 import { describeThrown } from './failure.js';
 import type { LinkedControl } from './linked-control.js';
@@ -152,6 +153,7 @@ async function decideWithMemory(
       keys: keys.all(),
       ruleIds: work.ruleIds,
       marksDenied,
+      stepDigest: stepDigest(call, hash),
       isTrial,
       decide: (view) => decideRemembered(undecided, view),
     };
@@ -163,6 +165,16 @@ async function decideWithMemory(
     return decideControls(withoutKeys, null);
   }
 }
+
+/** Of everything that the rules may count of the step. */
+function stepDigest({ step, stage, identity }: MemoryCall, hash: (text: string) => string): string | null {
+  if (identity.stepId === null || stage === 'post') return null;
+  const { type, name, input, context } = step;
+  return hash(canonicalJson([type, name, input, context])).slice(0, DIGEST_LENGTH);
+}
+
+/** 66 bits. */
+const DIGEST_LENGTH = 11;
 
 const NOTHING_OPEN = {
   open: new Map<MemoryLeaf, MemoryKey | MissingPart>(),

@@ -20,6 +20,8 @@ export interface Entry {
   readonly k?: string;
   /** Stage at which the step was counted, so that it is not counted again; absent for a denied step. */
   readonly s?: 'pre' | 'post';
+  /** Of a step that was counted before it runs: see `MemoryPlan.stepDigest`. */
+  readonly c?: string;
   /** By rule id. A rule may occur more than once. */
   readonly d?: readonly (readonly [string, Delta])[];
   /** 1 marks the step as denied, 0 takes the mark away. */
@@ -31,8 +33,8 @@ export interface Entry {
 /** What is kept for a key: a fold of its entries. */
 export interface CellState {
   readonly rules: Map<string, RuleState>;
-  /** Stage and hash of steps that were counted, with their times, the newest last. */
-  readonly steps: Map<string, number>;
+  /** Stage and hash of steps that were counted, with their times and digests, the newest last. */
+  readonly steps: Map<string, CountedStep>;
   /** Hashes of steps that were denied. */
   readonly denied: Map<string, number>;
   /** Ids of the last entries with their times: an entry whose acknowledgement was lost is looked for among them. */
@@ -42,6 +44,9 @@ export interface CellState {
   /** When nothing of it matters any more. */
   expiresUs: number;
 }
+
+/** When a step was counted, and the digest of its content; empty at its end. */
+export type CountedStep = readonly [atUs: number, digest: string];
 
 export function newCellState(): CellState {
   return {
@@ -73,7 +78,7 @@ export function fold(state: CellState, entry: Entry, reducers: Reducers): void {
     state.rules.set(ruleId, reducers[kind].apply(before, delta, entry.a, entry.k ?? null));
   }
   if (entry.k !== undefined) {
-    if (entry.s !== undefined) newest(state.steps, entry.s + entry.k, entry.a, MAX_STEPS);
+    if (entry.s !== undefined) newest(state.steps, entry.s + entry.k, [entry.a, entry.c ?? ''], MAX_STEPS);
     if (entry.m === 1) newest(state.denied, entry.k, entry.a, MAX_STEPS);
     else if (entry.m === 0) state.denied.delete(entry.k);
   }
@@ -90,7 +95,7 @@ function forget(state: CellState, ruleIds: readonly string[]): void {
   state.denied.clear();
 }
 
-function newest(map: Map<string, number>, key: string, value: number, most: number): void {
+function newest<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
   map.delete(key);
   map.set(key, value);
   if (map.size > most) map.delete(map.keys().next().value as string);
@@ -104,7 +109,10 @@ export function prune(state: CellState, nowUs: number, stepsBeforeUs: number, re
     if (left === undefined) state.rules.delete(ruleId);
     else if (left !== kept) state.rules.set(ruleId, left);
   }
-  forgetBefore(state.steps, stepsBeforeUs);
+  for (const [id, [atUs]] of state.steps) {
+    if (atUs >= stepsBeforeUs) break;
+    state.steps.delete(id);
+  }
   forgetBefore(state.denied, stepsBeforeUs);
   forgetBefore(state.recent, nowUs - RECENT_US);
 }

@@ -1,5 +1,6 @@
 import type { MemoryKey, MemoryView, RuleKind, RuleState } from '../core/memory.js';
 import type { Cell } from './cell.js';
+import type { CountedStep } from './cell-state.js';
 import { hasMarks, type Job } from './job.js';
 import type { MemoryIds } from './keyed-hash.js';
 
@@ -12,6 +13,11 @@ export interface CellViewOptions {
   readonly nowUs: number;
   readonly source: 'store' | 'local';
   readonly sinceUs: (ruleId: string) => number | null;
+}
+
+/** Only steps before they run have a digest: their ends are told apart by their ids alone. */
+function hasOtherContent({ stepDigest = null }: Job, [, digest]: CountedStep): boolean {
+  return stepDigest !== null && digest !== stepDigest;
 }
 
 /** Cells as a decision reads them. */
@@ -49,7 +55,16 @@ export class CellView implements MemoryView {
 
   isRepeated(key: MemoryKey): boolean {
     const { stepHash, job } = this.#options;
-    return stepHash !== null && this.cell(key).state.steps.has(job.stage + stepHash);
+    if (stepHash === null) return false;
+    const counted = this.cell(key).state.steps.get(job.stage + stepHash);
+    return counted !== undefined && !hasOtherContent(job, counted);
+  }
+
+  isReused(key: MemoryKey): boolean {
+    const { stepHash, job } = this.#options;
+    if (stepHash === null) return false;
+    const counted = this.cell(key).state.steps.get(job.stage + stepHash);
+    return counted !== undefined && hasOtherContent(job, counted);
   }
 
   isDamaged(key: MemoryKey): boolean {

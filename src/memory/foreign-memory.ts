@@ -78,6 +78,7 @@ function plainView(
       // A copy: states change in place, and the view may wait to be sent.
       states: structuredClone(Object.fromEntries(cells[index]?.state.rules ?? [])),
       isRepeated: view.isRepeated(key),
+      isReused: view.isReused(key),
       isDamaged: view.isDamaged(key),
     })),
     sinceUs: Object.fromEntries(ruleIds.map((ruleId) => [ruleId, view.sinceUs(ruleId)])),
@@ -108,6 +109,7 @@ export function viewOf(
       return Object.hasOwn(states, ruleId) ? states[ruleId] : undefined;
     },
     isRepeated: (key) => cellOf(key).isRepeated,
+    isReused: (key) => cellOf(key).isReused,
     isDamaged: (key) => cellOf(key).isDamaged,
     sinceUs: (ruleId) => view.sinceUs[ruleId] ?? null,
   };

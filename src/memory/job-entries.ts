@@ -36,6 +36,7 @@ export function entriesOf(
       x: Math.min(seconds, MAX_SECONDS),
       ...(k === undefined ? {} : { k }),
       ...(isCounted ? { s: job.stage } : {}),
+      ...(isCounted && job.stepDigest ? { c: job.stepDigest } : {}),
       d: deltas,
     });
   }

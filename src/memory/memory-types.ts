@@ -16,6 +16,7 @@ export interface ForeignView {
   readonly cells: readonly {
     readonly states: Readonly<Record<string, RuleState>>;
     readonly isRepeated: boolean;
+    readonly isReused: boolean;
     readonly isDamaged: boolean;
   }[];
   readonly sinceUs: Readonly<Record<string, number | null>>;

@@ -15,6 +15,8 @@ interface Cell {
   readonly states: Map<string, { readonly kind: RuleKind; state: RuleState | undefined }>;
   /** Steps that were allowed or denied, as stage, step and outcome. */
   readonly marks: Set<string>;
+  /** Contents of steps that were allowed, by the hashes of the steps. */
+  readonly digests: Map<string, string>;
   atUs: number;
 }
 
@@ -54,6 +56,9 @@ export class SimpleMemory implements StepMemory {
     const cellOf = (key: MemoryKey): Cell | undefined => this.#cells.get(cellId(namespace, key));
     const marked = (mark: string, key: MemoryKey): boolean =>
       stepHash !== null && cellOf(key)?.marks.has(`${mark} ${stepHash}`) === true;
+    const { stepDigest = null } = plan;
+    const hasOther = (key: MemoryKey): boolean =>
+      stepDigest !== null && cellOf(key)?.digests.get(stepHash ?? '') !== stepDigest;
     // Later than every entry of the keys.
     for (const key of plan.keys) this.nowUs = Math.max(this.nowUs, (cellOf(key)?.atUs ?? 0) + 1);
     const nowUs = this.nowUs;
@@ -67,7 +72,8 @@ export class SimpleMemory implements StepMemory {
       stepHash,
       hash,
       state: (key, _kind, ruleId) => structuredClone(cellOf(key)?.states.get(ruleId)?.state),
-      isRepeated: (key) => marked(plan.stage, key),
+      isRepeated: (key) => marked(plan.stage, key) && !hasOther(key),
+      isReused: (key) => marked(plan.stage, key) && hasOther(key),
       isDamaged: () => false,
       wasDenied: plan.keys.some((key) => marked('denied', key)),
       sinceUs: (rule) => this.#sinceUs.get(JSON.stringify([namespace, rule])) ?? null,
@@ -87,8 +93,9 @@ export class SimpleMemory implements StepMemory {
     }
     if (stepHash !== null) {
       for (const key of plan.keys) {
-        const { marks } = this.#cellFor(namespace, key);
+        const { marks, digests } = this.#cellFor(namespace, key);
         if (allowed) {
+          if (stepDigest !== null) digests.set(stepHash, stepDigest);
           marks.add(`${plan.stage} ${stepHash}`);
           marks.delete(`denied ${stepHash}`);
         } else if (plan.marksDenied && plan.stage === 'pre') marks.add(`denied ${stepHash}`);
@@ -106,7 +113,7 @@ export class SimpleMemory implements StepMemory {
     const id = cellId(namespace, key);
     let cell = this.#cells.get(id);
     if (cell === undefined) {
-      cell = { states: new Map(), marks: new Set(), atUs: 0 };
+      cell = { states: new Map(), marks: new Set(), digests: new Map(), atUs: 0 };
       this.#cells.set(id, cell);
     }
     return cell;

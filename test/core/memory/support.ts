@@ -144,6 +144,7 @@ export class FakeMemory implements StepMemory {
         return this.states.get(stateId(key.parts, ruleId));
       },
       isRepeated: () => this.isRepeated,
+      isReused: () => false,
       isDamaged: () => this.isDamaged,
       sinceUs: () => 1_600_000_000_000_000,
     };

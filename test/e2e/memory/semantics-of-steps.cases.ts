@@ -101,6 +101,20 @@ export const OF_STEPS: Sentences = {
     expect(await bot.outcomes(one, two, one, one, two)).toEqual(['allow', 'deny', 'allow', 'allow', 'deny']);
   },
 
+  async 'A `step_id` of a step that was allowed cannot be used for another step under the same key: that is an error of the check.'(
+    kit,
+  ) {
+    const bot = await botOf(kit, control(budget(100)));
+    const [cheap, dear] = [spends(1, 'one'), spends(50, 'one')];
+    expect(await bot.outcomes(cheap, dear, cheap, spends(50, 'two'))).toEqual([
+      'allow',
+      'deny',
+      'allow',
+      'allow',
+    ]);
+    expect((await bot.send(spends(1, 'three'))).remaining).toEqual([48]);
+  },
+
   async 'A denied step may be sent again with the same `step_id`, and is decided anew.'(kit) {
     const bot = await botOf(kit, control(slots(1)));
     const [one, two] = [{ step_id: 'one' }, { step_id: 'two' }];
