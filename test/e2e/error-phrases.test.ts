@@ -354,7 +354,6 @@ function everyMissingResource({ call, seed }: ServiceSuite): void {
       target_binding: { target_type: 'env', target_id: 'prod' },
     },
     'PATCH /api/v1/control-bindings/{binding_id}': { enabled: false },
-    'POST /api/v1/halts/{halt_id}/lift': {},
     'POST /api/v1/keys/{key_id}/rotate': {},
     'POST /api/v1/halts/{halt_id}/lift': { reason: 'x' },
     'PATCH /api/v1/namespaces/{namespace}': { display_name: 'Renamed' },
