@@ -32,6 +32,8 @@ export const PAGES = {
   template: '/controls/10/template',
   evaluators: '/evaluators',
   evaluator: '/evaluators/regex',
+  limits: '/limits',
+  halts: '/halts',
   audit: '/audit',
   'audit-entry': '/audit?resource=control&entry=5',
   keys: '/keys',

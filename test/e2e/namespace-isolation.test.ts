@@ -164,8 +164,7 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
       key_id: own.key,
       halt_id: own.halt,
       key: { control_id: own.rate, agent_name: SHARED },
-      scope: name.endsWith('CreateHalt') ? 'agent' : undefined,
-      reason: /(?:CreateHalt|LiftHalt)$/.test(name) ? 'x' : undefined,
+      reason: name.endsWith('LiftHalt') ? 'x' : undefined,
       events: [event({ agent_name: SHARED, control_id: own.control })],
       version_num: 1,
       evaluator_name: 'ownword-judge',
@@ -237,7 +236,7 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
       named.push(['cursor', [FOREIGN, MISSING]]);
     // Creating with a foreign id in it is tried in tests of its own; a watch without an end is, too.
     if (/WatchEvents$/.test(method.name)) return [];
-    if (/InitAgent$/.test(method.name)) return [];
+    if (/(?:InitAgent|CreateHalt)$/.test(method.name)) return [];
     return named.map(([member, [theirs, missing]]) => [
       member,
       [
@@ -397,6 +396,15 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
     const control = await call('PUT', '/api/v1/controls', { name: `${MARK}-control`, data: denyWord('x') });
     const policy = await call('PUT', '/api/v1/policies', { name: `${MARK}-policy` });
     expect([control.status, policy.status]).toEqual([200, 200]);
+  });
+
+  it('halts its own agents only', async () => {
+    const halt = { scope: 'agent', agent_name: FOREIGN, reason: 'ours' };
+    expect((await of(KEYS.own)('POST', '/api/v1/halts', halt)).status).toBe(200);
+    const verdictOf = async (key: string) =>
+      (await of(key)('POST', '/api/v1/evaluation', { agent_name: FOREIGN, stage: 'pre', step })).body;
+    expect(await verdictOf(KEYS.own)).toMatchObject({ is_safe: false, halt: { reason: 'ours' } });
+    expect((await verdictOf(KEYS.foreign)).halt ?? null).toBe(null);
   });
 
   it('leaves the others as they were', async () => {

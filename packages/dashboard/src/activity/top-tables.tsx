@@ -56,7 +56,7 @@ function decisionColumns(word: 'by' | 'for'): readonly Column<Counted>[] {
 }
 
 const NAME: Pick<Column<Counted>, 'cell'> = {
-  cell: ({ href, name }) => <NameLink href={`${href}?tab=activity`} name={name} max={MAX_NAME} />,
+  cell: ({ href, name }) => <NameLink href={href} name={name} max={MAX_NAME} />,
 };
 const CHECKS = countColumn('Checks', ({ checks }) => checks, 'checks of');
 
@@ -76,7 +76,8 @@ export function TopControls({ controls, range, agent }: TopControlsProps) {
     .map(
       ({ controlId, controlName, matchTotal, denyTotal, steerTotal, observeTotal, errorTotal }): Counted => ({
         name: controlName,
-        href: `/controls/${controlId}`,
+        // Halts are counted under the id 0.
+        href: controlId > 0 ? `/controls/${controlId}?tab=activity` : '/halts?state=all',
         checks: matchTotal + errorTotal,
         deny: denyTotal,
         steer: steerTotal,
@@ -114,7 +115,7 @@ export function TopAgents({ agents, range, control }: TopAgentsProps) {
   const rows = agents.map(
     ({ agentName, executionTotal, actionTotals, errorTotal }): Counted => ({
       name: agentName,
-      href: agentAddress(agentName),
+      href: `${agentAddress(agentName)}?tab=activity`,
       checks: executionTotal,
       deny: actionTotals.deny ?? 0n,
       steer: actionTotals.steer ?? 0n,

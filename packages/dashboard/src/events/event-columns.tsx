@@ -7,6 +7,7 @@ import { NameLink } from '../ui/name-link.js';
 import type { Column } from '../ui/table/columns.js';
 import { ClockText } from '../ui/time-text.js';
 import { UserText } from '../ui/user-text.js';
+import { EventControl } from './event-control.js';
 import { eventTitle, outcomeWord, signOfEvent, stepTitle } from './event-title.js';
 
 export { signOfEvent } from './event-title.js';
@@ -34,9 +35,7 @@ export const EVENT_COLUMNS: readonly Column<ControlExecutionEvent>[] = [
   },
   {
     head: 'Control',
-    cell: ({ controlId, controlName = '' }) => (
-      <NameLink href={`/controls/${controlId}`} name={controlName} max={MAX_NAME} />
-    ),
+    cell: (event) => <EventControl event={event} max={MAX_NAME} />,
   },
   {
     head: 'Agent',

@@ -3,10 +3,10 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { ConditionWalk } from '../control-parts/condition-walk.js';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
-import { NameLink } from '../ui/name-link.js';
 import { UserText } from '../ui/user-text.js';
 import { DefinitionAtCheck } from './definition-at-check.js';
 import { signOfEvent } from './event-columns.js';
+import { EventControl, haltOf } from './event-control.js';
 import { recordedWalk } from './recorded-walk.js';
 
 interface RecordedCheckProps {
@@ -19,21 +19,24 @@ export function RecordedCheck({ event, isOpen }: RecordedCheckProps) {
   const sign = signOfEvent(event);
   const [isShown, setShown] = useState(isOpen && sign !== 'none');
   const walk = recordedWalk(event.metadata);
+  const halt = haltOf(event);
   return (
     <li>
       <div className="trace-head">
         <DecisionBadge sign={sign} />
-        <NameLink href={`/controls/${event.controlId}`} name={event.controlName ?? ''} />
+        <EventControl event={event} />
         <Link className="muted" href={`/events?check=${encodeURIComponent(event.controlExecutionId ?? '')}`}>
           this event
         </Link>
       </div>
-      <Result event={event} />
+      {halt === undefined ? <Result event={event} /> : <p dir="auto">{halt}</p>}
       {walk !== undefined && <ConditionWalk root={walk} />}
-      <details open={isShown} onToggle={(toggled) => setShown(toggled.currentTarget.open)}>
-        <summary>Definition at the time of this check</summary>
-        {isShown && <DefinitionAtCheck event={event} />}
-      </details>
+      {halt === undefined && (
+        <details open={isShown} onToggle={(toggled) => setShown(toggled.currentTarget.open)}>
+          <summary>Definition at the time of this check</summary>
+          {isShown && <DefinitionAtCheck event={event} />}
+        </details>
+      )}
     </li>
   );
 }

@@ -5,9 +5,12 @@ import type {
   ExplainResponse,
 } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { Outcome } from '@gen/enforcement/v1/evaluation_service_pb.js';
+import { Link } from 'wouter';
 import { ConditionWalk } from '../control-parts/condition-walk.js';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { type Sign, signOfDecision } from '../control-parts/sign.js';
+import { durationText, limitText } from '../limits/limit-text.js';
+import { Fact } from '../ui/fact.js';
 import { NameLink } from '../ui/name-link.js';
 import { numberOf } from '../ui/numbers.js';
 import { UserText } from '../ui/user-text.js';
@@ -37,6 +40,8 @@ function Verdict({ verdict }: { readonly verdict: EvaluateResponse }) {
       <span dir="auto">{verdict.reason ?? 'No control denies the step.'}</span>
       <CheckedText verdict={verdict} />
       <span className="muted">revision {String(verdict.revision)}</span>
+      {verdict.halt !== undefined && <Link href="/halts">Halts in force</Link>}
+      <AppliedLimits limits={verdict.limits} />
     </div>
   );
 }
@@ -59,8 +64,27 @@ function CheckedText({ verdict }: { readonly verdict: EvaluateResponse }) {
   );
 }
 
-function verdictSign({ isSafe, outcome, matches }: EvaluateResponse): { sign: Sign; word: string } {
+/** What is left of the limits that controls with memory apply to the step. */
+function AppliedLimits({ limits }: Pick<EvaluateResponse, 'limits'>) {
+  if (limits.length === 0) return null;
+  return (
+    <dl className="facts">
+      {limits.map((limit) => (
+        <Fact
+          key={`${limit.controlId} ${limit.evaluatorName} ${limit.key}`}
+          name={`Left of ${limit.controlName}`}
+        >
+          {limitText(limit)}, resets {durationText(limit.resetsAfter, 'not by itself')}
+          {limit.degraded !== '' && ` (${limit.degraded})`}
+        </Fact>
+      ))}
+    </dl>
+  );
+}
+
+function verdictSign({ isSafe, outcome, matches, halt }: EvaluateResponse): { sign: Sign; word: string } {
   if (isSafe) return { sign: 'safe', word: 'allowed' };
+  if (halt !== undefined) return { sign: 'deny', word: 'denied' };
   if (outcome === Outcome.STEER) return { sign: 'steer', word: 'steered' };
   const isMatch = matches.some(({ action }) => action === Decision.DENY);
   return isMatch ? { sign: 'deny', word: 'denied' } : { sign: 'error', word: 'denied' };
