@@ -401,10 +401,11 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
   it('halts its own agents only', async () => {
     const halt = { scope: 'agent', agent_name: FOREIGN, reason: 'ours' };
     expect((await of(KEYS.own)('POST', '/api/v1/halts', halt)).status).toBe(200);
-    const verdictOf = async (key: string) =>
-      (await of(key)('POST', '/api/v1/evaluation', { agent_name: FOREIGN, stage: 'pre', step })).body;
+    const asked = { agent_name: FOREIGN, stage: 'pre', step, accepts: ['steer'] };
+    const verdictOf = async (key: string) => (await of(key)('POST', '/api/v1/evaluation', asked)).body;
     expect(await verdictOf(KEYS.own)).toMatchObject({ is_safe: false, halt: { reason: 'ours' } });
-    expect((await verdictOf(KEYS.foreign)).halt ?? null).toBe(null);
+    expect(await verdictOf(KEYS.foreign)).toMatchObject({ is_safe: true });
+    expect(await verdictOf(KEYS.foreign)).not.toHaveProperty('halt');
   });
 
   it('leaves the others as they were', async () => {
