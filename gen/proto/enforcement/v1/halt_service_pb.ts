@@ -138,22 +138,24 @@ export type CreateHaltRequest = Message<"enforcement.v1.CreateHaltRequest"> & {
   scope: HaltScope;
 
   /**
-   * Agent, see Agent.agent_name; it need not be registered. Required with the scopes agent and session; optional with
-   * step_name.
+   * Agent, see Agent.agent_name; it need not be registered. With the scopes agent and session it must be set,
+   * with step_name it may be.
    *
    * @generated from field: optional string agent_name = 2;
    */
   agentName?: string | undefined;
 
   /**
-   * Session, see EvaluateRequest.session_id. Required with the scope session, and with no other.
+   * Session, see EvaluateRequest.session_id. It must be set with the scope session,
+   * and with no other.
    *
    * @generated from field: optional string session_id = 3;
    */
   sessionId?: string | undefined;
 
   /**
-   * Name of the steps, case-sensitive, 1 to 255 characters. Required with the scope step_name, and with no other.
+   * Name of the steps, case-sensitive, 1 to 255 characters. It must be set with the scope
+   * step_name, and with no other.
    *
    * @generated from field: optional string step_name = 4;
    */
