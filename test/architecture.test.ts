@@ -233,6 +233,6 @@ describe.each(walks)('the walk $title', ({ files }) => {
   });
 });
 
-it('the page has a walk for what the lane leaves to Connect, for changes, events and large steps', () => {
-  expect(walks.length).toBe(4);
+it('the page has a walk for what the lane leaves to Connect, for memory, changes, events and large steps', () => {
+  expect(walks.length).toBe(5);
 });
