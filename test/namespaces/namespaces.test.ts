@@ -117,6 +117,9 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
         createdAtMs: 1n,
       },
     });
+    await client.halt.create({
+      data: { namespace: name, scope: 'namespace', reason: 'x', createdAtMs: 1n, createdBy: 'y' },
+    });
     const [first] = control;
     if (first === undefined) return;
     await client.controlBinding.create({
@@ -144,9 +147,10 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
       policies: await client.policy.count({ where }),
       bindings: await client.controlBinding.count({ where }),
       validKeys: await client.apiKey.count({ where: { ...where, revokedAtMs: null } }),
+      halts: await client.halt.count({ where }),
     };
   }
-  const NOTHING = { agents: 0, uses: 0, controls: 0, policies: 0, bindings: 0, validKeys: 0 };
+  const NOTHING = { agents: 0, uses: 0, controls: 0, policies: 0, bindings: 0, validKeys: 0, halts: 0 };
 
   it('are created once, known when the caller is answered, and listed by name with what they contain', async () => {
     const { service, registry, context } = parts();
@@ -219,6 +223,7 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
     it('leave nothing behind, and nothing of others', async () => {
       const { service, registry, context } = parts();
       for (const name of ['going', 'going-on']) await service.create(context, name);
+      forgotten.length = 0;
       await fill('going', 1_100, 230);
       await fill('going-on', 2, 2);
       const others = await left('going-on');
@@ -311,6 +316,8 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
         { access: false, agents: ['told/agent-number-0', 'told/agent-number-1'], controls: 0, policies: 0 },
         { access: false, agents: [], controls: 1, policies: 0 },
         { access: false, agents: [], controls: 0, policies: 1 },
+        // Halts.
+        { access: true, agents: [], controls: 0, policies: 0 },
       ]);
     });
   });
