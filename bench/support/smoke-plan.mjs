@@ -178,37 +178,29 @@ export const SMOKES = [
       BENCH_ROUNDS: '1',
       BENCH_SECONDS: '0.2',
       BENCH_SESSIONS: '20',
-      BENCH_CONTROLS: '10,100',
-      BENCH_STORES: 'sqlite,postgresql',
+      BENCH_CONTROLS: '10',
+      BENCH_STORES: 'sqlite',
       BENCH_EVENTS: '10,50',
     },
     rows: [
       ...each(
-        [KINDS, [10, 100], ['all', 'tenth'], ['unary', 'stream']],
-        (store, count, mix, kind) =>
-          `memory ${store} ${count} history controls, ${mix}, ${kind} / no controls`,
-      ),
-      ...each(
-        [KINDS, ['all', 'tenth'], ['unary', 'stream']],
-        (store, mix, kind) => `memory ${store} 100 history controls, ${mix}, ${kind} / published`,
-      ),
-      ...each(
-        [KINDS, [10, 100], ['all', 'tenth'], ['median', 'p99']],
-        (store, count, mix, figure) =>
-          `memory ${store} ${count} history controls, ${mix}, unary at half of its rate, ${figure}`,
+        [
+          ['all', 'tenth'],
+          ['unary', 'stream'],
+        ],
+        (mix, kind) => `memory sqlite 10 history controls, ${mix}, ${kind} / no controls`,
       ),
       ...each(
         [
-          KINDS,
-          [
-            'one key after 10 events',
-            'one key after 50 events / 10 events',
-            'over 10 keys',
-            'over 50 keys / 10 keys',
-          ],
+          ['all', 'tenth'],
+          ['median', 'p99'],
         ],
-        (store, what) => `memory ${store} ${what}`,
+        (mix, figure) => `memory sqlite 10 history controls, ${mix}, unary at half of its rate, ${figure}`,
       ),
+      'memory sqlite one key after 10 events',
+      'memory sqlite one key after 50 events / 10 events',
+      'memory sqlite over 10 keys',
+      'memory sqlite over 50 keys / 10 keys',
     ],
   },
   {
