@@ -5,13 +5,14 @@
  * that rate. With `all`, every control applies to every step; with `tenth`, one in ten does. Published figures are of another
  * engine's local store on 16 cores of a Xeon, one fsync an event: 246 decisions a second with 100 policies, 97 with 1,000.
  * Durability here: PostgreSQL with fsync and synchronous_commit, Redis with appendfsync always, SQLite with synchronous FULL.
- * Last the rate of one key after more and more events, and over more and more keys.
+ * Then the rate of one key after more and more events, and over more and more keys; last the time of one check after more events.
  */
 import { createCaller } from '../scripts/demo-data/load.mjs';
 import { startPostgresServer } from '../scripts/postgres-server.mjs';
 import { startRedisServer } from '../scripts/redis-server.mjs';
 import { startServiceProcess } from '../scripts/start-service.mjs';
 import { createSeries, rowOf } from './support/measure.mjs';
+import { timeChecks } from './support/memory-checks.mjs';
 import { closedStream, closedUnary, openUnary, stepsOf, TOOLS } from './support/memory-load.mjs';
 import { quantile, report, singleRow } from './support/report.mjs';
 
@@ -24,6 +25,8 @@ const COUNTS = (process.env.BENCH_CONTROLS ?? '10,100,1000').split(',').map(Numb
 const STORES = (process.env.BENCH_STORES ?? 'sqlite,postgresql,redis').split(',');
 /** Events in one key, and keys, at which the rate is measured. */
 const EVENTS = (process.env.BENCH_EVENTS ?? '1000,100000').split(',').map(Number);
+/** Events of one key after which a check is timed in the process. */
+const KEPT = (process.env.BENCH_KEPT ?? '1000,100000,10000000').split(',').map(Number);
 const MIXES = ['all', 'tenth'];
 /** Decisions a second with so many policies. */
 const PUBLISHED = new Map([
@@ -181,6 +184,17 @@ for (const name of STORES) {
   } finally {
     await service.stop();
     await store.stop();
+  }
+}
+for (const { op, times } of timeChecks(KEPT)) {
+  const [first = Number.NaN] = times;
+  for (const [index, time] of times.entries()) {
+    if (index === 0) rows.push(singleRow(`memory check ${op} after ${KEPT[0]} events`, time, 'us'));
+    else {
+      rows.push(
+        singleRow(`memory check ${op} after ${KEPT[index]} events / ${KEPT[0]} events`, time, 'us', first),
+      );
+    }
   }
 }
 report('memory', rows);

@@ -181,6 +181,7 @@ export const SMOKES = [
       BENCH_CONTROLS: '10',
       BENCH_STORES: 'sqlite',
       BENCH_EVENTS: '10,50',
+      BENCH_KEPT: '10,50',
     },
     rows: [
       ...each(
@@ -201,6 +202,13 @@ export const SMOKES = [
       'memory sqlite one key after 50 events / 10 events',
       'memory sqlite over 10 keys',
       'memory sqlite over 50 keys / 10 keys',
+      ...each(
+        [
+          ['formerly', 'count', 'sum'],
+          ['10 events', '50 events / 10 events'],
+        ],
+        (op, after) => `memory check ${op} after ${after}`,
+      ),
     ],
   },
   {
