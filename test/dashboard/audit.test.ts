@@ -56,7 +56,9 @@ describeOnSqlite('the audit log in the dashboard', (freshDatabaseUrl) => {
       await filterBy(page, 'resource:server');
       await page
         .getByRole('alert')
-        .getByText('Possible are: agent, control, policy, control_binding, pack, key, namespace, database.')
+        .getByText(
+          'Possible are: agent, control, policy, control_binding, pack, key, namespace, halt, database.',
+        )
         .waitFor();
       await filterBy(page, 'actor:adm action:control.cr');
       await page.getByRole('button', { name: 'Remove action: control.cr' }).waitFor();

@@ -55,7 +55,7 @@ describeOnSqlite('a caller that may not do everything', (freshDatabaseUrl) => {
       const { page } = watched;
       expect(await menuOf(watched)).toEqual([
         ...['Overview', 'Live', 'Events', 'Agents', 'Controls'],
-        ...['Policies', 'Packs', 'Templates', 'Evaluators', 'Playground'],
+        ...['Policies', 'Packs', 'Templates', 'Evaluators', 'Limits', 'Halts', 'Playground'],
       ]);
       const paths = ['/agents', `/agents/${AGENT}`, '/controls', `/controls/${controlId}`];
       for (const path of [

@@ -277,7 +277,7 @@ describeOnSqlite('Overview and the pages of agents', (freshDatabaseUrl) => {
     await open('/agents', async ({ page }) => {
       await row(page, agentName).getByText('1 by error').waitFor();
       await row(page, agentName).getByRole('link', { name: 'team=finance' }).click();
-      await page.getByText('1 of 1').waitFor();
+      await page.getByRole('status').getByText('1 of 1').waitFor();
       expect(query(page)).toEqual({ label: 'team=finance' });
     });
     await agents.deleteAgent({ agentName });
