@@ -102,7 +102,7 @@ describeOnSqlite('expressions and findings in the dashboard', (freshDatabaseUrl)
       await page.getByText('The result is bool').waitFor();
       // Tab leaves the field.
       await page.keyboard.press('Tab');
-      expect(await page.locator('.expression-editor .cm-focused').count()).toBe(0);
+      await expect.poll(() => page.locator('.expression-editor .cm-focused').count()).toBe(0);
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByRole('heading', { level: 1, name: 'completed', exact: true }).waitFor();
       await page.getByText('input.amount > 5000', { exact: true }).waitFor();

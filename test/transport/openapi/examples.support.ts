@@ -94,6 +94,9 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|)$/;
 const RANDOM: Readonly<Record<string, readonly [RegExp, string]>> = {
   token: [/^eyJ.*$/, 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJkb21haW4iOiJydW50aW1lIn0.signature'],
   secret: [/^cek_\w{46}$/, `cek_${'x'.repeat(46)}`],
+  key_id: [/^[\w-]{43}$/, '9gY0wqSnv1Tn2cqQmQn5m5rJ3b0lq1s8kZ7uX4cV6bA'],
+  resets_after: [/^\d+\.\d+s$/, '43200s'],
+  retry_after: [/^\d+\.\d+s$/, '43200s'],
   prefix: [/^cek_\w{4}$/, 'cek_xxxx'],
   fingerprint: [/^[0-9a-f]{12}$/, '5d38423cb47c'],
   name: [/-clone-[0-9a-f]{16}$/, '-clone-211b632a222eec44'],
