@@ -25,7 +25,7 @@ import {
   type SeriesPlan,
   satisfiesItself,
 } from './history-series.js';
-import { cannotAnswer, secondsText } from './limit-answer.js';
+import { cannotAnswer, secondsText, timeText } from './limit-answer.js';
 
 /** One answer: what is known of the step and of the window. */
 interface Asked {
@@ -259,9 +259,4 @@ function answer(
 
 function ago({ moment }: Asked, atUs: number): string {
   return `${secondsText(moment.nowUs - atUs)} ago`;
-}
-
-/** A time in microseconds since 1970, by RFC 3339. */
-function timeText(us: number): string {
-  return new Date(Math.floor(us / 1_000)).toISOString();
 }

@@ -5,6 +5,7 @@ import type { HistoryConfig } from './history-config.js';
 import { type HistoryPlan, limitOf } from './history-plan.js';
 import { historyOf, historyReducer, type Series, sumOf } from './history-reducer.js';
 import { keepsFacts } from './history-series.js';
+import { timeText } from './limit-answer.js';
 
 /** What is kept for a key, for an administrator: how many events, and since when and until when, without their values. */
 export function describeHistory(
@@ -44,11 +45,7 @@ function keptOf(name: string, series: Series | undefined): JsonObject {
   if (series === undefined || first === undefined || last === undefined) return {};
   return {
     [`${name}s`]: series.k.length,
-    [`first_${name}_at`]: timeOf(first),
-    [`last_${name}_at`]: timeOf(last),
+    [`first_${name}_at`]: timeText(first),
+    [`last_${name}_at`]: timeText(last),
   };
-}
-
-function timeOf(us: number): string {
-  return new Date(Math.floor(us / 1_000)).toISOString();
 }

@@ -27,3 +27,8 @@ export function cannotAnswer(error: string): MemoryAnswer {
 export function secondsText(us: number): string {
   return `${Math.max(1, Math.ceil(us / US_PER_SECOND))} s`;
 }
+
+/** A time in microseconds since 1970, by RFC 3339. */
+export function timeText(us: number): string {
+  return new Date(Math.floor(us / 1_000)).toISOString();
+}
