@@ -135,7 +135,7 @@ export function createProcessStore({ clockUs }: { readonly clockUs: () => number
     }
     for (const [id, { seenAtUs }] of rules) if (seenAtUs < rulesBeforeUs) rules.delete(id);
     const names = new Set([...uses.keys(), ...evictions.keys()]);
-    const all = [...names].map((namespace): NamespaceUse => {
+    const all = [...names].sort().map((namespace): NamespaceUse => {
       const use = uses.get(namespace) ?? { cells: 0, bytes: 0 };
       return { namespace, ...use, evicted: evictions.get(namespace) ?? 0 };
     });

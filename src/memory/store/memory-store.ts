@@ -149,6 +149,7 @@ export interface SweepReport {
   readonly expired: number;
   /** Removed before their time, because of `maxCells` or `maxBytes`: those that were not used for longest. */
   readonly evicted: number;
+  /** In the order of the names of the namespaces. */
   readonly uses: readonly NamespaceUse[];
 }
 
