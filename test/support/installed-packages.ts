@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -11,23 +11,32 @@ const run = promisify(execFile);
 /** The archives of packages that the files of this worker install: packing compiles them. */
 const archives = new Map<string, Promise<string>>();
 
-/** The archive of a package of the repository. */
-function packed(name: string): Promise<string> {
-  const known = archives.get(name);
-  if (known !== undefined) return known;
-  const packing = pack(name);
-  archives.set(name, packing);
-  // The next one tries again.
-  packing.catch(() => archives.delete(name));
-  return packing;
+/** The archives of packages of the repository. Those that are missing are packed by one npm: each start of it takes a second. */
+async function packed(names: readonly string[]): Promise<string[]> {
+  const missing = names.filter((name) => !archives.has(name));
+  if (missing.length > 0) {
+    const packing = pack(missing);
+    for (const name of missing) {
+      const archive = packing.then((found) => found(name));
+      archives.set(name, archive);
+      // The next one tries again.
+      archive.catch(() => archives.delete(name));
+    }
+  }
+  return Promise.all(names.map(async (name) => (await archives.get(name)) ?? ''));
 }
 
-async function pack(name: string): Promise<string> {
+async function pack(names: readonly string[]): Promise<(name: string) => string> {
   // Removed with it after the test run.
   const folder = await mkdtemp(path.join(process.env[COMPILED_FOLDER] ?? tmpdir(), 'archives-'));
-  const options = ['pack', '--silent', '--workspace', `packages/${name}`, '--pack-destination', folder];
-  const { stdout } = await run('npm', options, { cwd: ROOT });
-  return path.join(folder, stdout.trim().split('\n').at(-1) ?? '');
+  const workspaces = names.flatMap((name) => ['--workspace', `packages/${name}`]);
+  await run('npm', ['pack', '--silent', ...workspaces, '--pack-destination', folder], { cwd: ROOT });
+  const files = await readdir(folder);
+  return (name) => {
+    const file = files.find((one) => /^\d/.test(one.replace(`control-enforcement-${name}-`, '')));
+    if (file === undefined) throw new Error(`npm pack made no archive of ${name}: ${files.join(', ')}`);
+    return path.join(folder, file);
+  };
 }
 
 /** Packs packages of the repository and installs them in a new folder, with others. Returns the folder. */
@@ -37,8 +46,7 @@ export async function installPacked(
 ): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'packages-'));
   const tarballs: string[] = [];
-  for (const name of names) {
-    const archive = await packed(name);
+  for (const archive of await packed(names)) {
     const file = path.basename(archive);
     await copyFile(archive, path.join(folder, file));
     tarballs.push(`./${file}`);
