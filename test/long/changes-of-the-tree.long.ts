@@ -61,8 +61,7 @@ async function generation(): Promise<string[]> {
       return inner === undefined ? [command] : commandsOf(inner);
     });
   return [...commandsOf('generate'), ...commandsOf('generate:settings')]
-    .filter((command) => !command.includes('generate-clients'))
-    .map((command) => command.replace('vitest run', `vitest run --config ${TREE_CONFIG}`));
+    .filter((command) => !command.includes('generate-clients'));
 }
 
 interface Report {
@@ -92,6 +91,8 @@ describe('an RPC, a metric, a setting and an option of an evaluator', { timeout:
     expect(others.filter((file) => !GENERATED.test(file))).toEqual([]);
     expect(others).toEqual(expect.arrayContaining(['docs/api.md', 'test/contract/rpcs.golden.txt']));
   });
+
+  it('compile', () => tree.run('tsc --noEmit -p tsconfig.json'));
 
   it('pass every test that derives from them', async () => {
     // Those of SQLite are enough: the changes are not about databases.

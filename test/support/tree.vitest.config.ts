@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** For a copy of the tree, see `tree-copy.ts`: one process, and nothing is built or started before. */
+/**
+ * For what tests generate, and for a copy of the tree, see `tree-copy.ts`: one process, and nothing is built or started
+ * before.
+ */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
