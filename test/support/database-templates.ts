@@ -17,19 +17,26 @@ const SET_INSTANCE_ID = 'UPDATE "service_state" SET "instance_id" =';
  * Makes what the databases of a test run are copied from: all migrations of a database take longer than all that most
  * tests do with it. Returns what removes it.
  */
-export async function createDatabaseTemplates(serverUrl: string): Promise<() => Promise<void>> {
+export async function createDatabaseTemplates(serverUrl: string | undefined): Promise<() => Promise<void>> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sqlite-template-'));
   const file = path.join(folder, 'template.db');
   await (await openDatabase({ url: `file:${file}` })).close();
   process.env[SQLITE_TEMPLATE] = file;
+  const dropOther = serverUrl === undefined ? undefined : await createPostgresqlTemplate(serverUrl);
+  return async () => {
+    delete process.env[SQLITE_TEMPLATE];
+    rmSync(folder, { recursive: true, force: true });
+    await dropOther?.();
+  };
+}
+
+async function createPostgresqlTemplate(serverUrl: string): Promise<() => Promise<void>> {
   const name = `template_${randomUUID().replaceAll('-', '')}`;
   await onPostgresql(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0`);
   await (await openDatabase({ url: databaseOn(serverUrl, name) })).close();
   process.env[POSTGRESQL_TEMPLATE] = name;
   return async () => {
-    delete process.env[SQLITE_TEMPLATE];
     delete process.env[POSTGRESQL_TEMPLATE];
-    rmSync(folder, { recursive: true, force: true });
     await onPostgresql(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   };
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { CLICKHOUSE_URL } from './clickhouse.js';
@@ -7,13 +7,16 @@ import { COMPILED_FOLDER, compileInto } from './service-process.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
+/** Says that `npm run build` has just been run, as `.ci/run` does: nothing is built again. */
+const IS_BUILT = process.env.TEST_USES_BUILD === 'true';
+
 /**
  * Builds the optional packages, which the service under test loads as it does when they are installed, the dashboard,
  * and the service as JavaScript, which all tests with processes of their own share. Returns what removes it.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   // The tests of events need neither, and run beside others that do.
-  if (CLICKHOUSE_URL === undefined) {
+  if (CLICKHOUSE_URL === undefined && !IS_BUILT) {
     const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
     const projects = ['evaluator-vendor-model', 'evaluator-onnx'].map((name) =>
       path.join(ROOT, 'packages', name),
@@ -25,7 +28,17 @@ export default async function setup(): Promise<() => Promise<void>> {
       promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts', 'build-dashboard.mjs')]),
     ]);
   }
-  const folder = await compileInto();
+  const folder = IS_BUILT ? await copyOfBuild() : await compileInto();
   process.env[COMPILED_FOLDER] = folder;
   return () => rm(folder, { recursive: true, force: true });
+}
+
+/** The parts of the service that `npm run build` has left in `dist`, in a folder of this test run. Returns the folder. */
+async function copyOfBuild(): Promise<string> {
+  const built = path.join(ROOT, 'dist');
+  const folder = await mkdtemp(path.join(built, 'test-'));
+  for (const part of ['src', 'gen', 'packages']) {
+    await cp(path.join(built, part), path.join(folder, part), { recursive: true });
+  }
+  return folder;
 }
