@@ -6,7 +6,7 @@ import { ATTACKS } from './attacks.js';
 import { type AttackedService, startAttacked } from './under-attack.js';
 
 /** Long enough for every bound to be reached; `npm run verify:long -- attack` measures what it costs others. */
-const SECONDS = 2;
+const SECONDS = 1;
 /** The operations port limits the calls of an address, too: without a pause the samples reach that limit. */
 const SAMPLE_INTERVAL_MS = 50;
 

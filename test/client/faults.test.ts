@@ -48,14 +48,14 @@ describe('a client whose network fails', () => {
       const before = asked.answers.length;
       await until(
         () => asked.answers.length,
-        (count) => count > before + 200,
+        (count) => count > before + 50,
       );
       proxy.cut();
     }
     const last = asked.answers.length;
     await until(
       () => asked.answers.length,
-      (count) => count > last + 200,
+      (count) => count > last + 50,
     );
     expect(await asked.stop()).toEqual({ failures: [], wrong: [] });
   });

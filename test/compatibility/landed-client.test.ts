@@ -35,7 +35,9 @@ function hasMembers(desc: DescMessage, value: unknown): boolean {
   });
 }
 
-describe.each(['gRPC (Connect transport)', 'gRPC-Web over h1', 'Connect with JSON over h1'] as const)(
+// A protocol for each encoding of messages: what is around them is not of a release, and test/e2e/every-rpc.test.ts plays
+// the same steps over all protocols.
+describe.each(['gRPC (Connect transport)', 'Connect with JSON over h1'] as const)(
   'a client of the landed API, over %s',
   (protocol) => {
     const service = suiteService({

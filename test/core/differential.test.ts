@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { compareWithReference } from './reference/compare.js';
 
-const PAIRS = 2_000;
+const PAIRS = 800;
 
 /** A slice of test/long/core-differential.long.ts. */
 it(`the compiled core decides as the contract does, on ${PAIRS} pairs of controls and a step`, async () => {

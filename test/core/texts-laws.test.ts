@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { compareMore, comparePlaces } from '../support/text-laws.js';
 
-const RUNS = 1_500;
+const RUNS = 500;
 
 /** Slices of test/long/texts-laws.long.ts. */
 it('controls on a text, on the input around it and on the whole step agree', async () => {

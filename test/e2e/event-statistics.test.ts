@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { generatedCases } from '../support/generated-cases.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { describeService } from '../support/service-suite.js';
 import { observability } from './event-streams.support.js';
@@ -187,7 +188,7 @@ describeService('statistics of events', ({ service }) => {
           expect(own.length === 0 ? [`control-${id}`] : names).toContain(one.control_name);
         }
       }),
-      { numRuns: 25 },
+      { numRuns: generatedCases(25) },
     );
   });
 

@@ -56,6 +56,8 @@ export interface CrashOptions {
   readonly databaseUrl: string;
   readonly kills: number;
   readonly seed?: number;
+  /** How long the service runs at most after a first acknowledgement before it is killed. */
+  readonly longestRunMs?: number;
 }
 
 const CONNECTIONS = 8;
@@ -63,8 +65,7 @@ const RETENTION_DAYS = 1;
 const HOUR_MS = 3_600_000;
 const RECENT = 'crashed-bot-recent';
 const OLD = 'crashed-bot-old';
-/** How long the service runs at most after a first acknowledgement before it is killed, and after its start. */
-const LONGEST_RUN_MS = 1_500;
+/** How long the service runs at most after its start before it is killed. */
 const LONGEST_START_MS = 700;
 
 /** Events of one request. The ids follow from it, so that little has to be remembered. */
@@ -82,7 +83,7 @@ const idsOf = ({ name, size }: Batch) => Array.from({ length: size }, (_, index)
  * was: both must be there once.
  */
 export async function crashRuns(options: CrashOptions): Promise<CrashReport & { readonly seed: number }> {
-  const { compiled, databaseUrl, kills, seed = fuzzSeed() } = options;
+  const { compiled, databaseUrl, kills, seed = fuzzSeed(), longestRunMs = 1_500 } = options;
   /** Of their own, so that the seed repeats them whatever is sent meanwhile. */
   const moments = new Random(seed);
   const random = new Random(seed + 1);
@@ -184,10 +185,10 @@ export async function crashRuns(options: CrashOptions): Promise<CrashReport & { 
       if (moment === 'while it was pruned') {
         const pruning = await start('prune-events');
         // It takes so long to start.
-        await pause(LONGEST_START_MS / 2 + moments.below(LONGEST_RUN_MS));
+        await pause(LONGEST_START_MS / 2 + moments.below(longestRunMs));
         pruning.process.kill('SIGKILL');
       } else {
-        await pause(moments.below(LONGEST_RUN_MS));
+        await pause(moments.below(longestRunMs));
       }
       service.process.kill('SIGKILL');
       await ingesting;

@@ -3,6 +3,9 @@ import { describeOnEachDatabase } from '../support/databases.js';
 import { testService } from '../support/service-suite.js';
 import { fuzzOpenApi } from './openapi-fuzz.js';
 
+/** `npm run verify:long -- openapi-fuzz` sends 20,000. */
+const REQUESTS = 400;
+
 describeOnEachDatabase('requests generated from the document', (freshDatabaseUrl) => {
   it('get documented replies and never a 5xx', async () => {
     const service = await testService({
@@ -10,10 +13,10 @@ describeOnEachDatabase('requests generated from the document', (freshDatabaseUrl
       SERVICE_LOG_LEVEL: 'error',
     });
     const seed = Math.floor(Math.random() * 2 ** 31);
-    const report = await fuzzOpenApi(service.url, 1_000, seed);
+    const report = await fuzzOpenApi(service.url, REQUESTS, seed);
     expect(report.failures, `seed ${seed}`).toEqual([]);
     // Requests that all fail would prove nothing.
-    expect(report.statuses['200'] ?? 0).toBeGreaterThan(100);
+    expect(report.statuses['200'] ?? 0).toBeGreaterThan(REQUESTS / 10);
     expect(service.logLines).toEqual([]);
   });
 });

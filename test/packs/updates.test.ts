@@ -4,6 +4,7 @@ import { createControlVersionStore } from '../../src/controls/control-version-st
 import type { ControlDefinition } from '../../src/controls/definition/definition.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { generatedCases } from '../support/generated-cases.js';
 import { scoped } from '../support/scoped.js';
 import { adminCall, definition, installing, pack, packWorld } from './updates.support.js';
 
@@ -186,7 +187,7 @@ describeOnEachDatabase('an installation of a pack', (freshDatabaseUrl) => {
         base = offered;
       }
     });
-    await fc.assert(law, { numRuns: 20 });
+    await fc.assert(law, { numRuns: generatedCases(20) });
   });
 
   async function checkUpdate(

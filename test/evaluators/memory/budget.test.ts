@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../../packages/exact-json/src/index.js';
 import { amountOf, amountText } from '../../../src/evaluators/memory/amounts.js';
 import { budgetReducer, budgetView } from '../../../src/evaluators/memory/budget-state.js';
+import { generatedCases } from '../../support/generated-cases.js';
 import { problemsOf, RuleRun } from '../../support/rule-run.js';
 import '../../support/property-seed.js';
 
@@ -83,7 +84,7 @@ describe('a budget', () => {
           expect(state?.retryAfterUs).toBe(matched && first !== undefined ? first - nowUs : null);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: generatedCases(200) },
     );
   });
 
@@ -277,7 +278,7 @@ describe('a budget with settle', () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: generatedCases(300) },
     );
   });
 });

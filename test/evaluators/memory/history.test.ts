@@ -5,6 +5,7 @@ import { type JsonObject, type JsonValue, parseJson } from '../../../packages/ex
 import type { Delta, RuleState } from '../../../src/core/memory.js';
 import { historyReducer } from '../../../src/evaluators/memory/history-reducer.js';
 import { findUp } from '../../../src/process/package-root.js';
+import { generatedCases } from '../../support/generated-cases.js';
 import { hash } from '../../support/simple-memory.js';
 import { callOf, evaluator, HistoryRun, ruleFor, type Sent, toldAnswer } from './history.support.js';
 
@@ -278,7 +279,7 @@ describe('the fold of history', () => {
           if (plain !== undefined) expect(historyReducer.prune(plain, atUs + 3_600_000_001)).toBeUndefined();
         },
       ),
-      { numRuns: 300 },
+      { numRuns: generatedCases(300) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rateReducer } from '../../../src/evaluators/memory/rate-state.js';
+import { generatedCases } from '../../support/generated-cases.js';
 import { problemsOf, RuleRun, ruleOf } from '../../support/rule-run.js';
 import '../../support/property-seed.js';
 
@@ -69,7 +70,7 @@ describe('a rate', () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: generatedCases(200) },
     );
   });
 

@@ -6,7 +6,7 @@ describe.skipIf(bashVersion() === undefined)('the reader of shell texts', () => 
   it('accepts what bash -n accepts, and nothing else, with the listed exceptions', {
     timeout: 120_000,
   }, () => {
-    const { unexplained, reasons, lines, accepted } = unexplainedDifferences(1, 500);
+    const { unexplained, reasons, lines, accepted } = unexplainedDifferences(1, 200);
     expect(unexplained).toEqual([]);
     const explained = Object.values(reasons).reduce((sum, count) => sum + count, 0);
     expect(explained).toBeLessThan(lines * 0.02);

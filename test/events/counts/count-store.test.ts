@@ -10,6 +10,7 @@ import { OUTCOME_SUMS, OutcomeSums } from '../../../src/events/counts/outcome-su
 import { type StatisticsRange, TIME_RANGES } from '../../../src/events/store/time-range.js';
 import { describeOnEachDatabase } from '../../support/databases.js';
 import { NO_FAILURES } from '../../support/failures.js';
+import { generatedCases } from '../../support/generated-cases.js';
 import { executeSql } from '../../support/sql.js';
 import { countBatch, countRow } from './counts.support.js';
 
@@ -266,7 +267,7 @@ describeOnEachDatabase('stored counts of evaluations', (freshDatabaseUrl) => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: generatedCases(25) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { keyedEvent } from '../../../src/events/store/event-keys.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
 import { utcTimeOfMs } from '../../../src/events/store/event-time.js';
 import { timeWindow } from '../../../src/events/store/time-range.js';
+import { generatedCases } from '../../support/generated-cases.js';
 import { eventArbitrary, storedEvent } from '../events.support.js';
 import { filterArbitrary } from '../filters.support.js';
 import { matches } from '../naive-filter.js';
@@ -84,7 +85,7 @@ describeOnEachEventStore('events of namespaces', (fresh) => {
           expect(await store.search.estimate(filter)).toEqual({ events: own.length, isExact: true });
         },
       ),
-      { numRuns: 80 },
+      { numRuns: generatedCases(80) },
     ));
 
   it('have totals by namespace, and one of all for the service itself', async () => {

@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { ControlEvent } from '../../../src/events/store/event.js';
 import type { EventCursor } from '../../../src/events/store/event-search.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
+import { generatedCases } from '../../support/generated-cases.js';
 import { eventArbitrary } from '../events.support.js';
 import { filterArbitrary } from '../filters.support.js';
 import { matches } from '../naive-filter.js';
@@ -53,7 +54,7 @@ describeOnEachEventStore('searches', (fresh) => {
         // In the order in which they were stored.
         expect(told).toEqual(wanted);
       }),
-      { numRuns: 60 },
+      { numRuns: generatedCases(60) },
     ));
 
   it('give the latest first, and of those with the same time the last stored', async () => {

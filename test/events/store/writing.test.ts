@@ -5,6 +5,7 @@ import { mergeEvents } from '../../../src/events/store/event-merge.js';
 import type { NamedSums } from '../../../src/events/store/event-statistics.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
 import { TIME_RANGES, type TimeWindow, timeWindow } from '../../../src/events/store/time-range.js';
+import { generatedCases } from '../../support/generated-cases.js';
 import { eventArbitrary, storedEvent } from '../events.support.js';
 import { describeOnEachEventStore } from './event-stores.support.js';
 import { naive, shown } from './naive-statistics.js';
@@ -92,7 +93,7 @@ describeOnEachEventStore('stored events', (fresh) => {
           expect(await store.rebuildStatistics()).toMatchObject({ corrected: 0 });
         },
       ),
-      { numRuns: 30, interruptAfterTimeLimit: 60_000 },
+      { numRuns: generatedCases(30), interruptAfterTimeLimit: 60_000 },
     );
   });
 

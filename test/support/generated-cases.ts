@@ -1,0 +1,6 @@
+/**
+ * How many generated cases a property is checked with in every run: a third of them, which are the same each time. All of
+ * them with PROPERTY_SEED, which `npm run verify:long -- properties` sets.
+ */
+export const generatedCases = (cases: number): number =>
+  process.env.PROPERTY_SEED === undefined ? Math.ceil(cases / 3) : cases;
