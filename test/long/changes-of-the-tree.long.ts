@@ -60,8 +60,9 @@ async function generation(): Promise<string[]> {
       const [, inner] = /^npm run --silent (\S+)$/.exec(command) ?? [];
       return inner === undefined ? [command] : commandsOf(inner);
     });
-  return [...commandsOf('generate'), ...commandsOf('generate:settings')]
-    .filter((command) => !command.includes('generate-clients'));
+  return [...commandsOf('generate'), ...commandsOf('generate:settings')].filter(
+    (command) => !command.includes('generate-clients'),
+  );
 }
 
 interface Report {
