@@ -6,7 +6,7 @@ import { ControlService } from '../../gen/proto/enforcement/v1/control_service_p
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { AppliesTo, ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { compileService, type ServiceProcess, spawnService } from '../support/service-process.js';
+import { startService, type TestService } from '../support/service.js';
 
 export const ADMIN_KEY = 'admin-key-of-the-dashboard-tests';
 export const REGULAR_KEY = 'regular-key-of-the-dashboard-tests';
@@ -19,10 +19,10 @@ export const HOSTILE = {
   rightToLeft: 'שלום\u202Ecod.exe',
 };
 
-/** A compiled service with data, in a process of its own. */
+/** A service with data. */
 export interface DashboardService {
   readonly url: string;
-  readonly process: ServiceProcess;
+  stop(): Promise<void>;
   /** Ids of the controls by name. */
   readonly controlIds: ReadonlyMap<string, number>;
   /** Evaluates a step over gRPC. */
@@ -46,13 +46,16 @@ export function adminTransport(baseUrl: string, key = ADMIN_KEY): Transport {
   });
 }
 
-/** A compiled service with an admin key and a regular one, and without data. */
-export async function spawnKeyedService(
+/**
+ * A service with an admin key and a regular one, and without data. It runs in the process of the tests, where it is
+ * loaded and compiled for all files: in one of its own, pages take several times as much of the processor.
+ */
+export function startKeyedService(
   databaseUrl: string,
   environment: Readonly<Record<string, string>> = {},
-): Promise<ServiceProcess> {
-  return spawnService(await compileService(), {
-    environment: {
+): Promise<TestService> {
+  return startService(
+    {
       DATABASE_URL: databaseUrl,
       SERVICE_API_KEY_ENABLED: 'true',
       SERVICE_API_KEYS: REGULAR_KEY,
@@ -60,21 +63,21 @@ export async function spawnKeyedService(
       OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
       ...environment,
     },
-  });
+    { keepsLines: false },
+  );
 }
 
 export async function startDashboardService(
   databaseUrl: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<DashboardService> {
-  const service = await spawnKeyedService(databaseUrl, environment);
-  const url = await service.listening();
+  const { url, stop } = await startKeyedService(databaseUrl, environment);
   const transport = adminTransport(url);
   const evaluations = createClient(EvaluationService, transport);
   const controls = createClient(ControlService, transport);
   return {
     url,
-    process: service,
+    stop,
     controlIds: await createData(transport),
     async evaluate(text) {
       const step = JSON.stringify({ type: 'tool', name: HOSTILE.markup, input: { text } });

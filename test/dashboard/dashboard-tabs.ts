@@ -7,7 +7,7 @@ import { ADMIN_KEY } from './dashboard-service.js';
 /** A service that a suite of browser tests uses. */
 interface Served {
   readonly url: string;
-  readonly process: { dispose(): Promise<void> };
+  stop(): Promise<void>;
 }
 
 /** A service and a browser, for all tests of a suite. */
@@ -33,7 +33,7 @@ export function useDashboardTabs<S extends Served>(start: () => Promise<S>): Das
     browser = await sharedBrowser();
   });
   afterAll(async () => {
-    await service?.process.dispose();
+    await service?.stop();
   });
   const started = <T>(value: T | undefined): T => {
     if (value === undefined) throw new Error('the suite has not started yet');

@@ -1,22 +1,20 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCaller, loadDefinitions, loadHistory, takeSteps } from '../../scripts/demo-data/load.mjs';
 import { describeOnPostgresql } from '../support/databases.js';
-import { compileService, type ServiceProcess, spawnService } from '../support/service-process.js';
+import { startService, type TestService } from '../support/service.js';
 
 describeOnPostgresql('the demonstration data', (freshDatabaseUrl) => {
-  let service: ServiceProcess;
+  let service: TestService;
   let call: ReturnType<typeof createCaller>;
   beforeAll(async () => {
-    service = await spawnService(await compileService(), {
-      environment: {
-        DATABASE_URL: await freshDatabaseUrl(),
-        OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
-      },
+    service = await startService({
+      DATABASE_URL: await freshDatabaseUrl(),
+      OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
     });
-    call = createCaller(await service.listening(), undefined);
+    call = createCaller(service.url, undefined);
     await loadDefinitions(call);
   });
-  afterAll(() => service?.dispose());
+  afterAll(() => service?.stop());
 
   it('has controls of every kind', async () => {
     const { controls } = await call('GET', '/controls?limit=100');

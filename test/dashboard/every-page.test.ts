@@ -6,7 +6,7 @@ import { createCaller, loadDefinitions, loadHistory } from '../../scripts/demo-d
 import { PAGES } from '../../scripts/demo-data/pages.mjs';
 import { axeViolations, inSignedInTab, overflow, settled } from '../support/dashboard-browser.js';
 import { createTestDatabase, type TestDatabase } from '../support/databases.js';
-import { compileService, type ServiceProcess, spawnService } from '../support/service-process.js';
+import { startService, type TestService } from '../support/service.js';
 import { sharedBrowser } from '../support/shared-browser.js';
 
 const ADMIN_KEY = 'admin-key-of-every-page';
@@ -38,20 +38,21 @@ const ADMIN_ACTIONS = /^(New|Create|Save|Delete|Remove|Add|Link|Unlink|Switch|Re
 describe('every page of the dashboard, with the demonstration data', () => {
   let browser: Browser;
   let database: TestDatabase;
-  let service: ServiceProcess;
+  let service: TestService;
   let url: string;
   let paths: (readonly [string, string])[];
   beforeAll(async () => {
     database = await createTestDatabase('sqlite');
-    service = await spawnService(await compileService(), {
-      environment: {
+    service = await startService(
+      {
         DATABASE_URL: database.url,
         SERVICE_API_KEY_ENABLED: 'true',
         SERVICE_API_KEYS: REGULAR_KEY,
         SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
       },
-    });
-    url = await service.listening();
+      { keepsLines: false },
+    );
+    url = service.url;
     const call = createCaller(url, ADMIN_KEY);
     await loadDefinitions(call);
     await loadHistory(call, { days: 7, count: 2_000, now: Date.now() });
@@ -63,7 +64,7 @@ describe('every page of the dashboard, with the demonstration data', () => {
     browser = await sharedBrowser();
   });
   afterAll(async () => {
-    await service?.dispose();
+    await service?.stop();
     await database?.drop();
   });
 

@@ -13,7 +13,7 @@ import { installStarter } from '../../packages/dashboard/src/first-evening/insta
 import { STARTER_CONTROLS } from '../../packages/dashboard/src/first-evening/starter-policy.js';
 import { axeViolationsInThemes, overflow, settled } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
-import { compileService, spawnService } from '../support/service-process.js';
+import { startService } from '../support/service.js';
 import { ADMIN_KEY, adminTransport, REGULAR_KEY } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
 
@@ -26,17 +26,14 @@ describeOnSqlite('An empty service', (freshDatabaseUrl) => {
   const dashboard = useDashboardTabs(async () => {
     const file = path.join(folder, 'keys.json');
     writeFileSync(file, JSON.stringify({ keys: keysOfFile() }));
-    const process = await spawnService(await compileService(), {
-      environment: {
-        DATABASE_URL: await freshDatabaseUrl(),
-        SERVICE_API_KEY_ENABLED: 'true',
-        SERVICE_API_KEYS: REGULAR_KEY,
-        SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
-        SERVICE_KEYS_FILE: file,
-        SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
-      },
+    return startService({
+      DATABASE_URL: await freshDatabaseUrl(),
+      SERVICE_API_KEY_ENABLED: 'true',
+      SERVICE_API_KEYS: REGULAR_KEY,
+      SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
+      SERVICE_KEYS_FILE: file,
+      SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
     });
-    return { process, url: await process.listening() };
   });
   const { open, address } = dashboard;
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });

@@ -5,15 +5,14 @@ import { ControlService } from '../../gen/proto/enforcement/v1/control_service_p
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { AppliesTo, ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
-import type { ServiceProcess } from '../support/service-process.js';
-import { adminTransport, spawnKeyedService } from './dashboard-service.js';
+import { adminTransport, startKeyedService } from './dashboard-service.js';
 
 const MINUTE_MS = 60_000;
 
-/** A compiled service with a small fleet: one agent with controls, and three that no control checks. */
+/** A service with a small fleet: one agent with controls, and three that no control checks. */
 export interface FleetService {
   readonly url: string;
-  readonly process: ServiceProcess;
+  stop(): Promise<void>;
   /** Ids of the controls by name. */
   readonly controlIds: ReadonlyMap<string, number>;
   /** Whether a step of the covered agent is allowed, over gRPC. */
@@ -32,8 +31,7 @@ export const EVENT_AGES = {
 } as const;
 
 export async function startFleetService(databaseUrl: string): Promise<FleetService> {
-  const service = await spawnKeyedService(databaseUrl);
-  const url = await service.listening();
+  const { url, stop } = await startKeyedService(databaseUrl);
   const transport = adminTransport(url);
   const agents = createClient(AgentService, transport);
   const controls = createClient(ControlService, transport);
@@ -101,7 +99,7 @@ export async function startFleetService(databaseUrl: string): Promise<FleetServi
   });
   return {
     url,
-    process: service,
+    stop,
     controlIds,
     async isAllowed(text) {
       const step = JSON.stringify({ type: 'tool', name: 'send_mail', input: { text } });

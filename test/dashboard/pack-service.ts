@@ -7,8 +7,8 @@ import { PackService } from '../../gen/proto/enforcement/v1/pack_service_pb.js';
 import {
   adminTransport,
   type DashboardService,
-  spawnKeyedService,
   startDashboardService,
+  startKeyedService,
 } from './dashboard-service.js';
 
 /** Name of the pack of an operator that the tests install. */
@@ -80,8 +80,8 @@ async function writePack(folder: string, version: string): Promise<void> {
 /** Installs the older version with one service, changes two of its controls, and starts another with the newer one. */
 export async function startPackedService(databaseUrl: string, folder: string): Promise<PackedService> {
   await writePack(folder, '1.0.0');
-  const first = await spawnKeyedService(databaseUrl, { SERVICE_PACKS: folder });
-  const transport = adminTransport(await first.listening());
+  const first = await startKeyedService(databaseUrl, { SERVICE_PACKS: folder });
+  const transport = adminTransport(first.url);
   const { installation } = await createClient(PackService, transport).installPack({
     packName: PACK,
     policyName: 'guarded',
@@ -98,7 +98,7 @@ export async function startPackedService(databaseUrl: string, folder: string): P
   };
   await change(cardsId, null);
   await change(wordsId, 'hush');
-  await first.dispose();
+  await first.stop();
   await writePack(folder, '1.1.0');
   const service = await startDashboardService(databaseUrl, { SERVICE_PACKS: folder });
   return { ...service, cardsId, wordsId };

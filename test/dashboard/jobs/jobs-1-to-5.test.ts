@@ -10,7 +10,7 @@ import {
   ObservabilityService,
 } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { describeOnSqlite } from '../../support/databases.js';
-import { adminTransport, spawnKeyedService } from '../dashboard-service.js';
+import { adminTransport, startKeyedService } from '../dashboard-service.js';
 import { useDashboardTabs } from '../dashboard-tabs.js';
 import { countedPage } from './counted-page.js';
 
@@ -18,10 +18,9 @@ const MAILERS = ['mail-bot-01', 'mail-bot-02', 'mail-bot-03'] as const;
 const DENIED_BY_ERROR = 'broken-bot-01';
 const REFUNDING = 'refund-bot-01';
 
-/** A compiled service with a small fleet, of which one agent is denied every step by an error. */
-async function startService(databaseUrl: string) {
-  const service = await spawnKeyedService(databaseUrl);
-  const url = await service.listening();
+/** A service with a small fleet, of which one agent is denied every step by an error. */
+async function startFleet(databaseUrl: string) {
+  const { url, stop } = await startKeyedService(databaseUrl);
   const transport = adminTransport(url);
   const agents = createClient(AgentService, transport);
   const controls = createClient(ControlService, transport);
@@ -58,11 +57,11 @@ async function startService(databaseUrl: string) {
     return isSafe;
   };
   await give(DENIED_BY_ERROR, 'asks-model', Decision.DENY, { name: 'acme.model', config: {} });
-  return { url, process: service, controls, events, give, isAllowed };
+  return { url, stop, controls, events, give, isAllowed };
 }
 
 describeOnSqlite('the jobs of an operator, with few actions', (freshDatabaseUrl) => {
-  const dashboard = useDashboardTabs(async () => startService(await freshDatabaseUrl()));
+  const dashboard = useDashboardTabs(async () => startFleet(await freshDatabaseUrl()));
   const { open } = dashboard;
 
   const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });

@@ -164,9 +164,9 @@ describeOnSqlite('Jobs of people who work with the dashboard', (freshDatabaseUrl
       await editor.getByLabel('Name', { exact: true }).fill('survivor');
       await editor.getByLabel('Description').fill('before the outage');
       await editor.getByText('Unsaved changes, kept as a draft').waitFor();
-      await dashboard.service.stop();
+      await dashboard.service.fail();
       await page.getByText('Reconnecting, nothing is lost.').waitFor();
-      await dashboard.service.start();
+      await dashboard.service.startAgain();
       await editor.getByLabel('Description').fill('after the outage');
       const ended = editor.getByRole('dialog', { name: 'Your session has ended' });
       await counted.fill(ended.getByLabel('API key'), ADMIN_KEY);

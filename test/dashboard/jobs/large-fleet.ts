@@ -6,7 +6,7 @@ import { ControlService } from '../../../gen/proto/enforcement/v1/control_servic
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { PolicyService } from '../../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { createKeysFile } from '../../support/keys-file.js';
-import { compileService, type ServiceProcess, spawnService } from '../../support/service-process.js';
+import { startService } from '../../support/service.js';
 import { ADMIN_KEY } from '../dashboard-service.js';
 
 const SECOND_ADMIN_KEY = 'key-of-bob-of-the-dashboard-tests';
@@ -19,17 +19,18 @@ const CONTROLS = 120;
 /** Controls that no agent has. */
 export const UNUSED_CONTROLS = 70;
 
-/** A compiled service with many controls and agents, and keys of several people. Each start ends all sessions. */
+/** A service with many controls and agents, and keys of several people. Each start ends all sessions. */
 export interface LargeFleet {
   readonly url: string;
-  readonly process: { dispose(): Promise<void> };
   /** Id of the control that denies. */
   readonly denying: number;
   /** Has a step of the limited key's agent denied. */
   deny(): Promise<void>;
-  stop(): Promise<void>;
+  /** Ends it at once, with its connections. */
+  fail(): Promise<void>;
   /** Starts it again, at the same address with the same database. */
-  start(): Promise<void>;
+  startAgain(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export async function startLargeFleet(databaseUrl: string): Promise<LargeFleet> {
@@ -38,28 +39,21 @@ export async function startLargeFleet(databaseUrl: string): Promise<LargeFleet> 
     { name: 'bob (risk)', key: SECOND_ADMIN_KEY, role: 'admin' },
     { name: 'support-desk', key: LIMITED_KEY, role: 'regular', agents: [LIMITED_AGENT] },
   ]);
-  const compiled = await compileService();
-  const spawn = (port: string) =>
-    spawnService(compiled, {
-      environment: {
-        ...keys.environment,
-        DATABASE_URL: databaseUrl,
-        SERVICE_PORT: port,
-        OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
-      },
+  const startAt = (port: string) =>
+    startService({
+      ...keys.environment,
+      DATABASE_URL: databaseUrl,
+      SERVICE_PORT: port,
+      // It ends at once, with all that runs.
+      SERVICE_DRAIN_SECONDS: '0',
+      OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
     });
-  let service: ServiceProcess = await spawn('0');
-  const url = await service.listening();
+  let service = await startAt('0');
+  const { url } = service;
   const transport = transportOf(url, ADMIN_KEY);
   const denying = await createFleet(transport, transportOf(url, SECOND_ADMIN_KEY));
   return {
     url,
-    process: {
-      async dispose() {
-        await service.dispose();
-        keys.remove();
-      },
-    },
     denying,
     async deny() {
       const step = { type: 'tool', name: 'send_mail', input: { text: 'card 4111111111111111' } };
@@ -69,10 +63,13 @@ export async function startLargeFleet(databaseUrl: string): Promise<LargeFleet> 
         stepForm: { case: 'stepJson', value: new TextEncoder().encode(JSON.stringify(step)) },
       });
     },
-    stop: () => service.dispose(),
-    async start() {
-      service = await spawn(new URL(url).port);
-      await service.listening();
+    fail: () => service.stop(),
+    async startAgain() {
+      service = await startAt(new URL(url).port);
+    },
+    async stop() {
+      await service.stop();
+      keys.remove();
     },
   };
 }
