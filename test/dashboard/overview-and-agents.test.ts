@@ -457,7 +457,7 @@ async function tellsOutage(
     await health.getByText('Needs attention').waitFor();
     await expect.poll(() => health.getAttribute('title')).toContain(words);
     await outage.end();
-    await verdict.getByText(words).waitFor({ state: 'detached' });
+    await verdict.getByText(words).first().waitFor({ state: 'detached' });
     await page.getByText('answers and stores').waitFor();
     // The browser itself reports replies of statistics that fail meanwhile.
     problems.splice(
