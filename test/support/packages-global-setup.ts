@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { CLICKHOUSE_URL } from './clickhouse.js';
-import { COMPILED_FOLDER, compileInto } from './service-process.js';
+import { COMPILED_FOLDER, compileInto, copyOfService } from './service-process.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -28,17 +28,7 @@ export default async function setup(): Promise<() => Promise<void>> {
       promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts', 'build-dashboard.mjs')]),
     ]);
   }
-  const folder = IS_BUILT ? await copyOfBuild() : await compileInto();
+  const folder = IS_BUILT ? await copyOfService(path.join(ROOT, 'dist')) : await compileInto();
   process.env[COMPILED_FOLDER] = folder;
   return () => rm(folder, { recursive: true, force: true });
-}
-
-/** The parts of the service that `npm run build` has left in `dist`, in a folder of this test run. Returns the folder. */
-async function copyOfBuild(): Promise<string> {
-  const built = path.join(ROOT, 'dist');
-  const folder = await mkdtemp(path.join(built, 'test-'));
-  for (const part of ['src', 'gen', 'packages']) {
-    await cp(path.join(built, part), path.join(folder, part), { recursive: true });
-  }
-  return folder;
 }

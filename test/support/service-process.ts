@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -35,11 +35,21 @@ export async function compileService(): Promise<CompiledService> {
 
 /** The service in a folder that the test may change. */
 export async function compileOwnService(): Promise<CompiledService> {
-  const folder = await compileInto();
+  const shared = process.env[COMPILED_FOLDER];
+  const folder = shared === undefined ? await compileInto() : await copyOfService(shared);
   return { main: mainIn(folder), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 const mainIn = (folder: string) => path.join(folder, 'src', 'main.js');
+
+/** Copies the service of a folder, as a compiler has left it there, into a new one below `dist`. Returns the folder. */
+export async function copyOfService(from: string): Promise<string> {
+  const folder = await mkdtemp(path.join(ROOT, 'dist', 'test-'));
+  for (const part of ['src', 'gen', 'packages']) {
+    await cp(path.join(from, part), path.join(folder, part), { recursive: true });
+  }
+  return folder;
+}
 
 /** Compiles the service into a new folder below `dist`, from where it finds its packages. Returns the folder. */
 export async function compileInto(): Promise<string> {
