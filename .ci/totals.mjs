@@ -8,7 +8,7 @@ const [folder, status] = process.argv.slice(2);
 const FAILURE_LINES = 40;
 
 // A run that died has no report, which is a failure.
-const runs = ['tests', 'clickhouse-0', 'clickhouse-1'].map((name) => {
+const runs = ['tests', 'clickhouse'].map((name) => {
   try {
     return JSON.parse(readFileSync(`${folder}/${name}.json`, 'utf8'));
   } catch (error) {

@@ -7,22 +7,20 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { startClickHouse } from './clickhouse-server.mjs';
 
-/** The tests in which events are stored or read, and those of ClickHouse alone. */
-const SUITES = [
-  // What does not depend on the store, and what looks into a database itself, is tested with the databases.
-  [
-    '--config',
-    'vitest.config.ts',
-    'test/events/store',
-    'test/e2e/events.test.ts',
-    'test/e2e/event-explanations.test.ts',
-    'test/e2e/event-statistics.test.ts',
-    'test/e2e/event-steps.test.ts',
-    'test/e2e/ingest-events.test.ts',
-    'test/e2e/publish-events.test.ts',
-    'test/e2e/watch-events.test.ts',
-  ],
-  ['--config', 'vitest.clickhouse.config.ts'],
+/**
+ * The tests in which events are stored or read, and those of ClickHouse alone. What does not depend on the store, and what
+ * looks into a database itself, is tested with the databases.
+ */
+const FILES = [
+  'test/events/store',
+  'test/e2e/events.test.ts',
+  'test/e2e/event-explanations.test.ts',
+  'test/e2e/event-statistics.test.ts',
+  'test/e2e/event-steps.test.ts',
+  'test/e2e/ingest-events.test.ts',
+  'test/e2e/publish-events.test.ts',
+  'test/e2e/watch-events.test.ts',
+  '.clickhouse.ts',
 ];
 
 const vitest = path.join(
@@ -32,28 +30,28 @@ const vitest = path.join(
 /** Beside this process, which reads what the server prints. */
 function runVitest(args, url) {
   return new Promise((resolve) => {
-    // The server runs one query after the other: more workers would wait for each other.
-    const environment = { VITEST_MAX_WORKERS: '2', ...process.env, TEST_CLICKHOUSE_URL: url };
-    const run = spawn(process.execPath, [vitest, 'run', ...args], { stdio: 'inherit', env: environment });
+    const words = ['run', '--config', 'vitest.clickhouse.config.ts', ...args];
+    const environment = { ...process.env, TEST_CLICKHOUSE_URL: url };
+    const run = spawn(process.execPath, [vitest, ...words], { stdio: 'inherit', env: environment });
     run.once('exit', (code) => resolve(code ?? 1));
   });
 }
 
-/** Options of vitest that write the results of a suite into a file. */
-function resultsTo(name) {
-  const folder = process.env.TEST_RESULTS_FOLDER;
+/** Options of vitest that write the results into a file. */
+function resultsTo(folder) {
   if (folder === undefined) return [];
-  return ['--reporter=default', '--reporter=json', `--outputFile.json=${path.join(folder, `${name}.json`)}`];
+  return [
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${path.join(folder, 'clickhouse.json')}`,
+  ];
 }
 
 const server = await startClickHouse();
 try {
   const only = process.argv.slice(2);
-  for (const [index, suite] of SUITES.entries()) {
-    const args = only.length === 0 ? suite : [...suite.slice(0, 2), ...only, '--passWithNoTests'];
-    if ((await runVitest([...args, ...resultsTo(`clickhouse-${index}`)], server.url)) !== 0)
-      process.exitCode = 1;
-  }
+  const files = only.length === 0 ? FILES : only;
+  process.exitCode = await runVitest([...files, ...resultsTo(process.env.TEST_RESULTS_FOLDER)], server.url);
 } finally {
   await server.stop();
 }
