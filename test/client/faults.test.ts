@@ -156,7 +156,7 @@ describe('a client whose service is killed', () => {
     const asked = keepAsking(client, 20);
     await until(
       () => asked.answers.length,
-      (count) => count > 500,
+      (count) => count > 100,
     );
     service.process.kill('SIGKILL');
     await service.dispose();
@@ -165,7 +165,7 @@ describe('a client whose service is killed', () => {
     await service.listening();
     await until(
       () => asked.answers.length,
-      (count) => count > before + 500,
+      (count) => count > before + 100,
     );
     expect(await asked.stop()).toEqual({ failures: [], wrong: [] });
     client.close();
