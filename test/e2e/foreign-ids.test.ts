@@ -14,9 +14,10 @@ import { TemplateService } from '../../gen/proto/enforcement/v1/template_service
 import { type RpcMethod, rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
 import { restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
-import { repliesOverGrpc, repliesOverRest } from '../support/named-requests.js';
+import { repliesOver, repliesOverRest } from '../support/named-requests.js';
 import { denyWord } from '../support/seed.js';
 import { suiteService } from '../support/service-suite.js';
+import { suiteTransports } from '../support/suite-transports.js';
 import { event } from './events.support.js';
 
 const SERVICES: readonly DescService[] = [
@@ -51,6 +52,7 @@ describe('a key that is limited to agents', () => {
   const ids = { ownControl: 0, foreignControl: 0, ownPolicy: 0, foreignPolicy: 0 };
 
   const service = suiteService(keys.environment, { headers: { 'x-api-key': ADMIN } });
+  const transportTo = suiteTransports();
   const { call: root, seed } = service;
   beforeAll(async () => {
     await seed.agent(OWN);
@@ -198,7 +200,7 @@ describe('a key that is limited to agents', () => {
     const told: string[] = [];
     const tell = (headers: Headers) => void told.push(maskedHeaders(headers));
     const options: CallOptions = { headers: { 'x-api-key': key }, onHeader: tell, onTrailer: tell };
-    const replies = repliesOverGrpc(service.url, desc, request, options);
+    const replies = repliesOver(transportTo('gRPC', service.url), desc, request, options);
     try {
       for await (const reply of replies) {
         told.push(masked(JSON.stringify(reply)));

@@ -5,11 +5,12 @@ import { type RpcMethod, rpcMethods } from '../../src/transport/descriptors/rpc-
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
-import { repliesOverGrpc, repliesOverRest } from '../support/named-requests.js';
+import { repliesOver, repliesOverRest } from '../support/named-requests.js';
 import { PROTOCOL_NAMES, PROTOCOLS, type ProtocolClient, SERVICES } from '../support/protocol-clients.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { suiteService } from '../support/service-suite.js';
+import { suiteTransports } from '../support/suite-transports.js';
 import { event } from './events.support.js';
 
 /** What every name, id and text of the other namespace contains that callers of this one must never see. */
@@ -75,6 +76,7 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
     DATABASE_URL: await freshDatabaseUrl(),
     SERVICE_OBSERVABILITY_RECORD: 'all',
   }));
+  const transportTo = suiteTransports();
   const of = (key: string) => restClient(service.url, { 'x-api-key': key });
   let own: Ids;
   let foreign: Ids;
@@ -268,7 +270,7 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl) => {
   ): Promise<string[]> {
     const told: string[] = [];
     const options: CallOptions = { headers: { 'x-api-key': key }, signal: AbortSignal.timeout(60_000) };
-    const replies = repliesOverGrpc(service.url, desc, request, options);
+    const replies = repliesOver(transportTo('gRPC', service.url), desc, request, options);
     try {
       for await (const reply of replies) {
         told.push(JSON.stringify(reply));

@@ -15,9 +15,10 @@ import { evaluation } from '../../gen/proto/enforcement/v1/options_pb.js';
 import { describeOnSqlite } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { methodNamed, protoJson } from '../support/protocol-clients.js';
-import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
+import { RPC_PROTOCOLS, type RpcProtocol } from '../support/rpc-transports.js';
 import { startService } from '../support/service.js';
 import { describeServiceOnSqlite } from '../support/service-suite.js';
+import { suiteTransports } from '../support/suite-transports.js';
 import { STEPS } from './every-rpc.steps.js';
 import { ADMIN_KEY, OPERATOR_KEY, READER_KEY, type Step, TOKEN_SETTINGS } from './every-rpc.support.js';
 
@@ -55,6 +56,8 @@ const RPCS = [...new Set(PLAYED.map(({ rpc }) => rpc))].filter(isSearched);
 const MAY_REFUSE = /^(?:Observability|Audit|Auth)Service\.|\.CloneAndBindControl$/;
 const TOLD = /unknown (?:field with the number 5000|member|filter)/;
 
+const transportTo = suiteTransports();
+
 type Send = (url: string, step: Step, isFuture: boolean) => Promise<string>;
 
 /** Sends a message, of the future with an unknown field; what the reply or its metadata says about members without effect. */
@@ -65,7 +68,7 @@ const sendMessage =
     const message = fromJson(method.input, protoJson(method.input, input));
     if (isFuture) message.$unknown = FUTURE;
     const headers = { 'x-api-key': key ?? '' };
-    const transport = rpcTransport(protocol, url);
+    const transport = transportTo(protocol, url);
     const reply = await transport.unary(method, undefined, undefined, headers, message);
     const { warnings = [] } = reply.message as { warnings?: { field: string; message: string }[] };
     const listed = warnings.map(({ field, message: text }) => `${field}: ${text}`);
@@ -82,8 +85,20 @@ const sendJson: Send = async (url, { rpc, input, key }, isFuture) => {
   return `${reply.headers.get(`trailer-${WARNING}`)} ${JSON.stringify(reply.body)}`;
 };
 
+/** One over each version of HTTP after the other: what is said of members does not depend on it. */
+function byTurns(...senders: readonly Send[]): Send {
+  let sent = 0;
+  return (...given) => {
+    const send = senders[sent % senders.length] as Send;
+    sent += 1;
+    return send(...given);
+  };
+}
+
 const SENDERS: [protocol: string, send: Send][] = [
-  ...RPC_PROTOCOLS.map((protocol): [string, Send] => [protocol, sendMessage(protocol)]),
+  ['gRPC', sendMessage('gRPC')],
+  ['gRPC-Web', byTurns(sendMessage('gRPC-Web over HTTP/1.1'), sendMessage('gRPC-Web over HTTP/2'))],
+  ['Connect', byTurns(sendMessage('Connect over HTTP/1.1'), sendMessage('Connect over HTTP/2'))],
   ['Connect with JSON', sendJson],
 ];
 
@@ -126,7 +141,7 @@ describeServiceOnSqlite('members that the service does not know', ({ call, seed,
 
   describe.each(RPC_PROTOCOLS)('over %s', (protocol) => {
     it('are reported at every place of a definition', async () => {
-      const client = createClient(ControlService, rpcTransport(protocol, service.url));
+      const client = createClient(ControlService, transportTo(protocol, service.url));
       const definition = fromJson(ControlDefinitionSchema, {
         ...DATA,
         scope: { stepTypes: ['tool'] },
@@ -161,7 +176,7 @@ describeServiceOnSqlite('members that the service does not know', ({ call, seed,
     });
 
     it('are reported inside of a template', async () => {
-      const client = createClient(ControlService, rpcTransport(protocol, service.url));
+      const client = createClient(ControlService, transportTo(protocol, service.url));
       const definition = fromJson(ControlDefinitionSchema, TEMPLATE);
       const word = definition.template?.parameters.word;
       if (definition.template === undefined || word === undefined) throw new Error('there is no template');
@@ -174,7 +189,7 @@ describeServiceOnSqlite('members that the service does not know', ({ call, seed,
     });
 
     it('are lost by a client that writes back what it has read, unless it demands the version', async () => {
-      const client = createClient(ControlService, rpcTransport(protocol, service.url));
+      const client = createClient(ControlService, transportTo(protocol, service.url));
       serial += 1;
       const data = fromJson(ControlDefinitionSchema, DATA);
       const { controlId, version } = await client.createControl({ name: `written-back-${serial}`, data });

@@ -33,14 +33,30 @@ export interface GrpcOutcome {
   readonly trailers: Metadata | undefined;
 }
 
-/** A unary call with the bytes of a message, whatever they are. */
+type Address = { readonly host: string; readonly port: number };
+
+/** A client for calls of any bytes, which holds its connection until it is closed. */
+export const rawGrpcClient = ({ host, port }: Address): Client =>
+  new Client(`${host}:${port}`, credentials.createInsecure());
+
+/** A unary call with the bytes of a message, whatever they are, over a connection of its own. */
 export function rawGrpcCall(
-  service: { readonly host: string; readonly port: number },
+  service: Address,
   rpc: string,
   message: Buffer,
   metadata: Metadata,
 ): Promise<GrpcOutcome> {
-  const client = new Client(`${service.host}:${service.port}`, credentials.createInsecure());
+  const client = rawGrpcClient(service);
+  return rawGrpcCallOver(client, rpc, message, metadata).finally(() => client.close());
+}
+
+/** The same over the connection of a client. */
+export function rawGrpcCallOver(
+  client: Client,
+  rpc: string,
+  message: Buffer,
+  metadata: Metadata,
+): Promise<GrpcOutcome> {
   return new Promise<GrpcOutcome>((done) => {
     const asIs = (bytes: Buffer) => bytes;
     client.makeUnaryRequest(
@@ -57,5 +73,5 @@ export function rawGrpcCall(
           trailers: error?.metadata,
         }),
     );
-  }).finally(() => client.close());
+  });
 }

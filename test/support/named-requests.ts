@@ -1,9 +1,8 @@
 import type { DescMethod } from '@bufbuild/protobuf';
-import { type CallOptions, createClient } from '@connectrpc/connect';
+import { type CallOptions, createClient, type Transport } from '@connectrpc/connect';
 import { messageMapper } from '../../src/transport/connect/message-mapper.js';
 import type { RpcMethod } from '../../src/transport/descriptors/rpc-methods.js';
 import { exchange } from './http.js';
-import { rpcTransport } from './rpc-transports.js';
 
 /** The replies to a request of an RPC over each of its JSON routes, as they arrive. */
 export async function repliesOverRest(
@@ -34,23 +33,23 @@ export async function repliesOverRest(
   return replies;
 }
 
-/** The replies to a request of an RPC of any kind over gRPC, as plain values. Throws at once if it is no such request. */
-export function repliesOverGrpc(
-  url: string,
+/** The replies to a request of an RPC of any kind over a transport, as plain values. Throws at once if it is no such request. */
+export function repliesOver(
+  transport: Transport,
   desc: DescMethod,
   request: Record<string, unknown>,
   options: CallOptions,
 ): AsyncGenerator<unknown> {
-  return repliesTo(url, desc, messageMapper(desc.input).fromPlain(request), options);
+  return repliesTo(transport, desc, messageMapper(desc.input).fromPlain(request), options);
 }
 
 async function* repliesTo(
-  url: string,
+  transport: Transport,
   desc: DescMethod,
   message: unknown,
   options: CallOptions,
 ): AsyncGenerator<unknown> {
-  const client = createClient(desc.parent, rpcTransport('gRPC', url)) as Record<string, unknown>;
+  const client = createClient(desc.parent, transport) as Record<string, unknown>;
   const call = client[desc.localName] as (input: unknown, options: CallOptions) => unknown;
   async function* items() {
     yield message;

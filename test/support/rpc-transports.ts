@@ -4,6 +4,7 @@ import {
   createGrpcTransport,
   createGrpcWebTransport,
   type GrpcTransportOptions,
+  type Http2SessionManager,
 } from '@connectrpc/connect-node';
 
 /** Every way a client of Connect's libraries reaches an RPC. */
@@ -25,14 +26,14 @@ export type ClientCompression = Pick<
   'acceptCompression' | 'sendCompression' | 'compressMinBytes'
 >;
 
-/** A transport to a base address; `ca` is the certificate to trust. */
+/** A transport to a base address; `ca` is the certificate to trust, and `sessionManager` what HTTP/2 connects by. */
 export function rpcTransport(
   protocol: RpcProtocol,
   baseUrl: string,
   ca?: string | Buffer,
-  compression: ClientCompression = {},
+  more: ClientCompression & { readonly sessionManager?: Http2SessionManager } = {},
 ): Transport {
-  const options = { baseUrl, nodeOptions: ca === undefined ? {} : { ca }, ...compression };
+  const options = { baseUrl, nodeOptions: ca === undefined ? {} : { ca }, ...more };
   switch (protocol) {
     case 'gRPC':
       return createGrpcTransport(options);

@@ -2,18 +2,19 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import { create, type DescMethod, getOption } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { Metadata } from '@grpc/grpc-js';
-import { describe, expect, it } from 'vitest';
+import { type Client, Metadata } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { http as httpRule } from '../../../gen/proto/google/api/annotations_pb.js';
-import { grpcJsClient, rawGrpcCall } from '../../support/grpc-js-client.js';
+import { grpcJsClient, rawGrpcCallOver, rawGrpcClient } from '../../support/grpc-js-client.js';
 import { restClient } from '../../support/http.js';
 import { SERVICES } from '../../support/protocol-clients.js';
 import { problem } from '../../support/refusals.js';
 import { decisionOf, type RpcDecision } from '../../support/rpc-decisions.js';
-import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../../support/rpc-transports.js';
+import { RPC_PROTOCOLS, type RpcProtocol } from '../../support/rpc-transports.js';
 import type { TestService } from '../../support/service.js';
 import { suiteService } from '../../support/service-suite.js';
+import { suiteTransports } from '../../support/suite-transports.js';
 
 const REGULAR = 'regular-key';
 const ADMIN = 'admin-key';
@@ -32,17 +33,31 @@ const reviewed = ({ parent, name }: DescMethod) => decisionOf(`${parent.name}.${
 /** Keys as callers send them; undefined sends no header. */
 const KEYS = {
   'no key': undefined,
-  'an empty key': '',
   'an unknown key': 'unknown',
+  'a regular key': REGULAR,
+  'an admin key': ADMIN,
+};
+/** How a key is compared with those of the service does not depend on the RPC. */
+const ALL_KEYS = {
+  ...KEYS,
+  'an empty key': '',
   'a known key with a blank in it': 'regular -key',
   'a known key in quotes': '"regular-key"',
   'a known key in another case': 'REGULAR-KEY',
   'the beginning of a known key': 'regular-ke',
   'both keys at once': `${REGULAR}, ${ADMIN}`,
-  'a regular key': REGULAR,
-  'an admin key': ADMIN,
   'a key in both lists': BOTH,
-} as const;
+};
+
+/** For each kind of RPC, the first one that each kind of caller may call: these are called with all keys. */
+const CALLED_WITH_ALL_KEYS = new Map(
+  METHODS.toReversed().map(([, method]) => {
+    const { access, scopes } = reviewed(method);
+    return [`${method.methodKind} ${access} ${scopes.startsWith('namespaces.')}`, method];
+  }),
+);
+const keysFor = (method: DescMethod): [description: string, key: string | undefined][] =>
+  Object.entries([...CALLED_WITH_ALL_KEYS.values()].includes(method) ? ALL_KEYS : KEYS);
 
 type Answer = 'missing' | 'invalid' | 'forbidden' | 'allowed';
 
@@ -60,6 +75,16 @@ const closed = suiteService({
   SERVICE_ADMIN_API_KEYS: `${ADMIN},${BOTH}`,
 });
 const open = suiteService();
+const transportTo = suiteTransports();
+let [toClosed, toOpen]: Client[] = [];
+beforeAll(() => {
+  toClosed = rawGrpcClient(closed);
+  toOpen = rawGrpcClient(open);
+});
+afterAll(() => {
+  toClosed?.close();
+  toOpen?.close();
+});
 
 function headersWith(key: string | undefined): Record<string, string> {
   return key === undefined ? {} : { 'x-api-key': key };
@@ -81,7 +106,7 @@ async function callRpc(
   method: DescMethod,
   key: string | undefined,
 ) {
-  const transport = rpcTransport(protocol, service.url);
+  const transport = transportTo(protocol, service.url);
   const header = headersWith(key);
   const message = create(method.input);
   try {
@@ -136,7 +161,7 @@ describe.each(METHODS)('%s', (_name, method) => {
   if (getOption(method, httpRule).pattern.case !== undefined)
     it('checks keys over REST', async () => {
       const unguarded = await callRest(open, method, undefined);
-      for (const [description, key] of Object.entries(KEYS)) {
+      for (const [description, key] of keysFor(method)) {
         const answer = expectedAnswer(key, decision);
         const reply = await callRest(closed, method, key);
         if (answer === 'allowed') {
@@ -156,7 +181,7 @@ describe.each(METHODS)('%s', (_name, method) => {
     'checks keys over %s',
     async (protocol) => {
       const unguarded = await callRpc(open, protocol, method, undefined);
-      for (const [description, key] of Object.entries(KEYS)) {
+      for (const [description, key] of keysFor(method)) {
         const answer = expectedAnswer(key, decision);
         const expected = answer === 'allowed' ? unguarded : RPC_ANSWERS[answer];
         const reply = await callRpc(closed, protocol, method, key);
@@ -174,13 +199,13 @@ describe.each(METHODS)('%s', (_name, method) => {
   if (method.methodKind === 'unary')
     it('checks keys of a client that shares no code with it', async () => {
       const rpc = `${method.parent.typeName}/${method.name}`;
-      const unguarded = await rawGrpcCall(open, rpc, Buffer.alloc(0), new Metadata());
-      for (const [description, key] of Object.entries(KEYS)) {
+      const unguarded = await rawGrpcCallOver(toOpen as Client, rpc, Buffer.alloc(0), new Metadata());
+      for (const [description, key] of keysFor(method)) {
         const metadata = new Metadata();
         if (key !== undefined) metadata.set('x-api-key', key);
         const answer = expectedAnswer(key, decision);
         const expected = answer === 'allowed' ? unguarded.code : RPC_ANSWERS[answer].code;
-        const { code } = await rawGrpcCall(closed, rpc, Buffer.alloc(0), metadata);
+        const { code } = await rawGrpcCallOver(toClosed as Client, rpc, Buffer.alloc(0), metadata);
         expect({ description, code }).toEqual({ description, code: expected });
       }
     });
@@ -189,7 +214,9 @@ describe.each(METHODS)('%s', (_name, method) => {
     it('refuses bytes that are no message before it reads them', async () => {
       const rpc = `${method.parent.typeName}/${method.name}`;
       const garbage = Buffer.from('ffffffffffff', 'hex');
-      expect((await rawGrpcCall(closed, rpc, garbage, new Metadata())).code).toBe(Code.Unauthenticated);
+      expect((await rawGrpcCallOver(toClosed as Client, rpc, garbage, new Metadata())).code).toBe(
+        Code.Unauthenticated,
+      );
       const web = await fetch(`${closed.url}/${rpc}`, {
         method: 'POST',
         headers: { 'content-type': 'application/grpc-web+proto' },
