@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ExchangeRequest, MemoryStore, SweepLimits } from '../../src/memory/store/memory-store.js';
+import { generatedCases } from '../support/generated-cases.js';
 import { Follower, HOUR_US } from './follower.js';
 
 /** A place with nothing in it, to which processes connect. */
@@ -301,7 +302,7 @@ export function describeMemoryStore(name: string, freshPlace: () => Promise<Stor
             }
           }
         }),
-        { numRuns: 40 },
+        { numRuns: generatedCases(40) },
       );
     });
 

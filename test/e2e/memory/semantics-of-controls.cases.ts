@@ -142,7 +142,7 @@ export const OF_CONTROLS: Sentences = {
   },
 
   async 'What was acknowledged is never lost: a reply is sent when what it counted is durable.'(kit) {
-    const bot = await botOf(kit, control(rate(3)));
+    const bot = await botOf(kit, control(rate(2)));
     const request = {
       agent_name: bot.name,
       stage: 'pre',
@@ -151,7 +151,7 @@ export const OF_CONTROLS: Sentences = {
       step: { type: 'tool', name: 'act', input: {} },
     };
     // A process each, which is killed as soon as it has answered.
-    for (const remaining of [2, 1, 0]) {
+    for (const remaining of [1, 0]) {
       const process = await spawnService(compiled, {
         environment: { DATABASE_URL: kit.service.databaseUrl, SERVICE_LAST_KNOWN_GOOD: 'off' },
       });
