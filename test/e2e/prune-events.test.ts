@@ -3,6 +3,7 @@ import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { openedInTest } from '../support/opened.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
+import { startService, type TestService } from '../support/service.js';
 import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { event, eventRoutes } from './events.support.js';
@@ -10,19 +11,22 @@ import { event, eventRoutes } from './events.support.js';
 const DAY = 86_400_000;
 const PREFIX = 'control_enforcement_server';
 
+const processes = openedInTest<ServiceProcess>((one) => one.dispose());
+async function run(environment: Record<string, string>, ...args: string[]) {
+  const one = await spawnService(compiled, { environment, arguments: args });
+  processes.push(one);
+  return one;
+}
+
 describeOnEachDatabase('the built service with old events', (freshDatabaseUrl) => {
-  const processes = openedInTest<ServiceProcess>((one) => one.dispose());
-  async function run(environment: Record<string, string>, ...args: string[]) {
-    const one = await spawnService(compiled, { environment, arguments: args });
-    processes.push(one);
-    return one;
-  }
+  const services = openedInTest<TestService>((one) => one.stop());
   const agent_name = 'pruned-bot-1';
   async function seeded() {
     const environment = { DATABASE_URL: await freshDatabaseUrl(), SERVICE_EVENT_RETENTION_DAYS: '30' };
     // It would not wait for the command.
-    const service = await run({ ...environment, SERVICE_EVENT_RETENTION_DAYS: '0' });
-    const routes = eventRoutes(restClient(await service.listening()));
+    const service = await startService({ ...environment, SERVICE_EVENT_RETENTION_DAYS: '0' });
+    services.push(service);
+    const routes = eventRoutes(restClient(service.url));
     const ago = (days: number) =>
       event({ agent_name, timestamp: new Date(Date.now() - days * DAY).toISOString() });
     await routes.send(ago(40), ago(31), ago(29), ago(0));
@@ -52,8 +56,8 @@ describeOnEachDatabase('the built service with old events', (freshDatabaseUrl) =
   });
 
   it('deletes them by itself, and reports that in its metrics', async () => {
-    const { environment, service } = await seeded();
-    await service.dispose();
+    const { environment } = await seeded();
+    for (const service of services.splice(0)) await service.stop();
     // The next one looks a second after its start.
     const again = await run({ ...environment, SERVICE_EVENT_RETENTION_DAYS: '35' });
     const url = await again.listening();
@@ -73,13 +77,13 @@ describeOnEachDatabase('the built service with old events', (freshDatabaseUrl) =
     );
     expect(await counted(routes)).toBe(4);
   });
+});
 
-  it('reports what is wrong with the command', async () => {
-    const failed = await run({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, 'prune-events');
-    expect((await failed.ended).code).toBe(1);
-    expect(failed.stderr()).toMatch(/^The events cannot be pruned: /);
-    const unknown = await run({}, 'prune-events', '--now');
-    expect((await unknown.ended).code).toBe(2);
-    expect(unknown.stderr()).toBe('Unknown argument prune-events --now; see --help.\n');
-  });
+it('the command prune-events reports what is wrong', async () => {
+  const failed = await run({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, 'prune-events');
+  expect((await failed.ended).code).toBe(1);
+  expect(failed.stderr()).toMatch(/^The events cannot be pruned: /);
+  const unknown = await run({}, 'prune-events', '--now');
+  expect((await unknown.ended).code).toBe(2);
+  expect(unknown.stderr()).toBe('Unknown argument prune-events --now; see --help.\n');
 });

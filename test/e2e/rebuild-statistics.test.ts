@@ -3,20 +3,21 @@ import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { openedInTest } from '../support/opened.js';
 import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
+import { testService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
 import { event, eventRoutes } from './events.support.js';
 
-describeOnEachDatabase('the built service', (freshDatabaseUrl) => {
-  const processes = openedInTest<ServiceProcess>((one) => one.dispose());
-  async function run(environment: Record<string, string>, ...args: string[]) {
-    const one = await spawnService(compiled, { environment, arguments: args });
-    processes.push(one);
-    return one;
-  }
+const processes = openedInTest<ServiceProcess>((one) => one.dispose());
+async function run(environment: Record<string, string>, ...args: string[]) {
+  const one = await spawnService(compiled, { environment, arguments: args });
+  processes.push(one);
+  return one;
+}
 
+describeOnEachDatabase('the built service', (freshDatabaseUrl) => {
   it('rebuilds wrong statistics beside itself', async () => {
     const environment = { DATABASE_URL: await freshDatabaseUrl() };
-    const routes = eventRoutes(restClient(await (await run(environment)).listening()));
+    const routes = eventRoutes(restClient((await testService(environment)).url));
     const agent_name = 'rebuilt-bot-1';
     await routes.send(event({ agent_name }), event({ agent_name, action: 'steer' }));
     await executeSql(environment.DATABASE_URL, 'UPDATE "event_rollups" SET "denies" = 7, "executions" = 9');
@@ -36,10 +37,10 @@ describeOnEachDatabase('the built service', (freshDatabaseUrl) => {
       expect.stringContaining('corrected 0 sums'),
     ]);
   });
+});
 
-  it('reports why it cannot rebuild them', async () => {
-    const failed = await run({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, 'rebuild-statistics');
-    expect((await failed.ended).code).toBe(1);
-    expect(failed.stderr()).toMatch(/^The statistics cannot be rebuilt: /);
-  });
+it('the command rebuild-statistics reports why it cannot', async () => {
+  const failed = await run({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, 'rebuild-statistics');
+  expect((await failed.ended).code).toBe(1);
+  expect(failed.stderr()).toMatch(/^The statistics cannot be rebuilt: /);
 });
