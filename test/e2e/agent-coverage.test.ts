@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { generatedCases } from '../support/generated-cases.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
@@ -83,7 +84,7 @@ describeService('agents with and without controls in effect', ({ call, seed, ser
           expect(found.toSorted()).toEqual(expected.toSorted());
         }
       }),
-      { numRuns: 12 },
+      { numRuns: generatedCases(12) },
     );
   });
 

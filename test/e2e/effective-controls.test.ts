@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { generatedCases } from '../support/generated-cases.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
 
 const AGENTS = ['model-agent-a', 'model-agent-b'];
 const CONTROLS = 3;
 const POLICIES = 3;
+const RUNS = generatedCases(80);
 
 type Change =
   | { readonly kind: 'link' | 'unlink'; readonly agent: string; readonly control: number }
@@ -39,7 +41,7 @@ function at<Key, Member>(sets: Map<Key, Set<Member>>, key: Key): Set<Member> {
 }
 
 describeService('the effective controls of an agent', ({ call, seed }) => {
-  it('are those of a simple set model after each of 80 random sequences, evaluated after every change', async () => {
+  it(`are those of a simple set model after each of ${RUNS} random sequences, evaluated after every change`, async () => {
     for (const name of AGENTS) await seed.agent(name);
     /** Slots: a deleted control is created anew, with another id. */
     const controlIds: number[] = [];
@@ -176,7 +178,7 @@ describeService('the effective controls of an agent', ({ call, seed }) => {
         await checkLists();
       }),
       // The model follows the service across runs, so a failing sequence cannot be replayed alone.
-      { numRuns: 80, endOnFailure: true },
+      { numRuns: RUNS, endOnFailure: true },
     );
   });
 });

@@ -6,6 +6,7 @@ import type { Verdict } from '../../src/core/types.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import { compileProgram } from '../core/compile-program.js';
+import { generatedCases } from '../support/generated-cases.js';
 import { type RestClient, restClient, untilServed } from '../support/http.js';
 import { scoped } from '../support/scoped.js';
 import { denyWord, evaluate } from '../support/seed.js';
@@ -144,7 +145,7 @@ describeService('agents that share controls', ({ call, seed, service }) => {
         for (const one of commands) await check(call, await run(one as Command));
         await check(elsewhere, await database.revision());
       }),
-      { numRuns: 12 },
+      { numRuns: generatedCases(12) },
     );
   });
 

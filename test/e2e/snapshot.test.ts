@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { generatedCases } from '../support/generated-cases.js';
 import type { RestClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS, type ProtocolName } from '../support/protocol-clients.js';
 import { denyWord, evaluate } from '../support/seed.js';
@@ -52,6 +53,7 @@ describeService('the snapshot', ({ call, seed, service }) => {
     const AGENTS = ['model-agent-a', 'model-agent-b'];
     const WORDS = ['red', 'green', 'blue'];
     const SLOTS = 4;
+    const RUNS = generatedCases(200);
     type Change =
       | { kind: 'create' | 'delete' | 'enable' | 'disable'; slot: number }
       | { kind: 'replace'; slot: number; word: string }
@@ -81,7 +83,7 @@ describeService('the snapshot', ({ call, seed, service }) => {
       for (const agent of AGENTS) await seed.agent(agent);
     });
 
-    it('after each of 200 random sequences of changes, evaluated after every change', async () => {
+    it(`after each of ${RUNS} random sequences of changes, evaluated after every change`, async () => {
       const model = new Map<number, Modelled>();
       const nameOf = (index: number) => `model-control-${index}`;
 
@@ -145,7 +147,7 @@ describeService('the snapshot', ({ call, seed, service }) => {
           }
         }),
         // The model follows the service across runs, so a failing sequence cannot be replayed alone.
-        { numRuns: 200, endOnFailure: true },
+        { numRuns: RUNS, endOnFailure: true },
       );
     });
   });

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { it } from 'vitest';
 import { ListAgentControlsResponseSchema } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { generatedCases } from '../support/generated-cases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
@@ -131,7 +132,7 @@ describeService('a client of WatchControls that takes every message', ({ service
           }
         },
       ),
-      { numRuns: 12 },
+      { numRuns: generatedCases(12) },
     ));
 
   async function newWorld(call: RestClient, tag: string): Promise<World> {

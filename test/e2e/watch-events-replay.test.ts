@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { generatedCases } from '../support/generated-cases.js';
 import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { describeService, suiteService } from '../support/service-suite.js';
@@ -129,7 +130,7 @@ describeService('clients of WatchEvents that reconnect', ({ service: first }) =>
           }
         },
       ),
-      { numRuns: 15 },
+      { numRuns: generatedCases(15) },
     ));
 
   it('receive the same in the same order while both replicas store at once', async () => {
