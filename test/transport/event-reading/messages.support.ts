@@ -22,35 +22,46 @@ export async function exchange(
 ): Promise<RawReply> {
   const session = http2.connect(url);
   try {
-    return await new Promise((resolve, reject) => {
-      const stream = session.request({
-        ':method': 'POST',
-        ':path': path,
-        'content-type': contentType,
-        ...(contentType.startsWith('application/grpc') ? { te: 'trailers' } : {}),
-      });
-      const chunks: Buffer[] = [];
-      let headers = {};
-      let trailers = {};
-      stream.on('response', (given) => {
-        headers = lasting(given);
-      });
-      stream.on('trailers', (given) => {
-        trailers = lasting(given);
-      });
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => {
-        const text = Buffer.concat(chunks).toString('latin1');
-        const lastingText = text.replace(/"timestamp":"[^"]*"/g, '"timestamp":""');
-        resolve({ headers, body: lastingText, trailers });
-      });
-      session.on('error', reject);
-      stream.on('error', reject);
-      stream.end(body);
-    });
+    return await exchangeOver(session, path, contentType, body);
   } finally {
     session.close();
   }
+}
+
+/** The same over a session, which stays open. */
+export function exchangeOver(
+  session: http2.ClientHttp2Session,
+  path: string,
+  contentType: string,
+  body: Uint8Array,
+): Promise<RawReply> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': path,
+      'content-type': contentType,
+      ...(contentType.startsWith('application/grpc') ? { te: 'trailers' } : {}),
+    });
+    const chunks: Buffer[] = [];
+    let headers = {};
+    let trailers = {};
+    stream.on('response', (given) => {
+      headers = lasting(given);
+    });
+    stream.on('trailers', (given) => {
+      trailers = lasting(given);
+    });
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('end', () => {
+      const text = Buffer.concat(chunks).toString('latin1');
+      const lastingText = text.replace(/"timestamp":"[^"]*"/g, '"timestamp":""');
+      resolve({ headers, body: lastingText, trailers });
+    });
+    session.once('error', reject);
+    stream.once('close', () => session.removeListener('error', reject));
+    stream.on('error', reject);
+    stream.end(body);
+  });
 }
 
 function lasting(headers: http2.IncomingHttpHeaders): Record<string, unknown> {

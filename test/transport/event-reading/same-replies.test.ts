@@ -1,5 +1,6 @@
+import http2 from 'node:http2';
 import { toBinary } from '@bufbuild/protobuf';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type CreateEventsRequest,
   CreateEventsRequestSchema,
@@ -10,7 +11,7 @@ import type { TestService } from '../../support/service.js';
 import { suiteService } from '../../support/service-suite.js';
 import {
   envelope,
-  exchange,
+  exchangeOver,
   type Forms,
   formsOf,
   jsonFormsOf,
@@ -184,6 +185,13 @@ const nameOf = (wayName: string, index: number) =>
 
 describe.each(names)('a large message over %s', (wayName) => {
   const { path, contentType, form, body } = WAYS[wayName] as Way;
+  let sessions: http2.ClientHttp2Session[] = [];
+  beforeAll(() => {
+    sessions = [threaded, plain].map(({ url }) => http2.connect(url));
+  });
+  afterAll(() => {
+    for (const session of sessions) session.close();
+  });
   const cases = Object.entries(CASES).filter(([, forms]) => forms[form] !== undefined);
 
   it.each(cases.map(([name], index) => [name, index] as const))(
@@ -192,10 +200,9 @@ describe.each(names)('a large message over %s', (wayName) => {
       const message = renamed(CASES[name]?.[form] ?? Buffer.of(), nameOf(wayName, index));
       expect(message.length).toBeGreaterThan(8_192);
       const sent = body(message);
-      const [one, other] = await Promise.all([
-        exchange(threaded.url, path, contentType, sent),
-        exchange(plain.url, path, contentType, sent),
-      ]);
+      const [one, other] = await Promise.all(
+        sessions.map((session) => exchangeOver(session, path, contentType, sent)),
+      );
       expect(one).toEqual(other);
     },
   );

@@ -37,7 +37,25 @@ interface Received {
 
 export type HttpVersion = '1.1' | '2';
 
-/** Plays an exchange on a connection of its own. */
+/** Connections of HTTP/2 that exchanges share which end, by address. */
+const sessions = new Map<string, http2.ClientHttp2Session>();
+
+function sharedSession(url: string): http2.ClientHttp2Session {
+  const known = sessions.get(url);
+  if (known !== undefined && !known.closed && !known.destroyed) return known;
+  const session = http2.connect(url);
+  session.on('error', () => {});
+  sessions.set(url, session);
+  return session;
+}
+
+/** Closes the connection of HTTP/2 to an address. */
+export function closeSession(url: string): void {
+  sessions.get(url)?.destroy();
+  sessions.delete(url);
+}
+
+/** Plays an exchange; until `closeSession`, those over HTTP/2 that end share a connection. */
 export async function play(url: string, version: HttpVersion, request: WebRequest): Promise<WebReply> {
   const { status, headers, body } = await (version === '2' ? overHttp2 : overHttp1)(url, request);
   return { status, headers: comparable(headers), body: decoded(headers, body, request.output) };
@@ -69,8 +87,8 @@ async function overHttp1(url: string, request: WebRequest): Promise<Received> {
 
 async function overHttp2(url: string, request: WebRequest): Promise<Received> {
   const { path, method = 'POST', body } = request;
-  const session = http2.connect(url);
-  session.on('error', () => {});
+  const isShared = request.isOpen !== true;
+  const session = isShared ? sharedSession(url) : http2.connect(url).on('error', () => {});
   try {
     const stream = session.request({ ':method': method, ':path': path, ...sentHeaders(request) });
     stream.on('error', () => {});
@@ -86,7 +104,7 @@ async function overHttp2(url: string, request: WebRequest): Promise<Received> {
     await ended;
     return { status: Number(headers[':status']), headers, body: Buffer.concat(chunks) };
   } finally {
-    session.destroy();
+    if (!isShared) session.destroy();
   }
 }
 

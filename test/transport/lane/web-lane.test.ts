@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestService } from '../../support/service.js';
 import { startConforming } from './conforming-service.js';
 import { OTHER, ofPages, WEB_CASES } from './web-cases.js';
-import { type HttpVersion, lengthOfReply, play, type WebReply } from './web-exchange.js';
+import { closeSession, type HttpVersion, lengthOfReply, play, type WebReply } from './web-exchange.js';
 
 let withLane: TestService;
 let without: TestService;
@@ -22,6 +22,7 @@ function startBoth(more: Record<string, string>): void {
     [withLane, without] = await Promise.all([start(true), start(false)]);
   });
   afterAll(async () => {
+    for (const { url } of [withLane, without]) closeSession(url);
     await Promise.all([withLane.stop(), without.stop()]);
   });
 }
