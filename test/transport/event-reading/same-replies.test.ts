@@ -180,6 +180,11 @@ function renamed(message: Uint8Array, name: string): Buffer {
 }
 
 const names = Object.keys(WAYS);
+/**
+ * These ways take all cases. Those of streams differ in how messages arrive, not in how one is read: they take the cases
+ * by turns, so that each is taken by four of them.
+ */
+const isUnary = (wayName: string): boolean => !/^(?:Ingest|Publish)Events /.test(wayName);
 const nameOf = (wayName: string, index: number) =>
   `${String.fromCharCode(65 + names.indexOf(wayName))}${String.fromCharCode(65 + index)}`;
 
@@ -192,7 +197,9 @@ describe.each(names)('a large message over %s', (wayName) => {
   afterAll(() => {
     for (const session of sessions) session.close();
   });
-  const cases = Object.entries(CASES).filter(([, forms]) => forms[form] !== undefined);
+  const cases = Object.entries(CASES)
+    .filter(([, forms]) => forms[form] !== undefined)
+    .filter((_, index) => isUnary(wayName) || (index + names.indexOf(wayName)) % 3 === 0);
 
   it.each(cases.map(([name], index) => [name, index] as const))(
     'with %s has the same reply',
@@ -222,6 +229,6 @@ async function storedIn({ url }: TestService): Promise<string[]> {
 
 it('stores the same events', async () => {
   const [one, other] = await Promise.all([storedIn(threaded), storedIn(plain)]);
-  expect(one.length).toBeGreaterThan(MANY * names.length * 5);
+  expect(one.length).toBeGreaterThan(MANY * names.length * 3);
   expect(one).toEqual(other);
 });
