@@ -21,7 +21,11 @@ it('every sentence about the semantics of memory has a test of its name, and the
 });
 
 describeOnEachDatabase('the semantics of memory', (freshDatabaseUrl) => {
-  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+  const service = suiteService(async () => ({
+    DATABASE_URL: await freshDatabaseUrl(),
+    // A slow machine is no matter of these tests.
+    SERVICE_MEMORY_TIMEOUT_SECONDS: '60',
+  }));
   const kit: Kit = {
     call: service.call,
     seed: service.seed,
