@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type LoadedModules, packageOf, watchModules } from '../support/loaded-modules.js';
 import { openedInTest } from '../support/opened.js';
-import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
+import { compiledTree, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
 /** The packages of a default start, one a line. `npm test -- test/app/start-modules.test.ts --update` writes it. */
@@ -43,10 +43,10 @@ describe('a start', () => {
   async function start(environment: Record<string, string> = {}) {
     let modules: LoadedModules | undefined;
     const all: Record<string, string> = { SERVICE_LOG_JSON: 'true', ...environment };
-    const service = await spawnService(compiled, {
+    const service = await spawnService(compiledTree, {
       environment: all,
       async prepare(directory) {
-        modules = watchModules(path.join(directory, 'modules.txt'), compiled.main);
+        modules = watchModules(path.join(directory, 'modules.txt'), compiledTree.main);
         Object.assign(all, modules.environment);
       },
     });

@@ -8,7 +8,7 @@ import { checkStart } from '../../src/app/start-checks.js';
 import { ConfigError, readConfig } from '../../src/config/config.js';
 import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { openedInSuite } from '../support/opened.js';
-import { compiled, type ServiceProcess, spawnCommand } from '../support/service-process.js';
+import { compiledTree, type ServiceProcess, spawnCommand } from '../support/service-process.js';
 
 const ON = { SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'a-key-that-is-long' };
 const SECRET = 'planted-s3cret';
@@ -252,7 +252,7 @@ describe('a Node.js that is too old', () => {
   it.each(['18.20.8', '20.18.3', '16.0.0'])(
     '%s is told in one line, by the service and by the installation',
     async (version) => {
-      for (const program of [compiled.main, demandNode]) {
+      for (const program of [compiledTree.main, demandNode]) {
         const directory = await mkdtemp(path.join(tmpdir(), 'old-node-'));
         const one = spawnCommand(process.execPath, ['--import', pretending(version), program], {}, directory);
         processes.push(one);

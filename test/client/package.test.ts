@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runExample, seedClientExample } from '../support/client-example.js';
 import { startService, type TestService } from '../support/service.js';
-import { compiled } from '../support/service-process.js';
+import { compiledTree } from '../support/service-process.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PACKAGE = 'control-enforcement-service/client';
@@ -21,7 +21,7 @@ describe('the client as a package', () => {
   let folder: string;
   let service: TestService;
   beforeAll(async () => {
-    folder = path.resolve(path.dirname(compiled.main), '..');
+    folder = path.resolve(path.dirname(compiledTree.main), '..');
     service = await startService();
     await seedClientExample(service.url);
   });

@@ -113,7 +113,7 @@ describe('A PostgreSQL user without the right to change the structure', () => {
     expect(metrics).toMatch(/_storage_transitions_total\{state="READONLY"[^}]*\} 0$/m);
     await service.dispose();
     // What the next release adds, by the command; nothing is missing afterwards.
-    const next = await nextRelease(compiled);
+    const next = await nextRelease();
     expect(await run(asUser, ['migrate', '--check'], next)).toMatchObject({ code: 3 });
     const denied = await run(asUser, ['migrate'], next);
     expect(denied).toMatchObject({

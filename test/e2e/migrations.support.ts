@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runOn } from '../support/databases.js';
-import type { CompiledService } from '../support/service-process.js';
+import { type CompiledService, compiled } from '../support/service-process.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -13,15 +13,12 @@ const ADDITION = `ALTER TABLE "agents" ADD COLUMN "later" TEXT;
 export const LATER = '99990101000000_later';
 
 /**
- * The next release of a compiled service, as far as the database is concerned: a copy with one more migration, below
+ * The next release of the service, as far as the database is concerned: a copy with one more migration, below
  * `dist`, from where it finds its packages.
  */
-export async function nextRelease(
-  service: CompiledService,
-  sql: string = ADDITION,
-): Promise<CompiledService> {
+export async function nextRelease(sql: string = ADDITION): Promise<CompiledService> {
   const copy = await mkdtemp(path.join(ROOT, 'dist', 'next-'));
-  await cp(path.dirname(path.dirname(service.main)), copy, { recursive: true });
+  await cp(path.dirname(compiled.main), path.join(copy, 'src'), { recursive: true });
   // It looks for its migrations from its own folder upwards.
   const folder = path.join(copy, 'prisma');
   for (const kind of ['sqlite', 'postgresql']) {

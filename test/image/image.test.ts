@@ -10,7 +10,7 @@ import { assemble, sizeOf } from '../../scripts/assemble.mjs';
 import { buildah, buildImage } from '../../scripts/image.mjs';
 import { restClient } from '../support/http.js';
 import { evaluate, seeder } from '../support/seed.js';
-import { compiled, type ServiceProcess, spawnCommand, spawnService } from '../support/service-process.js';
+import { compiledTree, type ServiceProcess, spawnCommand, spawnService } from '../support/service-process.js';
 
 const LIMIT_MB = 120;
 const AGENT = 'imaged-agent-1';
@@ -49,7 +49,7 @@ describe('the service with its production packages only', () => {
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'image-test-'));
     assembled = path.join(folder, 'service');
-    assemble(assembled, path.dirname(path.dirname(compiled.main)));
+    assemble(assembled, path.dirname(path.dirname(compiledTree.main)));
   });
   afterAll(async () => {
     for (const service of running) await service.dispose();
@@ -69,7 +69,7 @@ describe('the service with its production packages only', () => {
 
   it('does the main job over REST and gRPC, serves its pages, and drains', async () => {
     const main = path.join(assembled, 'dist', 'src', 'main.js');
-    const service = await spawnService({ ...compiled, main }, { environment: ENVIRONMENT });
+    const service = await spawnService({ ...compiledTree, main }, { environment: ENVIRONMENT });
     running.push(service);
     await mainJob(await service.listening());
     await drains(service, () => service.process.kill('SIGTERM'));

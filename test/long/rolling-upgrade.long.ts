@@ -42,7 +42,7 @@ async function command(...words: string[]): Promise<string> {
 describe(`${REPLICAS} replicas on PostgreSQL`, () => {
   let next: CompiledService;
   beforeAll(async () => {
-    next = await nextRelease(present);
+    next = await nextRelease();
   });
   afterAll(() => next.remove());
 

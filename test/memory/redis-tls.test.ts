@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../scripts/postgres-server.mjs';
 import { type RedisServer, startRedisServer } from '../../scripts/redis-server.mjs';
-import { compiled } from '../support/service-process.js';
+import { compiledTree } from '../support/service-process.js';
 
 const fixture = (name: string) =>
   path.resolve(import.meta.dirname, `../fixtures/tls/test-only-server-${name}.pem`);
@@ -40,7 +40,7 @@ describe('A server of Redis with TLS, whose certificate it has signed itself', (
 
   /** In a process of its own: Node reads the authorities when it starts. */
   async function opened(url: string, environment: NodeJS.ProcessEnv = {}): Promise<string> {
-    const module = path.join(path.dirname(compiled.main), 'memory/redis/redis-memory-store.js');
+    const module = path.join(path.dirname(compiledTree.main), 'memory/redis/redis-memory-store.js');
     const env = { ...process.env, STORE: pathToFileURL(module).href, URL_OF_STORE: url, ...environment };
     const words = ['--input-type=module', '--eval', OPENS];
     return (await promisify(execFile)(process.execPath, words, { env })).stdout;

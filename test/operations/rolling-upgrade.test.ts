@@ -11,7 +11,7 @@ let database: TestDatabase;
 let fleet: Fleet | undefined;
 beforeAll(async () => {
   present = await compileService();
-  next = await nextRelease(present);
+  next = await nextRelease();
   database = await createTestDatabase('postgresql', 'nothing');
 });
 afterAll(async () => {

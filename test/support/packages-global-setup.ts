@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { bundleService } from './bundle-service.js';
 import { CLICKHOUSE_URL } from './clickhouse.js';
-import { COMPILED_FOLDER, compileInto, copyOfService } from './service-process.js';
+import { BUNDLED_FOLDER, COMPILED_FOLDER, compileInto, copyOfService } from './service-process.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -29,6 +30,10 @@ export default async function setup(): Promise<() => Promise<void>> {
     ]);
   }
   const folder = IS_BUILT ? await copyOfService(path.join(ROOT, 'dist')) : await compileInto();
+  const bundled = await bundleService(folder);
   process.env[COMPILED_FOLDER] = folder;
-  return () => rm(folder, { recursive: true, force: true });
+  process.env[BUNDLED_FOLDER] = bundled;
+  return async () => {
+    for (const each of [folder, bundled]) await rm(each, { recursive: true, force: true });
+  };
 }

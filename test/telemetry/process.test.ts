@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { restClient } from '../support/http.js';
-import { compiled, spawnService } from '../support/service-process.js';
+import { compiledTree, spawnService } from '../support/service-process.js';
 import { startOtlpReceiver } from './otlp-receiver.support.js';
 import { AGENT, restWayTo } from './telemetry-clients.js';
 
@@ -10,7 +10,7 @@ const LOADED = path.join(import.meta.dirname, 'loaded-packages.cjs');
 describe('the process', () => {
   /** Runs a service for one evaluation, and stops it like any manager of processes. */
   async function run(environment: Record<string, string>) {
-    const service = await spawnService(compiled, {
+    const service = await spawnService(compiledTree, {
       environment: {
         NODE_OPTIONS: `--require ${LOADED}`,
         DATABASE_URL: 'file:service.db',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { compiled } from '../support/service-process.js';
+import { compiledTree } from '../support/service-process.js';
 import { FRAMINGS, type FramingName } from './framings.js';
 import { recordWalks, type Walks } from './record-walks.js';
 
@@ -30,7 +30,7 @@ describe('the files that an evaluation passes', () => {
   let walks: Walks;
   let shared: readonly string[];
   beforeAll(async () => {
-    walks = await recordWalks(compiled);
+    walks = await recordWalks(compiledTree);
     const [first, ...others] = names.map((name) => walks[name]);
     shared = [...(first ?? [])].filter((file) => others.every((walk) => walk.has(file)));
   });

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findUp } from '../../../src/process/package-root.js';
-import { compiled, type ServiceProcess, spawnCommand } from '../../support/service-process.js';
+import { compiledTree, type ServiceProcess, spawnCommand } from '../../support/service-process.js';
 
 const ROOT = path.dirname(findUp('package.json'));
 const run = promisify(execFile);
@@ -33,7 +33,7 @@ beforeAll(async () => {
   checkout = path.join(folder, 'service');
   await mkdir(checkout);
   await cp(path.join(ROOT, 'package.json'), path.join(checkout, 'package.json'));
-  await symlink(path.resolve(compiled.main, '../..'), path.join(checkout, 'dist'));
+  await symlink(path.resolve(compiledTree.main, '../..'), path.join(checkout, 'dist'));
 });
 afterAll(async () => {
   await service?.dispose();
