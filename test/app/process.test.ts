@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.js';
 import { VERSION } from '../../src/process/package-root.js';
-import { openedInTest } from '../support/opened.js';
+import { openedInSuite, openedInTest } from '../support/opened.js';
 import {
   compiled,
   type ServiceProcess,
@@ -23,6 +23,29 @@ describe('the process', () => {
     processes.push(one);
     return one;
   }
+  const shared = openedInSuite<ServiceProcess>((one) => one.dispose());
+  const started = new Map<Record<string, string>, Promise<ServiceProcess>>();
+
+  /** A service that listens, for all tests that only look at one with the same settings. */
+  function sharedService(environment: Record<string, string>): Promise<ServiceProcess> {
+    const known = started.get(environment);
+    if (known !== undefined) return known;
+    const starting = spawnService(compiled, { environment }).then(async (one) => {
+      shared.push(one);
+      await one.listening();
+      return one;
+    });
+    started.set(environment, starting);
+    return starting;
+  }
+  /** Nothing that is worth a warning. */
+  const CAREFUL = {
+    SERVICE_API_KEY_ENABLED: 'true',
+    SERVICE_API_KEYS: 'a-key-of-16-char',
+    SERVICE_SESSION_SECRET: 'x'.repeat(32),
+  };
+  const DEFAULTS = {};
+
   async function fails(environment: Record<string, string>) {
     const prepare = (directory: string) =>
       writeFile(path.join(directory, 'notes.txt'), 'no database\n'.repeat(100));
@@ -48,7 +71,7 @@ describe('the process', () => {
   });
 
   it('starts without any configuration, on a SQLite file below its working directory', async () => {
-    const service = await run();
+    const service = await sharedService(DEFAULTS);
     const reply = await fetch(`${await service.listening()}/ready`);
     expect(reply.status).toBe(200);
     await expect(
@@ -74,20 +97,16 @@ describe('the process', () => {
   });
 
   it('warns once when anyone may do everything, and not when keys are demanded', async () => {
-    const open = await run();
-    await open.listening();
+    const open = await sharedService(DEFAULTS);
     expect(open.stdout().match(AUTH_OFF)).toHaveLength(1);
     expect(open.stdout()).not.toMatch(/have no effect/);
-    const closed = await run({
-      environment: { SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'a-key-of-16-char' },
-    });
-    await closed.listening();
+    const closed = await sharedService(CAREFUL);
     expect(closed.stdout().match(AUTH_OFF)).toBeNull();
     expect(closed.stdout()).not.toMatch(/WARN: (?!created a new, empty database)/);
   });
 
   it('logs where its database and its documentation are', async () => {
-    const service = await run();
+    const service = await sharedService(DEFAULTS);
     const url = await service.listening();
     const [line = ''] = /.*ready for REST.*/.exec(service.stdout()) ?? [];
     expect(line).toContain(`"docs":"${new URL('/docs', url).href}"`);
@@ -96,23 +115,18 @@ describe('the process', () => {
 
   it('warns louder when others can reach a service without keys', async () => {
     const local = await run({ environment: { SERVICE_HOST: 'localhost' } });
-    await local.listening();
-    expect(local.stdout()).toMatch(/WARN.*every program on this machine may do everything/);
+    // Warnings come first; these processes need not go on.
+    await local.output(/WARN.*every program on this machine may do everything/);
     const open = await run({ environment: { SERVICE_HOST: '0.0.0.0' } });
-    await open.listening();
-    expect(open.stdout()).toMatch(
-      /WARN.*listens on 0\.0\.0\.0: anyone who reaches this port may do everything/,
-    );
+    await open.output(/WARN.*listens on 0\.0\.0\.0: anyone who reaches this port may do everything/);
   });
 
   it('warns when the secret of the sessions is short', async () => {
     const warning = /SERVICE_SESSION_SECRET is short/;
     const short = await run({ environment: { SERVICE_SESSION_SECRET: 'x'.repeat(31) } });
-    await short.listening();
-    expect(short.stdout()).toMatch(warning);
+    await short.output(warning);
     expect(short.stdout()).not.toContain('xxx');
-    const long = await run({ environment: { SERVICE_SESSION_SECRET: 'x'.repeat(32) } });
-    await long.listening();
+    const long = await sharedService(CAREFUL);
     expect(long.stdout()).not.toMatch(warning);
   });
 

@@ -16,6 +16,7 @@ import { openedInTest } from '../support/opened.js';
 import { metric, parseMetrics, type Sample } from '../support/prometheus.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
+import { startService, type TestService } from '../support/service.js';
 import { compiled, type ServiceProcess, spawnCommand, spawnService } from '../support/service-process.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
@@ -44,6 +45,22 @@ async function kill(service: ServiceProcess): Promise<void> {
   await service.ended;
 }
 
+const inThisProcess = openedInTest<TestService>((one) => one.stop());
+
+/**
+ * A service that comes before the one that is tested, or beside it. One of PostgreSQL runs in this process, which takes a
+ * fraction of a start; a SQLite file that is moved away must not have been open in a process that goes on.
+ */
+async function ahead(environment: Readonly<Record<string, string>>) {
+  if (parseDatabaseUrl(environment.DATABASE_URL ?? '').kind === 'sqlite') {
+    const { service, call } = await run(environment);
+    return { call, end: () => kill(service) };
+  }
+  const service = await startService(environment);
+  inThisProcess.push(service);
+  return { call: restClient(service.url), end: () => service.stop() };
+}
+
 const revisionOf = (reply: RestReply) => Number(reply.headers.get('x-service-revision'));
 const metricsOf = async (url: string) => parseMetrics(await (await fetch(`${url}/metrics`)).text());
 const healthOf = async (call: RestClient) => (await call('GET', '/health')).body;
@@ -58,15 +75,15 @@ const lines = (service: ServiceProcess, pattern: RegExp) =>
     .split('\n')
     .filter((line) => pattern.test(line));
 
-/** An agent with a control that denies `bad`, saved to the file by a process that is then killed. */
+/** An agent with a control that denies `bad`, saved to the file by a service that then ends: killed if it is a process. */
 async function seeded(database: RemovableDatabase): Promise<{ control: number; revision: number }> {
-  const { service, call } = await run(database.environment);
+  const { call, end } = await ahead(database.environment);
   const seed = seeder(call);
   await seed.agent(AGENT);
   const control = await seed.control('no-bad');
   const linked = await call('POST', `/api/v1/agents/${AGENT}/controls/${control}`);
   await kept(database.file, revisionOf(linked));
-  await kill(service);
+  await end();
   return { control, revision: revisionOf(linked) };
 }
 
@@ -78,7 +95,7 @@ describe.each(DATABASE_KINDS)('a start without a reachable database, %s', (kind)
   });
 
   it('evaluates expressions that read metadata of the agent', async () => {
-    const first = await run(database.environment);
+    const first = await ahead(database.environment);
     const seed = seeder(first.call);
     await seed.agent(AGENT, { agent: { agent_name: AGENT, agent_metadata: { team: 'red' } } });
     const evaluator = (team: string) => ({
@@ -92,7 +109,7 @@ describe.each(DATABASE_KINDS)('a start without a reachable database, %s', (kind)
       last = await first.call('POST', `/api/v1/agents/${AGENT}/controls/${id}`);
     }
     await kept(database.file, revisionOf(last as RestReply));
-    await kill(first.service);
+    await first.end();
     await database.takeAway();
     const { call } = await run(database.environment);
     const verdict = async (input: string) => {
@@ -221,11 +238,11 @@ describe.each(DATABASE_KINDS.slice(-1))('a start with the file and without a dat
     await database.takeAway();
     const blind = await run(database.environment);
     expect((await evaluate(blind.call, AGENT, 'bad')).body.is_safe).toBe(false);
-    const other = await run({ DATABASE_URL: database.ownUrl(), SERVICE_LAST_KNOWN_GOOD: '' });
+    const other = await ahead({ DATABASE_URL: database.ownUrl(), SERVICE_LAST_KNOWN_GOOD: 'off' });
     const seed = seeder(other.call);
     await other.call('PUT', `/api/v1/controls/${control}/data`, { data: denyWord('worse') });
     await seed.agent('agent-of-the-other');
-    await kill(other.service);
+    await other.end();
     expect((await evaluate(blind.call, AGENT, 'bad')).body.is_safe).toBe(false);
     expect((await evaluate(blind.call, 'agent-of-the-other', 'bad')).status).toBe(503);
     await database.bringBack();
@@ -428,9 +445,9 @@ describe.each(DATABASE_KINDS)('a database that is not the one that is expected, 
     );
 
     // Another process creates it, as when a volume is mounted late.
-    const other = await run({ DATABASE_URL: database.url, SERVICE_LAST_KNOWN_GOOD: 'off' });
+    const other = await ahead({ DATABASE_URL: database.url, SERVICE_LAST_KNOWN_GOOD: 'off' });
     await seeder(other.call).agent(AGENT);
-    await kill(other.service);
+    await other.end();
     await fromDatabase(call);
     expect((await call('GET', '/ready')).status).toBe(200);
     expect((await health.check({ service: '' })).status).toBe(Status.SERVING);
