@@ -3,7 +3,7 @@ import { DATABASE_KINDS } from '../support/databases.js';
 import { checkFleet, fleetSeed } from './check-fleet.js';
 
 /** What there is time for at every change; test/long has the rest. */
-const SEQUENCES = { sqlite: 15, postgresql: 15 };
+const SEQUENCES = { sqlite: 10, postgresql: 10 };
 
 describe.each(DATABASE_KINDS)('two that serve over one %s database', (kind) => {
   it('return nothing that contradicts the revision they name, whatever happens to them', async () => {
