@@ -87,12 +87,21 @@ export async function settled(page: Page): Promise<void> {
 /** The rules of axe about colors, but for those that it does not apply by itself. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** Serious and critical violations that axe finds on a page: of all rules, or of those about colors. */
-export async function axeViolations(page: Page, rules: 'all' | 'colors' = 'all'): Promise<string[]> {
+/**
+ * Serious and critical violations that axe finds on a page: of all rules, of those about colors, or of all others, which
+ * are about its structure.
+ */
+export async function axeViolations(
+  page: Page,
+  rules: 'all' | 'colors' | 'structure' = 'all',
+): Promise<string[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
   // What holds is not told in detail.
   const options: RunOptions = { resultTypes: ['violations'] };
   if (rules === 'colors') options.runOnly = COLOR_RULES;
+  if (rules === 'structure') {
+    options.rules = Object.fromEntries(COLOR_RULES.map((rule) => [rule, { enabled: false }]));
+  }
   const results = await page.evaluate((given) => {
     const { axe } = globalThis as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } };
     return axe.run(given);
