@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { AppliedLimit, Degraded, LimitState, MemoryAnswer } from './memory.js';
-import { brokenCheck, failedCheck } from './memory-leaf.js';
+import { brokenCheck } from './memory-leaf.js';
 import type { MemoryLeaf } from './memory-rules.js';
 import type { Outcome } from './outcome.js';
 
@@ -8,12 +8,20 @@ import type { Outcome } from './outcome.js';
 const MAX_LIMITS = 20;
 const US_PER_SECOND = 1_000_000;
 
-/** The outcome of a check with memory, with the limit that it applied; null for a check without one. */
-export interface AnsweredCheck {
+/** A limit, of which most are not told: a step may have a thousand of them. */
+interface LimitOfCheck {
+  readonly leaf: MemoryLeaf;
+  /** Null for a limit that was not applied. */
+  readonly limit: LimitState | null;
+  readonly key: string;
+  readonly sinceUs: number | null;
+  readonly degraded: Degraded | null;
+}
+
+/** The outcome of a check with memory, with what it answered; without an answer for a check that was not made. */
+export interface AnsweredCheck extends LimitOfCheck {
   readonly outcome: Outcome;
-  readonly limit: AppliedLimit | null;
-  /** Makes the metadata, which are part of the result of the control whatever detail is requested. Absent without any. */
-  readonly kept?: () => JsonObject;
+  readonly answer: MemoryAnswer | null;
 }
 
 /**
@@ -28,56 +36,69 @@ export function answeredCheck(
   degraded: Degraded | null,
   isFull: boolean,
 ): AnsweredCheck {
-  const { matched, limit } = answer;
-  const applied =
-    limit === null && degraded === null ? null : appliedLimit(leaf, limit, key, sinceUs, degraded);
-  if (answer.error !== null) return { outcome: brokenCheck(leaf.label, answer.error), limit: applied };
-  const kept = (): JsonObject => ({
-    ...(limit === null ? {} : metadataOf(limit)),
-    ...(sinceUs === null ? {} : { since: new Date(sinceUs / 1000).toISOString() }),
-    ...(degraded === null ? {} : { degraded }),
-    ...(typeof answer.metadata === 'function' ? answer.metadata() : answer.metadata),
-  });
-  const isTold = matched || isFull;
-  const { message } = answer;
-  const outcome: Outcome = {
-    matched,
-    confidence: 1,
-    message: isTold ? (typeof message === 'function' ? message() : message) : null,
-    metadata: isTold ? kept() : null,
-    error: null,
-    leaf: leaf.label,
-  };
-  return { outcome, limit: applied, kept };
+  const { matched, limit, error } = answer;
+  // Written out, here and below: a step may concern a thousand checks, and copies of objects are slow.
+  const check = { leaf, outcome: leaf.unmatched, answer, limit, key, sinceUs, degraded };
+  if (error !== null) check.outcome = brokenCheck(leaf.label, error);
+  else if (matched || isFull) {
+    const message = typeof answer.message === 'function' ? answer.message() : answer.message;
+    check.outcome = { ...leaf.unmatched, matched, message, metadata: keptMetadata(check) ?? null };
+  }
+  return check;
 }
 
 /** A check that lets the step pass although it was not made. */
 export function passedOver(leaf: MemoryLeaf, degraded: Degraded, message: string): AnsweredCheck {
-  const metadata = { degraded };
-  const outcome: Outcome = {
-    matched: false,
-    confidence: 1,
-    message,
-    metadata,
-    error: null,
-    leaf: leaf.label,
-  };
-  return { outcome, limit: appliedLimit(leaf, null, '', null, degraded), kept: () => metadata };
+  const outcome: Outcome = { ...leaf.unmatched, message, metadata: { degraded } };
+  return { leaf, outcome, answer: null, limit: null, key: '', sinceUs: null, degraded };
 }
 
 /** A check that fails closed because it was not made. */
-export function refusedCheck(leaf: MemoryLeaf, error: string): AnsweredCheck {
-  return { outcome: failedCheck(leaf.label, error), limit: null };
+export function refusedCheck(leaf: MemoryLeaf, outcome: Outcome): AnsweredCheck {
+  return { leaf, outcome, answer: null, limit: null, key: '', sinceUs: null, degraded: null };
 }
 
-/** The limits of a verdict: the one with the smallest remaining share first, those that were not applied last. */
-export function inOrderOfShare(limits: readonly AppliedLimit[]): readonly AppliedLimit[] {
-  return [...limits].sort((left, right) => shareLeft(left) - shareLeft(right)).slice(0, MAX_LIMITS);
+/** The metadata of a check, which are part of the result of its control whatever detail is requested. Undefined without any. */
+export function keptMetadata({ answer, limit, sinceUs, degraded }: AnsweredCheck): JsonObject | undefined {
+  if (answer === null) return degraded === null ? undefined : { degraded };
+  if (answer.error !== null) return undefined;
+  return {
+    ...(limit === null ? {} : metadataOf(limit)),
+    ...(sinceUs === null ? {} : { since: new Date(sinceUs / 1000).toISOString() }),
+    ...(degraded === null ? {} : { degraded }),
+    ...(typeof answer.metadata === 'function' ? answer.metadata() : answer.metadata),
+  };
 }
 
-function shareLeft({ limit, remaining, degraded }: AppliedLimit): number {
-  if (degraded !== null && degraded !== 'local') return 2;
-  return limit > 0 ? Math.min(1, remaining / limit) : 0;
+/** The limits of a verdict, as they come. */
+export class ReachedLimits {
+  /** Those to be told so far, in their order, and their shares. */
+  readonly #told: LimitOfCheck[] = [];
+  readonly #shares: number[] = [];
+
+  add(check: LimitOfCheck): void {
+    const { limit, degraded } = check;
+    if (limit === null && degraded === null) return;
+    const share = shareLeft(limit, degraded);
+    let at = this.#told.length;
+    while (at > 0 && (this.#shares[at - 1] ?? 0) > share) at -= 1;
+    if (at >= MAX_LIMITS) return;
+    this.#told.splice(at, 0, check);
+    this.#shares.splice(at, 0, share);
+    if (this.#told.length <= MAX_LIMITS) return;
+    this.#told.pop();
+    this.#shares.pop();
+  }
+
+  /** The one with the smallest remaining share first, those that were not applied last. */
+  list(): readonly AppliedLimit[] {
+    return this.#told.map(appliedLimit);
+  }
+}
+
+function shareLeft(limit: LimitState | null, degraded: Degraded | null): number {
+  if (limit === null || (degraded !== null && degraded !== 'local')) return 2;
+  return limit.limit > 0 ? Math.min(1, limit.remaining / limit.limit) : 0;
 }
 
 function metadataOf(limit: LimitState): JsonObject {
@@ -102,14 +123,8 @@ const NOT_APPLIED: LimitState = {
   windowUs: null,
 };
 
-function appliedLimit(
-  { controlId, controlName, label }: MemoryLeaf,
-  limit: LimitState | null,
-  key: string,
-  sinceUs: number | null,
-  degraded: Degraded | null,
-): AppliedLimit {
-  // Written out: a step may have a thousand of them.
+function appliedLimit({ leaf, limit, key, sinceUs, degraded }: LimitOfCheck): AppliedLimit {
+  const { controlId, controlName, label } = leaf;
   const { limit: most, remaining, resetsAfterUs, retryAfterUs, windowUs } = limit ?? NOT_APPLIED;
   return {
     controlId,

@@ -28,6 +28,7 @@ export function compileMemoryLeaf(
     controlId: control.id,
     controlName: control.name,
     label,
+    unmatched: { matched: false, confidence: 1, message: null, metadata: null, error: null, leaf: label },
     lacksData: (step) => select !== null && select(step) === null,
   };
   const outcomeIn = (evaluation: Evaluation): Outcome => {

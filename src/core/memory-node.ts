@@ -23,22 +23,31 @@ export function memoryLeaves(node: MemoryNode): MemoryLeaf[] {
  * of them runs once in an evaluation.
  */
 export function openLeaves(node: MemoryNode, evaluation: Evaluation): MemoryLeaf[] | Promise<MemoryLeaf[]> {
+  const open: MemoryLeaf[] = [];
   const waiting: Promise<unknown>[] = [];
-  const open = collectOpen(node, evaluation, waiting);
+  collectOpen(node, evaluation, waiting, open);
   if (waiting.length === 0) return open;
   // What was awaited has its outcome now; it may open parts that have not run yet.
   return Promise.all(waiting).then(() => openLeaves(node, evaluation));
 }
 
-function collectOpen(node: MemoryNode, evaluation: Evaluation, waiting: Promise<unknown>[]): MemoryLeaf[] {
-  if (node.kind === 'leaf') return node.leaf.lacksData(evaluation.step) ? [] : [node.leaf];
+function collectOpen(
+  node: MemoryNode,
+  evaluation: Evaluation,
+  waiting: Promise<unknown>[],
+  open: MemoryLeaf[],
+): void {
+  if (node.kind === 'leaf') {
+    if (!node.leaf.lacksData(evaluation.step)) open.push(node.leaf);
+    return;
+  }
   for (const part of node.stateless) {
     const outcome = part.run(evaluation);
     if (outcome instanceof Promise) {
       waiting.push(outcome);
-      return [];
+      return;
     }
-    if (outcome.error !== null || outcome.matched === (node.kind === 'or')) return [];
+    if (outcome.error !== null || outcome.matched === (node.kind === 'or')) return;
   }
-  return node.children.flatMap((child) => collectOpen(child, evaluation, waiting));
+  for (const child of node.children) collectOpen(child, evaluation, waiting, open);
 }

@@ -1,4 +1,5 @@
 import type { MemoryRule, RuleKind } from './memory.js';
+import type { Outcome } from './outcome.js';
 import type { LeafLabel } from './trace.js';
 import type { Step } from './types.js';
 
@@ -25,6 +26,8 @@ export interface MemoryLeaf {
   readonly controlId: number;
   readonly controlName: string;
   readonly label: LeafLabel;
+  /** The outcome of a check that does not match, where only that matters. */
+  readonly unmatched: Outcome;
   /** Whether the step lacks data that the selector of the leaf requires. */
   lacksData(step: Step): boolean;
 }

@@ -91,7 +91,7 @@ export interface AppliedLimit extends LimitState {
 /** Answer of a rule. */
 export interface MemoryAnswer {
   readonly matched: boolean;
-  /** A function where it is not made unless it is used: most answers are only counted. */
+  /** A function where it is not made unless it is used: most answers are only counted. Called as a method of the answer. */
   readonly message: string | (() => string);
   /** Details, with the names of docs/memory.md. */
   readonly metadata: JsonObject | (() => JsonObject);

@@ -15,11 +15,12 @@ import type {
 import {
   type AnsweredCheck,
   answeredCheck,
-  inOrderOfShare,
+  keptMetadata,
   passedOver,
+  ReachedLimits,
   refusedCheck,
 } from './memory-answer.js';
-import { brokenCheck } from './memory-leaf.js';
+import { brokenCheck, failedCheck } from './memory-leaf.js';
 import type { MemoryLeaf } from './memory-rules.js';
 import type { Outcome } from './outcome.js';
 import type { RememberingControl } from './program-memory.js';
@@ -102,23 +103,24 @@ export function decideRemembered(step: Undecided, view: MemoryView): MemoryDecis
 /** Runs the controls with memory; without a view as while the store does not answer. */
 export function decideControls(step: Undecided, view: MemoryView | null): DecidedControls {
   const { evaluation, passes, controls } = step;
+  if (!passes) return { outcomes: [], limits: [], isSafe: false };
   const outcomes: Outcome[] = [];
-  const limits: AppliedLimit[] = [];
-  let isSafe = passes;
-  if (!passes) return { outcomes, limits, isSafe };
+  const limits = new ReachedLimits();
+  let isSafe = true;
+  /** Those of the control that runs. */
   let reached: AnsweredCheck[] = [];
   const moments = view === null ? null : new Moments(view);
   const remembering: Remembering = {
     outcomeOf(leaf) {
       const answered = answerOf(step, leaf, view, moments);
       reached.push(answered);
-      if (answered.limit !== null) limits.push(answered.limit);
+      limits.add(answered);
       return answered.outcome;
     },
   };
   evaluation.remembering = remembering;
   for (const control of controls) {
-    reached = [];
+    if (reached.length > 0) reached = [];
     const made = control.condition.run(evaluation);
     // The parts without memory have their outcomes, so that nothing is left to be awaited.
     const outcome = made instanceof Promise ? NOT_READY : made;
@@ -126,7 +128,7 @@ export function decideControls(step: Undecided, view: MemoryView | null): Decide
     if (isBlocked(control.decision, outcome)) isSafe = false;
   }
   evaluation.remembering = null;
-  return { outcomes, limits: inOrderOfShare(limits), isSafe };
+  return { outcomes, limits: limits.list(), isSafe };
 }
 
 /**
@@ -140,7 +142,7 @@ function withKept(outcome: Outcome, reached: readonly AnsweredCheck[], isFull: b
     reached.find(({ outcome: own }) => own.leaf === leaf) ??
     reached.find(({ outcome: own }) => own.matched) ??
     reached[0];
-  const kept = chosen?.kept?.();
+  const kept = chosen === undefined ? undefined : keptMetadata(chosen);
   return kept === undefined ? outcome : { ...outcome, metadata: { ...outcome.metadata, ...kept }, kept };
 }
 
@@ -152,25 +154,26 @@ function answerOf(
 ): AnsweredCheck {
   const key = open.get(leaf);
   if (key === undefined)
-    return { outcome: brokenCheck(leaf.label, 'it was not expected to be asked'), limit: null };
+    return refusedCheck(leaf, brokenCheck(leaf.label, 'it was not expected to be asked'));
   const { rule, ruleId } = leaf;
   if ('missing' in key) {
     const text = `The step lacks ${key.missing}, which the control needs`;
-    return rule.onMissing === 'deny' ? refusedCheck(leaf, text) : passedOver(leaf, 'missing_key', text);
+    if (rule.onMissing === 'skip') return passedOver(leaf, 'missing_key', text);
+    return refusedCheck(leaf, failedCheck(leaf.label, text));
   }
   const isLocal = view?.source !== 'store';
   if (isLocal && rule.onStoreError === 'allow') return passedOver(leaf, 'store_unavailable', NO_STORE_TEXT);
   if (view === null || moments === null || (isLocal && rule.onStoreError === 'deny'))
-    return refusedCheck(leaf, NO_STORE_TEXT);
+    return refusedCheck(leaf, failedCheck(leaf.label, NO_STORE_TEXT));
   const at = moments.of(key);
-  if (at.isDamaged) return refusedCheck(leaf, DAMAGED_TEXT);
-  if (at.isReused) return refusedCheck(leaf, REUSED_TEXT);
+  if (at.isDamaged) return refusedCheck(leaf, failedCheck(leaf.label, DAMAGED_TEXT));
+  if (at.isReused) return refusedCheck(leaf, failedCheck(leaf.label, REUSED_TEXT));
   try {
     const moment = at.moment(view.sinceUs(ruleId));
     const answer = rule.answer(view.state(key, rule.kind, ruleId), call, moment);
     return answeredCheck(leaf, answer, key.label, moment.sinceUs, isLocal ? 'local' : null, evaluation.full);
   } catch (thrown) {
-    return { outcome: brokenCheck(leaf.label, describeThrown(thrown)), limit: null };
+    return refusedCheck(leaf, brokenCheck(leaf.label, describeThrown(thrown)));
   }
 }
 

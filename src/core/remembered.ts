@@ -106,8 +106,10 @@ async function decideWithMemory(
   const { step, stage } = evaluation;
   const controls = passes ? work.remembering : [];
   const settling = isTrial ? [] : work.settling;
-  const concerned = new Set([...controls, ...settling.map(({ control }) => control)]);
-  const opened = await openIn([...concerned], evaluation);
+  const concerned =
+    settling.length === 0 ? controls : [...new Set([...controls, ...settling.map(({ control }) => control)])];
+  const openedOrLater = openIn(concerned, evaluation);
+  const opened = openedOrLater instanceof Promise ? await openedOrLater : openedOrLater;
   const isOpenIn = (control: RememberingControl, leaf: MemoryLeaf) =>
     opened.get(control)?.includes(leaf) === true;
   const openOnes = controls.flatMap((control) => opened.get(control) ?? []);
@@ -127,12 +129,11 @@ async function decideWithMemory(
   try {
     const ready = memory.ready();
     const hash = ready instanceof Promise ? await ready : ready;
-    const open = new Map(
-      openOnes.map((leaf): readonly [MemoryLeaf, MemoryKey | MissingPart] => {
-        const key = leaf.rule.keyOf(call, hash);
-        return [leaf, 'missing' in key ? key : keys.shared(key)];
-      }),
-    );
+    const open = new Map<MemoryLeaf, MemoryKey | MissingPart>();
+    for (const leaf of openOnes) {
+      const key = leaf.rule.keyOf(call, hash);
+      open.set(leaf, 'missing' in key ? key : keys.shared(key));
+    }
     const settled = settling.flatMap(({ control, leaf }): SettledCheck[] => {
       const key = leaf.rule.keyOf(call, hash);
       return 'missing' in key ? [] : [{ leaf, key: keys.shared(key), isOpen: isOpenIn(control, leaf) }];
@@ -188,16 +189,16 @@ const NO_KEY: MemoryKey = { parts: [], label: '' };
 const withoutKey = (leaf: MemoryLeaf): readonly [MemoryLeaf, MemoryKey] => [leaf, NO_KEY];
 
 /** The checks that the parts without memory leave open, by control. Runs all these parts. */
-async function openIn(
-  controls: readonly RememberingControl[],
-  evaluation: Evaluation,
-): Promise<ReadonlyMap<RememberingControl, readonly MemoryLeaf[]>> {
+function openIn(controls: readonly RememberingControl[], evaluation: Evaluation): Opened | Promise<Opened> {
   const found = controls.map((control) => openLeaves(control.memory, evaluation));
-  const waits = found.some((open) => open instanceof Promise);
-  if (waits) evaluation.beginExternal();
-  const opened = waits ? await Promise.all(found) : (found as MemoryLeaf[][]);
-  return new Map(controls.map((control, index) => [control, opened[index] ?? []]));
+  const byControl = (opened: readonly MemoryLeaf[][]): Opened =>
+    new Map(controls.map((control, index) => [control, opened[index] ?? []]));
+  if (!found.some((open) => open instanceof Promise)) return byControl(found as MemoryLeaf[][]);
+  evaluation.beginExternal();
+  return Promise.all(found).then(byControl);
 }
+
+type Opened = ReadonlyMap<RememberingControl, readonly MemoryLeaf[]>;
 
 /** Keys with the same parts are one object, so that they are told apart by identity. */
 class SharedKeys {

@@ -40,6 +40,7 @@ export class Batch {
   readonly #groups: ExchangeGroup[] = [];
   readonly #decided: Decided[] = [];
   readonly #unread: WaitingJob[] = [];
+  readonly #stepHashes = new Map<WaitingJob, string | null>();
 
   constructor(options: BatchOptions) {
     this.#options = options;
@@ -75,7 +76,9 @@ export class Batch {
     const { ids, rules } = this.#options;
     const { identity, ruleIds } = waiting.job;
     rules.name(identity.namespace, ruleIds);
-    return cellsOf(waiting.job, ids, ids.stepOf(identity)).map(({ id, label }) => {
+    const stepHash = ids.stepOf(identity);
+    this.#stepHashes.set(waiting, stepHash);
+    return cellsOf(waiting.job, ids, stepHash).map(({ id, label }) => {
       const known = this.#indexes.get(id);
       const cell = known === undefined ? undefined : this.#cells[known];
       if (cell !== undefined) return cell;
@@ -96,15 +99,16 @@ export class Batch {
       return;
     }
     const nowUs = cells.reduce((time, { state }) => Math.max(time, state.lastUs + 1), this.#options.nowUs());
-    const stepHash = ids.stepOf(job.identity);
+    const stepHash = this.#stepHashes.get(waiting) ?? null;
     const sinceUs = (ruleId: string) => rules.sinceUs(namespace, ruleId);
     const view = new CellView({ job, cells, ids, stepHash, nowUs, source: 'store', sinceUs });
     const decision = job.decide(view, cells);
     const entries = entriesOf({ job, cells, view, decision }, writer);
-    for (const entry of entries.values()) demandFitting(entry);
+    const texts = [...entries.values()].map(fittingText);
     const additions: EntryAddition[] = [];
     for (const [cell, entry] of entries) {
-      additions.push({ cell: this.#indexOf(cell), ...cell.append(entry) });
+      const text = texts[additions.length] ?? '';
+      additions.push({ cell: this.#indexOf(cell), ...cell.append(entry, text) });
     }
     this.#groups.push({ cells: cells.map((cell) => this.#indexOf(cell)), additions });
     const numbers = new Map([...entries].map(([{ id }, { n }]) => [id, n]));
@@ -145,14 +149,13 @@ export class Batch {
   }
 }
 
-function demandFitting(entry: Entry): void {
-  // The usual entry is short: its text is made only once then.
-  if ((entry.d?.length ?? 0) < 8 && entry.d?.every(([, delta]) => isShort(delta)) !== false) return;
-  const bytes = Buffer.byteLength(JSON.stringify(entry));
-  if (bytes <= MAX_ENTRY_BYTES) return;
+/** The text of an entry. Throws before anything is changed if it is too large. */
+function fittingText(entry: Entry): string {
+  const text = JSON.stringify(entry);
+  // A character takes at most three bytes.
+  const bytes = text.length * 3 <= MAX_ENTRY_BYTES ? 0 : Buffer.byteLength(text);
+  if (bytes <= MAX_ENTRY_BYTES) return text;
   throw new EntryTooLargeError(
     `a step adds ${bytes} bytes to a key; at most ${MAX_ENTRY_BYTES} are kept of one step`,
   );
 }
-
-const isShort = (delta: unknown): boolean => typeof delta !== 'object' && String(delta).length < 1_000;

@@ -18,9 +18,9 @@ export class CellCache {
     return this.#cells.size;
   }
 
-  /** A cell as it is known, or an empty one: the exchange tells if it is not. */
+  /** A cell as it is known, or an empty one: the exchange tells if it is not. `keep` notes that it was used. */
   cellOf(id: string, namespace: string, label: string, nowUs: number): Cell {
-    const known = this.#cells.use(id)?.cell;
+    const known = this.#cells.get(id)?.cell;
     if (known !== undefined && !known.hasExpired(nowUs)) return known;
     return new Cell(id, namespace, label, this.#context);
   }

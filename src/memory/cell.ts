@@ -25,6 +25,7 @@ interface Checkpoint {
 
 interface Tentative {
   readonly text: string;
+  readonly atUs: number;
   readonly checkpoint: string | null;
 }
 
@@ -102,10 +103,9 @@ export class Cell {
     return copy;
   }
 
-  /** Adds an entry, which the store is sent next. */
-  append(entry: Entry): Omit<EntryAddition, 'cell'> {
+  /** Adds an entry, which the store is sent next as its JSON text. */
+  append(entry: Entry, text: string): Omit<EntryAddition, 'cell'> {
     const { reducers, stepsKeptUs } = this.#context;
-    const text = JSON.stringify(entry);
     const isReset = entry.r !== undefined && entry.r.length === 0;
     this.#fold(entry);
     this.#tailBytes += text.length;
@@ -118,7 +118,7 @@ export class Cell {
       this.#baseBytes = checkpoint.length;
       this.#tailBytes = 0;
     }
-    this.#tentative.push({ text, checkpoint });
+    this.#tentative.push({ text, atUs: entry.a, checkpoint });
     return {
       entry: text,
       atUs: entry.a,
@@ -131,10 +131,10 @@ export class Cell {
   /** The store has taken the first `applied` entries that it was sent, and refused the others. */
   settle(applied: number): void {
     const isRefused = applied < this.#tentative.length;
-    for (const { text, checkpoint } of this.#tentative.slice(0, applied)) {
+    for (const { text, atUs, checkpoint } of this.#tentative.slice(0, applied)) {
       this.#version += 1;
       // The generation of a cell is the time of its first entry.
-      if (this.#version === 1) this.#generation = parseEntry(text).a;
+      if (this.#version === 1) this.#generation = atUs;
       this.#tail.push(text);
       if (checkpoint === null) continue;
       this.#base = { text: checkpoint, version: this.#version };

@@ -49,7 +49,7 @@ export interface CellName {
   readonly label: string;
 }
 
-const SHARDS = 64;
+const SHARDS = 4;
 
 /** The cells of a job: one for each key, in their order, and last that of the marks of denied steps if it has one. */
 export function cellsOf(job: Job, ids: MemoryIds, stepHash: string | null): CellName[] {

@@ -5,7 +5,7 @@ import type { MemoryKey, StepIdentity } from '../core/memory.js';
 /** 22 characters of base64url: 132 bits, far more than any number of keys needs to stay apart. */
 const HASH_LENGTH = 22;
 /** Ids of cells that are remembered: computing one takes longer than deciding a simple step. */
-const KNOWN_IDS = 20_000;
+const KNOWN_IDS = 50_000;
 /** Keys are bounded by the messages they are made of; longer texts are not worth remembering. */
 const LONGEST_KNOWN = 512;
 
@@ -29,7 +29,7 @@ export function createMemoryIds(key: Uint8Array): MemoryIds {
     hash,
     cellOf(namespace, { parts }) {
       const text = JSON.stringify([namespace, ...parts]);
-      const id = known.use(text);
+      const id = known.get(text);
       if (id !== undefined) return id;
       const made = createHmac('sha256', key).update(text).digest('base64url');
       if (text.length <= LONGEST_KNOWN) known.set(text, made);

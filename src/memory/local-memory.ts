@@ -67,7 +67,7 @@ export class LocalMemory {
     const decision = job.decide(view, cells);
     for (const [cell, entry] of entriesOf({ job, cells, view, decision }, writer)) {
       this.#cells.delete(cell.id);
-      cell.append(entry);
+      cell.append(entry, JSON.stringify(entry));
       cell.settle(1);
       this.#cells.set(cell.id, cell);
     }

@@ -20,6 +20,7 @@ export function keptAmount(amount: bigint): KeptAmount {
 
 /** The nearest double, for replies. */
 export function amountNumber(amount: bigint): number {
+  if (amount === 0n) return 0;
   return Number(amount / ONE) + Number(amount % ONE) / Number(ONE);
 }
 

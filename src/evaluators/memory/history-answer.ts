@@ -14,7 +14,7 @@ import {
   type WindowEvents,
   wholeSum,
 } from './history-measure.js';
-import { type HistoryPlan, limitOf } from './history-plan.js';
+import type { HistoryPlan } from './history-plan.js';
 import { WhereRun } from './history-run.js';
 import {
   keepsFacts,
@@ -28,14 +28,12 @@ import {
 import { cannotAnswer, secondsText, timeText } from './limit-answer.js';
 
 /** One answer: what is known of the step and of the window. */
-interface Asked {
+interface Asked extends WindowAt {
   readonly config: HistoryConfig;
   readonly plan: HistoryPlan;
   readonly state: RuleState | undefined;
   readonly call: MemoryCall;
-  readonly moment: MemoryMoment;
   readonly run: WhereRun;
-  readonly at: WindowAt;
 }
 
 interface Failure {
@@ -54,8 +52,9 @@ export function historyAnswer(
   call: MemoryCall,
   moment: MemoryMoment,
 ): MemoryAnswer {
-  const at: WindowAt = { windowUs: config.windowUs, moment, side: call.stage === 'pre' ? '<' : '>' };
-  const asked: Asked = { config, plan, state, call, moment, run: new WhereRun(call), at };
+  const side = call.stage === 'pre' ? '<' : '>';
+  const { windowUs } = config;
+  const asked: Asked = { config, plan, state, call, moment, windowUs, side, run: new WhereRun(call) };
   const present = presentOf(plan.event, asked);
   if ('failure' in present) return cannotAnswer(present.failure);
   const { op, compare } = config;
@@ -63,7 +62,7 @@ export function historyAnswer(
     const below = notReached(asked, compare, present);
     if (below !== null) return below;
   }
-  const window = eventsOf(seriesOf(state, 'e'), plan.event, present, asked.run, at);
+  const window = eventsOf(seriesOf(state, 'e'), plan.event, present, asked.run, asked);
   if ('error' in window) return cannotAnswer(whereError(window));
   if (isMeasuring(op) && compare !== null) return measured(asked, op, compare, present, window);
   if (op === 'not_since') return notSince(asked, window);
@@ -107,11 +106,11 @@ function previous(asked: Asked, { events: [last] }: WindowEvents): MemoryAnswer 
 
 /** "L since R": there is an anchor, and no event after the last one. An event at the time of the anchor is not after it. */
 function notSince(asked: Asked, { events, lostUs }: WindowEvents): MemoryAnswer {
-  const { plan, state, run, at, config } = asked;
+  const { plan, state, run, config } = asked;
   if (plan.anchor === null) return cannotAnswer('the statement has no anchor');
   const present = presentOf(plan.anchor, asked);
   if ('failure' in present) return cannotAnswer(present.failure);
-  const anchors = eventsOf(seriesOf(state, 'a'), plan.anchor, present, run, at);
+  const anchors = eventsOf(seriesOf(state, 'a'), plan.anchor, present, run, asked);
   if ('error' in anchors) return cannotAnswer(whereError(anchors));
   const candidates = anchors.events.filter(({ satisfied }) => satisfied !== false);
   const sure = candidates.find(({ satisfied }) => satisfied === true);
@@ -133,20 +132,14 @@ function notSince(asked: Asked, { events, lostUs }: WindowEvents): MemoryAnswer 
 
 /** The answer for a sum that does not reach its limit, the usual case; null where each event has to be looked at. */
 function notReached(asked: Asked, compare: CompareConfig, present: Present): MemoryAnswer | null {
-  const { state, at } = asked;
-  const whole = limitOf('sum', compare) === null ? null : wholeSum(seriesOf(state, 'e'), at);
+  const isBound = asked.plan.event.limit !== null;
+  const whole = isBound ? wholeSum(seriesOf(asked.state, 'e'), asked) : null;
   const current = whole === null ? null : currentValue(asked, present);
   if (whole === null || (current !== null && typeof current === 'object')) return null;
-  const least = whole.sum + BigInt(current ?? 0);
+  const least = current === null ? whole.sum : whole.sum + BigInt(current);
   if (compares(compare.op, least, compare.than)) return null;
   const found: Measured = { least, most: least, leavesUs: null };
-  const limit = limitState(asked, 'sum', compare, found, whole.lastUs, false);
-  const message = () => measuredText(asked, 'sum', compare, found, false, current !== null);
-  const metadata = () => ({
-    sum: amountNumber(least),
-    ...(whole.lastUs === null ? {} : { last_at: timeText(whole.lastUs) }),
-  });
-  return answer(asked, false, message, metadata, limit);
+  return new MeasuredAnswer(asked, 'sum', compare, found, whole.lastUs, false, current !== null);
 }
 
 function measured(
@@ -162,14 +155,40 @@ function measured(
   const matched = compared(compare.op, found, compare.than);
   if (matched === null) return cannotAnswer(UNDECIDED);
   const last = window.events.find(({ satisfied }) => satisfied === true)?.atUs ?? null;
-  const limit = limitState(asked, op, compare, found, last, matched);
-  const message = () => measuredText(asked, op, compare, found, matched, current !== null);
-  const metadata = () => ({
-    [op]: amountNumber(found.least),
-    ...(found.most === found.least ? {} : { at_least: true }),
-    ...(last === null ? {} : { last_at: timeText(last) }),
-  });
-  return answer(asked, matched, message, metadata, limit);
+  return new MeasuredAnswer(asked, op, compare, found, last, matched, current !== null);
+}
+
+/** Without functions of its own: a step may concern a thousand of these answers, of which few are told. */
+class MeasuredAnswer implements MemoryAnswer {
+  readonly error = null;
+  readonly limit: LimitState | null;
+
+  constructor(
+    private readonly asked: Asked,
+    private readonly op: MeasuringOp,
+    private readonly compare: CompareConfig,
+    private readonly found: Measured,
+    private readonly lastUs: number | null,
+    readonly matched: boolean,
+    private readonly isIncluded: boolean,
+  ) {
+    this.limit = limitState(asked, found, lastUs, matched);
+  }
+
+  message(): string {
+    const { asked, op, compare, found, matched, isIncluded } = this;
+    return told(asked, measuredText(asked, op, compare, found, matched, isIncluded));
+  }
+
+  metadata(): JsonObject {
+    const { least, most } = this.found;
+    return {
+      op: this.op,
+      [this.op]: amountNumber(least),
+      ...(most === least ? {} : { at_least: true }),
+      ...(this.lastUs === null ? {} : { last_at: timeText(this.lastUs) }),
+    };
+  }
 }
 
 function measuredText(
@@ -216,14 +235,12 @@ function currentValue(asked: Asked, present: Present): string | null | Failure {
 }
 
 function limitState(
-  { config, moment }: Asked,
-  op: MeasuringOp,
-  compare: CompareConfig,
+  { config, plan, moment }: Asked,
   { least, leavesUs }: Measured,
   lastUs: number | null,
   matched: boolean,
 ): LimitState | null {
-  const limit = limitOf(op, compare);
+  const { limit } = plan.event;
   if (limit === null) return null;
   const afterUs = (atUs: number): number => Math.max(1, atUs + config.windowUs + 1 - moment.nowUs);
   return {
@@ -236,25 +253,25 @@ function limitState(
 }
 
 function answer(
-  { config, moment }: Asked,
+  asked: Asked,
   matched: boolean,
   message: () => string,
   metadata: () => JsonObject = () => ({}),
-  limit: LimitState | null = null,
 ): MemoryAnswer {
   return {
     matched,
-    message() {
-      const { sinceUs, nowUs } = moment;
-      const isYoung = sinceUs !== null && nowUs - sinceUs < config.windowUs;
-      const known = isYoung ? ` (recorded since ${timeText(sinceUs)})` : '';
-      const text = message();
-      return text.charAt(0).toUpperCase() + text.slice(1) + known;
-    },
-    metadata: () => ({ op: config.op, ...metadata() }),
-    limit,
+    message: () => told(asked, message()),
+    metadata: () => ({ op: asked.config.op, ...metadata() }),
+    limit: null,
     error: null,
   };
+}
+
+/** A message, with since when the events are known. */
+function told({ config, moment: { sinceUs, nowUs } }: Asked, text: string): string {
+  const isYoung = sinceUs !== null && nowUs - sinceUs < config.windowUs;
+  const known = isYoung ? ` (recorded since ${timeText(sinceUs)})` : '';
+  return text.charAt(0).toUpperCase() + text.slice(1) + known;
 }
 
 function ago({ moment }: Asked, atUs: number): string {

@@ -13,7 +13,14 @@ import { describeHistory } from './history-described.js';
 import { type HistoryPlan, planOf, seriesFacts } from './history-plan.js';
 import { historyDelta } from './history-reducer.js';
 import { WhereRun } from './history-run.js';
-import { type Hash, type ReadEvent, readEvent, readPresent, type SeriesPlan } from './history-series.js';
+import {
+  type Hash,
+  type ReadEvent,
+  readEvent,
+  readPresent,
+  readsPresent,
+  type SeriesPlan,
+} from './history-series.js';
 import { commonRule, fingerprintOf } from './memory-evaluator.js';
 import { keyReader, normalizedKey } from './memory-key.js';
 
@@ -26,6 +33,7 @@ export function historyRule(config: HistoryConfig): MemoryRule {
   const plan = planOf(config);
   const { windowUs } = config;
   const baseKey = keyReader(config.key);
+  const isLinked = readsPresent(plan.event) || (plan.anchor !== null && readsPresent(plan.anchor));
   return {
     kind: 'history',
     fingerprint: fingerprintOf('history', [...normalizedKey(config.key)], windowUs, ...factsOf(plan, config)),
@@ -35,7 +43,7 @@ export function historyRule(config: HistoryConfig): MemoryRule {
     keepUs: windowUs + 1,
     keyOf(call, hash) {
       const key = baseKey(call, hash);
-      return 'missing' in key ? key : linkedKey(key, plan, call, hash);
+      return 'missing' in key || !isLinked ? key : linkedKey(key, plan, call, hash);
     },
     answer: (state, call, moment) => historyAnswer(config, plan, state, call, moment),
     records: {

@@ -53,8 +53,9 @@ export function readEvent(
   hash: Hash,
 ): ReadEvent | null {
   if (!plan.kinds.has(kind)) return null;
-  run.event = eventOf(call, kind);
   const isNamed = plan.names === null || plan.names.has(call.step.name);
+  if (!isNamed && !plan.recordsAll) return null;
+  run.event = eventOf(call, kind);
   const satisfied = isNamed ? filtered(plan, run) : false;
   const value = keptValue(plan, call, hash);
   const read = satisfied === false || value === null ? null : facts(plan, satisfied, run, hash);
@@ -119,10 +120,17 @@ export interface Present {
   readonly error: string | null;
 }
 
+const OPEN: Present = { isOpen: true, keyHashes: [], factHashes: [], missing: null, error: null };
 const CLOSED: Present = { isOpen: false, keyHashes: [], factHashes: [], missing: null, error: null };
+
+/** Whether events are compared with the present step at all. */
+export function readsPresent({ where, keyLinks, factLinks }: SeriesPlan): boolean {
+  return where.guards.length + keyLinks.length + factLinks.length > 0;
+}
 
 /** Reads the present step. As in `&&` of CEL, a term that is false decides whatever others lack. */
 export function readPresent(plan: SeriesPlan, run: WhereRun, hash: Hash): Present {
+  if (!readsPresent(plan)) return OPEN;
   let error: string | null = null;
   let missing: string | null = null;
   for (const guard of plan.where.guards) {

@@ -146,10 +146,13 @@ function isNamed({ records }: MemoryRule, { step }: MemoryCall): boolean {
 }
 
 /** An answer with its message and metadata. */
-export function toldAnswer({ message, metadata, ...answer }: MemoryAnswer) {
+export function toldAnswer(answer: MemoryAnswer) {
+  const { matched, limit, error } = answer;
   return {
-    ...answer,
-    message: typeof message === 'function' ? message() : message,
-    metadata: typeof metadata === 'function' ? metadata() : metadata,
+    matched,
+    limit,
+    error,
+    message: typeof answer.message === 'function' ? answer.message() : answer.message,
+    metadata: typeof answer.metadata === 'function' ? answer.metadata() : answer.metadata,
   };
 }
