@@ -10,6 +10,8 @@ export const MAX_AMOUNT = 1e15;
 /** Amounts are counted in integers of 10 to the power of -9. */
 const DECIMALS = 9;
 const ONE = 10n ** BigInt(DECIMALS);
+/** Largest integer whose amount is a safe integer. */
+const MAX_EXACT = Math.floor(Number.MAX_SAFE_INTEGER / 10 ** DECIMALS);
 
 /** An amount as it is kept: an integer of 10^-9, as a number if it is safe, otherwise as text. */
 export type KeptAmount = number | string;
@@ -37,6 +39,10 @@ export function amountText(amount: bigint): string {
  * small parts is free. Null for anything else.
  */
 export function amountOf(value: JsonValue): bigint | null {
+  // The usual case; the product is exact.
+  if (typeof value === 'number' && value >= 0 && value <= MAX_EXACT && Number.isInteger(value)) {
+    return BigInt(value * 10 ** DECIMALS);
+  }
   if (!isNumber(value) || !(compareNumbers(value, 0) >= 0 && compareNumbers(value, MAX_AMOUNT) <= 0))
     return null;
   if (Number.isNaN(value)) return null;

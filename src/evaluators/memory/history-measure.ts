@@ -65,6 +65,8 @@ export function seriesOf(state: RuleState | undefined, part: 'e' | 'a'): Series 
   return historyOf(state)?.[part];
 }
 
+const NO_EVENTS = { sum: 0n, lastUs: null };
+
 /**
  * The sum of a series without conditions on its events, and its newest event, from the totals that are kept of it; null where they
  * do not tell it. It does not depend on the number of events in the window.
@@ -73,13 +75,18 @@ export function wholeSum(
   series: Series | undefined,
   { windowUs, moment }: WindowAt,
 ): { readonly sum: bigint; readonly lastUs: number | null } | null {
-  if (series === undefined) return { sum: 0n, lastUs: null };
+  if (series === undefined) return NO_EVENTS;
   const sinceUs = moment.nowUs - windowUs;
-  const first = series.k.find(([atUs]) => atUs >= sinceUs);
+  const first = firstSince(series, sinceUs);
   // Some of the events that were merged into the first one may be before the window.
   if (first !== undefined && (first[4] ?? first[0]) < sinceUs) return null;
   if (moment.isRepeated || series.d >= sinceUs) return null;
   return { sum: sumOf(series, sinceUs), lastUs: first === undefined ? null : (series.k.at(-1)?.[0] ?? null) };
+}
+
+function firstSince({ k }: Series, sinceUs: number): Kept | undefined {
+  for (const event of k) if (event[0] >= sinceUs) return event;
+  return undefined;
 }
 
 /** A number between two bounds, both included; `most` is null without a bound. */
