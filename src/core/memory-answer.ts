@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { AppliedLimit, Degraded, LimitState, MemoryAnswer } from './memory.js';
-import { brokenCheck } from './memory-leaf.js';
+import { brokenCheck, failedCheck } from './memory-leaf.js';
 import type { MemoryLeaf } from './memory-rules.js';
 import type { Outcome } from './outcome.js';
 
@@ -39,8 +39,13 @@ export function answeredCheck(
   const { matched, limit, error } = answer;
   // Written out, here and below: a step may concern a thousand checks, and copies of objects are slow.
   const check = { leaf, outcome: leaf.unmatched, answer, limit, key, sinceUs, degraded };
-  if (error !== null) check.outcome = brokenCheck(leaf.label, error);
-  else if (matched || isFull) {
+  if (error !== null) {
+    check.outcome =
+      answer.isErrorInternal === true
+        ? brokenCheck(leaf.label, error)
+        : failedCheck(leaf.label, error, error);
+  }
+  if (error === null && (matched || isFull)) {
     const message = typeof answer.message === 'function' ? answer.message() : answer.message;
     check.outcome = { ...leaf.unmatched, matched, message, metadata: keptMetadata(check) ?? null };
   }

@@ -99,6 +99,8 @@ export interface MemoryAnswer {
   readonly limit: LimitState | null;
   /** Why the rule cannot answer, such as a value that is no number. It fails closed. Null if it can. */
   readonly error: string | null;
+  /** Whether the error quotes values or expressions: then only the operator reads it. False if absent. */
+  readonly isErrorInternal?: boolean;
 }
 
 /** What is known when a rule answers. */

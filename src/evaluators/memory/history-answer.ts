@@ -38,6 +38,8 @@ interface Asked extends WindowAt {
 
 interface Failure {
   readonly error: string;
+  /** See `MemoryAnswer.isErrorInternal`. */
+  readonly isInternal?: boolean;
 }
 
 const UNDECIDED =
@@ -56,14 +58,14 @@ export function historyAnswer(
   const { windowUs } = config;
   const asked: Asked = { config, plan, state, call, moment, windowUs, side, run: new WhereRun(call) };
   const present = presentOf(plan.event, asked);
-  if ('failure' in present) return cannotAnswer(present.failure);
+  if ('failure' in present) return cannotAnswer(present.failure, true);
   const { op, compare } = config;
   if (op === 'sum' && compare !== null && present.isOpen && !keepsFacts(plan.event)) {
     const below = notReached(asked, compare, present);
     if (below !== null) return below;
   }
   const window = eventsOf(seriesOf(state, 'e'), plan.event, present, asked.run, asked);
-  if ('error' in window) return cannotAnswer(whereError(window));
+  if ('error' in window) return cannotAnswer(whereError(window), true);
   if (isMeasuring(op) && compare !== null) return measured(asked, op, compare, present, window);
   if (op === 'not_since') return notSince(asked, window);
   return op === 'previous' ? previous(asked, window) : formerly(asked, window);
@@ -109,9 +111,9 @@ function notSince(asked: Asked, { events, lostUs }: WindowEvents): MemoryAnswer 
   const { plan, state, run, config } = asked;
   if (plan.anchor === null) return cannotAnswer('the statement has no anchor');
   const present = presentOf(plan.anchor, asked);
-  if ('failure' in present) return cannotAnswer(present.failure);
+  if ('failure' in present) return cannotAnswer(present.failure, true);
   const anchors = eventsOf(seriesOf(state, 'a'), plan.anchor, present, run, asked);
-  if ('error' in anchors) return cannotAnswer(whereError(anchors));
+  if ('error' in anchors) return cannotAnswer(whereError(anchors), true);
   const candidates = anchors.events.filter(({ satisfied }) => satisfied !== false);
   const sure = candidates.find(({ satisfied }) => satisfied === true);
   const event = events.find(({ satisfied }) => satisfied === true);
@@ -150,7 +152,7 @@ function measured(
   window: WindowEvents,
 ): MemoryAnswer {
   const current = currentValue(asked, present);
-  if (current !== null && typeof current === 'object') return cannotAnswer(current.error);
+  if (current !== null && typeof current === 'object') return cannotAnswer(current.error, current.isInternal);
   const found = measure(op, window, current, (number) => compares(compare.op, number, compare.than));
   const matched = compared(compare.op, found, compare.than);
   if (matched === null) return cannotAnswer(UNDECIDED);
@@ -226,7 +228,7 @@ function currentValue(asked: Asked, present: Present): string | null | Failure {
   if (read === null) return null;
   const itself = satisfiesItself(series, read, present, run);
   if (itself === null) return { error: UNDECIDED };
-  if (typeof itself === 'object') return { error: whereError(itself) };
+  if (typeof itself === 'object') return { error: whereError(itself), isInternal: true };
   if (!itself) return null;
   const value = keptValue(plan.event, call, hash);
   if (value !== null) return value ?? '';

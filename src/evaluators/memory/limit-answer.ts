@@ -18,9 +18,9 @@ export function notApplied(message: string): MemoryAnswer {
   return { matched: false, message, metadata: {}, limit: null, error: null };
 }
 
-/** The answer of a rule that cannot answer. */
-export function cannotAnswer(error: string): MemoryAnswer {
-  return { matched: false, message: error, metadata: {}, limit: null, error };
+/** The answer of a rule that cannot answer. `isErrorInternal`: the error quotes values or expressions. */
+export function cannotAnswer(error: string, isErrorInternal = false): MemoryAnswer {
+  return { matched: false, message: error, metadata: {}, limit: null, error, isErrorInternal };
 }
 
 /** A time for people, such as "12 s". */

@@ -284,17 +284,18 @@ describe('the answer of a check with memory', () => {
     expect(verdict.errors[0]?.result.error).toBe('The step lacks session_id, which the control needs');
   });
 
-  it('is an error if the rule cannot answer, whose cause only the operator learns', async () => {
-    for (const [answer, cause] of [
-      ['error', 'no number'],
-      ['throw', 'the rule broke'],
+  it('is an error if the rule cannot answer, whose cause only the operator learns where it quotes something', async () => {
+    for (const [answer, cause, text] of [
+      ['error', 'no number', 'no number'],
+      ['quoting error', 'no number', 'Internal evaluator error'],
+      ['throw', 'the rule broke', 'Internal evaluator error'],
     ] as const) {
       const told: ControlFailure[] = [];
       const failing = aProgram([aDefinition(kept({ id: 'a', answer }))], EVALUATORS, {
         onFailure: (failure) => told.push(failure),
       });
       const verdict = await remembered(failing, new FakeMemory());
-      expect(verdict.errors[0]?.result.error).toBe('Internal evaluator error');
+      expect(verdict.errors[0]?.result.error).toBe(text);
       expect(told.map(({ problem }) => problem)).toEqual([`evaluator kept: ${cause}`]);
     }
   });

@@ -18,7 +18,7 @@ import { aDefinition, aLeaf, aResult, aStep, fakeEvaluator } from '../support.js
 export interface KeptConfig {
   /** Identifies the rule. */
   readonly id: string;
-  readonly answer?: 'match' | 'miss' | 'error' | 'throw';
+  readonly answer?: 'match' | 'miss' | 'error' | 'quoting error' | 'throw';
   /** Matches once this many steps were counted; in place of `answer`. */
   readonly limit?: number;
   /** Name of a missing part of the key. */
@@ -75,7 +75,8 @@ function ruleOf(config: KeptConfig): MemoryRule {
         message: `${id} says so`,
         metadata: { id },
         limit: limit === undefined ? null : limitOf(limit, used),
-        error: answer === 'error' ? 'no number' : null,
+        error: answer.endsWith('error') ? 'no number' : null,
+        isErrorInternal: answer === 'quoting error',
       };
     },
     consume: (_state, _call, event) => (counts.includes(event) ? 1 : null),
