@@ -1,9 +1,16 @@
+import { getHeapStatistics } from 'node:v8';
 import { RULE_REDUCERS } from '../evaluators/memory/reducers.js';
 import { createMemory, type WatchedMemory } from '../memory/memory.js';
 import { createRedisMemoryStore } from '../memory/redis/redis-memory-store.js';
 import { createSqlMemoryStore } from '../memory/sql/sql-memory-store.js';
 import type { MemoryStore } from '../memory/store/memory-store.js';
 import type { Foundations } from './foundations.js';
+
+/**
+ * Share of the heap that keys take which were read last: one of a hundred controls takes some 40 kB, and one that is not there is
+ * read again.
+ */
+const CACHE_SHARE = 1 / 8;
 
 /** The memory of the service, and which store it has. Nothing is opened before a control needs it. */
 export interface ServiceMemory {
@@ -31,6 +38,7 @@ export function createServiceMemory({ config, database, failures, metrics }: Fou
       maxWindowMs,
       maxKeys,
       maxBytes,
+      cacheBytes: getHeapStatistics().heap_size_limit * CACHE_SHARE,
       log: failures,
       meter: metrics.memory,
       volatility: () => volatility,

@@ -146,17 +146,14 @@ export class DecisionLoop {
   #batch(): Batch | null {
     const { times, rules, log } = this.#options;
     const batch = new Batch(this.#batchOptions());
-    const taken = this.#queue.splice(0, AT_ONCE).map((waiting) => ({ waiting, cells: batch.read(waiting) }));
-    const open = taken.filter(({ waiting }) => {
-      const attempt = batch.recognised(waiting);
-      if (attempt !== undefined) waiting.resolve(attempt.value);
-      return attempt === undefined;
-    });
+    this.#recognise(batch);
     const beganUs = times.monotonicUs();
     let count = 0;
-    for (const { waiting, cells } of open) {
-      if (count > 0 && times.monotonicUs() - beganUs > TURN_US) break;
+    // The cells of jobs that are left for later are no part of the exchange: the store would read and lock them each time.
+    for (const waiting of this.#queue) {
+      if (count === AT_ONCE || (count > 0 && times.monotonicUs() - beganUs > TURN_US)) break;
       count += 1;
+      const cells = batch.read(waiting);
       try {
         batch.decide(waiting, cells);
       } catch (error) {
@@ -167,9 +164,21 @@ export class DecisionLoop {
         }
       }
     }
-    this.#queue.unshift(...open.slice(count).map(({ waiting }) => waiting));
+    this.#queue = this.#queue.slice(count);
     const isNeeded = batch.decided.length + batch.unread.length + rules.due().length > 0;
-    return isNeeded || taken.length === 0 ? batch : null;
+    return isNeeded || count === 0 ? batch : null;
+  }
+
+  /** Answers jobs that the store has applied although its reply was lost, before others are decided. */
+  #recognise(batch: Batch): void {
+    if (this.#queue.every(({ unknown }) => unknown.length === 0)) return;
+    this.#queue = this.#queue.filter((waiting) => {
+      if (waiting.unknown.length === 0) return true;
+      batch.read(waiting);
+      const attempt = batch.recognised(waiting);
+      if (attempt !== undefined) waiting.resolve(attempt.value);
+      return attempt === undefined;
+    });
   }
 
   #batchOptions(): BatchOptions {
