@@ -12,7 +12,9 @@ const FILES = ['test', 'packages']
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name)),
   )
   .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
-  .filter((file) => /fast-check|differential|-laws\.js|store-contract\.cases/.test(readFileSync(file, 'utf8')));
+  .filter((file) =>
+    /fast-check|differential|-laws\.js|store-contract\.cases/.test(readFileSync(file, 'utf8')),
+  );
 
 it(`the properties of the main suite hold for the cases of seed ${SEED}`, { timeout: 3_600_000 }, () => {
   const run = spawnSync('npx', ['vitest', 'run', ...FILES], {
