@@ -44,8 +44,7 @@ export function answeredCheck(
       answer.isErrorInternal === true
         ? brokenCheck(leaf.label, error)
         : failedCheck(leaf.label, error, error);
-  }
-  if (error === null && (matched || isFull)) {
+  } else if (matched || isFull) {
     const message = typeof answer.message === 'function' ? answer.message() : answer.message;
     check.outcome = { ...leaf.unmatched, matched, message, metadata: keptMetadata(check) ?? null };
   }
