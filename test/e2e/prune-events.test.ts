@@ -4,19 +4,14 @@ import { restClient } from '../support/http.js';
 import { openedInTest } from '../support/opened.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { startService, type TestService } from '../support/service.js';
-import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
+import { serviceCommands } from './commands.support.js';
 import { event, eventRoutes } from './events.support.js';
 
 const DAY = 86_400_000;
 const PREFIX = 'control_enforcement_server';
 
-const processes = openedInTest<ServiceProcess>((one) => one.dispose());
-async function run(environment: Record<string, string>, ...args: string[]) {
-  const one = await spawnService(compiled, { environment, arguments: args });
-  processes.push(one);
-  return one;
-}
+const run = serviceCommands();
 
 describeOnEachDatabase('the built service with old events', (freshDatabaseUrl) => {
   const services = openedInTest<TestService>((one) => one.stop());

@@ -1,18 +1,12 @@
 import { expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
-import { openedInTest } from '../support/opened.js';
-import { compiled, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { testService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
+import { serviceCommands } from './commands.support.js';
 import { event, eventRoutes } from './events.support.js';
 
-const processes = openedInTest<ServiceProcess>((one) => one.dispose());
-async function run(environment: Record<string, string>, ...args: string[]) {
-  const one = await spawnService(compiled, { environment, arguments: args });
-  processes.push(one);
-  return one;
-}
+const run = serviceCommands();
 
 describeOnEachDatabase('the built service', (freshDatabaseUrl) => {
   it('rebuilds wrong statistics beside itself', async () => {
