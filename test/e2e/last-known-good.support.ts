@@ -49,24 +49,29 @@ export async function removableDatabase(kind: DatabaseKind): Promise<RemovableDa
 
 type Place = Pick<RemovableDatabase, 'url' | 'ownUrl' | 'takeAway' | 'bringBack' | 'drop'>;
 
+const DATABASE_FILE = 'service.db';
+
 /** A file that moves elsewhere; a folder of its name stands in its place, so that it cannot be opened. */
 async function sqliteIn(folder: string): Promise<Place> {
   const [data, away] = [join(folder, 'data'), join(folder, 'away')];
-  const path = join(data, 'service.db');
+  const path = join(data, DATABASE_FILE);
   for (const one of [data, away]) await mkdir(one);
   let isAway = false;
   const move = async (from: string, to: string) => {
-    for (const name of await readdir(from)) {
+    // The database goes first and comes last: a connection that opens it without its log removes a log that follows.
+    const others = (await readdir(from)).filter((name) => name !== DATABASE_FILE);
+    const names = isAway ? [...others, DATABASE_FILE] : [DATABASE_FILE, ...others];
+    for (const name of names) {
       await rename(join(from, name), join(to, name)).catch((error: NodeJS.ErrnoException) => {
         // A connection of this process that is garbage-collected last removes its log and the index of that.
-        if (error.code !== 'ENOENT' || name === 'service.db') throw error;
+        if (error.code !== 'ENOENT' || name === DATABASE_FILE) throw error;
       });
     }
     isAway = !isAway;
   };
   return {
     url: `file:${path}`,
-    ownUrl: () => `file:${isAway ? join(away, 'service.db') : path}`,
+    ownUrl: () => `file:${isAway ? join(away, DATABASE_FILE) : path}`,
     async takeAway() {
       await move(data, away);
       await mkdir(path);
