@@ -10,7 +10,7 @@ const ONCE = {
   scope: 'step_name',
   step_name: 'drop_table',
   reason: 'not now',
-  expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+  expires_at: new Date(Math.floor(Date.now() / 1000) * 1000 + 86_400_000).toISOString(),
   idempotency_key: 'halt-one',
 };
 const OF_STEP = { id: 2, scope: 'step_name', step_name: 'drop_table', state: 'active', ...MADE };
