@@ -10,7 +10,8 @@ const ONCE = {
   scope: 'step_name',
   step_name: 'drop_table',
   reason: 'not now',
-  expires_at: new Date(Math.floor(Date.now() / 1000) * 1000 + 86_400_000).toISOString(),
+  // Never whole seconds: REST prints their fraction, JSON of protobuf does not.
+  expires_at: new Date(Math.floor(Date.now() / 1000) * 1000 + 86_400_123).toISOString(),
   idempotency_key: 'halt-one',
 };
 const OF_STEP = { id: 2, scope: 'step_name', step_name: 'drop_table', state: 'active', ...MADE };
