@@ -101,6 +101,7 @@ export function* linkSteps(
     isEmpty,
     readsAgent: agentReading(leaves.parts),
     remembers: memory !== null,
+    lifts: null,
     sharedParts: [...new Set(active.map(({ prepared }) => prepared)), ...leaves.parts],
     evaluate(step, stage, detail, caller, spent = 0, agent = null, remembered = null) {
       if (deniesAll) return WITHOUT_CONTROLS;

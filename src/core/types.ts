@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
+import type { ChangedStep, LiftableControl, Lifts, UnchangeableStep } from './lift.js';
 import type { AppliedLimit, StepIdentity, StepMemory } from './memory.js';
 import type { Stage, Step } from './step.js';
 
@@ -96,6 +97,23 @@ export interface SizedPart {
   readonly sizeBytes: number;
 }
 
+/** What a program knows of its controls whose match may be lifted. */
+export interface ProgramLifts {
+  /** What is left to do about a verdict of the program; null if it is safe, or if anything else makes it unsafe. */
+  of(verdict: Verdict): Lifts | null;
+  /**
+   * The step as these controls change it, in this order; places that several of them find in one text are merged. They must
+   * be the `changing` of a verdict of the program about this step. Never throws and never rejects.
+   */
+  change(
+    step: Step,
+    stage: Stage,
+    changing: readonly LiftableControl[],
+    caller?: { readonly signal: AbortSignal },
+    agent?: AgentFacts | null,
+  ): ChangedStep | UnchangeableStep | Promise<ChangedStep | UnchangeableStep>;
+}
+
 /**
  * The compiled controls of one agent. Immutable. Verdicts share objects with it and with each other, so they
  * must not be modified.
@@ -114,6 +132,8 @@ export interface ControlProgram extends SizedPart {
   readonly readsAgent: AgentReading;
   /** Whether it has checks that depend on earlier steps: then it is evaluated with what is kept of them. */
   readonly remembers: boolean;
+  /** Controls whose match may be lifted; null without any, the usual case. */
+  readonly lifts: ProgramLifts | null;
   /**
    * Evaluates a step. Returns a promise only when an asynchronous evaluator had to run, or when the checks
    * take long enough to yield to the event loop in between. Never throws and never rejects: what cannot be
@@ -124,7 +144,7 @@ export interface ControlProgram extends SizedPart {
    *
    * `spent` is the work that was already done for the step in this turn, in search steps. `agent` is needed where
    * `readsAgent` is not `nothing`: without it, checks that read it are errors. `remembered` is needed where `remembers` is
-   * true: without it, checks with memory are errors.
+   * true: without it, checks with memory are errors. Matches of the controls in `lifted` do not make the step unsafe.
    */
   evaluate(
     step: Step,
@@ -134,5 +154,6 @@ export interface ControlProgram extends SizedPart {
     spent?: number,
     agent?: AgentFacts | null,
     remembered?: RememberedStep | null,
+    lifted?: ReadonlySet<number>,
   ): Verdict | Promise<Verdict>;
 }

@@ -1,4 +1,5 @@
 import type { AgentLimit } from '../contract/call/agent-limit.js';
+import type { CallContext } from '../contract/call/handler.js';
 import type { Namespace, TargetName } from '../contract/call/namespace.js';
 
 /** Caller of an evaluation. */
@@ -18,8 +19,13 @@ export interface EvaluationCaller {
   spend(evaluations: number): void;
 }
 
+/** A caller who is known: audit entries name it. */
+export interface KnownCaller
+  extends EvaluationCaller,
+    Pick<CallContext, 'principal' | 'address' | 'requestId'> {}
+
 /** A caller before its rights are checked. */
-export interface LimitedCaller extends EvaluationCaller {
+export interface LimitedCaller extends KnownCaller {
   /** The agents whose steps it may evaluate; null for all. */
   readonly agents: AgentLimit | null;
   /** The only target that it may evaluate for; null for any, and none. */

@@ -1,16 +1,17 @@
+import type { Principal } from '../contract/call/handler.js';
 import type { Namespace } from '../contract/call/namespace.js';
 import { orAborted } from '../contract/call/or-aborted.js';
 import { type LimitedSignal, limitedSignal } from '../contract/call/time-limited.js';
 import { ServiceError } from '../contract/errors/service-error.js';
-import type { EvaluationCaller } from './evaluation-caller.js';
+import type { KnownCaller } from './evaluation-caller.js';
 
 /** The caller of an evaluation with a time limit of its own. */
-export class TimedCaller implements EvaluationCaller {
-  readonly #caller: EvaluationCaller;
+export class TimedCaller implements KnownCaller {
+  readonly #caller: KnownCaller;
   readonly #limitMs: number;
   #time: LimitedSignal | undefined;
 
-  constructor(caller: EvaluationCaller, limitMs: number) {
+  constructor(caller: KnownCaller, limitMs: number) {
     this.#caller = caller;
     this.#limitMs = limitMs;
   }
@@ -21,6 +22,18 @@ export class TimedCaller implements EvaluationCaller {
 
   get namespace(): Namespace {
     return this.#caller.namespace;
+  }
+
+  get principal(): Principal {
+    return this.#caller.principal;
+  }
+
+  get address(): string | null {
+    return this.#caller.address;
+  }
+
+  get requestId(): string {
+    return this.#caller.requestId;
   }
 
   header(name: string): string | undefined {

@@ -61,7 +61,16 @@ function request(options: Partial<EvaluationOptions> | null): EvaluateRequest {
 }
 
 function caller(signal: AbortSignal = new AbortController().signal): LimitedCaller {
-  return { ...ANONYMOUS, protocol: 'grpc', header: () => undefined, signal, spend: () => {} };
+  return {
+    ...ANONYMOUS,
+    principal: ANONYMOUS,
+    address: null,
+    requestId: 'test',
+    protocol: 'grpc',
+    header: () => undefined,
+    signal,
+    spend: () => {},
+  };
 }
 
 describe('an evaluation that waits for an external evaluator', () => {

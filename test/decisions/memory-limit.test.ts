@@ -11,6 +11,7 @@ function aProgram(sizeBytes: number, sharedParts: readonly SizedPart[] = []): Co
     isEmpty: false,
     readsAgent: 'nothing',
     remembers: false,
+    lifts: null,
     controlIds: [],
     sizeBytes,
     sharedParts,

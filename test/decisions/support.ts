@@ -39,6 +39,7 @@ export function programOf(controlIds: readonly number[]): ControlProgram {
     isEmpty: false,
     readsAgent: 'nothing',
     remembers: false,
+    lifts: null,
     sharedParts: [],
     evaluate: () => {
       throw new Error('not evaluated here');

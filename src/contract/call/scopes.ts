@@ -7,6 +7,8 @@ export const SCOPES = [
   'agents.register',
   'agents.self',
   'agents.write',
+  'approvals.decide',
+  'approvals.read',
   'audit.read',
   'audit.verify',
   'bindings.read',
@@ -27,6 +29,8 @@ export const SCOPES = [
   'memory.write',
   'namespaces.read',
   'namespaces.write',
+  'notifications.read',
+  'notifications.write',
   'policies.read',
   'policies.write',
   'server.read',
@@ -71,6 +75,7 @@ const AGENT: readonly Scope[] = [
 const VIEWER: readonly Scope[] = [
   'agents.read',
   'agents.self',
+  'approvals.read',
   'bindings.read',
   'controls.read',
   'controls.validate',
@@ -109,7 +114,7 @@ const role = (name: string, description: string, scopes: readonly Scope[]): Role
 export const ROLES: readonly Role[] = [
   role('agent', 'Registers itself, evaluates, sends events and reads its own controls.', AGENT),
   role('viewer', 'Reads everything in its namespace, except for keys and the audit log.', VIEWER),
-  role('approver', 'Reads as a viewer does; decides about approvals once there are any.', VIEWER),
+  role('approver', 'Reads as a viewer does, and decides about approvals.', [...VIEWER, 'approvals.decide']),
   role('regular', 'Does what an agent does, and reads what a viewer does.', [...AGENT, ...VIEWER]),
   role('editor', 'Changes controls, policies, agents and bindings in its namespace.', EDITOR),
   role(

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { AgentLimit } from '../../contract/call/agent-limit.js';
+import type { Principal } from '../../contract/call/handler.js';
 import type { Namespace, TargetName } from '../../contract/call/namespace.js';
 import { orAborted } from '../../contract/call/or-aborted.js';
 import type { RpcCaller } from '../call/call-host.js';
@@ -27,6 +28,18 @@ export class MessageCaller implements RpcCaller {
 
   get protocol(): string {
     return this.#call.protocol;
+  }
+
+  get principal(): Principal {
+    return this.#call.principal;
+  }
+
+  get address(): string | null {
+    return this.#call.address;
+  }
+
+  get requestId(): string {
+    return this.#call.requestId;
   }
 
   get agents(): AgentLimit | null {

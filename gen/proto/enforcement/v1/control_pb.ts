@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/control.proto.
  */
 export const file_enforcement_v1_control: GenFile = /*@__PURE__*/
-  fileDesc("ChxlbmZvcmNlbWVudC92MS9jb250cm9sLnByb3RvEg5lbmZvcmNlbWVudC52MSKRAwoRQ29udHJvbERlZmluaXRpb24SMQoJY29uZGl0aW9uGAEgASgLMhkuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uQgPgQQISGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIUCgdlbmFibGVkGAMgASgISAGIAQESMQoJZXhlY3V0aW9uGAQgASgOMhkuZW5mb3JjZW1lbnQudjEuRXhlY3V0aW9uQgPgQQISJAoFc2NvcGUYBSABKAsyFS5lbmZvcmNlbWVudC52MS5TY29wZRIrCgZhY3Rpb24YBiABKAsyFi5lbmZvcmNlbWVudC52MS5BY3Rpb25CA+BBAhIMCgR0YWdzGAcgAygJEjEKCHRlbXBsYXRlGAggASgLMh8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFRlbXBsYXRlEjAKD3RlbXBsYXRlX3ZhbHVlcxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3Q6BLC7GAFCDgoMX2Rlc2NyaXB0aW9uQgoKCF9lbmFibGVkIpACCg9Db250cm9sVGVtcGxhdGUSGAoLZGVzY3JpcHRpb24YASABKAlIAIgBARJDCgpwYXJhbWV0ZXJzGAIgAygLMi8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFRlbXBsYXRlLlBhcmFtZXRlcnNFbnRyeRI4ChNkZWZpbml0aW9uX3RlbXBsYXRlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQgPgQQIaVAoPUGFyYW1ldGVyc0VudHJ5EgsKA2tleRgBIAEoCRIwCgV2YWx1ZRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLlRlbXBsYXRlUGFyYW1ldGVyOgI4AUIOCgxfZGVzY3JpcHRpb24i7QIKEVRlbXBsYXRlUGFyYW1ldGVyEhcKBWxhYmVsGAEgASgJQgPgQQJIAIgBARIYCgtkZXNjcmlwdGlvbhgCIAEoCUgBiAEBEhUKCHJlcXVpcmVkGAMgASgISAKIAQESFAoHdWlfaGludBgEIAEoCUgDiAEBEhYKBHR5cGUYBSABKAlCA+BBAkgEiAEBEiAKDmFsbG93ZWRfdmFsdWVzGAYgAygJQgjCuxgEZW51bRInCgdkZWZhdWx0GAcgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlElMKC3BsYWNlaG9sZGVyGAggASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQibCuxgGc3RyaW5nwrsYC3N0cmluZ19saXN0wrsYCXJlZ2V4X3JlMjoEsLsYAUIICgZfbGFiZWxCDgoMX2Rlc2NyaXB0aW9uQgsKCV9yZXF1aXJlZEIKCghfdWlfaGludEIHCgVfdHlwZSKIAQoFU2NvcGUSEgoKc3RlcF90eXBlcxgBIAMoCRISCgpzdGVwX25hbWVzGAIgAygJEhwKD3N0ZXBfbmFtZV9yZWdleBgDIAEoCUgAiAEBEiUKBnN0YWdlcxgEIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQhIKEF9zdGVwX25hbWVfcmVnZXgi5wEKCUNvbmRpdGlvbhIqCghzZWxlY3RvchgBIAEoCzIYLmVuZm9yY2VtZW50LnYxLlNlbGVjdG9yEi8KCWV2YWx1YXRvchgCIAEoCzIcLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZhIqCgNhbmQYAyABKAsyHS5lbmZvcmNlbWVudC52MS5Db25kaXRpb25MaXN0EikKAm9yGAQgASgLMh0uZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uTGlzdBImCgNub3QYBSABKAsyGS5lbmZvcmNlbWVudC52MS5Db25kaXRpb24iRAoNQ29uZGl0aW9uTGlzdBItCgpjb25kaXRpb25zGAEgAygLMhkuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uOgSouxgBIlAKCFNlbGVjdG9yEhEKBHBhdGgYASABKAlIAIgBARIbCghyZXF1aXJlZBgCIAEoCEIEuLsYAUgBiAEBQgcKBV9wYXRoQgsKCV9yZXF1aXJlZCKIAQoMRXZhbHVhdG9yUmVmEhYKBG5hbWUYASABKAlCA+BBAkgAiAEBEiwKBmNvbmZpZxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAhIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBwoFX25hbWUinwEKBkFjdGlvbhIvCghkZWNpc2lvbhgBIAEoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uQgPgQQISOQoQc3RlZXJpbmdfY29udGV4dBgCIAEoCzIfLmVuZm9yY2VtZW50LnYxLlN0ZWVyaW5nQ29udGV4dBIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiUgoPU3RlZXJpbmdDb250ZXh0EhkKB21lc3NhZ2UYASABKAlCA+BBAkgAiAEBEhgKEHJlcXVpcmVkX2FjdGlvbnMYAiADKAlCCgoIX21lc3NhZ2UiZgoKUGFnaW5hdGlvbhINCgVsaW1pdBgBIAEoBRINCgV0b3RhbBgCIAEoBRIYCgtuZXh0X2N1cnNvchgDIAEoCUgAiAEBEhAKCGhhc19tb3JlGAQgASgIQg4KDF9uZXh0X2N1cnNvciI3CgdXYXJuaW5nEgwKBGNvZGUYASABKAkSDQoFZmllbGQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCSo9CgVTdGFnZRIVChFTVEFHRV9VTlNQRUNJRklFRBAAEg0KCVNUQUdFX1BSRRABEg4KClNUQUdFX1BPU1QQAiphCghEZWNpc2lvbhIYChRERUNJU0lPTl9VTlNQRUNJRklFRBAAEhEKDURFQ0lTSU9OX0RFTlkQARISCg5ERUNJU0lPTl9TVEVFUhACEhQKEERFQ0lTSU9OX09CU0VSVkUQAypPCglFeGVjdXRpb24SGQoVRVhFQ1VUSU9OX1VOU1BFQ0lGSUVEEAASFAoQRVhFQ1VUSU9OX1NFUlZFUhABEhEKDUVYRUNVVElPTl9TREsQAkKAAQoYaW8uY29udHJvbGVuZm9yY2VtZW50LnYxUAFaSmdpdGh1Yi5jb20vY29udHJvbC1lbmZvcmNlbWVudC9zZXJ2aWNlL2dlbi9nby9lbmZvcmNlbWVudC92MTtlbmZvcmNlbWVudHYxqgIVQ29udHJvbEVuZm9yY2VtZW50LlYxYgZwcm90bzM", [file_enforcement_v1_options, file_google_api_field_behavior, file_google_protobuf_struct]);
+  fileDesc("ChxlbmZvcmNlbWVudC92MS9jb250cm9sLnByb3RvEg5lbmZvcmNlbWVudC52MSKRAwoRQ29udHJvbERlZmluaXRpb24SMQoJY29uZGl0aW9uGAEgASgLMhkuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uQgPgQQISGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIUCgdlbmFibGVkGAMgASgISAGIAQESMQoJZXhlY3V0aW9uGAQgASgOMhkuZW5mb3JjZW1lbnQudjEuRXhlY3V0aW9uQgPgQQISJAoFc2NvcGUYBSABKAsyFS5lbmZvcmNlbWVudC52MS5TY29wZRIrCgZhY3Rpb24YBiABKAsyFi5lbmZvcmNlbWVudC52MS5BY3Rpb25CA+BBAhIMCgR0YWdzGAcgAygJEjEKCHRlbXBsYXRlGAggASgLMh8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFRlbXBsYXRlEjAKD3RlbXBsYXRlX3ZhbHVlcxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3Q6BLC7GAFCDgoMX2Rlc2NyaXB0aW9uQgoKCF9lbmFibGVkIpACCg9Db250cm9sVGVtcGxhdGUSGAoLZGVzY3JpcHRpb24YASABKAlIAIgBARJDCgpwYXJhbWV0ZXJzGAIgAygLMi8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFRlbXBsYXRlLlBhcmFtZXRlcnNFbnRyeRI4ChNkZWZpbml0aW9uX3RlbXBsYXRlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQgPgQQIaVAoPUGFyYW1ldGVyc0VudHJ5EgsKA2tleRgBIAEoCRIwCgV2YWx1ZRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLlRlbXBsYXRlUGFyYW1ldGVyOgI4AUIOCgxfZGVzY3JpcHRpb24i7QIKEVRlbXBsYXRlUGFyYW1ldGVyEhcKBWxhYmVsGAEgASgJQgPgQQJIAIgBARIYCgtkZXNjcmlwdGlvbhgCIAEoCUgBiAEBEhUKCHJlcXVpcmVkGAMgASgISAKIAQESFAoHdWlfaGludBgEIAEoCUgDiAEBEhYKBHR5cGUYBSABKAlCA+BBAkgEiAEBEiAKDmFsbG93ZWRfdmFsdWVzGAYgAygJQgjCuxgEZW51bRInCgdkZWZhdWx0GAcgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlElMKC3BsYWNlaG9sZGVyGAggASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQibCuxgGc3RyaW5nwrsYC3N0cmluZ19saXN0wrsYCXJlZ2V4X3JlMjoEsLsYAUIICgZfbGFiZWxCDgoMX2Rlc2NyaXB0aW9uQgsKCV9yZXF1aXJlZEIKCghfdWlfaGludEIHCgVfdHlwZSKIAQoFU2NvcGUSEgoKc3RlcF90eXBlcxgBIAMoCRISCgpzdGVwX25hbWVzGAIgAygJEhwKD3N0ZXBfbmFtZV9yZWdleBgDIAEoCUgAiAEBEiUKBnN0YWdlcxgEIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQhIKEF9zdGVwX25hbWVfcmVnZXgi5wEKCUNvbmRpdGlvbhIqCghzZWxlY3RvchgBIAEoCzIYLmVuZm9yY2VtZW50LnYxLlNlbGVjdG9yEi8KCWV2YWx1YXRvchgCIAEoCzIcLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZhIqCgNhbmQYAyABKAsyHS5lbmZvcmNlbWVudC52MS5Db25kaXRpb25MaXN0EikKAm9yGAQgASgLMh0uZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uTGlzdBImCgNub3QYBSABKAsyGS5lbmZvcmNlbWVudC52MS5Db25kaXRpb24iRAoNQ29uZGl0aW9uTGlzdBItCgpjb25kaXRpb25zGAEgAygLMhkuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uOgSouxgBIlAKCFNlbGVjdG9yEhEKBHBhdGgYASABKAlIAIgBARIbCghyZXF1aXJlZBgCIAEoCEIEuLsYAUgBiAEBQgcKBV9wYXRoQgsKCV9yZXF1aXJlZCKIAQoMRXZhbHVhdG9yUmVmEhYKBG5hbWUYASABKAlCA+BBAkgAiAEBEiwKBmNvbmZpZxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAhIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBwoFX25hbWUihwIKBkFjdGlvbhIvCghkZWNpc2lvbhgBIAEoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uQgPgQQISOQoQc3RlZXJpbmdfY29udGV4dBgCIAEoCzIfLmVuZm9yY2VtZW50LnYxLlN0ZWVyaW5nQ29udGV4dBIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSNAoIYXBwcm92YWwYBCABKAsyHC5lbmZvcmNlbWVudC52MS5BcHByb3ZhbFJ1bGVCBLi7GAESMAoGbW9kaWZ5GAUgAygLMhouZW5mb3JjZW1lbnQudjEuU3RlcENoYW5nZUIEuLsYASKNAgoMQXBwcm92YWxSdWxlEhYKCWFwcHJvdmVycxgBIAMoCUID4EECEhMKBnF1b3J1bRgCIAEoBUgAiAEBEhwKD2V4cGlyZXNfc2Vjb25kcxgDIAEoBUgBiAEBEiQKBGJpbmQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJQoFcmV1c2UYBSABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSFQoIcXVlc3Rpb24YBiABKAlIAogBARIVCghzZXBhcmF0ZRgHIAEoCEgDiAEBQgkKB19xdW9ydW1CEgoQX2V4cGlyZXNfc2Vjb25kc0ILCglfcXVlc3Rpb25CCwoJX3NlcGFyYXRlIp0BCgpTdGVwQ2hhbmdlEhYKBHBhdGgYASABKAlCA+BBAkgAiAEBEhoKB3JlcGxhY2UYAiABKAlCBLi7GAFIAYgBARIXCgR3aXRoGAMgASgJQgS4uxgBSAKIAQESGQoGcmVtb3ZlGAQgASgIQgS4uxgBSAOIAQFCBwoFX3BhdGhCCgoIX3JlcGxhY2VCBwoFX3dpdGhCCQoHX3JlbW92ZSJSCg9TdGVlcmluZ0NvbnRleHQSGQoHbWVzc2FnZRgBIAEoCUID4EECSACIAQESGAoQcmVxdWlyZWRfYWN0aW9ucxgCIAMoCUIKCghfbWVzc2FnZSJmCgpQYWdpbmF0aW9uEg0KBWxpbWl0GAEgASgFEg0KBXRvdGFsGAIgASgFEhgKC25leHRfY3Vyc29yGAMgASgJSACIAQESEAoIaGFzX21vcmUYBCABKAhCDgoMX25leHRfY3Vyc29yIjcKB1dhcm5pbmcSDAoEY29kZRgBIAEoCRINCgVmaWVsZBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJKj0KBVN0YWdlEhUKEVNUQUdFX1VOU1BFQ0lGSUVEEAASDQoJU1RBR0VfUFJFEAESDgoKU1RBR0VfUE9TVBACKmEKCERlY2lzaW9uEhgKFERFQ0lTSU9OX1VOU1BFQ0lGSUVEEAASEQoNREVDSVNJT05fREVOWRABEhIKDkRFQ0lTSU9OX1NURUVSEAISFAoQREVDSVNJT05fT0JTRVJWRRADKk8KCUV4ZWN1dGlvbhIZChVFWEVDVVRJT05fVU5TUEVDSUZJRUQQABIUChBFWEVDVVRJT05fU0VSVkVSEAESEQoNRVhFQ1VUSU9OX1NESxACQoABChhpby5jb250cm9sZW5mb3JjZW1lbnQudjFQAVpKZ2l0aHViLmNvbS9jb250cm9sLWVuZm9yY2VtZW50L3NlcnZpY2UvZ2VuL2dvL2VuZm9yY2VtZW50L3YxO2VuZm9yY2VtZW50djGqAhVDb250cm9sRW5mb3JjZW1lbnQuVjFiBnByb3RvMw", [file_enforcement_v1_options, file_google_api_field_behavior, file_google_protobuf_struct]);
 
 /**
  * Definition of a control: when to check (scope), what to check (condition), and what to do on a match (action). In
@@ -407,6 +407,23 @@ export type Action = Message<"enforcement.v1.Action"> & {
    * @generated from field: google.protobuf.Struct metadata = 3;
    */
   metadata?: JsonObject | undefined;
+
+  /**
+   * Lets a person decide about a step that the control matches: until it is approved, the control denies it. Only with the
+   * decision deny, the execution server and a scope whose stages are ["pre"]; not together with modify.
+   *
+   * @generated from field: enforcement.v1.ApprovalRule approval = 4;
+   */
+  approval?: ApprovalRule | undefined;
+
+  /**
+   * Changes a step that the control matches, instead of denying it: callers that accept OUTCOME_MODIFY get the changed step,
+   * all others are denied. Applied in this order. 1 to 20 changes. Only with the decision deny and the execution server; not
+   * together with approval.
+   *
+   * @generated from field: repeated enforcement.v1.StepChange modify = 5;
+   */
+  modify: StepChange[];
 };
 
 /**
@@ -415,6 +432,117 @@ export type Action = Message<"enforcement.v1.Action"> & {
  */
 export const ActionSchema: GenMessage<Action> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control, 8);
+
+/**
+ * Who decides about the steps that a control matches, and what an approval allows.
+ *
+ * @generated from message enforcement.v1.ApprovalRule
+ */
+export type ApprovalRule = Message<"enforcement.v1.ApprovalRule"> & {
+  /**
+   * Who may decide, 1 to 20: "role:NAME" for callers with this role, such as "role:approver", or "name:NAME" for the caller
+   * with this name: of its key, or of the holder of its token. Required.
+   *
+   * @generated from field: repeated string approvers = 1;
+   */
+  approvers: string[];
+
+  /**
+   * Number of different people who must approve, 1 to 10. Defaults to 1. A single denial ends the approval.
+   *
+   * @generated from field: optional int32 quorum = 2;
+   */
+  quorum?: number | undefined;
+
+  /**
+   * Time until the approval expires if it is neither decided nor used, 10 to 604,800 seconds (7 days). Defaults to 3,600.
+   *
+   * @generated from field: optional int32 expires_seconds = 3;
+   */
+  expiresSeconds?: number | undefined;
+
+  /**
+   * What of the step the approval is bound to: "step", the whole step, which is the default, or a list of 1 to 20 paths as in
+   * selectors, such as ["input.amount", "input.to"]: then a step may differ in everything else.
+   *
+   * @generated from field: google.protobuf.Value bind = 4;
+   */
+  bind?: Value | undefined;
+
+  /**
+   * How often the approval may be used: "once", which is the default; "session", any number of times in the session of the step,
+   * until it expires; or {"seconds": N}, any number of times for 1 to 86,400 seconds after it was approved.
+   *
+   * @generated from field: google.protobuf.Value reuse = 5;
+   */
+  reuse?: Value | undefined;
+
+  /**
+   * What the approver is asked, 1 to 500 characters. Paths in braces, such as {input.amount}, are replaced by the data of the
+   * step; secrets in them are masked. Defaults to a sentence with the names of control and step.
+   *
+   * @generated from field: optional string question = 6;
+   */
+  question?: string | undefined;
+
+  /**
+   * Whether neither the caller that asks nor the author of the latest version of the control can satisfy the quorum alone: at
+   * least one other person must approve. Defaults to true.
+   *
+   * @generated from field: optional bool separate = 7;
+   */
+  separate?: boolean | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ApprovalRule.
+ * Use `create(ApprovalRuleSchema)` to create a new message.
+ */
+export const ApprovalRuleSchema: GenMessage<ApprovalRule> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control, 9);
+
+/**
+ * A change of a step. Exactly one of replace and remove must be set.
+ *
+ * @generated from message enforcement.v1.StepChange
+ */
+export type StepChange = Message<"enforcement.v1.StepChange"> & {
+  /**
+   * Path of the data as in selectors, such as "input.text", below input or context, or below output if the scope of the control
+   * has the stage post only. Required.
+   *
+   * @generated from field: optional string path = 1;
+   */
+  path?: string | undefined;
+
+  /**
+   * What is replaced: "matches", the parts of texts that the checks of the control found, or "value", all of the data.
+   *
+   * @generated from field: optional string replace = 2;
+   */
+  replace?: string | undefined;
+
+  /**
+   * What replaces it, at most 1,000 characters. Only with replace, where it is required.
+   *
+   * @generated from field: optional string with = 3;
+   */
+  with?: string | undefined;
+
+  /**
+   * Whether the member is removed, with its name. Data in lists are not removed, but become null.
+   *
+   * @generated from field: optional bool remove = 4;
+   */
+  remove?: boolean | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.StepChange.
+ * Use `create(StepChangeSchema)` to create a new message.
+ */
+export const StepChangeSchema: GenMessage<StepChange> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control, 10);
 
 /**
  * Corrective guidance for the agent.
@@ -442,7 +570,7 @@ export type SteeringContext = Message<"enforcement.v1.SteeringContext"> & {
  * Use `create(SteeringContextSchema)` to create a new message.
  */
 export const SteeringContextSchema: GenMessage<SteeringContext> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control, 9);
+  messageDesc(file_enforcement_v1_control, 11);
 
 /**
  * Pagination metadata of a list.
@@ -484,7 +612,7 @@ export type Pagination = Message<"enforcement.v1.Pagination"> & {
  * Use `create(PaginationSchema)` to create a new message.
  */
 export const PaginationSchema: GenMessage<Pagination> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control, 10);
+  messageDesc(file_enforcement_v1_control, 12);
 
 /**
  * A warning about a request that was accepted: a part of it has no effect, or less effect than it appears to have.
@@ -520,7 +648,7 @@ export type Warning = Message<"enforcement.v1.Warning"> & {
  * Use `create(WarningSchema)` to create a new message.
  */
 export const WarningSchema: GenMessage<Warning> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control, 11);
+  messageDesc(file_enforcement_v1_control, 13);
 
 /**
  * When a control is evaluated, relative to the step.

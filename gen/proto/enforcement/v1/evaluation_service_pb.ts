@@ -4,6 +4,8 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { ApprovalNotice } from "./approval_pb.js";
+import { file_enforcement_v1_approval } from "./approval_pb.js";
 import type { ControlDefinition, Decision, Stage, SteeringContext, Warning } from "./control_pb.js";
 import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
@@ -19,7 +21,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/evaluation_service.proto.
  */
 export const file_enforcement_v1_evaluation_service: GenFile = /*@__PURE__*/
-  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIqkBCgRTdGVwEhEKBHR5cGUYASABKAlCA+BBAhIRCgRuYW1lGAIgASgJQgPgQQISKgoFaW5wdXQYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCA+BBAhImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSK5BAoPRXZhbHVhdGVSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIpCgVzdGFnZRgCIAEoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQgPgQQISJAoEc3RlcBgDIAEoCzIULmVuZm9yY2VtZW50LnYxLlN0ZXBIABITCglzdGVwX2pzb24YBCABKAxIABImCgZkZXRhaWwYBSABKA4yFi5lbmZvcmNlbWVudC52MS5EZXRhaWwSMAoMbWluX3JldmlzaW9uGAYgASgDQhqquxgWWC1TZXJ2aWNlLU1pbi1SZXZpc2lvbhIYCgt0YXJnZXRfdHlwZRgHIAEoCUgBiAEBEhYKCXRhcmdldF9pZBgIIAEoCUgCiAEBEhcKCnNlc3Npb25faWQYCSABKAlIA4gBARIUCgdzdGVwX2lkGAogASgJSASIAQESGAoLdHJhY2VwYXJlbnQYDCABKAlIBYgBARIqCgd0aW1lb3V0GA0gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKB2FjY2VwdHMYDiADKA4yFy5lbmZvcmNlbWVudC52MS5PdXRjb21lEhcKCnN0ZXBfZXJyb3IYDyABKAlIBogBAUILCglzdGVwX2Zvcm1CDgoMX3RhcmdldF90eXBlQgwKCl90YXJnZXRfaWRCDQoLX3Nlc3Npb25faWRCCgoIX3N0ZXBfaWRCDgoMX3RyYWNlcGFyZW50Qg0KC19zdGVwX2Vycm9yIowGChBFdmFsdWF0ZVJlc3BvbnNlEg8KB2lzX3NhZmUYASABKAgSEgoKY29uZmlkZW5jZRgCIAEoARITCgZyZWFzb24YAyABKAlIAIgBARIuCgdtYXRjaGVzGAQgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBItCgZlcnJvcnMYBSADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0EjIKC25vbl9tYXRjaGVzGAYgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBIoCghyZXZpc2lvbhgHIAEoA0IWqrsYElgtU2VydmljZS1SZXZpc2lvbhI/ChFzdGFsZW5lc3Nfc2Vjb25kcxgIIAEoDUIfqrsYG1gtU2VydmljZS1TdGFsZW5lc3MtU2Vjb25kc0gBiAEBEi4KB291dGNvbWUYCSABKA4yFy5lbmZvcmNlbWVudC52MS5PdXRjb21lQgS4uxgBEhkKC2RlY2lzaW9uX2lkGAogASgJQgS4uxgBEiQKEXNlbGVjdGVkX2NvbnRyb2xzGAsgASgFQgS4uxgBSAKIAQESJQoSZXZhbHVhdGVkX2NvbnRyb2xzGAwgASgFQgS4uxgBSAOIAQESPQoPc2NoZW1hX21pc21hdGNoGA0gASgLMh4uZW5mb3JjZW1lbnQudjEuU2NoZW1hTWlzbWF0Y2hCBLi7GAESIwoQc2tpcHBlZF9jb250cm9scxgOIAEoBUIEuLsYAUgEiAEBEjEKBmxpbWl0cxgPIAMoCzIbLmVuZm9yY2VtZW50LnYxLkxpbWl0U3RhdHVzQgS4uxgBEi4KBGhhbHQYECABKAsyGi5lbmZvcmNlbWVudC52MS5IYWx0Tm90aWNlQgS4uxgBQgkKB19yZWFzb25CFAoSX3N0YWxlbmVzc19zZWNvbmRzQhQKEl9zZWxlY3RlZF9jb250cm9sc0IVChNfZXZhbHVhdGVkX2NvbnRyb2xzQhMKEV9za2lwcGVkX2NvbnRyb2xzIs4CCgtMaW1pdFN0YXR1cxISCgpjb250cm9sX2lkGAEgASgFEhQKDGNvbnRyb2xfbmFtZRgCIAEoCRIWCg5ldmFsdWF0b3JfbmFtZRgDIAEoCRINCgVsaW1pdBgEIAEoARIRCglyZW1haW5pbmcYBSABKAESLwoMcmVzZXRzX2FmdGVyGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi4KC3JldHJ5X2FmdGVyGAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEikKBndpbmRvdxgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIQCghkZWdyYWRlZBgJIAEoCRILCgNrZXkYCiABKAkSMAoMY291bnRzX3NpbmNlGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJdCgpIYWx0Tm90aWNlEg8KB2hhbHRfaWQYASABKAUSDgoGcmVhc29uGAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlMKDlNjaGVtYU1pc21hdGNoEgwKBHBhcnQYASABKAkSDAoEcGF0aBgCIAEoCRIPCgdwcm9ibGVtGAMgASgJEhQKDG5vdF9jb21wYXJlZBgEIAEoCCLtAQoNQ29udHJvbFJlc3VsdBIcChRjb250cm9sX2V4ZWN1dGlvbl9pZBgBIAEoCRISCgpjb250cm9sX2lkGAIgASgFEhQKDGNvbnRyb2xfbmFtZRgDIAEoCRIoCgZhY3Rpb24YBCABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIvCgZyZXN1bHQYBSABKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZXN1bHQSOQoQc3RlZXJpbmdfY29udGV4dBgGIAEoCzIfLmVuZm9yY2VtZW50LnYxLlN0ZWVyaW5nQ29udGV4dCKhAQoPRXZhbHVhdG9yUmVzdWx0Eg8KB21hdGNoZWQYASABKAgSEgoKY29uZmlkZW5jZRgCIAEoARIUCgdtZXNzYWdlGAMgASgJSACIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWVycm9yGAUgASgJSAGIAQFCCgoIX21lc3NhZ2VCCAoGX2Vycm9yIkwKFEV2YWx1YXRlQmF0Y2hSZXF1ZXN0EjQKC2V2YWx1YXRpb25zGAEgAygLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0Ik4KFUV2YWx1YXRlQmF0Y2hSZXNwb25zZRI1CgdyZXN1bHRzGAEgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQiaQoVRXZhbHVhdGVTdHJlYW1SZXF1ZXN0EgoKAmlkGAEgASgJEjQKC2V2YWx1YXRpb25zGAIgAygLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0Eg4KBmNhbmNlbBgDIAEoCCKJAQoWRXZhbHVhdGVTdHJlYW1SZXNwb25zZRIKCgJpZBgBIAEoCRI1CgdyZXN1bHRzGAIgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQSLAoGbm90aWNlGAMgASgLMhwuZW5mb3JjZW1lbnQudjEuU3RyZWFtTm90aWNlIj8KDFN0cmVhbU5vdGljZRIvCgxkcmFpbl93aXRoaW4YASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24igQEKFEV2YWx1YXRlU3RyZWFtUmVzdWx0EjMKB3ZlcmRpY3QYASABKAsyIC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlc3BvbnNlSAASIwoFZXJyb3IYAiABKAsyEi5nb29nbGUucnBjLlN0YXR1c0gAOgSwuxgBQgkKB291dGNvbWUi4QMKDkV4cGxhaW5SZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlIAIgBARIpCgVzdGFnZRgCIAEoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQgPgQQISIgoEc3RlcBgDIAEoCzIULmVuZm9yY2VtZW50LnYxLlN0ZXASEwoLY29udHJvbF9pZHMYBCADKAUSLwoEZGF0YRgFIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhYKCXN0ZXBfanNvbhgGIAEoDEgBiAEBEhkKDG1pbl9yZXZpc2lvbhgHIAEoA0gCiAEBEhgKC3RhcmdldF90eXBlGAggASgJSAOIAQESFgoJdGFyZ2V0X2lkGAkgASgJSASIAQESFwoKc2Vzc2lvbl9pZBgKIAEoCUgFiAEBEhQKB3N0ZXBfaWQYCyABKAlIBogBARIXCgpzdGVwX2Vycm9yGAwgASgJSAeIAQFCDQoLX2FnZW50X25hbWVCDAoKX3N0ZXBfanNvbkIPCg1fbWluX3JldmlzaW9uQg4KDF90YXJnZXRfdHlwZUIMCgpfdGFyZ2V0X2lkQg0KC19zZXNzaW9uX2lkQgoKCF9zdGVwX2lkQg0KC19zdGVwX2Vycm9yIqkBCg9FeHBsYWluUmVzcG9uc2USMQoHdmVyZGljdBgBIAEoCzIgLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2USNAoIY29udHJvbHMYAiADKAsyIi5lbmZvcmNlbWVudC52MS5Db250cm9sRXhwbGFuYXRpb24SGAoQb21pdHRlZF9jb250cm9scxgDIAEoBRITCgtzdGVwX3NoYTI1NhgEIAEoCSKfAgoSQ29udHJvbEV4cGxhbmF0aW9uEhIKCmNvbnRyb2xfaWQYASABKAUSFAoMY29udHJvbF9uYW1lGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SDwoHYXBwbGllcxgEIAEoCBItCgZyZWFzb24YBSABKA4yHS5lbmZvcmNlbWVudC52MS5BcHBsaWNhYmlsaXR5Eg8KB21lc3NhZ2UYBiABKAkSNwoJY29uZGl0aW9uGAcgASgLMiQuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uRXhwbGFuYXRpb24SKQoId2FybmluZ3MYCCADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nItkEChRDb25kaXRpb25FeHBsYW5hdGlvbhIMCgR0eXBlGAEgASgJEhEKCWV2YWx1YXRlZBgCIAEoCBIUCgdtYXRjaGVkGAMgASgISACIAQESIQoUc2hvcnRfY2lyY3VpdF9yZWFzb24YBCABKAlIAYgBARIaCg1zZWxlY3Rvcl9wYXRoGAUgASgJSAKIAQESGwoOZXZhbHVhdG9yX25hbWUYBiABKAlIA4gBARIXCgpjb25maWRlbmNlGAcgASgBSASIAQESFAoHbWVzc2FnZRgIIAEoCUgFiAEBEhIKBWVycm9yGAkgASgJSAaIAQESGAoLZHVyYXRpb25fdXMYCiABKAFIB4gBARItCghzZWxlY3RlZBgLIAEoCzIbLmVuZm9yY2VtZW50LnYxLkRhdGFQcmV2aWV3EjYKCGNoaWxkcmVuGAwgAygLMiQuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uRXhwbGFuYXRpb24SOgoRZXhwcmVzc2lvbl92YWx1ZXMYDSADKAsyHy5lbmZvcmNlbWVudC52MS5FeHByZXNzaW9uVmFsdWUSKQoIZmluZGluZ3MYDiADKAsyFy5lbmZvcmNlbWVudC52MS5GaW5kaW5nOgSwuxgBQgoKCF9tYXRjaGVkQhcKFV9zaG9ydF9jaXJjdWl0X3JlYXNvbkIQCg5fc2VsZWN0b3JfcGF0aEIRCg9fZXZhbHVhdG9yX25hbWVCDQoLX2NvbmZpZGVuY2VCCgoIX21lc3NhZ2VCCAoGX2Vycm9yQg4KDF9kdXJhdGlvbl91cyKYAQoPRXhwcmVzc2lvblZhbHVlEg0KBXN0YXJ0GAEgASgFEgsKA2VuZBgCIAEoBRIMCgR0ZXh0GAMgASgJEhEKCWV2YWx1YXRlZBgEIAEoCBIqCgV2YWx1ZRgFIAEoCzIbLmVuZm9yY2VtZW50LnYxLkRhdGFQcmV2aWV3EhIKBWVycm9yGAYgASgJSACIAQFCCAoGX2Vycm9yImEKB0ZpbmRpbmcSDAoEa2luZBgBIAEoCRIMCgRwYXRoGAIgASgJEg8KB2luX25hbWUYAyABKAgSDQoFc3RhcnQYBCABKAUSCwoDZW5kGAUgASgFEg0KBXNjb3JlGAYgASgBIlgKC0RhdGFQcmV2aWV3EgwKBHR5cGUYASABKAkSEQoEc2l6ZRgCIAEoBUgAiAEBEgwKBHRleHQYAyABKAkSEQoJc2hvcnRlbmVkGAQgASgIQgcKBV9zaXplKkUKBkRldGFpbBIWChJERVRBSUxfVU5TUEVDSUZJRUQQABISCg5ERVRBSUxfVkVSRElDVBABEg8KC0RFVEFJTF9GVUxMEAIqfwoHT3V0Y29tZRIXChNPVVRDT01FX1VOU1BFQ0lGSUVEEAASEQoNT1VUQ09NRV9BTExPVxABEhAKDE9VVENPTUVfREVOWRACEhEKDU9VVENPTUVfU1RFRVIQAxIPCgtPVVRDT01FX0FTSxAEEhIKDk9VVENPTUVfTU9ESUZZEAUqvgIKDUFwcGxpY2FiaWxpdHkSHQoZQVBQTElDQUJJTElUWV9VTlNQRUNJRklFRBAAEhkKFUFQUExJQ0FCSUxJVFlfQVBQTElFUxABEhoKFkFQUExJQ0FCSUxJVFlfRElTQUJMRUQQAhIhCh1BUFBMSUNBQklMSVRZX05PVF9TRVJWRVJfU0lERRADEhcKE0FQUExJQ0FCSUxJVFlfU1RBR0UQBBIbChdBUFBMSUNBQklMSVRZX1NURVBfVFlQRRAFEhsKF0FQUExJQ0FCSUxJVFlfU1RFUF9OQU1FEAYSHwobQVBQTElDQUJJTElUWV9TQ09QRV9GQUlMVVJFEAcSGQoVQVBQTElDQUJJTElUWV9EQU1BR0VEEAgSJQohQVBQTElDQUJJTElUWV9URU1QTEFURV9VTlJFTkRFUkVEEAky9QQKEUV2YWx1YXRpb25TZXJ2aWNlEpMBCghFdmFsdWF0ZRIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2UiRKi7GALAuxgB8rsYCGV2YWx1YXRl+LsYAoK8GAtydW50aW1lLnVzZYLT5JMCFzoBKiISL2FwaS92MS9ldmFsdWF0aW9uEqgBCg1FdmFsdWF0ZUJhdGNoEiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVCYXRjaFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZUJhdGNoUmVzcG9uc2UiSqi7GALAuxgB8rsYCGV2YWx1YXRl+LsYAoK8GAtydW50aW1lLnVzZYLT5JMCHToBKiIYL2FwaS92MS9ldmFsdWF0aW9uL2JhdGNoEowBCg5FdmFsdWF0ZVN0cmVhbRIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzcG9uc2UiJ6i7GALAuxgB8rsYCGV2YWx1YXRl+LsYAoK8GAtydW50aW1lLnVzZSgBMAESjwEKB0V4cGxhaW4SHi5lbmZvcmNlbWVudC52MS5FeHBsYWluUmVxdWVzdBofLmVuZm9yY2VtZW50LnYxLkV4cGxhaW5SZXNwb25zZSJDqLsYAvK7GAdleHBsYWlu+LsYAoK8GAdleHBsYWlugtPkkwIfOgEqIhovYXBpL3YxL2V2YWx1YXRpb24vZXhwbGFpbkKAAQoYaW8uY29udHJvbGVuZm9yY2VtZW50LnYxUAFaSmdpdGh1Yi5jb20vY29udHJvbC1lbmZvcmNlbWVudC9zZXJ2aWNlL2dlbi9nby9lbmZvcmNlbWVudC92MTtlbmZvcmNlbWVudHYxqgIVQ29udHJvbEVuZm9yY2VtZW50LlYxYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_google_rpc_status]);
+  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIqkBCgRTdGVwEhEKBHR5cGUYASABKAlCA+BBAhIRCgRuYW1lGAIgASgJQgPgQQISKgoFaW5wdXQYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCA+BBAhImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSK5BAoPRXZhbHVhdGVSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIpCgVzdGFnZRgCIAEoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQgPgQQISJAoEc3RlcBgDIAEoCzIULmVuZm9yY2VtZW50LnYxLlN0ZXBIABITCglzdGVwX2pzb24YBCABKAxIABImCgZkZXRhaWwYBSABKA4yFi5lbmZvcmNlbWVudC52MS5EZXRhaWwSMAoMbWluX3JldmlzaW9uGAYgASgDQhqquxgWWC1TZXJ2aWNlLU1pbi1SZXZpc2lvbhIYCgt0YXJnZXRfdHlwZRgHIAEoCUgBiAEBEhYKCXRhcmdldF9pZBgIIAEoCUgCiAEBEhcKCnNlc3Npb25faWQYCSABKAlIA4gBARIUCgdzdGVwX2lkGAogASgJSASIAQESGAoLdHJhY2VwYXJlbnQYDCABKAlIBYgBARIqCgd0aW1lb3V0GA0gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKB2FjY2VwdHMYDiADKA4yFy5lbmZvcmNlbWVudC52MS5PdXRjb21lEhcKCnN0ZXBfZXJyb3IYDyABKAlIBogBAUILCglzdGVwX2Zvcm1CDgoMX3RhcmdldF90eXBlQgwKCl90YXJnZXRfaWRCDQoLX3Nlc3Npb25faWRCCgoIX3N0ZXBfaWRCDgoMX3RyYWNlcGFyZW50Qg0KC19zdGVwX2Vycm9yIoIHChBFdmFsdWF0ZVJlc3BvbnNlEg8KB2lzX3NhZmUYASABKAgSEgoKY29uZmlkZW5jZRgCIAEoARITCgZyZWFzb24YAyABKAlIAIgBARIuCgdtYXRjaGVzGAQgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBItCgZlcnJvcnMYBSADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0EjIKC25vbl9tYXRjaGVzGAYgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBIoCghyZXZpc2lvbhgHIAEoA0IWqrsYElgtU2VydmljZS1SZXZpc2lvbhI/ChFzdGFsZW5lc3Nfc2Vjb25kcxgIIAEoDUIfqrsYG1gtU2VydmljZS1TdGFsZW5lc3MtU2Vjb25kc0gBiAEBEi4KB291dGNvbWUYCSABKA4yFy5lbmZvcmNlbWVudC52MS5PdXRjb21lQgS4uxgBEhkKC2RlY2lzaW9uX2lkGAogASgJQgS4uxgBEiQKEXNlbGVjdGVkX2NvbnRyb2xzGAsgASgFQgS4uxgBSAKIAQESJQoSZXZhbHVhdGVkX2NvbnRyb2xzGAwgASgFQgS4uxgBSAOIAQESPQoPc2NoZW1hX21pc21hdGNoGA0gASgLMh4uZW5mb3JjZW1lbnQudjEuU2NoZW1hTWlzbWF0Y2hCBLi7GAESIwoQc2tpcHBlZF9jb250cm9scxgOIAEoBUIEuLsYAUgEiAEBEjEKBmxpbWl0cxgPIAMoCzIbLmVuZm9yY2VtZW50LnYxLkxpbWl0U3RhdHVzQgS4uxgBEi4KBGhhbHQYECABKAsyGi5lbmZvcmNlbWVudC52MS5IYWx0Tm90aWNlQgS4uxgBEjYKCGFwcHJvdmFsGBEgASgLMh4uZW5mb3JjZW1lbnQudjEuQXBwcm92YWxOb3RpY2VCBLi7GAESPAoMbW9kaWZpY2F0aW9uGBIgASgLMiAuZW5mb3JjZW1lbnQudjEuU3RlcE1vZGlmaWNhdGlvbkIEuLsYAUIJCgdfcmVhc29uQhQKEl9zdGFsZW5lc3Nfc2Vjb25kc0IUChJfc2VsZWN0ZWRfY29udHJvbHNCFQoTX2V2YWx1YXRlZF9jb250cm9sc0ITChFfc2tpcHBlZF9jb250cm9scyJpChBTdGVwTW9kaWZpY2F0aW9uEi0KBXBhdGNoGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuUGF0Y2hPcGVyYXRpb24SEQoJc3RlcF9qc29uGAIgASgJEhMKC2NvbnRyb2xfaWRzGAMgAygFIlgKDlBhdGNoT3BlcmF0aW9uEgoKAm9wGAEgASgJEgwKBHBhdGgYAiABKAkSFwoKdmFsdWVfanNvbhgDIAEoCUgAiAEBOgSwuxgBQg0KC192YWx1ZV9qc29uIs4CCgtMaW1pdFN0YXR1cxISCgpjb250cm9sX2lkGAEgASgFEhQKDGNvbnRyb2xfbmFtZRgCIAEoCRIWCg5ldmFsdWF0b3JfbmFtZRgDIAEoCRINCgVsaW1pdBgEIAEoARIRCglyZW1haW5pbmcYBSABKAESLwoMcmVzZXRzX2FmdGVyGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi4KC3JldHJ5X2FmdGVyGAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEikKBndpbmRvdxgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIQCghkZWdyYWRlZBgJIAEoCRILCgNrZXkYCiABKAkSMAoMY291bnRzX3NpbmNlGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJdCgpIYWx0Tm90aWNlEg8KB2hhbHRfaWQYASABKAUSDgoGcmVhc29uGAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlMKDlNjaGVtYU1pc21hdGNoEgwKBHBhcnQYASABKAkSDAoEcGF0aBgCIAEoCRIPCgdwcm9ibGVtGAMgASgJEhQKDG5vdF9jb21wYXJlZBgEIAEoCCLtAQoNQ29udHJvbFJlc3VsdBIcChRjb250cm9sX2V4ZWN1dGlvbl9pZBgBIAEoCRISCgpjb250cm9sX2lkGAIgASgFEhQKDGNvbnRyb2xfbmFtZRgDIAEoCRIoCgZhY3Rpb24YBCABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIvCgZyZXN1bHQYBSABKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZXN1bHQSOQoQc3RlZXJpbmdfY29udGV4dBgGIAEoCzIfLmVuZm9yY2VtZW50LnYxLlN0ZWVyaW5nQ29udGV4dCKhAQoPRXZhbHVhdG9yUmVzdWx0Eg8KB21hdGNoZWQYASABKAgSEgoKY29uZmlkZW5jZRgCIAEoARIUCgdtZXNzYWdlGAMgASgJSACIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWVycm9yGAUgASgJSAGIAQFCCgoIX21lc3NhZ2VCCAoGX2Vycm9yIkwKFEV2YWx1YXRlQmF0Y2hSZXF1ZXN0EjQKC2V2YWx1YXRpb25zGAEgAygLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0Ik4KFUV2YWx1YXRlQmF0Y2hSZXNwb25zZRI1CgdyZXN1bHRzGAEgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQiaQoVRXZhbHVhdGVTdHJlYW1SZXF1ZXN0EgoKAmlkGAEgASgJEjQKC2V2YWx1YXRpb25zGAIgAygLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0Eg4KBmNhbmNlbBgDIAEoCCKJAQoWRXZhbHVhdGVTdHJlYW1SZXNwb25zZRIKCgJpZBgBIAEoCRI1CgdyZXN1bHRzGAIgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQSLAoGbm90aWNlGAMgASgLMhwuZW5mb3JjZW1lbnQudjEuU3RyZWFtTm90aWNlIj8KDFN0cmVhbU5vdGljZRIvCgxkcmFpbl93aXRoaW4YASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24igQEKFEV2YWx1YXRlU3RyZWFtUmVzdWx0EjMKB3ZlcmRpY3QYASABKAsyIC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlc3BvbnNlSAASIwoFZXJyb3IYAiABKAsyEi5nb29nbGUucnBjLlN0YXR1c0gAOgSwuxgBQgkKB291dGNvbWUi4QMKDkV4cGxhaW5SZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlIAIgBARIpCgVzdGFnZRgCIAEoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQgPgQQISIgoEc3RlcBgDIAEoCzIULmVuZm9yY2VtZW50LnYxLlN0ZXASEwoLY29udHJvbF9pZHMYBCADKAUSLwoEZGF0YRgFIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhYKCXN0ZXBfanNvbhgGIAEoDEgBiAEBEhkKDG1pbl9yZXZpc2lvbhgHIAEoA0gCiAEBEhgKC3RhcmdldF90eXBlGAggASgJSAOIAQESFgoJdGFyZ2V0X2lkGAkgASgJSASIAQESFwoKc2Vzc2lvbl9pZBgKIAEoCUgFiAEBEhQKB3N0ZXBfaWQYCyABKAlIBogBARIXCgpzdGVwX2Vycm9yGAwgASgJSAeIAQFCDQoLX2FnZW50X25hbWVCDAoKX3N0ZXBfanNvbkIPCg1fbWluX3JldmlzaW9uQg4KDF90YXJnZXRfdHlwZUIMCgpfdGFyZ2V0X2lkQg0KC19zZXNzaW9uX2lkQgoKCF9zdGVwX2lkQg0KC19zdGVwX2Vycm9yIqkBCg9FeHBsYWluUmVzcG9uc2USMQoHdmVyZGljdBgBIAEoCzIgLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2USNAoIY29udHJvbHMYAiADKAsyIi5lbmZvcmNlbWVudC52MS5Db250cm9sRXhwbGFuYXRpb24SGAoQb21pdHRlZF9jb250cm9scxgDIAEoBRITCgtzdGVwX3NoYTI1NhgEIAEoCSKfAgoSQ29udHJvbEV4cGxhbmF0aW9uEhIKCmNvbnRyb2xfaWQYASABKAUSFAoMY29udHJvbF9uYW1lGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SDwoHYXBwbGllcxgEIAEoCBItCgZyZWFzb24YBSABKA4yHS5lbmZvcmNlbWVudC52MS5BcHBsaWNhYmlsaXR5Eg8KB21lc3NhZ2UYBiABKAkSNwoJY29uZGl0aW9uGAcgASgLMiQuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uRXhwbGFuYXRpb24SKQoId2FybmluZ3MYCCADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nItkEChRDb25kaXRpb25FeHBsYW5hdGlvbhIMCgR0eXBlGAEgASgJEhEKCWV2YWx1YXRlZBgCIAEoCBIUCgdtYXRjaGVkGAMgASgISACIAQESIQoUc2hvcnRfY2lyY3VpdF9yZWFzb24YBCABKAlIAYgBARIaCg1zZWxlY3Rvcl9wYXRoGAUgASgJSAKIAQESGwoOZXZhbHVhdG9yX25hbWUYBiABKAlIA4gBARIXCgpjb25maWRlbmNlGAcgASgBSASIAQESFAoHbWVzc2FnZRgIIAEoCUgFiAEBEhIKBWVycm9yGAkgASgJSAaIAQESGAoLZHVyYXRpb25fdXMYCiABKAFIB4gBARItCghzZWxlY3RlZBgLIAEoCzIbLmVuZm9yY2VtZW50LnYxLkRhdGFQcmV2aWV3EjYKCGNoaWxkcmVuGAwgAygLMiQuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uRXhwbGFuYXRpb24SOgoRZXhwcmVzc2lvbl92YWx1ZXMYDSADKAsyHy5lbmZvcmNlbWVudC52MS5FeHByZXNzaW9uVmFsdWUSKQoIZmluZGluZ3MYDiADKAsyFy5lbmZvcmNlbWVudC52MS5GaW5kaW5nOgSwuxgBQgoKCF9tYXRjaGVkQhcKFV9zaG9ydF9jaXJjdWl0X3JlYXNvbkIQCg5fc2VsZWN0b3JfcGF0aEIRCg9fZXZhbHVhdG9yX25hbWVCDQoLX2NvbmZpZGVuY2VCCgoIX21lc3NhZ2VCCAoGX2Vycm9yQg4KDF9kdXJhdGlvbl91cyKYAQoPRXhwcmVzc2lvblZhbHVlEg0KBXN0YXJ0GAEgASgFEgsKA2VuZBgCIAEoBRIMCgR0ZXh0GAMgASgJEhEKCWV2YWx1YXRlZBgEIAEoCBIqCgV2YWx1ZRgFIAEoCzIbLmVuZm9yY2VtZW50LnYxLkRhdGFQcmV2aWV3EhIKBWVycm9yGAYgASgJSACIAQFCCAoGX2Vycm9yImEKB0ZpbmRpbmcSDAoEa2luZBgBIAEoCRIMCgRwYXRoGAIgASgJEg8KB2luX25hbWUYAyABKAgSDQoFc3RhcnQYBCABKAUSCwoDZW5kGAUgASgFEg0KBXNjb3JlGAYgASgBIlgKC0RhdGFQcmV2aWV3EgwKBHR5cGUYASABKAkSEQoEc2l6ZRgCIAEoBUgAiAEBEgwKBHRleHQYAyABKAkSEQoJc2hvcnRlbmVkGAQgASgIQgcKBV9zaXplKkUKBkRldGFpbBIWChJERVRBSUxfVU5TUEVDSUZJRUQQABISCg5ERVRBSUxfVkVSRElDVBABEg8KC0RFVEFJTF9GVUxMEAIqfwoHT3V0Y29tZRIXChNPVVRDT01FX1VOU1BFQ0lGSUVEEAASEQoNT1VUQ09NRV9BTExPVxABEhAKDE9VVENPTUVfREVOWRACEhEKDU9VVENPTUVfU1RFRVIQAxIPCgtPVVRDT01FX0FTSxAEEhIKDk9VVENPTUVfTU9ESUZZEAUqvgIKDUFwcGxpY2FiaWxpdHkSHQoZQVBQTElDQUJJTElUWV9VTlNQRUNJRklFRBAAEhkKFUFQUExJQ0FCSUxJVFlfQVBQTElFUxABEhoKFkFQUExJQ0FCSUxJVFlfRElTQUJMRUQQAhIhCh1BUFBMSUNBQklMSVRZX05PVF9TRVJWRVJfU0lERRADEhcKE0FQUExJQ0FCSUxJVFlfU1RBR0UQBBIbChdBUFBMSUNBQklMSVRZX1NURVBfVFlQRRAFEhsKF0FQUExJQ0FCSUxJVFlfU1RFUF9OQU1FEAYSHwobQVBQTElDQUJJTElUWV9TQ09QRV9GQUlMVVJFEAcSGQoVQVBQTElDQUJJTElUWV9EQU1BR0VEEAgSJQohQVBQTElDQUJJTElUWV9URU1QTEFURV9VTlJFTkRFUkVEEAky9QQKEUV2YWx1YXRpb25TZXJ2aWNlEpMBCghFdmFsdWF0ZRIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2UiRKi7GALAuxgB8rsYCGV2YWx1YXRl+LsYAoK8GAtydW50aW1lLnVzZYLT5JMCFzoBKiISL2FwaS92MS9ldmFsdWF0aW9uEqgBCg1FdmFsdWF0ZUJhdGNoEiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVCYXRjaFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZUJhdGNoUmVzcG9uc2UiSqi7GALAuxgB8rsYCGV2YWx1YXRl+LsYAoK8GAtydW50aW1lLnVzZYLT5JMCHToBKiIYL2FwaS92MS9ldmFsdWF0aW9uL2JhdGNoEowBCg5FdmFsdWF0ZVN0cmVhbRIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzcG9uc2UiJ6i7GALAuxgB8rsYCGV2YWx1YXRl+LsYAoK8GAtydW50aW1lLnVzZSgBMAESjwEKB0V4cGxhaW4SHi5lbmZvcmNlbWVudC52MS5FeHBsYWluUmVxdWVzdBofLmVuZm9yY2VtZW50LnYxLkV4cGxhaW5SZXNwb25zZSJDqLsYAvK7GAdleHBsYWlu+LsYAoK8GAdleHBsYWlugtPkkwIfOgEqIhovYXBpL3YxL2V2YWx1YXRpb24vZXhwbGFpbkKAAQoYaW8uY29udHJvbGVuZm9yY2VtZW50LnYxUAFaSmdpdGh1Yi5jb20vY29udHJvbC1lbmZvcmNlbWVudC9zZXJ2aWNlL2dlbi9nby9lbmZvcmNlbWVudC92MTtlbmZvcmNlbWVudHYxqgIVQ29udHJvbEVuZm9yY2VtZW50LlYxYgZwcm90bzM", [file_enforcement_v1_approval, file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_google_rpc_status]);
 
 /**
  * A step that an agent takes.
@@ -338,6 +340,22 @@ export type EvaluateResponse = Message<"enforcement.v1.EvaluateResponse"> & {
    * @generated from field: enforcement.v1.HaltNotice halt = 16;
    */
   halt?: HaltNotice | undefined;
+
+  /**
+   * The approval that the step waits for, or that let it pass. Absent without one. The JSON routes print it if the request has
+   * `accepts`; the reason of a step that waits names its id in any case.
+   *
+   * @generated from field: enforcement.v1.ApprovalNotice approval = 17;
+   */
+  approval?: ApprovalNotice | undefined;
+
+  /**
+   * The step that may proceed instead of the one that was evaluated. Present if the outcome is OUTCOME_MODIFY, and only then.
+   * The JSON routes print it if the request has `accepts`.
+   *
+   * @generated from field: enforcement.v1.StepModification modification = 18;
+   */
+  modification?: StepModification | undefined;
 };
 
 /**
@@ -346,6 +364,78 @@ export type EvaluateResponse = Message<"enforcement.v1.EvaluateResponse"> & {
  */
 export const EvaluateResponseSchema: GenMessage<EvaluateResponse> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluation_service, 2);
+
+/**
+ * How a step is changed so that it may proceed.
+ *
+ * @generated from message enforcement.v1.StepModification
+ */
+export type StepModification = Message<"enforcement.v1.StepModification"> & {
+  /**
+   * The changes from the step that was evaluated to the one that may proceed, as JSON Patch (RFC 6902): the operations replace
+   * and remove. Paths start with "/input", "/output" or "/context".
+   *
+   * @generated from field: repeated enforcement.v1.PatchOperation patch = 1;
+   */
+  patch: PatchOperation[];
+
+  /**
+   * The whole step that may proceed, as UTF-8 JSON text with all digits of its numbers: an object with the members type, name,
+   * input, output and context.
+   *
+   * @generated from field: string step_json = 2;
+   */
+  stepJson: string;
+
+  /**
+   * Ids of the controls that changed it, ascending. Empty if an approver changed it.
+   *
+   * @generated from field: repeated int32 control_ids = 3;
+   */
+  controlIds: number[];
+};
+
+/**
+ * Describes the message enforcement.v1.StepModification.
+ * Use `create(StepModificationSchema)` to create a new message.
+ */
+export const StepModificationSchema: GenMessage<StepModification> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 3);
+
+/**
+ * An operation of JSON Patch.
+ *
+ * @generated from message enforcement.v1.PatchOperation
+ */
+export type PatchOperation = Message<"enforcement.v1.PatchOperation"> & {
+  /**
+   * "replace" or "remove".
+   *
+   * @generated from field: string op = 1;
+   */
+  op: string;
+
+  /**
+   * JSON Pointer (RFC 6901) into the step.
+   *
+   * @generated from field: string path = 2;
+   */
+  path: string;
+
+  /**
+   * The new value as JSON text, with all digits of its numbers. Absent for remove.
+   *
+   * @generated from field: optional string value_json = 3;
+   */
+  valueJson?: string | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.PatchOperation.
+ * Use `create(PatchOperationSchema)` to create a new message.
+ */
+export const PatchOperationSchema: GenMessage<PatchOperation> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 4);
 
 /**
  * State of a limit after a step. See docs/memory.md.
@@ -438,7 +528,7 @@ export type LimitStatus = Message<"enforcement.v1.LimitStatus"> & {
  * Use `create(LimitStatusSchema)` to create a new message.
  */
 export const LimitStatusSchema: GenMessage<LimitStatus> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 3);
+  messageDesc(file_enforcement_v1_evaluation_service, 5);
 
 /**
  * A halt that denied a step.
@@ -473,7 +563,7 @@ export type HaltNotice = Message<"enforcement.v1.HaltNotice"> & {
  * Use `create(HaltNoticeSchema)` to create a new message.
  */
 export const HaltNoticeSchema: GenMessage<HaltNotice> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 4);
+  messageDesc(file_enforcement_v1_evaluation_service, 6);
 
 /**
  * The first difference between a step and the schemas that its agent registered for it.
@@ -516,7 +606,7 @@ export type SchemaMismatch = Message<"enforcement.v1.SchemaMismatch"> & {
  * Use `create(SchemaMismatchSchema)` to create a new message.
  */
 export const SchemaMismatchSchema: GenMessage<SchemaMismatch> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 5);
+  messageDesc(file_enforcement_v1_evaluation_service, 7);
 
 /**
  * Result of one control for a step.
@@ -572,7 +662,7 @@ export type ControlResult = Message<"enforcement.v1.ControlResult"> & {
  * Use `create(ControlResultSchema)` to create a new message.
  */
 export const ControlResultSchema: GenMessage<ControlResult> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 6);
+  messageDesc(file_enforcement_v1_evaluation_service, 8);
 
 /**
  * Result of a condition for the selected data.
@@ -623,7 +713,7 @@ export type EvaluatorResult = Message<"enforcement.v1.EvaluatorResult"> & {
  * Use `create(EvaluatorResultSchema)` to create a new message.
  */
 export const EvaluatorResultSchema: GenMessage<EvaluatorResult> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 7);
+  messageDesc(file_enforcement_v1_evaluation_service, 9);
 
 /**
  * Request message for EvaluationService.EvaluateBatch.
@@ -644,7 +734,7 @@ export type EvaluateBatchRequest = Message<"enforcement.v1.EvaluateBatchRequest"
  * Use `create(EvaluateBatchRequestSchema)` to create a new message.
  */
 export const EvaluateBatchRequestSchema: GenMessage<EvaluateBatchRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 8);
+  messageDesc(file_enforcement_v1_evaluation_service, 10);
 
 /**
  * Response message for EvaluationService.EvaluateBatch.
@@ -665,7 +755,7 @@ export type EvaluateBatchResponse = Message<"enforcement.v1.EvaluateBatchRespons
  * Use `create(EvaluateBatchResponseSchema)` to create a new message.
  */
 export const EvaluateBatchResponseSchema: GenMessage<EvaluateBatchResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 9);
+  messageDesc(file_enforcement_v1_evaluation_service, 11);
 
 /**
  * Message of the request stream of EvaluationService.EvaluateStream.
@@ -704,7 +794,7 @@ export type EvaluateStreamRequest = Message<"enforcement.v1.EvaluateStreamReques
  * Use `create(EvaluateStreamRequestSchema)` to create a new message.
  */
 export const EvaluateStreamRequestSchema: GenMessage<EvaluateStreamRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 10);
+  messageDesc(file_enforcement_v1_evaluation_service, 12);
 
 /**
  * Message of the response stream of EvaluationService.EvaluateStream.
@@ -739,7 +829,7 @@ export type EvaluateStreamResponse = Message<"enforcement.v1.EvaluateStreamRespo
  * Use `create(EvaluateStreamResponseSchema)` to create a new message.
  */
 export const EvaluateStreamResponseSchema: GenMessage<EvaluateStreamResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 11);
+  messageDesc(file_enforcement_v1_evaluation_service, 13);
 
 /**
  * Tells the client of a stream to continue on another stream, because the server shuts down, or because the stream or
@@ -765,7 +855,7 @@ export type StreamNotice = Message<"enforcement.v1.StreamNotice"> & {
  * Use `create(StreamNoticeSchema)` to create a new message.
  */
 export const StreamNoticeSchema: GenMessage<StreamNotice> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 12);
+  messageDesc(file_enforcement_v1_evaluation_service, 14);
 
 /**
  * Result of one evaluation in a batch or stream.
@@ -802,7 +892,7 @@ export type EvaluateStreamResult = Message<"enforcement.v1.EvaluateStreamResult"
  * Use `create(EvaluateStreamResultSchema)` to create a new message.
  */
 export const EvaluateStreamResultSchema: GenMessage<EvaluateStreamResult> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 13);
+  messageDesc(file_enforcement_v1_evaluation_service, 15);
 
 /**
  * Request message for EvaluationService.Explain.
@@ -904,7 +994,7 @@ export type ExplainRequest = Message<"enforcement.v1.ExplainRequest"> & {
  * Use `create(ExplainRequestSchema)` to create a new message.
  */
 export const ExplainRequestSchema: GenMessage<ExplainRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 14);
+  messageDesc(file_enforcement_v1_evaluation_service, 16);
 
 /**
  * Response message for EvaluationService.Explain.
@@ -948,7 +1038,7 @@ export type ExplainResponse = Message<"enforcement.v1.ExplainResponse"> & {
  * Use `create(ExplainResponseSchema)` to create a new message.
  */
 export const ExplainResponseSchema: GenMessage<ExplainResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 15);
+  messageDesc(file_enforcement_v1_evaluation_service, 17);
 
 /**
  * Explanation of the result of one control.
@@ -1022,7 +1112,7 @@ export type ControlExplanation = Message<"enforcement.v1.ControlExplanation"> & 
  * Use `create(ControlExplanationSchema)` to create a new message.
  */
 export const ControlExplanationSchema: GenMessage<ControlExplanation> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 16);
+  messageDesc(file_enforcement_v1_evaluation_service, 18);
 
 /**
  * Explanation of one node of a condition.
@@ -1138,7 +1228,7 @@ export type ConditionExplanation = Message<"enforcement.v1.ConditionExplanation"
  * Use `create(ConditionExplanationSchema)` to create a new message.
  */
 export const ConditionExplanationSchema: GenMessage<ConditionExplanation> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 17);
+  messageDesc(file_enforcement_v1_evaluation_service, 19);
 
 /**
  * The value of a sub-expression of the evaluator cel.
@@ -1194,7 +1284,7 @@ export type ExpressionValue = Message<"enforcement.v1.ExpressionValue"> & {
  * Use `create(ExpressionValueSchema)` to create a new message.
  */
 export const ExpressionValueSchema: GenMessage<ExpressionValue> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 18);
+  messageDesc(file_enforcement_v1_evaluation_service, 20);
 
 /**
  * Something that a detector found in the selected data. The text that was found is never part of it.
@@ -1250,7 +1340,7 @@ export type Finding = Message<"enforcement.v1.Finding"> & {
  * Use `create(FindingSchema)` to create a new message.
  */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 19);
+  messageDesc(file_enforcement_v1_evaluation_service, 21);
 
 /**
  * Preview of the beginning of some data. Text that looks like a secret is masked as "***".
@@ -1293,7 +1383,7 @@ export type DataPreview = Message<"enforcement.v1.DataPreview"> & {
  * Use `create(DataPreviewSchema)` to create a new message.
  */
 export const DataPreviewSchema: GenMessage<DataPreview> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 20);
+  messageDesc(file_enforcement_v1_evaluation_service, 22);
 
 /**
  * Level of detail of a verdict.
@@ -1366,16 +1456,17 @@ export enum Outcome {
   STEER = 3,
 
   /**
-   * Reserved for steps that wait for an approval. Only for callers that accept it. Not returned by this version. JSON:
-   * "ask".
+   * The step must not proceed before a person approves it, see EvaluateResponse.approval and ApprovalService: every control
+   * that denies it has Action.approval. Only for callers that accept it; others get OUTCOME_DENY, with the same approval.
+   * JSON: "ask".
    *
    * @generated from enum value: OUTCOME_ASK = 4;
    */
   ASK = 4,
 
   /**
-   * Reserved for steps that may proceed with a modification. Only for callers that accept it. Not returned by this
-   * version. JSON: "modify".
+   * The step must not proceed as it is, but may proceed as EvaluateResponse.modification says. Only for callers that accept
+   * it; others get OUTCOME_DENY. JSON: "modify".
    *
    * @generated from enum value: OUTCOME_MODIFY = 5;
    */
