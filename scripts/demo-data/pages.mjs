@@ -7,6 +7,9 @@ export const PAGES = {
   live: '/live',
   events: '/events',
   trace: '/traces?id=:trace',
+  approvals: '/approvals',
+  'approvals-history': '/approvals?tab=history',
+  approval: '/approvals/1',
   agents: '/agents',
   'agents-uncovered': '/agents?controls=none',
   agent: '/agents/support-assistant',
@@ -39,6 +42,8 @@ export const PAGES = {
   keys: '/keys',
   'key-new': '/keys/new',
   key: '/keys/1',
+  destinations: '/destinations',
+  destination: '/destinations/1',
   namespaces: '/namespaces',
   playground: '/playground?agent=support-assistant',
 };

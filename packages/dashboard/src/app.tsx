@@ -21,6 +21,8 @@ const OverviewPage = lazy(() => import('./overview/overview-page.js'));
 const LivePage = lazy(() => import('./live/live-page.js'));
 const EventsPage = lazy(() => import('./events/events-page.js'));
 const TracePage = lazy(() => import('./events/trace-page.js'));
+const ApprovalsPage = lazy(() => import('./approvals/approvals-page.js'));
+const ApprovalPage = lazy(() => import('./approvals/approval-page.js'));
 const AgentsPage = lazy(() => import('./agents/agents-page.js'));
 const AgentPage = lazy(() => import('./agents/agent-page.js'));
 const ControlsPage = lazy(() => import('./controls/controls-page.js'));
@@ -43,6 +45,8 @@ const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
 const KeysPage = lazy(() => import('./keys/keys-page.js'));
 const NewKeyPage = lazy(() => import('./keys/new-key-page.js'));
 const KeyPage = lazy(() => import('./keys/key-page.js'));
+const DestinationsPage = lazy(() => import('./destinations/destinations-page.js'));
+const DestinationPage = lazy(() => import('./destinations/destination-page.js'));
 const NamespacesPage = lazy(() => import('./namespaces/namespaces-page.js'));
 const LimitedOverview = lazy(() => import('./limited/limited-overview.js'));
 
@@ -69,6 +73,8 @@ export function App() {
       <Route path="/live" component={LivePage} />
       <Route path="/events" component={EventsPage} />
       <Route path="/traces" component={TracePage} />
+      <Route path="/approvals" component={ApprovalsPage} />
+      <Route path="/approvals/:id" component={ApprovalPage} />
       <Route path="/agents" component={AgentsPage} />
       <Route path="/agents/:name" component={AgentPage} />
       <Route path="/controls" component={ControlsPage} />
@@ -91,6 +97,8 @@ export function App() {
       <Route path="/keys" component={KeysPage} />
       <Route path="/keys/new" component={NewKeyPage} />
       <Route path="/keys/:id" component={KeyPage} />
+      <Route path="/destinations" component={DestinationsPage} />
+      <Route path="/destinations/:id" component={DestinationPage} />
       <Route path="/namespaces" component={NamespacesPage} />
       <Route>
         <Empty title="Page not found">

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rawValues } from '../../../packages/dashboard/src/playground/raw-json.js';
+import { rawValues } from '../../../packages/dashboard/src/code/raw-json.js';
 import {
   difference,
   readTestCases,

@@ -18,7 +18,13 @@ export function resourceAddress({ resource, resourceId, resourceName }: AuditEnt
   if (resource === 'pack' && resourceName !== undefined) {
     return `/packs/${encodeURIComponent(resourceName)}?tab=installations`;
   }
-  const page = { agent: 'agents', control: 'controls', policy: 'policies', key: 'keys' }[resource];
+  const page = {
+    agent: 'agents',
+    approval: 'approvals',
+    control: 'controls',
+    policy: 'policies',
+    key: 'keys',
+  }[resource];
   return page === undefined || resourceId === undefined
     ? undefined
     : `/${page}/${encodeURIComponent(resourceId)}`;

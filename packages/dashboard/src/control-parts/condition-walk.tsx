@@ -1,5 +1,6 @@
 import type { ConditionExplanation } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { UserText } from '../ui/user-text.js';
+import { visibleText } from '../ui/visible-text.js';
 import { DecisionBadge } from './decision-badge.js';
 import { ExpressionValues } from './expression-values.js';
 import { FindingList, scoreText } from './finding-list.js';
@@ -42,7 +43,7 @@ function Node({ node }: { readonly node: ConditionExplanation }) {
       )}
       {node.evaluated && selected !== undefined && (
         <p className="muted">
-          {selected.type}: <code dir="auto">{selected.text}</code>
+          {selected.type}: <code dir="auto">{visibleText(selected.text)}</code>
           {selected.shortened && ' (shortened)'}
         </p>
       )}

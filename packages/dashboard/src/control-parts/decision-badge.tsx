@@ -5,8 +5,10 @@ import {
   IconCheck,
   IconEye,
   IconMinus,
+  IconPencil,
+  IconUserQuestion,
 } from '@tabler/icons-react';
-import type { Sign } from './sign.js';
+import type { VerdictSign } from './sign.js';
 
 const SIGNS = {
   deny: { icon: IconBan, word: 'deny' },
@@ -14,11 +16,13 @@ const SIGNS = {
   observe: { icon: IconEye, word: 'observe' },
   safe: { icon: IconCheck, word: 'safe' },
   error: { icon: IconAlertTriangle, word: 'error' },
+  ask: { icon: IconUserQuestion, word: 'ask' },
+  modify: { icon: IconPencil, word: 'modify' },
   none: { icon: IconMinus, word: 'no match' },
 } as const;
 
 interface DecisionBadgeProps {
-  readonly sign: Sign;
+  readonly sign: VerdictSign;
   readonly word?: string;
 }
 

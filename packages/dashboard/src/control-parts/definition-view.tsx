@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { DecisionBadge } from './decision-badge.js';
 import { actionSentence, type ConditionWords, conditionWords, scopeWords } from './definition-words.js';
 import type { Words } from './leaf-words.js';
+import { approvalWords, changeWords } from './lift-words.js';
 import { signOfDecision } from './sign.js';
 import './controls.css';
 
@@ -52,6 +53,8 @@ export function DefinitionView({ data, decidedBy, editedControl }: DefinitionVie
           <DecisionBadge sign={signOfDecision(data.action?.decision)} />
           {actionSentence(data.action)}
         </p>
+        <Sentences of={data.action?.approval === undefined ? [] : approvalWords(data.action.approval)} />
+        <Sentences of={data.action?.modify.map(changeWords) ?? []} />
         {guidance?.message !== undefined && (
           <blockquote className="guidance" dir="auto">
             {guidance.message}
@@ -80,6 +83,20 @@ function Part({ title, children }: { readonly title: string; readonly children: 
       <h2>{title}</h2>
       {children}
     </section>
+  );
+}
+
+function Sentences({ of }: { readonly of: readonly (readonly Words[])[] }) {
+  if (of.length === 0) return null;
+  return (
+    <ul>
+      {of.map((words, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: sentences have no other identity
+        <li key={at}>
+          <Sentence words={words} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

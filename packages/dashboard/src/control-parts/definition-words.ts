@@ -70,7 +70,10 @@ function alternatives(texts: readonly string[]): Words[] {
 export function actionSentence(action: Action | undefined): string {
   switch (action?.decision) {
     case Decision.DENY:
-      return 'A matching step is denied: it must not run.';
+      if (action.approval !== undefined) return 'A matching step must not run before people approve it.';
+      return action.modify.length > 0
+        ? 'A matching step may run only as it is changed here, if the agent can do that; otherwise it is denied.'
+        : 'A matching step is denied: it must not run.';
     case Decision.STEER:
       return 'A matching step must not run as it is; the agent is told how to correct it.';
     case Decision.OBSERVE:

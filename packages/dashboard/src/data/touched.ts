@@ -31,12 +31,19 @@ const TOUCHED = new Map<DescMethod, readonly DescService[]>([
   [MemoryService.method.resetMemoryKey, [MemoryService]],
 ]);
 
+/** Services whose changes touch nothing else. By name: what a page needs of them is loaded with it. */
+const ALONE: ReadonlySet<string> = new Set(
+  ['ApprovalService', 'NotificationService'].map((name) => `enforcement.v1.${name}`),
+);
+
 /** What every change touches: the audit log has an entry of it, and the state of the server a new revision. */
 const ALWAYS: readonly DescService[] = [AuditService, ServerService];
 
 /** The keys of all queries whose data a change can make others. */
 export function touchedBy(change: DescMethod) {
-  return [...(TOUCHED.get(change) ?? [...LINKED, change.parent]), ...ALWAYS].map(queriesOf);
+  const { parent } = change;
+  const usual = ALONE.has(parent.typeName) ? [parent] : [...LINKED, parent];
+  return [...(TOUCHED.get(change) ?? usual), ...ALWAYS].map(queriesOf);
 }
 
 /** The key that keys of all queries of a service begin with. */

@@ -86,6 +86,11 @@ const DECISIONS = [
   ['observe', <DecisionBadge key="observe" sign="observe" />, 'the match is only recorded'],
 ] as const;
 
+/** What has no field of its own is shown at the decision. */
+function isOfAction(member: string): boolean {
+  return member === 'action' || /^action\.(approval|modify)\b/.test(member);
+}
+
 function ActionFields({ state: { draft }, set, problems }: PartProps) {
   const action = givenMember(draft, 'action');
   const decision = textOf(givenMember(action, 'decision'));
@@ -98,7 +103,7 @@ function ActionFields({ state: { draft }, set, problems }: PartProps) {
         choices={DECISIONS}
         problems={[
           ...problemsOf(problems, 'action.decision', 'action.metadata'),
-          ...problems.filter(({ place }) => place.member === 'action'),
+          ...problems.filter(({ place }) => isOfAction(place.member)),
         ]}
         onChange={(value) => set(['action', 'decision'], value)}
       />

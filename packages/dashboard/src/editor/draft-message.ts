@@ -1,4 +1,5 @@
-import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { create, fromJson, type MessageInitShape } from '@bufbuild/protobuf';
+import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import {
   type ConditionSchema,
   type ControlDefinition,
@@ -61,6 +62,33 @@ function readAction(reader: MemberReader) {
       })),
     ),
     ...defined('metadata', reader.free('metadata')),
+    ...defined('approval', reader.object('approval', readApproval)),
+    modify: reader.objects('modify', readChange) ?? [],
+  };
+}
+
+function readApproval(reader: MemberReader) {
+  const free = (name: string) => {
+    const value = reader.any(name);
+    return value === undefined ? undefined : fromJson(ValueSchema, value);
+  };
+  return {
+    approvers: reader.texts('approvers'),
+    ...defined('quorum', reader.whole('quorum')),
+    ...defined('expiresSeconds', reader.whole('expires_seconds')),
+    ...defined('bind', free('bind')),
+    ...defined('reuse', free('reuse')),
+    ...defined('question', reader.text('question')),
+    ...defined('separate', reader.flag('separate')),
+  };
+}
+
+function readChange(reader: MemberReader) {
+  return {
+    ...defined('path', reader.text('path')),
+    ...defined('replace', reader.text('replace')),
+    ...defined('with', reader.text('with')),
+    ...defined('remove', reader.flag('remove')),
   };
 }
 

@@ -22,6 +22,17 @@ export class MemberReader {
     return this.#member(name, 'true or false', (value) => (typeof value === 'boolean' ? value : undefined));
   }
 
+  /** A whole number that RPCs can carry. */
+  whole(name: string): number | undefined {
+    return this.#member(name, 'a whole number', (value) =>
+      typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 31 ? value : undefined,
+    );
+  }
+
+  any(name: string): JsonValue | undefined {
+    return this.#member(name, 'a value', (value) => value);
+  }
+
   word<T>(name: string, words: Readonly<Record<string, T>>): T | undefined {
     return this.#member(name, `one of: ${Object.keys(words).join(', ')}`, (value) => wordOf(value, words));
   }

@@ -6,7 +6,7 @@ import {
   IconShieldCheckFilled,
   IconSun,
 } from '@tabler/icons-react';
-import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
+import { type KeyboardEvent, lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
 import { useSession } from '../session/session-context.js';
 import { useTheme } from '../theme/theme.js';
@@ -20,6 +20,10 @@ import { NamespaceMenu } from './namespace-menu.js';
 import { type PageLink, usePages } from './pages.js';
 import { ServerState } from './server-state.js';
 
+const ApprovalNews = lazy(() => import('../approvals/approval-news.js'));
+const PendingBadge = lazy(() => import('../approvals/pending-badge.js'));
+const APPROVALS = '/approvals';
+
 /** The menu and the header around each page. */
 export function Frame({ children }: { readonly children: ReactNode }) {
   const [theme, toggleTheme] = useTheme();
@@ -28,6 +32,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   const { dialogs, openPalette, openShortcuts } = useFrameDialogs();
   const isOnline = useOnline();
   const pages = usePages();
+  const hasApprovals = pages.some((page) => page.path === APPROVALS);
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when another page is opened
   useEffect(() => setMenuOpen(false), [path]);
   const onMenuKey = (event: KeyboardEvent): void => {
@@ -49,6 +54,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
           onKeyDown={onMenuKey}
         >
           <IconMenu2 size={18} />
+          <Suspense>{hasApprovals && <PendingBadge />}</Suspense>
         </button>
         <Link className="brand" href="/">
           <IconShieldCheckFilled size={20} aria-hidden="true" />
@@ -99,6 +105,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         {children}
       </main>
       {dialogs}
+      <Suspense>{hasApprovals && <ApprovalNews />}</Suspense>
       <UndoToasts />
     </div>
   );
@@ -113,6 +120,7 @@ function MenuItem({ page }: { readonly page: PageLink }) {
       <Link href={page.path} aria-current={isHere || isBelow ? 'page' : undefined}>
         <Icon size={18} aria-hidden="true" />
         {page.name}
+        <Suspense>{page.path === APPROVALS && <PendingBadge />}</Suspense>
       </Link>
     </li>
   );

@@ -1,5 +1,6 @@
 import {
   IconActivity,
+  IconBell,
   IconBuildingCommunity,
   IconChartBar,
   IconFlask,
@@ -14,6 +15,7 @@ import {
   IconShieldCheck,
   IconStack2,
   IconTemplate,
+  IconUserCheck,
   type TablerIcon,
 } from '@tabler/icons-react';
 import type { Scope } from '../session/scopes.js';
@@ -38,6 +40,13 @@ export const PAGES: readonly PageLink[] = [
   { path: '/', name: 'Overview', icon: IconChartBar },
   { path: '/live', name: 'Live', icon: IconActivity, scopes: ['events.read'] },
   { path: '/events', name: 'Events', icon: IconListSearch, scopes: ['events.read'] },
+  {
+    path: '/approvals',
+    name: 'Approvals',
+    icon: IconUserCheck,
+    scopes: ['approvals.read'],
+    isBeyondAgents: true,
+  },
   {
     path: '/agents',
     name: 'Agents',
@@ -84,6 +93,13 @@ export const PAGES: readonly PageLink[] = [
   { path: '/playground', name: 'Playground', icon: IconFlask, scopes: ['explain'] },
   { path: '/audit', name: 'Audit log', icon: IconHistory, scopes: ['audit.read'], isBeyondAgents: true },
   { path: '/keys', name: 'Keys and people', icon: IconKey, scopes: ['keys.read'], isBeyondAgents: true },
+  {
+    path: '/destinations',
+    name: 'Notifications',
+    icon: IconBell,
+    scopes: ['notifications.read'],
+    isBeyondAgents: true,
+  },
   {
     path: '/namespaces',
     name: 'Namespaces',

@@ -67,6 +67,13 @@ export function withoutRepeats(groups: readonly PaletteGroup[]): readonly Palett
 function kindOf(href: string): string {
   const [, kind = ''] = /^\/([a-z]+)/.exec(href) ?? [];
   return (
-    { agents: 'Agent', controls: 'Control', policies: 'Policy', packs: 'Pack', traces: 'Trace' }[kind] ?? ''
+    {
+      approvals: 'Approval',
+      agents: 'Agent',
+      controls: 'Control',
+      policies: 'Policy',
+      packs: 'Pack',
+      traces: 'Trace',
+    }[kind] ?? ''
   );
 }

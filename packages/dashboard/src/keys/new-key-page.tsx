@@ -3,6 +3,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { type ApiKey, KeyService, type ListRolesResponse } from '@gen/enforcement/v1/key_service_pb.js';
 import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { newIdempotencyKey } from '../data/idempotency-key.js';
 import { transport } from '../data/transport.js';
 import { useRefresh } from '../data/use-change.js';
 import MissingScope from '../limited/missing-scope.js';
@@ -118,9 +119,4 @@ function NewKey({ roles: { roles, scopes } }: { readonly roles: ListRolesRespons
       </div>
     </form>
   );
-}
-
-function newIdempotencyKey(): string {
-  // Not randomUUID, which exists on secure pages only.
-  return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }

@@ -11,6 +11,8 @@ interface NewSecretProps {
   readonly secret: string;
   /** What else is to be known, for example until when the secret before is valid. */
   readonly note?: string;
+  /** How the service keeps it. */
+  readonly kept?: string;
   readonly onDone: () => void;
 }
 
@@ -18,7 +20,7 @@ interface NewSecretProps {
  * Shows a secret for the only time. It is in the memory of this component alone; leaving the page before it was copied
  * asks first.
  */
-export function NewSecret({ name, secret, note, onDone }: NewSecretProps) {
+export function NewSecret({ name, secret, note, kept = 'a hash of it', onDone }: NewSecretProps) {
   const [isCopied, setCopied] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const held = useLeaveGuard(!isCopied);
@@ -41,8 +43,8 @@ export function NewSecret({ name, secret, note, onDone }: NewSecretProps) {
         Secret of <UserText text={name} />
       </h2>
       <p>
-        It is shown this once: the service keeps a hash of it. Copy it to where it is used, for example a
-        store of secrets.
+        It is shown this once: the service keeps {kept}. Copy it to where it is used, for example a store of
+        secrets.
         {note !== undefined && ` ${note}`}
       </p>
       <p className="secret">
@@ -70,8 +72,8 @@ export function NewSecret({ name, secret, note, onDone }: NewSecretProps) {
           }
         >
           <p>
-            The secret was not copied with the button. It cannot be shown again: rotating the key makes
-            another one.
+            The secret was not copied with the button. It cannot be shown again: rotating it makes another
+            one.
           </p>
         </Dialog>
       )}

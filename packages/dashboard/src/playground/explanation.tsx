@@ -1,19 +1,14 @@
 import { Decision } from '@gen/enforcement/v1/control_pb.js';
-import type {
-  ControlExplanation,
-  EvaluateResponse,
-  ExplainResponse,
-} from '@gen/enforcement/v1/evaluation_service_pb.js';
+import type { EvaluateResponse, ExplainResponse } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { Outcome } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { Link } from 'wouter';
-import { ConditionWalk } from '../control-parts/condition-walk.js';
+import { ControlResult } from '../control-parts/control-result.js';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
-import { type Sign, signOfDecision } from '../control-parts/sign.js';
+import type { VerdictSign } from '../control-parts/sign.js';
 import { durationText, limitText } from '../limits/limit-text.js';
 import { Fact } from '../ui/fact.js';
-import { NameLink } from '../ui/name-link.js';
 import { numberOf } from '../ui/numbers.js';
-import { UserText } from '../ui/user-text.js';
+import { visibleText } from '../ui/visible-text.js';
 
 /** The verdict of an explained step, and what each control did. */
 export function Explanation({ explained }: { readonly explained: ExplainResponse }) {
@@ -41,6 +36,8 @@ function Verdict({ verdict }: { readonly verdict: EvaluateResponse }) {
       <CheckedText verdict={verdict} />
       <span className="muted">revision {String(verdict.revision)}</span>
       {verdict.halt !== undefined && <Link href="/halts">Halts in force</Link>}
+      <ApprovalLink approval={verdict.approval} />
+      <Modification modification={verdict.modification} />
       <AppliedLimits limits={verdict.limits} />
     </div>
   );
@@ -64,6 +61,38 @@ function CheckedText({ verdict }: { readonly verdict: EvaluateResponse }) {
   );
 }
 
+/** The approval that a step waits for, or that lets it pass. An explanation of a step asks for none: then it has no id. */
+function ApprovalLink({ approval }: Pick<EvaluateResponse, 'approval'>) {
+  if (approval === undefined) return null;
+  const names = approval.controls.map(({ controlName }) => controlName).join(', ');
+  if (approval.id === 0) return <span className="muted">Asked by {names}</span>;
+  return (
+    <Link href={`/approvals/${approval.id}`}>
+      Approval {approval.id}, asked by {names}
+    </Link>
+  );
+}
+
+/** The changes that let the step run, by their place in it. */
+function Modification({ modification }: Pick<EvaluateResponse, 'modification'>) {
+  if (modification === undefined) return null;
+  return (
+    <ul className="patch">
+      {modification.patch.map(({ op, path, valueJson }) => (
+        <li key={path}>
+          {op} <code>{visibleText(path)}</code>
+          {valueJson !== undefined && (
+            <>
+              {' '}
+              with <code>{visibleText(valueJson)}</code>
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** What is left of the limits that controls with memory apply to the step. */
 function AppliedLimits({ limits }: Pick<EvaluateResponse, 'limits'>) {
   if (limits.length === 0) return null;
@@ -82,35 +111,15 @@ function AppliedLimits({ limits }: Pick<EvaluateResponse, 'limits'>) {
   );
 }
 
-function verdictSign({ isSafe, outcome, matches, halt }: EvaluateResponse): { sign: Sign; word: string } {
+function verdictSign({ isSafe, outcome, matches, halt }: EvaluateResponse): {
+  sign: VerdictSign;
+  word: string;
+} {
   if (isSafe) return { sign: 'safe', word: 'allowed' };
   if (halt !== undefined) return { sign: 'deny', word: 'denied' };
+  if (outcome === Outcome.ASK) return { sign: 'ask', word: 'waits for an approval' };
+  if (outcome === Outcome.MODIFY) return { sign: 'modify', word: 'allowed with changes' };
   if (outcome === Outcome.STEER) return { sign: 'steer', word: 'steered' };
   const isMatch = matches.some(({ action }) => action === Decision.DENY);
   return isMatch ? { sign: 'deny', word: 'denied' } : { sign: 'error', word: 'denied' };
-}
-
-function ControlResult({ control }: { readonly control: ControlExplanation }) {
-  const { controlId, controlName, decision, applies, message, condition, warnings } = control;
-  const matched = condition?.matched === true;
-  return (
-    <li className="card">
-      <div className="trace-head">
-        <DecisionBadge sign={applies && matched ? signOfDecision(decision) : 'none'} />
-        {controlId > 0 ? (
-          <NameLink href={`/controls/${controlId}`} name={controlName} />
-        ) : (
-          <UserText text={controlName} />
-        )}
-        {!applies && <span className="muted">does not apply</span>}
-      </div>
-      {message !== '' && <p dir="auto">{message}</p>}
-      {warnings.map((warning) => (
-        <p key={`${warning.field} ${warning.code}`} className="notice">
-          {warning.field}: {warning.message}
-        </p>
-      ))}
-      {condition !== undefined && <ConditionWalk root={condition} />}
-    </li>
-  );
 }

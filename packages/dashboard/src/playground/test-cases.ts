@@ -1,5 +1,5 @@
 import { isJsonObject } from '../code/json-members.js';
-import { rawValues } from './raw-json.js';
+import { rawValues } from '../code/raw-json.js';
 
 export type CaseStage = 'pre' | 'post';
 export type CaseOutcome = 'allow' | 'deny' | 'steer';

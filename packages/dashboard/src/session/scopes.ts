@@ -3,6 +3,8 @@ export type Scope =
   | 'agents.read'
   | 'agents.self'
   | 'agents.write'
+  | 'approvals.decide'
+  | 'approvals.read'
   | 'audit.read'
   | 'audit.verify'
   | 'bindings.read'
@@ -20,6 +22,8 @@ export type Scope =
   | 'memory.write'
   | 'namespaces.read'
   | 'namespaces.write'
+  | 'notifications.read'
+  | 'notifications.write'
   | 'policies.read'
   | 'policies.write'
   | 'server.read';
@@ -46,6 +50,7 @@ const OF_AN_ADMIN_KEY: readonly Scope[] = [
 
 /** Scopes of RPCs that a caller with a limit to agents may not call, whatever its role. */
 const BEYOND_AGENTS: ReadonlySet<string> = new Set<Scope>([
+  'approvals.decide',
   'audit.read',
   'audit.verify',
   'bindings.read',
@@ -55,6 +60,8 @@ const BEYOND_AGENTS: ReadonlySet<string> = new Set<Scope>([
   'keys.write',
   'namespaces.read',
   'namespaces.write',
+  'notifications.read',
+  'notifications.write',
   'policies.write',
 ]);
 

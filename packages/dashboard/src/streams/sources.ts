@@ -5,6 +5,7 @@ import {
   WatchControlsRequestSchema,
   WatchControlsResponseSchema,
 } from '@gen/enforcement/v1/agent_service_pb.js';
+import { ApprovalService, WatchApprovalsRequestSchema } from '@gen/enforcement/v1/approval_service_pb.js';
 import {
   ObservabilityService,
   WatchEventsRequestSchema,
@@ -15,9 +16,11 @@ import type { StreamSource } from './stream-source.js';
 
 export const EVENTS = 'events';
 export const CONTROLS = 'controls';
+export const APPROVALS = 'approvals';
 
 const observability = createClient(ObservabilityService, transport);
 const agents = createClient(AgentService, transport);
+const approvalService = createClient(ApprovalService, transport);
 
 const events: StreamSource = {
   isJoinable: true,
@@ -56,8 +59,25 @@ const controls: StreamSource = {
   },
 };
 
+/**
+ * That approvals have changed, without saying which: lists and pages read what they show again. Those that are pending when the
+ * stream begins are not told one by one.
+ */
+const approvals: StreamSource = {
+  isJoinable: true,
+  async *open(bytes, _after, signal) {
+    let isCaughtUp = false;
+    const request = fromBinary(WatchApprovalsRequestSchema, bytes);
+    for await (const { news } of approvalService.watchApprovals(request, { signal })) {
+      isCaughtUp ||= news.case === 'heartbeat';
+      if (isCaughtUp) yield { position: 0n, bytes: new Uint8Array(0), isWhole: true, isCaughtUp };
+    }
+  },
+};
+
 /** The streams that tabs can share, by name. */
 export const SOURCES: ReadonlyMap<string, StreamSource> = new Map([
   [EVENTS, events],
   [CONTROLS, controls],
+  [APPROVALS, approvals],
 ]);

@@ -11,6 +11,7 @@ export const GO_LETTERS: Readonly<Record<string, string>> = {
   '/': 'o',
   '/live': 'l',
   '/events': 'e',
+  '/approvals': 'r',
   '/agents': 'a',
   '/controls': 'c',
   '/policies': 'p',
@@ -22,6 +23,7 @@ export const GO_LETTERS: Readonly<Record<string, string>> = {
   '/playground': 'y',
   '/audit': 'u',
   '/keys': 'k',
+  '/destinations': 'd',
   '/namespaces': 'n',
 };
 

@@ -1,4 +1,4 @@
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+import { JSON_TOKENS } from './json-tokens.js';
 
 interface Level {
   readonly isList: boolean;
@@ -23,7 +23,7 @@ export function rawValues(
   const keep = (start: number, end: number): void => {
     found.set(JSON.stringify(path()), text.slice(start, end));
   };
-  for (const { 0: token, index } of text.matchAll(TOKENS)) {
+  for (const { 0: token, index } of text.matchAll(JSON_TOKENS)) {
     const level = levels.at(-1);
     if (token === '}' || token === ']') {
       levels.pop();
