@@ -8,6 +8,8 @@ import type { TemplateValues } from '../templates/template.js';
 import { type PresentedTemplate, presentTemplate } from '../templates/template-presentation.js';
 import {
   type Action,
+  type Approval,
+  type Change,
   type Condition,
   type ControlDefinition,
   isDraft,
@@ -33,6 +35,9 @@ export type PresentedDefinition = {
     decision: Decision;
     steering_context: { message: string; required_actions: string[] | null } | null;
     metadata: JsonObject | null;
+    /** Printed only where they are set, as deployed clients know no such members. */
+    approval?: Approval;
+    modify?: Change[];
   };
   tags: string[];
   /** Null unless the definition is made from a template. */
@@ -163,10 +168,17 @@ export function presentAction({
   decision,
   steering_context,
   metadata,
+  approval,
+  modify,
 }: Action): PresentedDefinition['action'] {
   const guidance = steering_context && {
     message: steering_context.message,
     required_actions: steering_context.required_actions ?? null,
   };
-  return { decision, steering_context: guidance ?? null, metadata: metadata ?? null };
+  return {
+    decision,
+    steering_context: guidance ?? null,
+    metadata: metadata ?? null,
+    ...withoutUndefined({ approval, modify }),
+  };
 }

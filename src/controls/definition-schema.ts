@@ -5,6 +5,7 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { readCondition } from './condition-reader.js';
 import { type Condition, type ControlDefinition, leavesOf } from './definition/definition.js';
 import { definitionMembers } from './definition/definition-members.js';
+import { checkLift } from './definition/lift-members.js';
 
 /**
  * The schema of a literal control definition. It reads client input, older shapes included, and returns the
@@ -66,7 +67,9 @@ function readDefinition(sent: JsonObject, registry: EvaluatorRegistry, sink: Iss
     report(sink, 'value_error', rule, 'sdk', ['execution']);
     return z.NEVER;
   }
-  return { condition, ...members };
+  const definition = { condition, ...members };
+  checkLift(definition, registry, sink);
+  return definition;
 }
 
 /** The name of the first evaluator of a condition whose checks depend on earlier steps. */

@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { type ConditionView, viewCondition } from './condition-view.js';
 import { describeThrown } from './failure.js';
+import type { LiftView } from './lift.js';
+import { readLift } from './lift-view.js';
 import {
   booleanIn,
   check,
@@ -40,6 +42,8 @@ export interface DefinitionView {
   readonly condition: ConditionView;
   readonly decision: Decision;
   readonly steeringContext: SteeringContext | null;
+  /** Null for a control whose match is final. */
+  readonly lift: LiftView | null;
 }
 
 /** The readable parts of a damaged definition. Null: not readable. */
@@ -112,13 +116,16 @@ function readIntact(data: JsonObject): DefinitionView {
     decision !== 'steer' || condition.kind === 'leaf' || steeringContext !== null,
     'a composite steer control has no steering context',
   );
+  const execution = wordIn(data, 'execution', EXECUTIONS);
+  const scope = readScope(data);
   return {
     enabled: strictMember(data, 'enabled') === undefined ? true : booleanIn(data, 'enabled'),
-    execution: wordIn(data, 'execution', EXECUTIONS),
-    scope: readScope(data),
+    execution,
+    scope,
     condition,
     decision,
     steeringContext,
+    lift: readLift(action, { decision, execution, stages: scope.stages }),
   };
 }
 

@@ -73,6 +73,12 @@ export interface TracedValue {
   readonly error: string | null;
 }
 
+/** A part of a text, in UTF-16 code units; the end is not part of it. */
+export interface TextSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** A configured evaluator, ready to check data. */
 export interface CompiledEvaluator {
   /**
@@ -97,6 +103,14 @@ export interface CompiledEvaluator {
   readonly memory?: MemoryRule;
   /** The values of the parts of its expression for some data, for an explanation. Never throws. */
   readonly trace?: (data: JsonValue, call: CheckCall) => readonly TracedValue[];
+  /**
+   * Where it matches in a text of the data: places in the text as it is, also where checks ignore case or normalise. In any
+   * order; empty if it does not match there. Called only after a match of the control. Throws or rejects if it cannot say.
+   */
+  readonly locate?: (
+    text: string,
+    call: Pick<CheckCall, 'signal' | 'spend'>,
+  ) => readonly TextSpan[] | Promise<readonly TextSpan[]>;
   /** By far the most frequent result, always the same object: everything derived from it is created once. */
   readonly usual?: EvaluatorResult;
   /**
@@ -175,6 +189,8 @@ export interface Evaluator {
   readonly unavailable?: string;
   /** Whether its checks depend on earlier steps; see `memory.ts`. They are evaluated by the service only. */
   readonly remembers?: true;
+  /** Whether its checks can say where they match, see `CompiledEvaluator.locate`. */
+  readonly locates?: true;
   /** Validates a configuration, with the issue codes of `validation/`. */
   readonly configSchema: z.ZodType;
   /** JSON Schema of the configuration, as shown to clients. */

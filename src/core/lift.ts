@@ -24,6 +24,25 @@ export interface ApprovalRule {
   readonly separate: boolean;
 }
 
+/** A change of a step; see StepChange of the proto. */
+export type StepChange =
+  | { readonly path: string; readonly replace: 'matches' | 'value'; readonly with: string }
+  | { readonly path: string; readonly remove: true };
+
+/** What a definition says about the lifting of its match. */
+export interface LiftView {
+  /** Null for a control that changes steps. */
+  readonly approval: ApprovalRule | null;
+  /** Empty for a control that asks. */
+  readonly changes: readonly StepChange[];
+}
+
+/** The same, with the hash of the definition. */
+export interface PreparedLift extends LiftView {
+  /** See `LiftableControl`. */
+  readonly definitionHash: string;
+}
+
 /** An operation of JSON Patch (RFC 6902). */
 export type PatchOperation =
   | { readonly op: 'replace'; readonly path: string; readonly value: JsonValue }

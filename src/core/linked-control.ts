@@ -2,6 +2,7 @@ import { type ConditionNode, compileNot, compileSequence } from './condition.js'
 import type { ControlLabel } from './decided-result.js';
 import { failureText } from './failure.js';
 import type { LeafTable } from './leaf-table.js';
+import type { PreparedLift } from './lift.js';
 import { compileMemoryLeaf } from './memory-leaf.js';
 import type { MemoryNode } from './memory-node.js';
 import type { Outcome } from './outcome.js';
@@ -31,6 +32,8 @@ export interface LinkedControl extends ControlLabel {
   readonly condition: ConditionNode;
   /** The checks with memory of the condition; null without any. */
   readonly memory: MemoryNode | null;
+  /** See `PreparedControl`. */
+  readonly lift: PreparedLift | null;
   /** Reports to the operator why it could not be evaluated. */
   readonly report: (problem: string) => void;
 }
@@ -47,7 +50,7 @@ export function linkControl(
   onFailure: ((failure: ControlFailure) => void) | undefined,
 ): LinkedControl {
   const { id, name, prepared } = control;
-  const { decision, steeringContext, scope, narrowed, condition, problems } = prepared;
+  const { decision, steeringContext, scope, narrowed, condition, lift, problems } = prepared;
   const report = (problem: string): void => {
     try {
       onFailure?.({ controlId: id, controlName: name, problem });
@@ -66,8 +69,14 @@ export function linkControl(
     scope,
     narrowed,
     ...linked,
+    lift,
     report,
   };
+}
+
+/** Whether an outcome of a control denies a step for good, so that external checks are superfluous. */
+export function deniesForGood({ decision, lift }: LinkedControl, { matched }: Outcome): boolean {
+  return matched && decision === 'deny' && lift === null;
 }
 
 const BROKEN_OUTCOME: Outcome = {
@@ -132,6 +141,18 @@ export function leavesOfControls({ prepared }: Pick<LinkableControl, 'prepared'>
     else node.children.forEach(visit);
   };
   if (prepared.condition !== null) visit(prepared.condition);
+  return leaves;
+}
+
+/** The leaves of a control whose match favours its match: those below an even number of `not`. */
+export function positiveLeaves({ prepared }: Pick<LinkableControl, 'prepared'>): PreparedLeaf[] {
+  const leaves: PreparedLeaf[] = [];
+  const visit = (node: PreparedNode, isPositive: boolean): void => {
+    if (node.kind === 'not') visit(node.child, !isPositive);
+    else if (node.kind !== 'leaf') for (const child of node.children) visit(child, isPositive);
+    else if (isPositive) leaves.push(node);
+  };
+  if (prepared.condition !== null) visit(prepared.condition, true);
   return leaves;
 }
 

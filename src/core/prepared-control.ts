@@ -1,8 +1,9 @@
-import type { JsonValue } from '../../packages/exact-json/src/index.js';
+import { canonicalJson, type JsonValue } from '../../packages/exact-json/src/index.js';
 import type { ConditionView } from './condition-view.js';
 import { type DamagedView, readDamaged, readDefinition } from './definition-view.js';
 import type { EvaluatorPart, PartOf } from './evaluator-part.js';
 import { describeThrown } from './failure.js';
+import type { LiftView, PreparedLift } from './lift.js';
 import { narrowedScope } from './narrowing.js';
 import { type CompiledScope, compileScope, EVERY_STEP } from './scope.js';
 import type { Decision, SizedPart, SteeringContext } from './types.js';
@@ -34,6 +35,8 @@ export interface PreparedControl extends SizedPart {
   readonly narrowed: CompiledScope | null;
   /** Null when the definition is damaged: then the control cannot be evaluated. */
   readonly condition: PreparedNode | null;
+  /** Null for a control whose match is final. */
+  readonly lift: PreparedLift | null;
   /** What is wrong with the definition, for the operator. */
   readonly problems: readonly string[];
 }
@@ -49,12 +52,20 @@ const INACTIVE: PreparedControl = {
   scope: EVERY_STEP,
   narrowed: null,
   condition: null,
+  lift: null,
   problems: [],
   sizeBytes: 0,
 };
 
-/** Reads and compiles a stored definition. Never throws: what cannot be compiled fails closed. */
-export function prepareControl(definition: JsonValue, partOf: PartOf): PreparedControl {
+/**
+ * Reads and compiles a stored definition. Never throws: what cannot be compiled fails closed. `sha256` gives hexadecimal
+ * digits; without it, every match is final.
+ */
+export function prepareControl(
+  definition: JsonValue,
+  partOf: PartOf,
+  sha256?: (text: string) => string,
+): PreparedControl {
   const reading = readDefinition(definition);
   if (!reading.intact) return prepareDamaged(reading.damaged);
   const { view } = reading;
@@ -65,13 +76,18 @@ export function prepareControl(definition: JsonValue, partOf: PartOf): PreparedC
     const { decision, steeringContext } = view;
     const problems = scope.problem === null ? [] : [scope.problem];
     const narrowed = narrowedScope(scope, condition);
+    const lift =
+      view.lift === null || sha256 === undefined
+        ? null
+        : { ...view.lift, definitionHash: sha256(canonicalJson(definition)) };
     const sizeBytes =
       BASE_BYTES +
       scope.sizeBytes +
       (narrowed?.sizeBytes ?? 0) +
       NODE_BYTES * nodesOf(condition) +
-      steeringBytes(steeringContext);
-    return { active: true, decision, steeringContext, scope, narrowed, condition, problems, sizeBytes };
+      steeringBytes(steeringContext) +
+      liftBytes(lift);
+    return { active: true, decision, steeringContext, scope, narrowed, condition, lift, problems, sizeBytes };
   } catch (error) {
     return prepareDamaged(readDamaged(definition, describeThrown(error)));
   }
@@ -89,6 +105,7 @@ function prepareDamaged(damaged: DamagedView): PreparedControl {
     scope,
     narrowed: null,
     condition: null,
+    lift: null,
     problems: scope.problem === null ? [problem] : [problem, scope.problem],
     sizeBytes: BASE_BYTES + scope.sizeBytes + steeringBytes(damaged.steeringContext) + 2 * problem.length,
   };
@@ -125,4 +142,8 @@ export function nodesOf(node: PreparedNode): number {
 
 function steeringBytes(context: SteeringContext | null): number {
   return context === null ? 0 : 2 * JSON.stringify(context).length;
+}
+
+function liftBytes(lift: LiftView | null): number {
+  return lift === null ? 0 : 2 * JSON.stringify(lift).length;
 }

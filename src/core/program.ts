@@ -5,6 +5,7 @@ import type { WithTimeout } from './leaf.js';
 import { leafTableSteps } from './leaf-table.js';
 import {
   type ControlFailure,
+  deniesForGood,
   type LinkableControl,
   type LinkedControl,
   leavesOfControls,
@@ -13,6 +14,7 @@ import {
 } from './linked-control.js';
 import type { Outcome } from './outcome.js';
 import type { PreparedLeaf } from './prepared-control.js';
+import { createProgramLifts } from './program-lifts.js';
 import { createProgramMemory } from './program-memory.js';
 import { evaluateRemembered } from './remembered.js';
 import { createScopeIndex, type ScopeIndex, type Selection } from './scope-index.js';
@@ -44,6 +46,8 @@ interface Pending {
   readonly control: LinkedControl;
   readonly outcome: Outcome | Promise<Outcome>;
 }
+
+const NOT_LIFTED: ReadonlySet<number> = new Set();
 
 /** The verdict of an empty program that denies. */
 const WITHOUT_CONTROLS: Verdict = {
@@ -101,9 +105,9 @@ export function* linkSteps(
     isEmpty,
     readsAgent: agentReading(leaves.parts),
     remembers: memory !== null,
-    lifts: null,
+    lifts: createProgramLifts(active, options),
     sharedParts: [...new Set(active.map(({ prepared }) => prepared)), ...leaves.parts],
-    evaluate(step, stage, detail, caller, spent = 0, agent = null, remembered = null) {
+    evaluate(step, stage, detail, caller, spent = 0, agent = null, remembered = null, lifted = NOT_LIFTED) {
       if (deniesAll) return WITHOUT_CONTROLS;
       const selected = index.find(stage, step.type, step.name);
       // With detail, each control that did not match has a result.
@@ -120,12 +124,13 @@ export function* linkSteps(
       if (memory !== null && remembered !== null) {
         const work = memory.workFor(selection.controls, step, stage);
         if (work !== null) {
-          const conclude = (outcomes: readonly (Outcome | null)[]) => concluded(selection, outcomes, tally);
+          const conclude = (outcomes: readonly (Outcome | null)[]) =>
+            concluded(selection, outcomes, tally, lifted);
           const signal = caller?.signal;
-          return evaluateRemembered({ evaluation, selection, work, remembered, signal, conclude });
+          return evaluateRemembered({ evaluation, selection, work, remembered, lifted, signal, conclude });
         }
       }
-      const verdict = evaluateAll(selection, evaluation, tally, caller);
+      const verdict = evaluateAll(selection, evaluation, tally, caller, lifted);
       if (verdict instanceof Promise) return verdict;
       evaluation.end();
       idle = evaluation;
@@ -160,6 +165,7 @@ function evaluateAll(
   evaluation: Evaluation,
   tally: Tally,
   caller: { readonly signal: AbortSignal } | undefined,
+  lifted: ReadonlySet<number>,
 ): Verdict | Promise<Verdict> {
   addScopeFailures(failures, tally);
   let pending: Pending[] | null = null;
@@ -170,19 +176,19 @@ function evaluateAll(
       pending.push({ control, outcome });
       continue;
     }
-    if (outcome.matched && control.decision === 'deny') evaluation.deny();
+    if (deniesForGood(control, outcome)) evaluation.deny();
     // After the first promise all outcomes are queued, so that the lists keep their order.
     if (pending === null) record(tally, control, outcome);
     else pending.push({ control, outcome });
   }
-  if (pending === null) return tally.verdict();
+  if (pending === null) return tally.verdict(lifted);
   if (!evaluation.denied || evaluation.waitsForLocal)
-    return settle(pending, evaluation, tally, caller?.signal);
+    return settle(pending, evaluation, tally, caller?.signal, lifted);
   // All promises are those of external checks, which a deny has made superfluous.
   for (const { control, outcome } of pending) {
     if (!(outcome instanceof Promise)) record(tally, control, outcome);
   }
-  return tally.verdict();
+  return tally.verdict(lifted);
 }
 
 function addScopeFailures(failures: Selection<LinkedControl>['failures'], tally: Tally): void {
@@ -197,13 +203,14 @@ function concluded(
   { controls, failures }: Selection<LinkedControl>,
   outcomes: readonly (Outcome | null)[],
   tally: Tally,
+  lifted: ReadonlySet<number>,
 ): Verdict {
   addScopeFailures(failures, tally);
   for (const [index, control] of controls.entries()) {
     const outcome = outcomes[index] ?? null;
     if (outcome !== null) record(tally, control, outcome);
   }
-  return tally.verdict();
+  return tally.verdict(lifted);
 }
 
 async function settle(
@@ -211,6 +218,7 @@ async function settle(
   evaluation: Evaluation,
   tally: Tally,
   signal: AbortSignal | undefined,
+  lifted: ReadonlySet<number>,
 ): Promise<Verdict> {
   const stop = (): void => evaluation.stop();
   if (signal?.aborted === true) stop();
@@ -218,13 +226,13 @@ async function settle(
   evaluation.beginExternal();
   const outcomes = pending.map(async ({ control, outcome }) => {
     const settled = await outcome;
-    if (settled.matched && control.decision === 'deny') evaluation.deny();
+    if (deniesForGood(control, settled)) evaluation.deny();
     return { control, outcome: settled };
   });
   const settledAll = await Promise.all(outcomes);
   signal?.removeEventListener('abort', stop);
   for (const { control, outcome } of settledAll) record(tally, control, outcome);
-  return tally.verdict();
+  return tally.verdict(lifted);
 }
 
 function record(tally: Tally, control: LinkedControl, outcome: Outcome): void {

@@ -51,6 +51,8 @@ export interface Undecided {
   readonly call: MemoryCall;
   /** Whether the controls without memory let it pass. Otherwise no control with memory is asked. */
   readonly passes: boolean;
+  /** See `RememberedEvaluation`. */
+  readonly lifted: ReadonlySet<number>;
   readonly controls: readonly RememberingControl[];
   readonly open: OpenChecks;
   readonly recorders: readonly MemoryLeaf[];
@@ -102,7 +104,7 @@ export function decideRemembered(step: Undecided, view: MemoryView): MemoryDecis
 
 /** Runs the controls with memory; without a view as while the store does not answer. */
 export function decideControls(step: Undecided, view: MemoryView | null): DecidedControls {
-  const { evaluation, passes, controls } = step;
+  const { evaluation, passes, controls, lifted } = step;
   if (!passes) return { outcomes: [], limits: [], isSafe: false };
   const outcomes: Outcome[] = [];
   const limits = new ReachedLimits();
@@ -125,7 +127,8 @@ export function decideControls(step: Undecided, view: MemoryView | null): Decide
     // The parts without memory have their outcomes, so that nothing is left to be awaited.
     const outcome = made instanceof Promise ? NOT_READY : made;
     outcomes.push(withKept(outcome, reached, evaluation.full));
-    if (isBlocked(control.decision, outcome)) isSafe = false;
+    const isLifted = outcome.matched && lifted.has(control.id);
+    if (isBlocked(control.decision, outcome) && !isLifted) isSafe = false;
   }
   evaluation.remembering = null;
   return { outcomes, limits: limits.list(), isSafe };

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../packages/exact-json/src/index.js';
 import type { Evaluation } from './evaluation.js';
 import { describeThrown } from './failure.js';
-import type { LinkedControl } from './linked-control.js';
+import { deniesForGood, type LinkedControl } from './linked-control.js';
 import type { MemoryCall, MemoryKey, MemoryPlan, MissingPart } from './memory.js';
 import { openLeaves } from './memory-node.js';
 import type { MemoryLeaf } from './memory-rules.js';
@@ -24,6 +24,8 @@ export interface RememberedEvaluation {
   readonly selection: Selection<LinkedControl>;
   readonly work: MemoryWork;
   readonly remembered: RememberedStep;
+  /** Ids of controls whose match does not make the step unsafe. */
+  readonly lifted: ReadonlySet<number>;
   /** Aborted when the verdict is no longer awaited. */
   readonly signal: AbortSignal | undefined;
   /** Makes the verdict of these outcomes, in the order of the controls; null where a control is left out. */
@@ -47,13 +49,18 @@ export async function evaluateRemembered(given: RememberedEvaluation): Promise<V
 }
 
 async function evaluateInOrder(given: RememberedEvaluation): Promise<Verdict> {
-  const { evaluation, selection, remembered, signal, conclude } = given;
+  const { evaluation, selection, remembered, lifted, signal, conclude } = given;
   const { controls, failures } = selection;
   const outcomes = await statelessOutcomes(controls, evaluation);
   const passes =
     !remembered.isDenied &&
     failures.every(({ control }) => control.decision !== 'deny') &&
-    controls.every(({ decision }, index) => !isBlocked(decision, outcomes[index] ?? PASSED));
+    controls.every((control, index) => {
+      const outcome = outcomes[index] ?? PASSED;
+      // A trial also says what else denies a step that a person may approve.
+      const mayPass = lifted.has(control.id) || (remembered.isTrial && control.lift !== null);
+      return !isBlocked(control.decision, outcome) || (mayPass && outcome.matched);
+    });
   const decided = signal?.aborted === true ? null : await decideWithMemory(given, passes);
   if (decided === null) return conclude(outcomes);
   let next = 0;
@@ -75,7 +82,7 @@ async function statelessOutcomes(
   evaluation: Evaluation,
 ): Promise<readonly (Outcome | null)[]> {
   const noted = (control: LinkedControl, outcome: Outcome): Outcome => {
-    if (outcome.matched && control.decision === 'deny') evaluation.deny();
+    if (deniesForGood(control, outcome)) evaluation.deny();
     return outcome;
   };
   const running = controls.map((control) => {
@@ -101,7 +108,7 @@ async function decideWithMemory(
   given: RememberedEvaluation,
   passes: boolean,
 ): Promise<DecidedControls | null> {
-  const { evaluation, work, remembered } = given;
+  const { evaluation, work, remembered, lifted } = given;
   const { memory, identity, isTrial } = remembered;
   const { step, stage } = evaluation;
   const controls = passes ? work.remembering : [];
@@ -114,7 +121,7 @@ async function decideWithMemory(
     opened.get(control)?.includes(leaf) === true;
   const openOnes = controls.flatMap((control) => opened.get(control) ?? []);
   const call: MemoryCall = { step, stage, identity };
-  const known = { evaluation, call, passes, controls };
+  const known = { evaluation, call, passes, controls, lifted };
 
   const recorders = isTrial ? [] : work.recorders;
   const marksDenied = work.marksDenied && !isTrial && identity.stepId !== null;

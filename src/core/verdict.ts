@@ -63,12 +63,14 @@ export class Tally {
       this.#nonMatches.push(this.#item(control, resultOf(outcome, true), leaf, outcome.kept));
   }
 
-  verdict(): Verdict {
-    const causes = unsafeBecause(this.#matches, this.#errors);
+  /** Matches of `lifted` controls are no cause. */
+  verdict(lifted: ReadonlySet<number> = NO_IDS): Verdict {
+    const effective = withoutLifted(this.#matches, lifted);
+    const causes = unsafeBecause(effective, this.#errors);
     const failed = this.#errors.length - this.#scopeFailures;
     return {
       is_safe: causes.length === 0,
-      confidence: confidenceOf(this.#matches, this.#errors, this.#evaluated, failed),
+      confidence: confidenceOf(effective, this.#errors, this.#evaluated, failed),
       reason: causes.length === 0 ? null : reasonOf(causes),
       matches: this.#matches,
       errors: this.#errors,
@@ -95,7 +97,33 @@ function resultOf(outcome: Outcome, full: boolean): EvaluatorResult {
   return { matched, confidence, message, metadata: kept, error };
 }
 
+const NO_IDS: ReadonlySet<number> = new Set();
 const NONE: readonly ControlResult[] = [];
+
+function withoutLifted(
+  matches: readonly ControlResult[],
+  lifted: ReadonlySet<number>,
+): readonly ControlResult[] {
+  return lifted.size === 0 ? matches : matches.filter(({ control_id: id }) => !lifted.has(id));
+}
+
+/**
+ * A verdict whose matches of `lifted` controls are no cause any more, as if the step had been evaluated with them lifted:
+ * for programs without memory.
+ */
+export function liftedVerdict(verdict: Verdict, lifted: ReadonlySet<number>): Verdict {
+  const { errors, evaluated_controls: succeeded } = verdict;
+  const effective = withoutLifted(verdict.matches, lifted);
+  if (effective.length === verdict.matches.length) return verdict;
+  const causes = unsafeBecause(effective, errors);
+  const failed = errors.filter(({ result }) => result.error !== SCOPE_FAILURE_TEXT).length;
+  return {
+    ...verdict,
+    is_safe: causes.length === 0,
+    confidence: confidenceOf(effective, errors, succeeded + failed, failed),
+    reason: causes.length === 0 ? null : reasonOf(causes),
+  };
+}
 const isDeny = (result: ControlResult): boolean => result.action === 'deny';
 const isSteer = (result: ControlResult): boolean => result.action === 'steer';
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type JsonValue, parseStoredJson } from '../../packages/exact-json/src/index.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { createPartFactory, type EvaluatorPart } from '../core/evaluator-part.js';
@@ -33,7 +34,7 @@ export function createControlLibrary(options: {
     prepare(text) {
       const known = controls.get(text);
       if (known !== undefined) return known;
-      const compiled = prepareControl(parsed(text), partOf);
+      const compiled = prepareControl(parsed(text), partOf, sha256);
       const prepared = compiled.active
         ? { ...compiled, sizeBytes: compiled.sizeBytes + text.length }
         : compiled;
@@ -43,6 +44,10 @@ export function createControlLibrary(options: {
     },
     textOf: (prepared) => texts.get(prepared),
   };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Invalid JSON is parsed as null, which the core treats as a damaged definition and fails closed on. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { EvaluatorRegistry } from '../../src/core/evaluator.js';
 import { createPartFactory } from '../../src/core/evaluator-part.js';
 import { prepareControl } from '../../src/core/prepared-control.js';
@@ -18,7 +19,15 @@ export interface CompileOptions extends ProgramOptions {
 export function compileProgram(controls: readonly ControlInput[], options: CompileOptions): ControlProgram {
   const partOf = createPartFactory(options.registry);
   return linkProgram(
-    controls.map(({ id, name, definition }) => ({ id, name, prepared: prepareControl(definition, partOf) })),
+    controls.map(({ id, name, definition }) => ({
+      id,
+      name,
+      prepared: prepareControl(definition, partOf, sha256),
+    })),
     options,
   );
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -38,7 +38,12 @@ export interface CompiledProgram {
   readonly needles: readonly string[];
   /** Whether every text with the only needle has a match: the pattern is a pure literal. */
   readonly isLiteral: boolean;
+  /** Begins a search for the matches in a text. */
+  readonly finder: (text: string) => Finder;
 }
+
+/** The next match in a text; null after the last one. Matches do not overlap. */
+export type Finder = () => { readonly start: number; readonly end: number } | null;
 
 /** Kinds of nodes of a parsed pattern. */
 export const NodeOp = constantsOf(parsePattern('a', false), 'Op') as {
@@ -85,10 +90,15 @@ export function parsePattern(pattern: string, ignoreCase: boolean): PatternNode 
 
 /** The program of a pattern. Throws for an invalid one. */
 export function compileProgram(pattern: string, ignoreCase: boolean): CompiledProgram {
-  const engine = RE2JS.compile(pattern, flagsFor(ignoreCase)).re2();
+  const compiled = RE2JS.compile(pattern, flagsFor(ignoreCase));
+  const engine = compiled.re2();
+  const finder = (text: string): Finder => {
+    const matcher = compiled.matcher(text);
+    return () => (matcher.find() ? { start: matcher.start(), end: matcher.end() } : null);
+  };
   const program = engine.prog as Program;
-  if (engine.prefixComplete) return { program, needles: [engine.prefix ?? ''], isLiteral: true };
-  return { program, needles: needlesOf(engine.prefilter), isLiteral: false };
+  if (engine.prefixComplete) return { program, needles: [engine.prefix ?? ''], isLiteral: true, finder };
+  return { program, needles: needlesOf(engine.prefilter), isLiteral: false, finder };
 }
 
 /** Empty-width assertions about the beginning or end of a line or text, as numbered by RE2. */

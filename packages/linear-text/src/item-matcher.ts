@@ -1,5 +1,6 @@
 import type { StepMeter } from './linear-pattern.js';
 import type { SearchTexts } from './search-texts.js';
+import { createValueFinder, type ValueFinder } from './value-finder.js';
 import { createValueMatcher, type MatchMode, type ValueMatcher } from './value-matcher.js';
 
 /** Search steps equivalent in time to comparing one text. */
@@ -9,6 +10,8 @@ export const STEPS_PER_ITEM = 20;
 export interface ItemMatcher {
   /** Whether an item with a single text is in the list. */
   readonly matches: ValueMatcher;
+  /** Where values match in a text. What it needs is made with the first search. */
+  readonly findAll: ValueFinder;
   /**
    * Whether an object or a list is in the list: when one of its texts is. With `isDemand`, for an allow list,
    * this would accept anything that contains an allowed text beside others. There, except in the mode
@@ -32,8 +35,13 @@ export function createItemMatcher(
     meter.spend?.(texts.length * STEPS_PER_ITEM);
     return texts.length > 0 && texts.every(matches);
   };
+  let finder: ValueFinder | undefined;
   return {
     matches,
+    findAll(text, meter) {
+      finder ??= createValueFinder(values, mode, caseSensitive);
+      return finder(text, meter);
+    },
     hits(texts, isDemand, meter) {
       if (matches(texts.json)) return true;
       // Whole words are found in the JSON text unless they are hidden there: quotes are not word characters.

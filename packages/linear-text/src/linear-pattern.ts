@@ -1,4 +1,4 @@
-import { asksForEdges, type CompiledProgram, compileProgram } from './engine.js';
+import { asksForEdges, type CompiledProgram, compileProgram, type Finder } from './engine.js';
 import { foldCase } from './fold-case.js';
 import { LazyDfa, SearchTooCostly, UNITS_PER_STEP } from './lazy-dfa.js';
 import { estimateCost, type PatternCost } from './pattern-cost.js';
@@ -50,6 +50,11 @@ export interface LinearPattern {
    * is left out. Throws `SearchTooCostly` beyond it.
    */
   testWithin(text: string, maxSteps: number, meter: StepMeter): boolean;
+  /**
+   * All matches in `text` from left to right that do not overlap, in UTF-16 code units, empty ones left out. Throws when there
+   * are too many, or finding them costs too much; reports as `test`.
+   */
+  findAll(text: string, meter?: StepMeter): { readonly start: number; readonly end: number }[];
   /** Whether the pattern matches in any of the texts of the data. Throws and reports as `test`. */
   testAny(texts: SearchTexts, meter?: StepMeter): boolean;
   /**
@@ -62,6 +67,34 @@ export interface LinearPattern {
    * bounded by `MAX_TOTAL_STATE_BYTES`.
    */
   readonly sizeBytes: number;
+}
+
+/** Most instructions of a pattern times code units of a text whose matches are found. */
+const MAX_FOUND_WORK = 50_000_000;
+/** Most matches that are found in a text, and the longest time, in milliseconds: the text after each is searched once more. */
+const MAX_FOUND = 100_000;
+const MAX_FOUND_MS = 500;
+/** Steps of finding a match, and of a code unit before it. */
+const STEPS_PER_FIND = 50;
+const STEPS_PER_FOUND_UNIT = 8;
+
+function foundAll(
+  find: Finder,
+  length: number,
+  meter: StepMeter | undefined,
+): { readonly start: number; readonly end: number }[] {
+  const found: { readonly start: number; readonly end: number }[] = [];
+  const endsAt = performance.now() + MAX_FOUND_MS;
+  let from = 0;
+  for (let match = find(); match !== null; match = find()) {
+    meter?.spend?.(STEPS_PER_FIND + (match.end - from) * STEPS_PER_FOUND_UNIT);
+    from = match.end;
+    if (match.end > match.start) found.push(match);
+    if (found.length > MAX_FOUND) throw new Error(`there are more than ${MAX_FOUND} matches in the text`);
+    if (performance.now() > endsAt) throw new Error('finding all matches in the text takes too long');
+  }
+  meter?.spend?.((length - from) * STEPS_PER_FOUND_UNIT);
+  return found;
 }
 
 /** Bytes of a pattern, and of each of its instructions, after its first search. */
@@ -96,7 +129,7 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
       'the pattern is too large: its repetitions or character classes cost too much to compile',
     );
   }
-  const { program, needles, isLiteral } = compiled(pattern, ignoreCase);
+  const { program, needles, isLiteral, finder } = compiled(pattern, ignoreCase);
   const size = program.inst.length;
   if (size > MAX_PROGRAM_SIZE) {
     throw new Error(`the pattern is too large: ${size} instructions, more than ${MAX_PROGRAM_SIZE}`);
@@ -166,6 +199,14 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
       } finally {
         meter?.spend?.(steps);
       }
+    },
+    findAll(text, meter) {
+      if (!this.test(text, meter)) return [];
+      if (size * text.length > MAX_FOUND_WORK)
+        throw new Error(
+          `the search would cost too much: ${size} instructions on a text of ${text.length} characters`,
+        );
+      return foundAll(finder(text), text.length, meter);
     },
     testWithin(text, maxSteps, meter) {
       let spent = 1;

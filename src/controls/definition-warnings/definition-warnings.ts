@@ -16,6 +16,8 @@ import {
 } from '../definition/definition.js';
 import { evaluatorWarnings } from './evaluator-warnings.js';
 import { foregoneWarnings } from './foregone-warnings.js';
+import { liftWarnings } from './lift-warnings.js';
+import { selectorWarnings } from './selector-warnings.js';
 import { textWarnings } from './text-warnings.js';
 
 /**
@@ -39,6 +41,7 @@ export function* definitionWarnings(
   }
   // What is said about the only leaf need not be said about the condition.
   if (!isTold || !('selector' in control.condition)) yield* foregoneWarnings(control, registry);
+  yield* liftWarnings(control, registry);
 }
 
 /** Codes of warnings about a leaf by which it never matches. */
@@ -92,36 +95,5 @@ function* regexWarnings(regex: string, field: string): Generator<Warning, void> 
       '"$" is the very end of a step name: a name with a line break behind it is not looked at; ' +
       'write \\s*$ to look at that too';
     yield { code: 'end_anchor', field, message };
-  }
-}
-
-/** Members of a step that are texts without members, and the whole step, which has no path. */
-const WITHOUT_MEMBERS = new Set(['*', 'name', 'type']);
-
-/** Warnings about the path of a selector. */
-export function* selectorWarnings(
-  path: string,
-  field: string,
-  scope: Scope | undefined,
-): Generator<Warning, void> {
-  yield* textWarnings(path, field);
-  const [root = '', ...keys] = path.split('.');
-  if (WITHOUT_MEMBERS.has(root) && keys.length > 0) {
-    const advice = root === '*' ? `; leave "*." away to select a member of the step` : '';
-    const message = `${quoted(path)} selects nothing: ${quoted(root)} has no members${advice}`;
-    yield { code: 'never_matches', field, message };
-  }
-  if (keys.some((key) => key.trim() !== key)) {
-    const message = `${quoted(path)} has blanks around a name, and names are compared exactly`;
-    yield { code: 'surrounding_blanks', field, message };
-  }
-  if (keys.some((key) => /\[\d*\]$/.test(key))) {
-    const message = `${quoted(path)} has no way into lists: a name with brackets is a name like any other`;
-    yield { code: 'list_index', field, message };
-  }
-  const stages = scope?.stages ?? [];
-  if (root === 'output' && stages.length > 0 && !stages.includes('post')) {
-    const message = 'the scope has the stage pre only, at which a step has no output yet';
-    yield { code: 'output_before_step', field, message };
   }
 }

@@ -17,6 +17,8 @@ export function isHiddenBy(
   registry: EvaluatorRegistry,
 ): boolean {
   if (control.action.decision === 'observe' || deny.action.decision !== 'deny') return false;
+  // Steps that a person approves, and changed steps, pass it.
+  if (deny.action.approval !== undefined || deny.action.modify !== undefined) return false;
   if (!isInForce(control) || !isInForce(deny)) return false;
   if (!isWithin(control.scope ?? {}, deny.scope ?? {})) return false;
   if (foregoneResult(deny, registry) === true) return true;

@@ -4,8 +4,9 @@ import type { EvaluatorRegistry } from '../../core/evaluator.js';
 import { configPath, undeclaredMembers } from '../../evaluators/config/config-members.js';
 import { scopeSchema } from '../definition/definition-members.js';
 import { readableLeaves } from '../definition/readable-leaves.js';
-import { scopeWarnings, selectorWarnings } from './definition-warnings.js';
+import { scopeWarnings } from './definition-warnings.js';
 import { evaluatorWarnings } from './evaluator-warnings.js';
+import { selectorWarnings } from './selector-warnings.js';
 
 /** The warnings about the valid parts of a definition that is invalid elsewhere, see `definitionWarnings`. */
 export function* readableWarnings(data: JsonObject, registry: EvaluatorRegistry): Generator<Warning, void> {

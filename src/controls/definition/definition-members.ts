@@ -19,6 +19,7 @@ import { withoutUndefined } from '../../contract/input/parse-input.js';
 import { isSelectorPath, SELECTOR_PATH_PATTERN } from '../../core/selector.js';
 import { DECISIONS, EXECUTIONS, STAGES } from '../../core/types.js';
 import type { Action, ControlDefinition, EvaluatorRef, Scope, Selector } from './definition.js';
+import { approvalSchema, changesSchema } from './lift-members.js';
 
 /** An object with declared members. Inside a definition other values are a `model_type`. */
 function model<T>(members: z.ZodType<T>): z.ZodType<T> {
@@ -74,6 +75,8 @@ export const actionSchema: z.ZodType<Action> = model(
       decision: oneOf(DECISIONS, 'value_error'),
       steering_context: nullable(steeringContext),
       metadata: nullable(freeObject()),
+      approval: nullable(approvalSchema),
+      modify: nullable(changesSchema),
     })
     .transform(({ decision, ...optional }) => ({ decision, ...withoutUndefined(optional) })),
 );

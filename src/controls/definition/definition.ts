@@ -56,7 +56,26 @@ export type Action = {
   decision: Decision;
   steering_context?: { message: string; required_actions?: string[] };
   metadata?: JsonObject;
+  /** Absent together with `modify` for a decision that is final. */
+  approval?: Approval;
+  modify?: Change[];
 };
+
+/** Who decides about the steps that a control denies; what is absent has a default. */
+export type Approval = {
+  approvers: string[];
+  quorum?: number;
+  expires_seconds?: number;
+  bind?: 'step' | string[];
+  reuse?: 'once' | 'session' | { seconds: number };
+  question?: string;
+  separate?: boolean;
+};
+
+/** A change of the steps that a control denies. */
+export type Change =
+  | { path: string; replace: 'matches' | 'value'; with: string }
+  | { path: string; remove: true };
 
 /** A leaf of a condition. */
 export interface PlacedLeaf {

@@ -100,6 +100,7 @@ export const listEvaluator: Evaluator = {
   version: '1.0.0',
   description: 'Compares the selected data, or each item of a selected list, with a list of values.',
   requiresApiKey: false,
+  locates: true,
   timeoutMs: 10_000,
   configSchema,
   configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
@@ -139,6 +140,16 @@ export const listEvaluator: Evaluator = {
       sizeBytes: matcherBytes(values, match_mode),
       heedsNegation: true,
       usual: singleMiss,
+      locate(text, meter) {
+        const searched = normalizes ? normalizeOnce(text) : text;
+        if (match_mode === 'contains') meter.spend?.(text.length / UNITS_PER_STEP);
+        const isHit = matcher.matches(searched);
+        // Of what must be in the list, all is wrong that is not.
+        if (isHit !== (match_on === 'match')) return [];
+        // Places in a normalised text are none of the text as it is.
+        const isWhole = match_on === 'no_match' || searched !== text;
+        return isWhole ? [{ start: 0, end: text.length }] : matcher.findAll(text, meter);
+      },
       evaluate(data, call) {
         const full = call.detail === 'full';
         if (data === null) return NO_ITEMS;

@@ -64,6 +64,7 @@ export const regexEvaluator: Evaluator = {
   version: '1.0.0',
   description: 'Searches the selected data for a regular expression (RE2 syntax, linear time).',
   requiresApiKey: false,
+  locates: true,
   timeoutMs: 10_000,
   configSchema,
   configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
@@ -91,6 +92,12 @@ export const regexEvaluator: Evaluator = {
       },
       heedsNegation: true,
       sizeBytes: compiled.sizeBytes,
+      locate(text, meter) {
+        const searched = normalizes ? normalizeOnce(text) : text;
+        if (searched === text) return compiled.findAll(text, meter);
+        // Places in a normalised text are none of the text as it is.
+        return compiled.test(searched, meter) ? [{ start: 0, end: text.length }] : [];
+      },
       evaluate(data, call) {
         if (data === null) return NO_DATA;
         if (typeof data === 'string' || !isContainer(data)) {
