@@ -157,8 +157,10 @@ describe('the outcome of an unsafe verdict', () => {
     ['deny', 'the outcome steer and no steer control', { outcome: Outcome.STEER }],
     ['deny', 'the outcome steer and a deny', { matches: [steer, deny], outcome: Outcome.STEER }],
     ['deny', 'the outcome allow', { outcome: Outcome.ALLOW }],
-    ['ask', 'the outcome ask', { matches: [deny], outcome: Outcome.ASK }],
-    ['modify', 'the outcome modify', { matches: [deny], outcome: Outcome.MODIFY }],
+    ['ask', 'the outcome ask', { matches: [deny], outcome: Outcome.ASK, approval: { id: 1 } }],
+    ['deny', 'the outcome ask and no approval', { matches: [deny], outcome: Outcome.ASK }],
+    ['modify', 'the outcome modify', { matches: [deny], outcome: Outcome.MODIFY, modification: { stepJson: '{}' } }],
+    ['deny', 'the outcome modify and no modification', { matches: [deny], outcome: Outcome.MODIFY }],
     ['deny', 'an unknown outcome', { matches: [steer], outcome: 77 }],
   ] as const)('is %s with %s', (expected, _what, more) => {
     expect(outcomeOf(unsafe(more))).toBe(expected);

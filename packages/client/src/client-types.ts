@@ -1,4 +1,5 @@
 import type { Transport } from '@connectrpc/connect';
+import type { Approval } from './approvals.js';
 import type { StepError } from './errors.js';
 import type { ApiKey } from './key-source.js';
 import type { LocalControls } from './local-controls.js';
@@ -10,6 +11,7 @@ import type {
   EvaluationOptions,
   EvaluationRequest,
   EvaluationSettings,
+  OnAsk,
   Stage,
   Step,
   StreamResult,
@@ -49,7 +51,7 @@ export interface TransportOptions extends ClientSettings {
 export interface GuardOptions<Args extends readonly unknown[], Result, Refused = never>
   extends Omit<
     EvaluationOptions,
-    'detail' | 'accepts' | 'stepId' | 'stepError' | 'sessionId' | 'signal' | 'traceparent'
+    'detail' | 'accepts' | 'stepId' | 'stepError' | 'sessionId' | 'signal' | 'traceparent' | 'waitForApproval'
   > {
   readonly agent?: string | undefined;
   /** Name of the step. */
@@ -85,6 +87,22 @@ export interface GuardOptions<Args extends readonly unknown[], Result, Refused =
    * such call of the tool writes a warning to the console. Not called for servers before 7.11, which do not tell it.
    */
   readonly onUnchecked?: ((step: UncheckedStep) => void | Promise<void>) | undefined;
+  /**
+   * What a call does whose step a person must approve: `wait` for the decision, and run only if the step then passes; or
+   * `throw` an ApprovalRequiredError, which is the default; or a function that decides it for each approval. What that throws,
+   * the call throws. A call that waits and is aborted cancels the approval.
+   */
+  readonly onAsk?: OnAsk | ((approval: Approval, step: Step) => OnAsk | Promise<OnAsk>) | undefined;
+  /**
+   * Longest time that a call waits for an approval, in milliseconds; then it throws an ApprovalRequiredError. When absent, it
+   * waits until the approval expires.
+   */
+  readonly maxWaitMs?: number | undefined;
+  /**
+   * The arguments for a changed input, when controls or an approver change the step; needed together with `input`. Without
+   * either, the first argument is replaced. Without it, a step with `input` whose input would be changed is denied.
+   */
+  readonly changedArgs?: ((input: unknown, ...args: Args) => NoInfer<Args>) | undefined;
   /**
    * Makes what a call returns that is denied, steered or not evaluated, for frameworks that tell a model the result of a
    * tool and not its error: `(error) => error.message`. Without it such a call rejects. Other errors are not passed to it.

@@ -5,7 +5,9 @@ import {
   EvaluateResponseSchema,
   Outcome as OutcomeEnum,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { approvalOf } from './approvals.js';
 import { haltOf, limitsOf, retryAfterMsOf } from './limits.js';
+import { modificationOf } from './modification.js';
 import type { Evaluation, Outcome } from './types.js';
 import { isSafe, outcomeOf } from './verdict.js';
 
@@ -18,19 +20,24 @@ export const OUTCOMES = {
   modify: OutcomeEnum.MODIFY,
 } as const;
 /** The more it forbids, the earlier. */
-const SEVERITY: readonly Outcome[] = ['deny', 'ask', 'modify', 'steer', 'allow'];
+const SEVERITY: readonly Outcome[] = ['deny', 'steer', 'ask', 'modify', 'allow'];
 
 /** An evaluation by the service. */
 export function evaluatedBy(verdict: EvaluateResponse): Evaluation {
   const safe = isSafe(verdict);
+  const outcome = outcomeOf(verdict);
+  const modification = outcome === 'modify' ? modificationOf(verdict) : undefined;
   return {
     evaluated: true,
     isSafe: safe,
-    outcome: outcomeOf(verdict),
+    // A change that this client does not understand is none.
+    outcome: outcome === 'modify' && modification === undefined ? 'deny' : outcome,
     reason: safe ? undefined : verdict.reason,
     decisionId: verdict.decisionId,
     limits: limitsOf(verdict),
     halt: haltOf(verdict),
+    approval: approvalOf(verdict),
+    modification,
     retryAfterMs: safe ? undefined : retryAfterMsOf(verdict),
     verdict,
   };
@@ -43,7 +50,7 @@ export function withLocal(evaluation: Evaluation, local: EvaluateResponse): Eval
     return { ...evaluation, isSafe: false, reason: local.reason ?? evaluation.reason };
   }
   const { verdict } = evaluation;
-  const outcomes = [outcomeOf(verdict), outcomeOf(local)];
+  const outcomes = [evaluation.outcome, outcomeOf(local)];
   const outcome = SEVERITY.find((one) => outcomes.includes(one)) ?? 'deny';
   const { $typeName, $unknown, ...rest } = verdict;
   const both = create(EvaluateResponseSchema, {

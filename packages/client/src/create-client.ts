@@ -8,6 +8,7 @@ import {
   EvaluateRequestSchema,
   EvaluationService,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { createApprovalWaits } from './approval-waits.js';
 import { Batcher } from './batcher.js';
 import { createCallCarrier } from './call-carrier.js';
 import { inTurns, withKey } from './client-transport.js';
@@ -26,11 +27,14 @@ import { checkedTraceparent, decision, milliseconds, readSettings, revision } fr
 import { stepJson } from './step-json.js';
 import { type Connection, createStreamPool, type StreamPool } from './stream-pool.js';
 import type { Evaluation, EvaluationOptions, EvaluationRequest } from './types.js';
+import { isSafe } from './verdict.js';
+import { evaluateApproved } from './wait-for-approval.js';
 import { evaluateWaiting } from './wait-for-limits.js';
 import { watchControls } from './watch-controls.js';
 
 /** The service stops the work on a message when `cancel` is sent. */
 const CANCEL_FEATURE = 'stream_cancel';
+const UTF8 = new TextEncoder();
 /** Limit of the service for the time of one evaluation. */
 const MAX_SERVER_TIMEOUT_MS = 3_600_000;
 
@@ -60,6 +64,7 @@ export function createClientOver(options: ClientSettings, connections: Connectio
   const info = createServerInfoReader(services.server);
   const open = new Set<Pending>();
   const closing = new AbortController();
+  const approvals = createApprovalWaits(services.approvals, closing.signal);
   let pool: StreamPool | undefined;
   let leastRevision = 0n;
 
@@ -86,6 +91,13 @@ export function createClientOver(options: ClientSettings, connections: Connectio
   const onTimeout = (): void => pool?.checkSilence();
 
   async function evaluate(request: EvaluationRequest, given: EvaluationOptions = {}): Promise<Evaluation> {
+    const { waitForApproval } = given;
+    if (waitForApproval === undefined) return evaluateUnasked(request, given);
+    const agent = agentOf(request);
+    return evaluateApproved(evaluateUnasked, { ...request, agent }, given, waitForApproval, approvals);
+  }
+
+  async function evaluateUnasked(request: EvaluationRequest, given: EvaluationOptions): Promise<Evaluation> {
     const { waitForLimits } = given;
     if (waitForLimits === undefined) return evaluateOnce(request, given);
     return evaluateWaiting(evaluateOnce, request, given, waitForLimits, closing.signal);
@@ -112,13 +124,26 @@ export function createClientOver(options: ClientSettings, connections: Connectio
     const json = message.stepForm.value as Uint8Array;
     const question = { agent, stage, stepJson: json, detail, minRevision, timeoutMs };
     const [evaluation, verdict] = await Promise.all([pending.promise, local.decide(question)]);
-    return withLocal(evaluation, verdict);
+    const both = withLocal(evaluation, verdict);
+    if (!both.evaluated || !evaluation.evaluated) return both;
+    // No decision is needed about what a control of this process denies or steers.
+    if (evaluation.outcome === 'ask' && evaluation.approval !== undefined && both.outcome !== 'ask')
+      approvals.cancel(agent, evaluation.approval);
+    if (both.outcome !== 'modify') return both;
+    // What proceeds is the changed step: these controls look at it, too.
+    const changed = { ...question, stepJson: UTF8.encode(both.verdict.modification?.stepJson) };
+    const again = await local.decide(changed);
+    return isSafe(again) ? both : withLocal(both, again);
+  }
+
+  function agentOf({ agent = options.agent }: EvaluationRequest): string {
+    if (agent !== undefined) return agent;
+    throw new TypeError('agent is missing: give it with the request or to the client');
   }
 
   function requestMessage(request: EvaluationRequest, given: EvaluationOptions): EvaluateRequest {
-    const { agent = options.agent, stage, step } = request;
-    if (agent === undefined)
-      throw new TypeError('agent is missing: give it with the request or to the client');
+    const { stage, step } = request;
+    const agent = agentOf(request);
     if (stage !== 'pre' && stage !== 'post') throw new TypeError('stage must be "pre" or "post"');
     const minRevision = revision(given.minRevision ?? 0);
     const message = create(EvaluateRequestSchema, {

@@ -1,5 +1,6 @@
 import type { ConnectError } from '@connectrpc/connect';
 import type { EvaluateResponse } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { Approval } from './approvals.js';
 import { type Halt, haltOf, type Limit, limitsOf, retryAfterMsOf } from './limits.js';
 import type { Stage } from './types.js';
 
@@ -74,6 +75,37 @@ export class NotEvaluatedError extends DeniedError {
     super(message, checked, [], undefined, { cause });
     hidden(this, 'reason', `The step was not evaluated: ${cause.rawMessage}`);
   }
+}
+
+/** A step that has to do with an approval. */
+abstract class ApprovalError extends DeniedError {
+  readonly approval: Approval;
+
+  constructor(
+    message: string,
+    checked: CheckedStep,
+    controls: readonly string[],
+    verdict: EvaluateResponse,
+    approval: Approval,
+  ) {
+    super(message, checked, controls, verdict);
+    this.approval = approval;
+  }
+}
+
+/** A person must approve the step before it runs: once that is done, the same call passes. */
+export class ApprovalRequiredError extends ApprovalError {
+  override readonly name = 'ApprovalRequiredError';
+}
+
+/** A person did not approve the step. `approval.reason` is what the person says about it. */
+export class ApprovalDeniedError extends ApprovalError {
+  override readonly name = 'ApprovalDeniedError';
+}
+
+/** The approval of the step has expired, or was cancelled: see `approval.state` and `approval.reason`. */
+export class ApprovalExpiredError extends ApprovalError {
+  override readonly name = 'ApprovalExpiredError';
 }
 
 /** A steer control matched: the step may be retried after the required actions. */

@@ -44,6 +44,12 @@ export function remedyFor(error: ConnectError): Remedy {
   }
 }
 
+/** Whether the same call of a stream may succeed later. */
+export function mayContinue(error: ConnectError): boolean {
+  const remedy = remedyFor(error);
+  return remedy === 'again' || remedy === 'reconnect' || remedy === 'suspect';
+}
+
 /** Whether the status of one evaluation may differ in a retry. */
 export function isTransient(error: ConnectError): boolean {
   return error.code === Code.Unavailable || (error.code === Code.ResourceExhausted && isRateLimit(error));

@@ -1,19 +1,36 @@
 import { ConnectError } from '@connectrpc/connect';
 import type { Client, GuardOptions, UncheckedStep } from './client-types.js';
 import { StepError } from './errors.js';
-import { discard, errorText, inputOf, readable, thrownData } from './guarded-data.js';
+import {
+  changedData,
+  checkUnchanged,
+  discard,
+  errorText,
+  inputOf,
+  readable,
+  thrownData,
+} from './guarded-data.js';
 import { newId } from './new-id.js';
 import { checkOptionNames } from './option-names.js';
 import { onAbort } from './pending.js';
 import { throwUnlessSafe } from './refusals.js';
-import type { Evaluation, EvaluationOptions, Stage, WaitForLimits } from './types.js';
+import { milliseconds } from './settings.js';
+import type {
+  Evaluation,
+  EvaluationOptions,
+  Modification,
+  Outcome,
+  Stage,
+  WaitForApproval,
+  WaitForLimits,
+} from './types.js';
 
 /** Options that a session gives its tools. */
 const SCOPE_NAMES = ['agent', 'sessionId'];
 const OPTION_NAMES = [
   ...['step', 'type', 'stages', 'input', 'output', 'context', 'stepId', 'signal', 'waitForLimits'],
   ...['traceparent', 'timeoutMs', 'minRevision', 'onUnavailable', 'onUnchecked', 'onRefused'],
-  'headers',
+  ...['headers', 'onAsk', 'maxWaitMs', 'changedArgs'],
 ];
 /** Functions whose call returns before anything of their result exists. */
 const GENERATORS = new Set(['GeneratorFunction', 'AsyncGeneratorFunction']);
@@ -59,30 +76,45 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
     );
   }
 
-  const { onUnchecked = warnOnce(), onRefused } = options;
+  const { onUnchecked = warnOnce(), onRefused, changedArgs } = options;
+  const waitForApproval = waitOf(options);
+  const acceptsBefore: Outcome[] = ['steer', 'ask'];
+  if (input === undefined || changedArgs !== undefined) acceptsBefore.push('modify');
+  const acceptsAfter: Outcome[] = ['steer'];
+  if (output === undefined) acceptsAfter.push('modify');
 
   async function guarded(this: unknown, ...args: Args): Promise<Awaited<Result>> {
+    const shownInput = (): unknown =>
+      readable(input === undefined ? inputOf(name, args) : input(...args), name, 'input');
     // Read before the tool runs: it may change its arguments.
-    const step = {
+    let step = {
       type,
       name,
-      input: readable(input === undefined ? inputOf(name, args) : input(...args), name, 'input'),
+      input: shownInput(),
       context: typeof context === 'function' ? context(...args) : context,
     };
     const given = optionsOfCall(options, args, scope);
     let uncheckedStages = 0;
-    const demandSafe = async (evaluation: Evaluation, stage: Stage): Promise<void> => {
-      throwUnlessSafe(evaluation, { agent, step: name, stage });
+    /** The change without which the step must not proceed. Throws if it must not, or cannot be changed. */
+    const demandSafe = async (
+      evaluation: Evaluation,
+      stage: Stage,
+      accepts: readonly Outcome[],
+    ): Promise<Modification | undefined> => {
+      const modification = throwUnlessSafe(evaluation, { agent, step: name, stage }, accepts);
       // Absent from older servers, and without a verdict.
       if (evaluation.evaluated && evaluation.verdict.selectedControls === 0) uncheckedStages += 1;
       if (uncheckedStages === stages.length) await onUnchecked({ agent, step: name });
+      return modification;
     };
     /** Sends the end of the step. The caller may leave meanwhile; in a session, it is evaluated nevertheless. */
     const sendEnd = (end: StepEnd, stepError?: string): Promise<Evaluation> => {
       const request = { agent, stage: 'post', step: { ...step, ...end } } as const;
-      if (scope === undefined) return evaluate(request, { ...given, stepError });
-      const { signal, ...lasting } = given;
-      return unlessAborted(evaluate(request, { ...lasting, stepError }), signal);
+      const accepts = checksEnd && stepError === undefined ? acceptsAfter : undefined;
+      const ending = { ...given, stepError, accepts };
+      if (scope === undefined) return evaluate(request, ending);
+      const { signal, ...lasting } = ending;
+      return unlessAborted(evaluate(request, lasting), signal);
     };
     /** Sends an end whose verdict has no effect. */
     const settle = async (stepError?: string, end: StepEnd = {}): Promise<void> => {
@@ -91,7 +123,18 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
 
     if (stages.includes('pre')) {
       try {
-        await demandSafe(await evaluate({ agent, stage: 'pre', step }, { ...given, waitForLimits }), 'pre');
+        const asking = { ...given, waitForLimits, waitForApproval, accepts: acceptsBefore };
+        const evaluation = await evaluate({ agent, stage: 'pre', step }, asking);
+        const modification = await demandSafe(evaluation, 'pre', acceptsBefore);
+        // An approval takes its time, in which the caller may have changed its arguments.
+        if (evaluation.evaluated && evaluation.approval !== undefined)
+          checkUnchanged(name, step.input, shownInput());
+        if (modification !== undefined) {
+          const from = input === undefined ? inputOf(name, args) : step.input;
+          const changed = changedData(name, modification.patch, 'input', from);
+          step = { ...step, input: readable(changed, name, 'input') };
+          args = changedArgs?.(changed, ...args) ?? ([changed, ...args.slice(1)] as unknown as Args);
+        }
       } catch (error) {
         // A step that was denied or refused has no end. Any other may have been counted, though it does not run.
         if (!isRefusal(error) && !(error instanceof ConnectError)) void settle('the step did not run');
@@ -114,12 +157,17 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
         );
         return result;
       }
-      await demandSafe(await sendEnd({ output: shownOutput(result) }), 'post');
+      const modification = await demandSafe(
+        await sendEnd({ output: shownOutput(result) }),
+        'post',
+        acceptsAfter,
+      );
+      if (modification === undefined) return result;
+      return changedData(name, modification.patch, 'output', result) as Awaited<Result>;
     } catch (error) {
       void discard(result);
       throw error;
     }
-    return result;
 
     function shownOutput(made: Awaited<Result>): unknown {
       try {
@@ -143,7 +191,7 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
         throw error;
       }
       try {
-        await demandSafe(await sendEnd(end, text), 'post');
+        await demandSafe(await sendEnd(end, text), 'post', []);
       } catch (error) {
         // Within a session, a service that does not answer does not hide why a tool failed.
         if (scope === undefined || isRefusal(error)) throw error;
@@ -160,6 +208,18 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
       throw error;
     }
   };
+}
+
+/** How the calls of a tool wait for approvals; undefined if they do not. Throws a TypeError for an unknown value. */
+function waitOf({
+  onAsk = 'throw',
+  maxWaitMs,
+}: Pick<GuardOptions<never, never>, 'onAsk' | 'maxWaitMs'>): WaitForApproval | undefined {
+  if (maxWaitMs !== undefined) milliseconds('maxWaitMs', maxWaitMs, 1);
+  if (onAsk === 'throw') return undefined;
+  if (onAsk === 'wait') return { maxWaitMs };
+  if (typeof onAsk === 'function') return { maxWaitMs, onAsk };
+  throw new TypeError('guard: onAsk must be "wait", "throw" or a function');
 }
 
 /** Whether an error is about a verdict. */

@@ -1,5 +1,7 @@
 import { StepDataError } from './errors.js';
-import { isPlainObject, jsonForm } from './step-json.js';
+import { changedBy } from './modification.js';
+import { isPlainObject, jsonForm, jsonText } from './step-json.js';
+import type { PatchOperation } from './types.js';
 
 /** Most causes of an error that are shown. */
 const MAX_CAUSES = 8;
@@ -38,6 +40,39 @@ export function readable(value: unknown, step: string, member: 'input' | 'output
       stage,
     );
   }
+}
+
+/** Data of a step after its changes. Throws a StepDataError if they cannot be changed so: then the step must not proceed. */
+export function changedData(
+  step: string,
+  patch: readonly PatchOperation[],
+  member: 'input' | 'output',
+  value: unknown,
+): unknown {
+  try {
+    const changed = changedBy(patch, member, value);
+    // What an approver writes may have a number that JavaScript does not have.
+    jsonForm(changed, member);
+    return changed;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const [what, stage] =
+      member === 'input'
+        ? (['did not run', 'pre'] as const)
+        : (['ran, and its result is withheld', 'post'] as const);
+    const message = `Step "${step}" ${what}: it may proceed with a changed ${member} only, and this one cannot be changed: ${error.message}.`;
+    throw new StepDataError(message, step, stage);
+  }
+}
+
+/** Throws a StepDataError if the input of a step is not what was approved. */
+export function checkUnchanged(step: string, before: unknown, now: unknown): void {
+  if (jsonText(jsonForm(before, 'input')) === jsonText(jsonForm(now, 'input'))) return;
+  throw new StepDataError(
+    `Step "${step}" did not run: its arguments have changed since it was approved. Give them to a new call.`,
+    step,
+    'pre',
+  );
 }
 
 /** Ends a stream that is withheld: nothing else can end its source. Rejects never. */

@@ -12,8 +12,12 @@ export type {
   EvaluatorResult,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 export { AppliesTo } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
+export type { Approval, ApprovalState } from './approvals.js';
 export type * from './client-types.js';
 export {
+  ApprovalDeniedError,
+  ApprovalExpiredError,
+  ApprovalRequiredError,
   type CheckedStep,
   DeniedError,
   NotEvaluatedError,

@@ -4,6 +4,7 @@ import {
   type Transport,
 } from '@connectrpc/connect';
 import { AgentService } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { ApprovalService } from '../../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { AuditService } from '../../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { ControlService } from '../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluatorService } from '../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
@@ -23,6 +24,7 @@ export interface Services {
   readonly templates: RpcClient<typeof TemplateService>;
   readonly evaluators: RpcClient<typeof EvaluatorService>;
   readonly observability: RpcClient<typeof ObservabilityService>;
+  readonly approvals: RpcClient<typeof ApprovalService>;
   readonly audit: RpcClient<typeof AuditService>;
   readonly server: RpcClient<typeof ServerService>;
 }
@@ -35,6 +37,7 @@ export function createServices(transport: Transport): Services {
     templates: createRpcClient(TemplateService, transport),
     evaluators: createRpcClient(EvaluatorService, transport),
     observability: createRpcClient(ObservabilityService, transport),
+    approvals: createRpcClient(ApprovalService, transport),
     audit: createRpcClient(AuditService, transport),
     server: createRpcClient(ServerService, transport),
   };

@@ -27,7 +27,7 @@ export function stepJson(step: Step): Uint8Array<ArrayBuffer> {
 }
 
 /** The JSON form of a value; undefined for undefined. Throws a TypeError with the member that JSON cannot represent. */
-export function jsonForm(value: unknown, path: string): unknown {
+export function jsonForm(value: unknown, path: string): Json | undefined {
   return jsonOf(value, path);
 }
 
@@ -85,11 +85,11 @@ function jsonOfObject(value: object, path: string, depth: number): Json | undefi
 }
 
 /** The JSON text of a value; a bigint, which JSON.stringify rejects, prints as its digits. */
-function jsonText(value: Json): string {
+export function jsonText(value: Json | undefined): string {
   try {
-    return JSON.stringify(value);
+    return JSON.stringify(value) ?? '';
   } catch {
-    return exactText(value);
+    return exactText(value ?? null);
   }
 }
 

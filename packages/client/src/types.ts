@@ -1,5 +1,6 @@
 import type { ConnectError } from '@connectrpc/connect';
 import type { EvaluateResponse } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { Approval } from './approvals.js';
 import type { Halt, Limit } from './limits.js';
 
 /** Headers of a call: an object, a list of pairs, or Headers. */
@@ -46,6 +47,20 @@ export interface WaitForLimits {
   readonly maxRetries?: number | undefined;
 }
 
+/** How an evaluation waits for the decision of a person about its step. */
+export interface WaitForApproval {
+  /**
+   * Longest time that it waits, in milliseconds: 1 to 2^31 - 1. Then the outcome is `ask`, and the approval is still pending.
+   * When absent, it waits until the approval expires.
+   */
+  readonly maxWaitMs?: number | undefined;
+  /** Called for each approval before it waits. Only with the answer `wait` it does; what it throws, the evaluation throws. */
+  readonly onAsk?: ((approval: Approval, step: Step) => OnAsk | Promise<OnAsk>) | undefined;
+}
+
+/** What a call whose step needs an approval does: it waits for the decision, or throws an `ApprovalRequiredError`. */
+export type OnAsk = 'wait' | 'throw';
+
 /** Options of one evaluation. */
 export interface EvaluationOptions {
   /** Longest time from the call to the answer, in milliseconds, retries included: 1 to 2^31 - 1. */
@@ -76,8 +91,32 @@ export interface EvaluationOptions {
    * has the time limit `timeoutMs`. Off when absent.
    */
   readonly waitForLimits?: WaitForLimits | undefined;
+  /**
+   * Waits while a person decides about the step, if it needs an approval, and evaluates it again: that verdict is the result. If
+   * it was not approved, the result has the outcome `deny` and the approval. When `signal` is aborted meanwhile, the approval
+   * is cancelled. Each evaluation has the time limit `timeoutMs`. Off when absent.
+   */
+  readonly waitForApproval?: WaitForApproval | undefined;
   /** Outcomes that the caller can act on, besides `allow` and `deny`; `steer` when absent. */
   readonly accepts?: readonly Outcome[] | undefined;
+}
+
+/** An operation of JSON Patch (RFC 6902) on a step. */
+export type PatchOperation =
+  | { readonly op: 'replace'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string };
+
+/**
+ * How a step is changed so that it may proceed. Integers beyond 2^53 are bigints; a number that no double holds is an object
+ * whose `toString` gives its digits.
+ */
+export interface Modification {
+  /** The changes from the step that was evaluated to the one that may proceed. Not empty. */
+  readonly patch: readonly PatchOperation[];
+  /** The whole step that may proceed. */
+  readonly step: Step;
+  /** The controls that changed it, by id; empty if an approver did. */
+  readonly controlIds: readonly number[];
 }
 
 /** The service evaluated the step. */
@@ -95,6 +134,10 @@ export interface Evaluated {
   readonly limits: readonly Limit[];
   /** The halt that denied the step; undefined without one. */
   readonly halt: Halt | undefined;
+  /** The approval that the step waits for, that let it pass, or that was denied; undefined without one. */
+  readonly approval: Approval | undefined;
+  /** The step that may proceed instead; present with the outcome `modify` only. */
+  readonly modification: Modification | undefined;
   /**
    * Milliseconds after which the step may be evaluated again with a chance to pass; undefined when it is safe, and if time
    * alone does not help.

@@ -4,10 +4,12 @@ import {
   type EvaluateResponse,
   Outcome as OutcomeEnum,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { isApproved } from './approvals.js';
 import type { Outcome } from './types.js';
 
 /**
- * Whether a step may proceed unchanged: only when the service says so and nothing in the verdict says otherwise. An
+ * Whether a step may proceed unchanged: only when the service says so and nothing in the verdict says otherwise, but for
+ * matches that a person has approved. An
  * outcome or a decision that this client does not know is of a later service, and never safe.
  */
 export function isSafe(verdict: EvaluateResponse): boolean {
@@ -15,7 +17,10 @@ export function isSafe(verdict: EvaluateResponse): boolean {
     verdict.isSafe === true &&
     // Services before version 7.6 leave it unspecified.
     (verdict.outcome === OutcomeEnum.UNSPECIFIED || verdict.outcome === OutcomeEnum.ALLOW) &&
-    verdict.matches.every(({ action }) => action === Decision.OBSERVE) &&
+    verdict.matches.every(
+      ({ action, controlId }) =>
+        action === Decision.OBSERVE || (action === Decision.DENY && isApproved(controlId, verdict)),
+    ) &&
     !verdict.errors.some(isDenying)
   );
 }
@@ -25,9 +30,9 @@ export function outcomeOf(verdict: EvaluateResponse): Outcome {
   if (isSafe(verdict)) return 'allow';
   switch (verdict.outcome) {
     case OutcomeEnum.ASK:
-      return 'ask';
+      return verdict.approval === undefined ? 'deny' : 'ask';
     case OutcomeEnum.MODIFY:
-      return 'modify';
+      return verdict.modification === undefined ? 'deny' : 'modify';
     case OutcomeEnum.STEER:
     case OutcomeEnum.UNSPECIFIED:
       return isSteered(verdict) ? 'steer' : 'deny';

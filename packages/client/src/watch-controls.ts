@@ -4,10 +4,11 @@ import type {
   AgentService,
   WatchControlsResponse,
 } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { askedPauseMs, remedyFor } from './failures.js';
+import { askedPauseMs, mayContinue } from './failures.js';
 import { pauseMs } from './pause.js';
 import { resting } from './resting.js';
 import { milliseconds, whole } from './settings.js';
+import { SILENCE_MS, WatchAttempt } from './watch-attempt.js';
 
 /** Options of `watchControls`. */
 export interface WatchOptions {
@@ -36,8 +37,6 @@ export interface WatchedControls {
   readonly confirmedAt: number;
 }
 
-/** The service sends a message at least every 15 seconds. */
-const SILENCE_MS = 45_000;
 /** Limits of the service for the size of a message. */
 const MIN_BYTES = 65_536;
 const MAX_BYTES = 2 ** 31 - 1;
@@ -59,7 +58,7 @@ export async function* watchControls(
   let state: State | undefined;
   let failures = 0;
   while (!signal.aborted) {
-    const attempt = new Attempt(signal, silenceMs, options.nudge?.());
+    const attempt = new WatchAttempt(signal, silenceMs, options.nudge?.());
     try {
       const request = {
         agentName,
@@ -89,12 +88,6 @@ export async function* watchControls(
       attempt.end();
     }
   }
-}
-
-/** Whether the same call may succeed later. */
-function mayContinue(error: ConnectError): boolean {
-  const remedy = remedyFor(error);
-  return remedy === 'again' || remedy === 'reconnect' || remedy === 'suspect';
 }
 
 interface State {
@@ -132,49 +125,4 @@ function sorted(controls: Iterable<AgentControl>): Map<number, AgentControl> {
 function published(state: State, { news }: WatchControlsResponse): WatchedControls {
   const staleMs = news.case === 'current' ? news.value.stalenessSeconds * 1_000 : 0;
   return { ...state, confirmedAt: performance.now() - staleMs };
-}
-
-/** One stream, which is ended by the caller, by silence, or to ask at once. */
-class Attempt {
-  wasSilent = false;
-  wasNudged = false;
-  readonly #abort = new AbortController();
-  readonly #silenceMs: number;
-  readonly #stop: (() => void)[] = [];
-  #timer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(signal: AbortSignal, silenceMs: number, nudge: AbortSignal | undefined) {
-    this.#silenceMs = silenceMs;
-    this.#listen(signal, () => this.#abort.abort());
-    this.#listen(nudge, () => {
-      this.wasNudged = true;
-      this.#abort.abort();
-    });
-    this.heard();
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
-  heard(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.wasSilent = true;
-      this.#abort.abort();
-    }, this.#silenceMs);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-    for (const stop of this.#stop) stop();
-    this.#abort.abort();
-  }
-
-  #listen(signal: AbortSignal | undefined, callback: () => void): void {
-    if (signal === undefined) return;
-    if (signal.aborted) callback();
-    signal.addEventListener('abort', callback, { once: true });
-    this.#stop.push(() => signal.removeEventListener('abort', callback));
-  }
 }
