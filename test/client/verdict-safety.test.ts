@@ -159,7 +159,11 @@ describe('the outcome of an unsafe verdict', () => {
     ['deny', 'the outcome allow', { outcome: Outcome.ALLOW }],
     ['ask', 'the outcome ask', { matches: [deny], outcome: Outcome.ASK, approval: { id: 1 } }],
     ['deny', 'the outcome ask and no approval', { matches: [deny], outcome: Outcome.ASK }],
-    ['modify', 'the outcome modify', { matches: [deny], outcome: Outcome.MODIFY, modification: { stepJson: '{}' } }],
+    [
+      'modify',
+      'the outcome modify',
+      { matches: [deny], outcome: Outcome.MODIFY, modification: { stepJson: '{}' } },
+    ],
     ['deny', 'the outcome modify and no modification', { matches: [deny], outcome: Outcome.MODIFY }],
     ['deny', 'an unknown outcome', { matches: [steer], outcome: 77 }],
   ] as const)('is %s with %s', (expected, _what, more) => {
