@@ -178,7 +178,7 @@ function observe(
 async function start(
   { started, database }: Foundations,
   { watch, lastKnownGood, warmStart, namespaces, halts, liveKeys }: Programs,
-  { observability, eventSinks, problems }: Features,
+  { observability, eventSinks, problems, notifications }: Features,
 ): Promise<void> {
   await watch.start(lastKnownGood.progress);
   if (!watch.isBlind) {
@@ -204,6 +204,7 @@ async function start(
   observability.counts?.start();
   observability.pruner?.start();
   eventSinks.start();
+  notifications.start();
   problems.replica.start();
 }
 
@@ -211,13 +212,14 @@ async function start(
 function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
-  { observability, memory, audit, listUpkeep, eventSinks, eventReaders, problems }: Features,
+  { observability, memory, audit, listUpkeep, eventSinks, eventReaders, problems, notifications }: Features,
   { server, operations, load, files, issuer, keyUses, endedSessions, heavySteps }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());
   closers.add(() => memory.close());
   closers.add(() => eventSinks.close());
+  closers.add(() => notifications.close());
   closers.add(() => problems.replica.close());
   closers.add(() => eventReaders?.close());
   closers.add(() => observability.pruner?.close());

@@ -9,6 +9,7 @@ import { HaltService } from '../../gen/proto/enforcement/v1/halt_service_pb.js';
 import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
 import { MemoryService } from '../../gen/proto/enforcement/v1/memory_service_pb.js';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
+import { NotificationService } from '../../gen/proto/enforcement/v1/notification_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PackService } from '../../gen/proto/enforcement/v1/pack_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
@@ -41,6 +42,8 @@ import { createKeys } from '../keys/keys.js';
 import { createLimits } from '../limits/limits.js';
 import type { Memory } from '../memory/memory-types.js';
 import { createNamespaces } from '../namespaces/namespaces.js';
+import { createNotifications, type Notifications } from '../notifications/notifications.js';
+import { UNSEALED } from '../notifications/sealer.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { openPackCatalogue } from '../packs/catalogue.js';
 import { createPacks } from '../packs/packs.js';
@@ -71,6 +74,7 @@ export interface Features {
   readonly audit: Audit;
   readonly problems: Problems;
   readonly listUpkeep: ListUpkeep;
+  readonly notifications: Notifications;
   /** Evaluations with controls from the last known good file. */
   keptEvaluations(): number;
 }
@@ -144,6 +148,14 @@ export async function createFeatures(
     registry,
     known: programs.namespaces,
     forgetMemory: memory.removeNamespace,
+    failures,
+    now,
+  });
+  const notifications = createNotifications({
+    config: config.notifications,
+    database,
+    mutate,
+    sealer: UNSEALED,
     failures,
     now,
   });
@@ -271,6 +283,7 @@ export async function createFeatures(
           maxBytes: config.memory.maxBytes,
         }),
       ),
+      feature(NotificationService, notifications.handlers),
       feature(NamespaceService, namespaces.handlers),
       feature(ServerService, { ...serverInfo, ...problems.handlers }),
       // The other RPCs are evaluations, which the transport serves without handlers.
@@ -284,6 +297,7 @@ export async function createFeatures(
     memory,
     audit,
     problems,
+    notifications,
     listUpkeep: createListUpkeep({
       works: [labels.catchUp, createFacetUpkeep({ database, registry }).catchUp, namespaces.finishRemovals],
       revision: () => watch.progress.revision,

@@ -13,6 +13,7 @@ import {
   unknownVariables,
 } from './environment.js';
 import { operationsAddress, tlsSettings } from './listener-settings.js';
+import { notificationConfig } from './notification-settings.js';
 import { withSecretFiles } from './secret-files.js';
 import { isSetting, type Setting, type SettingTable } from './setting.js';
 import { type SettingValues, TABLES } from './settings.js';
@@ -125,6 +126,8 @@ function completed(values: SettingValues, environment: Environment, problems: st
     /** Their environment has no variables of the service, whose secrets they must not see. */
     evaluators: { ...evaluators, environment: foreignVariables(environment) },
     eventSinks: sinksConfig(values, problems),
+    publicUrl: values.publicUrl?.replace(/\/+$/, '') ?? null,
+    notifications: notificationConfig(values, problems),
     /** Unknown variables with the prefix of the service: probably misspelt. */
     unknownVariables: unknownVariables(environment),
   };

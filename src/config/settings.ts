@@ -7,6 +7,7 @@ import { EVALUATORS, FRESHNESS, PACKS, STRICTNESS } from './evaluation-settings.
 import { AUDIT, EVENTS } from './event-settings.js';
 import { LISTENER } from './listener-settings.js';
 import { MEMORY } from './memory-settings.js';
+import { NOTIFICATIONS } from './notification-settings.js';
 import { PROCESS, REPORTS } from './process-settings.js';
 import { isSetting, type NamesIn, type Setting, type SettingTable, type ValuesOf } from './setting.js';
 import { TELEMETRY } from './telemetry-settings.js';
@@ -28,6 +29,7 @@ export const TABLES = [
   MEMORY,
   EVENTS,
   SINKS,
+  NOTIFICATIONS,
   AUDIT,
   TELEMETRY,
 ] as const;

@@ -30,6 +30,8 @@ export interface AuditFact {
     | 'key'
     | 'namespace'
     | 'halt'
+    | 'notification_destination'
+    | 'notification_delivery'
     | 'database';
   /** Name of an agent or a namespace, id of anything else: of the installation of a pack. */
   readonly id: string | null;

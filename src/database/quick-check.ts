@@ -63,6 +63,9 @@ export const UNCHECKED_TABLES: readonly string[] = [
   'memory_cells',
   'memory_entries',
   'memory_evictions',
+  'notification_deliveries',
+  'notification_destinations',
+  'notification_marks',
 ];
 const WHOLE_CHECK = 'PRAGMA quick_check(1)';
 const MISSING = /no such table/;

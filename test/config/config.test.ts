@@ -48,6 +48,8 @@ const UPSTREAM = {
   SERVICE_AUTH_UPSTREAM_URL: 'https://auth.example/authorize',
 };
 
+const SMTP = { SERVICE_SMTP_HOST: 'mail.example', SERVICE_SMTP_FROM: 'controls@example.com' };
+
 const KAFKA = { SERVICE_EVENT_KAFKA_BROKERS: 'kafka:9092' };
 const PARQUET = { SERVICE_EVENT_PARQUET: '/var/events' };
 const S3_KEY = { SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id', SERVICE_EVENT_S3_SECRET_ACCESS_KEY: 'secret' };
@@ -906,6 +908,107 @@ const CASES: Record<SettingName, Case> = {
     accepts: [['1048576', 1_048_576]],
     refuses: ['1048575', '1GB'],
   },
+  SERVICE_PUBLIC_URL: {
+    value: (config) => config.publicUrl,
+    fallback: null,
+    accepts: [
+      ['https://controls.example/', 'https://controls.example'],
+      ['http://10.0.0.1:8000/controls', 'http://10.0.0.1:8000/controls'],
+    ],
+    refuses: ['controls.example', 'ftp://controls.example', 'https://controls.example/?a=1', 'https://a@b'],
+  },
+  SERVICE_NOTIFICATIONS_ALLOW: {
+    value: (config) => config.notifications.allowed,
+    fallback: [],
+    accepts: [['10.0.0.0/8, loopback', ['10.0.0.0/8', 'loopback']]],
+    refuses: ['10.0.0.0/33', 'everyone'],
+  },
+  SERVICE_NOTIFICATIONS_HTTP: {
+    value: (config) => config.notifications.http,
+    fallback: false,
+    ...BOOLEAN,
+  },
+  SERVICE_NOTIFICATIONS_DESTINATIONS: {
+    value: (config) => config.notifications.maxDestinations,
+    fallback: 100,
+    accepts: [['1', 1]],
+    refuses: ['0', '1001'],
+  },
+  SERVICE_NOTIFICATIONS_QUEUE: {
+    value: (config) => config.notifications.maxWaiting,
+    fallback: 10_000,
+    accepts: [['1', 1]],
+    refuses: ['0', '1000001'],
+  },
+  SERVICE_NOTIFICATIONS_RETENTION_SECONDS: {
+    value: (config) => config.notifications.retentionMs,
+    fallback: 604_800_000,
+    accepts: [['60', 60_000]],
+    refuses: ['59', '31536001'],
+  },
+  SERVICE_NOTIFICATIONS_QUIET_SECONDS: {
+    value: (config) => config.notifications.quietMs,
+    fallback: 3_600_000,
+    accepts: [['1', 1_000]],
+    refuses: ['0', '2592001'],
+  },
+  SERVICE_NOTIFICATIONS_ERROR_SHARE: {
+    value: (config) => config.notifications.errorShare,
+    fallback: 0.5,
+    accepts: [['0.01', 0.01]],
+    refuses: ['0', '1.1'],
+  },
+  SERVICE_NOTIFICATIONS_ERROR_SECONDS: {
+    value: (config) => config.notifications.errorWindowMs,
+    fallback: 300_000,
+    accepts: [['1', 1_000]],
+    refuses: ['0', '86401'],
+  },
+  SERVICE_SMTP_HOST: {
+    value: (config) => config.notifications.smtp?.host,
+    fallback: undefined,
+    accepts: [['mail.example', 'mail.example']],
+    refuses: ['mail example', 'smtp://mail'],
+    with: { SERVICE_SMTP_FROM: 'controls@example.com' },
+  },
+  SERVICE_SMTP_PORT: {
+    value: (config) => config.notifications.smtp?.port,
+    fallback: undefined,
+    accepts: [['25', 25]],
+    refuses: ['0', '65536'],
+    with: SMTP,
+  },
+  SERVICE_SMTP_TLS: {
+    value: (config) => config.notifications.smtp?.tls,
+    fallback: undefined,
+    accepts: [
+      ['TLS', 'tls'],
+      ['none', 'none'],
+    ],
+    refuses: ['ssl'],
+    with: SMTP,
+  },
+  SERVICE_SMTP_USERNAME: {
+    value: (config) => config.notifications.smtp?.login?.user,
+    fallback: undefined,
+    accepts: [['writer', 'writer']],
+    refuses: [],
+    with: { ...SMTP, SERVICE_SMTP_PASSWORD: 'secret' },
+  },
+  SERVICE_SMTP_PASSWORD: {
+    value: (config) => config.notifications.smtp?.login?.pass,
+    fallback: undefined,
+    accepts: [['secret', 'secret']],
+    refuses: [],
+    with: { ...SMTP, SERVICE_SMTP_USERNAME: 'writer' },
+  },
+  SERVICE_SMTP_FROM: {
+    value: (config) => config.notifications.smtp?.from,
+    fallback: undefined,
+    accepts: [['controls@example.com', 'controls@example.com']],
+    refuses: ['controls', 'a@b@c', 'a <a@b>'],
+    with: { SERVICE_SMTP_HOST: 'mail.example' },
+  },
   SERVICE_OBSERVABILITY_ENABLED: {
     aliases: ['OBSERVABILITY_ENABLED'],
     value: (config) => config.observability.enabled,
@@ -1502,6 +1605,8 @@ describe('the configuration as a whole', () => {
       'SERVICE_EVENT_KAFKA_PASSWORD',
     ],
     [{ ...KAFKA, SERVICE_EVENT_KAFKA_CA_FILE: '/tls/ca.pem' }, 'SERVICE_EVENT_KAFKA_TLS'],
+    [{ SERVICE_SMTP_HOST: 'mail.example' }, 'SERVICE_SMTP_FROM'],
+    [{ ...SMTP, SERVICE_SMTP_USERNAME: 'writer' }, 'SERVICE_SMTP_PASSWORD'],
     [{ SERVICE_EVENT_PARQUET: 's3://audit-bucket' }, 'SERVICE_EVENT_S3_ACCESS_KEY_ID'],
     [
       { SERVICE_EVENT_PARQUET: 's3://audit-bucket', SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id' },

@@ -16,6 +16,8 @@ export type ErrorResource =
   | 'Pack'
   | 'PackInstallation'
   | 'Halt'
+  | 'Destination'
+  | 'Delivery'
   | 'ApiKey';
 
 /** One problem of a request. */

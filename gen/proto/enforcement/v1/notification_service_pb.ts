@@ -47,7 +47,7 @@ export type Destination = Message<"enforcement.v1.Destination"> & {
   type: DestinationType;
 
   /**
-   * URL of a webhook; of the type slack only its scheme and host, because its path is a secret.
+   * URL, without its query; of the type slack only its scheme and host, because its path is a secret.
    *
    * @generated from field: optional string url = 4;
    */

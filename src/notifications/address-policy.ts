@@ -1,0 +1,71 @@
+import { lookup as resolveName } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { type TrustedProxies, trustedProxies } from '../config/trusted-proxies.js';
+import { embeddedIpv4, isPrivate } from '../evaluators/url/host-forms.js';
+
+/** Unicast addresses of the internet. Of others, only those that stand for addresses of IPv4 are looked at. */
+const GLOBAL_IPV6 = new BlockList();
+GLOBAL_IPV6.addSubnet('2000::', 3, 'ipv6');
+/** Of tunnels, whose ends an address does not tell plainly (RFC 4380), and of documentation. */
+const OTHER_IPV6 = new BlockList();
+OTHER_IPV6.addSubnet('2001::', 32, 'ipv6');
+OTHER_IPV6.addSubnet('2001:db8::', 32, 'ipv6');
+
+/** Which addresses notifications may be sent to. */
+export interface AddressPolicy {
+  /** Whether an address, or a name that is not resolved here, may be contacted. `host` is as `URL` prints it. */
+  allows(host: string): boolean;
+  /** Resolves names for sockets, to addresses that may be contacted only: there is no time between check and use. */
+  readonly lookup: LookupFunction;
+}
+
+/** A destination must not be contacted. Its message tells what the name stands for to those who may create destinations. */
+export class ForbiddenAddress extends Error {
+  readonly code = 'FORBIDDEN_ADDRESS';
+}
+
+/** Allows addresses of the public internet, and those of `allowed`: see `trustedProxies`. */
+export function createAddressPolicy(
+  allowed: readonly string[],
+  resolve: typeof resolveName = resolveName,
+): AddressPolicy {
+  const exceptions = trustedProxies(allowed);
+
+  const lookup: LookupFunction = (name, options, callback) => {
+    resolve(name, { ...options, all: true }, (error, found) => {
+      if (error !== null) return callback(error, '');
+      const usable = found.filter(({ address }) => allowsAddress(address, exceptions));
+      const [first] = usable;
+      if (first === undefined) return callback(new ForbiddenAddress(refusalOf(name)), '');
+      if (options.all === true) return callback(null, usable);
+      callback(null, first.address, first.family);
+    });
+  };
+
+  return {
+    lookup,
+    allows(host) {
+      const address = host.startsWith('[') ? host.slice(1, -1) : host;
+      return isIP(address) === 0 || allowsAddress(address, exceptions);
+    },
+  };
+}
+
+export function refusalOf(host: string): string {
+  return `${host} is not an address of the public internet, and not one of SERVICE_NOTIFICATIONS_ALLOW`;
+}
+
+function allowsAddress(address: string, exceptions: TrustedProxies): boolean {
+  if (isIP(address) === 4) return !isPrivate(address) || exceptions.trusts(address);
+  // One with a zone is of a link.
+  if (!URL.canParse(`http://[${address}]`)) return false;
+  const host = new URL(`http://[${address}]`).hostname;
+  const plain = host.slice(1, -1);
+  const embedded = embeddedIpv4(host);
+  if (embedded !== null && embedded !== '0.0.0.1' && embedded !== '0.0.0.0') {
+    // What stands for an address of IPv4 is as allowed as that is.
+    return !isPrivate(embedded) || exceptions.trusts(embedded);
+  }
+  const isPublic = GLOBAL_IPV6.check(plain, 'ipv6') && !OTHER_IPV6.check(plain, 'ipv6');
+  return isPublic || exceptions.trusts(plain);
+}
