@@ -48,7 +48,7 @@ function durationText(us: number | null): string | null {
 }
 
 /** The same for a Timestamp, in whole milliseconds. */
-function timeText(ms: number): string {
+export function timeText(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
 

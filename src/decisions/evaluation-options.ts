@@ -3,12 +3,9 @@ import type { JsonValue } from '../../packages/exact-json/src/index.js';
 import { field, list, nullable, oneOf, refuse, text } from '../contract/input/fields.js';
 import { duration, millisecondsOf } from '../contract/input/times.js';
 
-/** Outcomes of a verdict that this service makes. */
-export type VerdictOutcome = 'allow' | 'deny' | 'steer';
-
-/** Outcomes that a caller may accept: also those of later versions. */
+/** Outcomes of a verdict, all of which a caller may accept. */
 export const OUTCOME_WORDS = ['allow', 'deny', 'steer', 'ask', 'modify'] as const;
-export type OutcomeWord = (typeof OUTCOME_WORDS)[number];
+export type VerdictOutcome = (typeof OUTCOME_WORDS)[number];
 
 /** Optional members of an evaluation request. */
 export interface EvaluationOptions {
@@ -18,7 +15,7 @@ export interface EvaluationOptions {
   readonly traceparent: string | undefined;
   readonly timeoutMs: number | undefined;
   /** Undefined for the default: allow, deny and steer. */
-  readonly accepts: readonly OutcomeWord[] | undefined;
+  readonly accepts: readonly VerdictOutcome[] | undefined;
   /** Why the step failed; may be empty. Undefined if it did not, and always at the stage pre. */
   readonly stepError: string | undefined;
 }
@@ -126,7 +123,7 @@ function isOptionalError(value: JsonValue | undefined): value is string | undefi
   return value === undefined || (typeof value === 'string' && value.length <= MAX_STEP_ERROR_LENGTH);
 }
 
-function isAccepted(value: JsonValue): value is OutcomeWord[] {
+function isAccepted(value: JsonValue): value is VerdictOutcome[] {
   return (
     Array.isArray(value) &&
     value.length <= MAX_ACCEPTED &&

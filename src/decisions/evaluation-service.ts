@@ -1,16 +1,18 @@
 import { demandAgent } from '../contract/call/agent-limit.js';
-import type { AgentKey, Namespace } from '../contract/call/namespace.js';
+import type { AgentKey } from '../contract/call/namespace.js';
 import { demandTarget } from '../contract/call/target-limit.js';
 import { keptMetadata } from '../core/decided-result.js';
-import type { StepIdentity, StepMemory } from '../core/memory.js';
 import type { SchemaMismatch, StepComparison } from '../core/step-schemas.js';
-import type { ControlResult, Detail, RememberedStep, Stage, Step, Verdict } from '../core/types.js';
+import type { ControlResult, Detail, Stage, Step, Verdict } from '../core/types.js';
 import { type HaltCheck, type HaltNotice, haltSentence, noticeOf } from '../halts/halt.js';
+import type { ApprovalNotice } from './approval-gate.js';
 import { type ComparedStep, comparedStep, compareStep, withComparison } from './compared-step.js';
 import type { EvaluateRequest } from './evaluate-request.js';
-import type { EvaluationCaller, LimitedCaller } from './evaluation-caller.js';
+import type { EvaluationCaller, KnownCaller, LimitedCaller } from './evaluation-caller.js';
 import type { EvaluationOptions, VerdictOutcome } from './evaluation-options.js';
 import type { HeldStep } from './held-step.js';
+import type { LiftedVerdict, StepModification } from './lifted-step.js';
+import { createLifting, identityOf, type LiftingOptions } from './lifting.js';
 import type { LoadedProgram } from './loaded-program.js';
 import type { RandomId } from './random-id.js';
 import type { RevisionWatch } from './revision-watch.js';
@@ -41,10 +43,14 @@ export interface RevisedVerdict extends Verdict {
   readonly decision_id: string | RandomId;
   /** The halt that denied the step, whatever its controls say: they were not evaluated. Absent without one. */
   readonly halt?: HaltNotice;
+  /** The approval that the step waits for, or that let it pass. Absent without one. */
+  readonly approval?: ApprovalNotice;
+  /** The step that may run instead. Present if and only if the outcome is `modify`. */
+  readonly modification?: StepModification;
 }
 
 /** Summary of a verdict in one word, for the metrics. */
-export type VerdictLabel = 'deny' | 'steer' | 'observe' | 'allow' | 'error';
+export type VerdictLabel = 'deny' | 'steer' | 'observe' | 'allow' | 'error' | 'ask' | 'modify';
 
 /** Evaluates steps with the controls of their agents. */
 export interface EvaluationService {
@@ -62,7 +68,7 @@ export interface EvaluationService {
   ): RevisedVerdict | Promise<RevisedVerdict>;
 }
 
-export interface EvaluationServiceOptions {
+export interface EvaluationServiceOptions extends LiftingOptions {
   readonly programs: Pick<RevisionWatch, 'programOf' | 'progress'>;
   /** Rejects programs that may be too old, if configured. */
   readonly demandFresh?: DemandFresh | undefined;
@@ -88,8 +94,6 @@ export interface EvaluationServiceOptions {
   readonly newDecisionId: () => string | RandomId;
   /** Records every verdict, if configured. */
   readonly recorder?: VerdictRecorder | undefined;
-  /** What is kept of earlier steps, for controls with memory. Without it, such controls are errors. */
-  readonly memory?: StepMemory | undefined;
 }
 
 /** Counts verdicts by what came of them. It is called for every one, so it must take next to no time. */
@@ -115,7 +119,8 @@ export interface VerdictRecorder {
 }
 
 export function createEvaluationService(options: EvaluationServiceOptions): EvaluationService {
-  const { programs, demandFresh, halts, onVerdict, newDecisionId, counter, recorder, memory } = options;
+  const { programs, demandFresh, halts, onVerdict, newDecisionId, counter, recorder } = options;
+  const { rememberedStep, lift } = createLifting(options);
   const stalenessOf = (loaded: LoadedProgram): number => {
     options.onKeptVerdict?.();
     return Math.max(0, Math.ceil((options.now() - loaded.currentAtMs(programs.progress)) / 1000));
@@ -129,17 +134,6 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
   ): ComparedStep {
     if (compared.mismatch !== null) options.onMismatch?.(request, compared.mismatch, mode, agent);
     return compared;
-  }
-
-  /** With what a program with memory is evaluated; null for any other. `isDenied`: see `RememberedStep`. */
-  function rememberedStep(
-    { program }: LoadedProgram,
-    request: EvaluateRequest,
-    { namespace }: EvaluationCaller,
-    isDenied: boolean,
-  ): RememberedStep | null {
-    if (!program.remembers || memory === undefined) return null;
-    return { memory, identity: identityOf(request, namespace), isTrial: false, isDenied };
   }
 
   /** The verdict about a step that a halt denies; null if none does. */
@@ -212,7 +206,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     request: EvaluateRequest,
     agent: AgentKey,
     detail: Detail,
-    caller: EvaluationCaller,
+    caller: KnownCaller,
   ): RevisedVerdict | Promise<RevisedVerdict> {
     demandFresh?.(loaded.currentAtMs(programs.progress));
     // Read before evaluating: the program may fall behind during a slow evaluation.
@@ -220,16 +214,27 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     const staleness = loaded.isKept ? stalenessOf(loaded) : null;
     const needed = recorder?.nonMatches === true ? 'full' : detail;
     const { step, stage } = request;
+    const { lifts } = loaded.program;
     if (loaded.program.isEmpty) options.onUncontrolled?.(agent);
-    if (request.held !== undefined) {
-      return judgeHeld(request.held, loaded, request, agent, needed, caller).then(({ verdict, compared }) => {
+    const { held } = request;
+    if (held !== undefined) {
+      // What is kept of earlier steps must not be asked twice.
+      if (lifts !== null && loaded.program.remembers) return readAndJudged(held);
+      return judgeHeld(held, loaded, request, agent, needed, caller).then(({ verdict, compared }) => {
+        if (lifts !== null && compared?.denies !== true && lifts.of(verdict) !== null)
+          return readAndJudged(held);
         const made = concluded(verdict, compared, request, revision, staleness, newDecisionId());
         return awaited(made, compared, request, agent, caller, needed === detail);
       });
     }
+    async function readAndJudged(one: HeldStep): Promise<RevisedVerdict> {
+      const { held: _held, ...read } = { ...request, step: await one.read() };
+      return judge(loaded, read, agent, detail, caller);
+    }
     const { comparison } = loaded;
     const compared =
       comparison === null ? null : tell(compareStep(comparison, step, stage), comparison, request, agent);
+    const mayLift = lifts !== null && compared?.denies !== true;
     const verdict = loaded.program.evaluate(
       step,
       stage,
@@ -237,8 +242,14 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
       caller,
       compared === null ? 0 : compared.spent,
       loaded.agentNamed(request.agentName),
-      rememberedStep(loaded, request, caller, compared?.denies === true),
+      rememberedStep(loaded, request, caller, compared?.denies === true, mayLift),
     );
+    if (mayLift && (loaded.program.remembers || verdict instanceof Promise || lifts.of(verdict) !== null)) {
+      return lift(verdict, lifts, loaded, request, needed, caller).then((lifted) => {
+        const made = concluded(lifted.verdict, compared, request, revision, staleness, newDecisionId());
+        return awaited(withLifts(made, lifted), compared, request, agent, caller, needed === detail);
+      });
+    }
     if (!(verdict instanceof Promise)) {
       const made = concluded(verdict, compared, request, revision, staleness, newDecisionId());
       recorder?.record(request, made, caller);
@@ -255,7 +266,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
   function decide(
     request: EvaluateRequest,
     detail: Detail,
-    caller: EvaluationCaller,
+    caller: KnownCaller,
   ): RevisedVerdict | Promise<RevisedVerdict> {
     const halted = haltedVerdict(request, caller);
     if (halted !== null) return told(halted, request, caller);
@@ -309,11 +320,6 @@ export function outcomeOf(verdict: Verdict, accepts: EvaluationOptions['accepts'
   return verdict.matches.length > 0 ? 'steer' : 'deny';
 }
 
-function identityOf({ agentName, options }: EvaluateRequest, { name: namespace }: Namespace): StepIdentity {
-  const { sessionId = null, stepId = null, stepError: error = null } = options ?? {};
-  return { namespace, agent: agentName, sessionId, stepId, error };
-}
-
 const isDeny = ({ action }: ControlResult): boolean => action === 'deny';
 
 /** The verdict of the controls, together with what came of the comparison with the schemas. */
@@ -338,8 +344,22 @@ function concluded(
   );
 }
 
-function labelOf(verdict: Verdict, compared: ComparedStep | null): VerdictLabel {
-  return compared?.denies === true ? 'deny' : verdictLabel(verdict);
+function withLifts(made: RevisedVerdict, lifted: LiftedVerdict | { readonly outcome: null }): RevisedVerdict {
+  if (lifted.outcome === null) return made;
+  const { outcome, approval, modification } = lifted;
+  return {
+    ...made,
+    outcome,
+    ...(approval === null ? {} : { approval }),
+    ...(modification === null ? {} : { modification }),
+  };
+}
+
+function labelOf(verdict: RevisedVerdict, compared: ComparedStep | null): VerdictLabel {
+  if (compared?.denies === true) return 'deny';
+  const { outcome, approval } = verdict;
+  if (outcome === 'ask' || outcome === 'modify') return outcome;
+  return approval === undefined ? verdictLabel(verdict) : outcome === 'allow' ? 'allow' : 'deny';
 }
 
 /** Member by member, for speed: this runs for every verdict. */

@@ -1,6 +1,6 @@
 import type { StepIdentity } from '../core/memory.js';
 import type { SchemaMismatch, StepComparison } from '../core/step-schemas.js';
-import type { AgentFacts, ControlProgram, Detail, Stage, Verdict } from '../core/types.js';
+import type { AgentFacts, ControlProgram, Detail, Stage, Step, Verdict } from '../core/types.js';
 
 /** What another thread makes of a step. */
 export interface HeldVerdict {
@@ -23,4 +23,6 @@ export interface HeldStep {
     agent: AgentFacts | null,
     identity: StepIdentity | null,
   ): Promise<HeldVerdict>;
+  /** The whole step. Rejects as `evaluate` does. */
+  read(): Promise<Step>;
 }

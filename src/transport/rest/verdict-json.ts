@@ -3,11 +3,12 @@ import { keptText } from '../../core/standing-results.js';
 import type { ControlResult } from '../../core/types.js';
 import { presentHalt, presentLimit } from '../../decisions/applied-limits.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
+import { presentApproval, presentModification } from '../../decisions/presented-lifts.js';
 
 const buffer = new PrintBuffer();
 
 /**
- * A verdict as JSON text with every declared member, between `before` and `behind`. Outcome, decision id, counts, limits and the halt are for
+ * A verdict as JSON text with every declared member, between `before` and `behind`. Outcome, decision id, counts, limits, halt, approval and modification are for
  * callers that accept outcomes: deployed clients do not know these members.
  */
 export function printVerdict(
@@ -37,6 +38,10 @@ export function printVerdict(
       if (verdict.limits !== undefined)
         out.text(`,"limits":${stringifyJson(verdict.limits.map(presentLimit))}`);
       if (verdict.halt !== undefined) out.text(`,"halt":${stringifyJson(presentHalt(verdict.halt))}`);
+      if (verdict.approval !== undefined)
+        out.text(`,"approval":${stringifyJson(presentApproval(verdict.approval))}`);
+      if (verdict.modification !== undefined)
+        out.text(`,"modification":${stringifyJson(presentModification(verdict.modification))}`);
     }
     out.text(`}${behind}`);
   });

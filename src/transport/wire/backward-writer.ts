@@ -81,6 +81,15 @@ export class BackwardWriter {
     this.#buffer[--this.#position] = tag;
   }
 
+  /** The bytes of a message that was encoded before, in a field with a number from 16 to 31; see `farMessage`. */
+  farBytes(tag: number, bytes: Uint8Array): void {
+    const before = this.length;
+    this.#need(bytes.length);
+    this.#position -= bytes.length;
+    this.#buffer.set(bytes, this.#position);
+    this.farMessage(tag, before);
+  }
+
   /** Turns everything written since `length` was `before` into a message. */
   message(tag: number, before: number): void {
     this.#need(TAG_AND_VARINT_BYTES);

@@ -6,7 +6,14 @@ import {
   durationFromMs,
   StructSchema,
   timestampFromMs,
+  type Value,
+  ValueSchema,
 } from '@bufbuild/protobuf/wkt';
+import {
+  type ApprovalNotice as ApprovalNoticeMessage,
+  ApprovalNoticeSchema,
+  ApprovalState,
+} from '../../../gen/proto/enforcement/v1/approval_pb.js';
 import {
   Decision,
   type SteeringContext as SteeringContextMessage,
@@ -32,13 +39,17 @@ import {
   Outcome,
   SchemaMismatchSchema,
   type Step as StepMessage,
+  type StepModification as StepModificationMessage,
+  StepModificationSchema,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
-import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
+import { type JsonObject, type JsonValue, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { AppliedLimit } from '../../core/memory.js';
 import type { ControlResult, SteeringContext } from '../../core/types.js';
 import { durationParts } from '../../decisions/applied-limits.js';
+import type { ApprovalNotice } from '../../decisions/approval-gate.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
+import type { StepModification } from '../../decisions/lifted-step.js';
 import type {
   EvaluationFields,
   EvaluationOutcome,
@@ -139,7 +150,33 @@ export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
     message.halt = create(HaltNoticeSchema, { haltId, reason });
     if (expiresAtMs !== null) message.halt.expiresAt = timestampFromMs(expiresAtMs);
   }
+  if (verdict.approval !== undefined) message.approval = approvalMessage(verdict.approval);
+  if (verdict.modification !== undefined) message.modification = modificationMessage(verdict.modification);
   return message;
+}
+
+export function approvalMessage(notice: ApprovalNotice): ApprovalNoticeMessage {
+  const { id, state, expiresAtMs, stepSha256, controls } = notice;
+  return create(ApprovalNoticeSchema, {
+    id,
+    state: APPROVAL_STATES[state],
+    expiresAt: timestampFromMs(expiresAtMs),
+    stepSha256,
+    controls: controls.map((control) => ({ controlId: control.id, controlName: control.name })),
+  });
+}
+
+export function modificationMessage(modification: StepModification): StepModificationMessage {
+  const { type, name, input, output, context } = modification.step;
+  return create(StepModificationSchema, {
+    patch: modification.patch.map((operation) => {
+      const { op, path } = operation;
+      if (op === 'remove') return { op, path };
+      return { op, path, value: freeFormFromPlain(ValueSchema, operation.value) as Value };
+    }),
+    stepJson: stringifyJson({ type, name, input, output, context }),
+    controlIds: [...modification.controlIds],
+  });
 }
 
 function limitMessage(applied: AppliedLimit): LimitStatus {
@@ -196,7 +233,22 @@ export function statusMessage({ code, message, details }: RpcStatus): Status {
 }
 
 /** Numbers of the outcomes. */
-export const OUTCOMES = { allow: Outcome.ALLOW, deny: Outcome.DENY, steer: Outcome.STEER } as const;
+export const OUTCOMES = {
+  allow: Outcome.ALLOW,
+  deny: Outcome.DENY,
+  steer: Outcome.STEER,
+  ask: Outcome.ASK,
+  modify: Outcome.MODIFY,
+} as const;
+
+const APPROVAL_STATES = {
+  pending: ApprovalState.PENDING,
+  approved: ApprovalState.APPROVED,
+  denied: ApprovalState.DENIED,
+  expired: ApprovalState.EXPIRED,
+  cancelled: ApprovalState.CANCELLED,
+  used: ApprovalState.USED,
+} as const;
 
 const DECISIONS = { deny: Decision.DENY, steer: Decision.STEER, observe: Decision.OBSERVE } as const;
 

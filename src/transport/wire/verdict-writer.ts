@@ -1,4 +1,7 @@
+import { toBinary } from '@bufbuild/protobuf';
+import { ApprovalNoticeSchema } from '../../../gen/proto/enforcement/v1/approval_pb.js';
 import { Decision } from '../../../gen/proto/enforcement/v1/control_pb.js';
+import { StepModificationSchema } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { AppliedLimit } from '../../core/memory.js';
 import type { SchemaMismatch } from '../../core/step-schemas.js';
 import type { ControlResult, EvaluatorResult, SteeringContext } from '../../core/types.js';
@@ -8,7 +11,7 @@ import type { HaltNotice } from '../../halts/halt.js';
 import type { BackwardWriter } from './backward-writer.js';
 import { encodeStatus } from './encode-status.js';
 import type { EvaluationOutcome, StreamReply } from './evaluation-codec.js';
-import { OUTCOMES } from './evaluation-messages.js';
+import { approvalMessage, modificationMessage, OUTCOMES } from './evaluation-messages.js';
 import { RpcStatus } from './rpc-status.js';
 import { writeStructFields } from './struct-writer.js';
 
@@ -57,6 +60,14 @@ function writeOutcome(writer: BackwardWriter, outcome: EvaluationOutcome): void 
 /** Fields of EvaluateResponse. */
 export function writeVerdict(writer: BackwardWriter, verdict: RevisedVerdict): void {
   const { decision_id } = verdict;
+  // Fields 18 and 17: few verdicts have them.
+  if (verdict.modification !== undefined) {
+    const message = modificationMessage(verdict.modification);
+    writer.farBytes(0x92, toBinary(StepModificationSchema, message));
+  }
+  if (verdict.approval !== undefined) {
+    writer.farBytes(0x8a, toBinary(ApprovalNoticeSchema, approvalMessage(verdict.approval)));
+  }
   if (verdict.halt !== undefined) writeHalt(writer, verdict.halt);
   if (verdict.limits !== undefined) writeLimits(writer, verdict.limits);
   // Counts are written when they are 0, too: absent means unknown.

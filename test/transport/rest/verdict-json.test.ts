@@ -165,6 +165,82 @@ describe('limits and the halt of a verdict', () => {
   });
 });
 
+describe('the approval and the modification of a verdict', () => {
+  const step = {
+    type: 'tool',
+    name: 'pay',
+    input: { amount: 9_007_199_254_740_993n },
+    output: null,
+    context: null,
+  };
+  const lifted: RevisedVerdict = {
+    is_safe: false,
+    confidence: 1,
+    reason: 'waits',
+    matches: [],
+    errors: [],
+    non_matches: [],
+    selected_controls: 1,
+    evaluated_controls: 1,
+    skipped_controls: 0,
+    revision: 3,
+    staleness_seconds: null,
+    schema_mismatch: null,
+    outcome: 'modify',
+    decision_id: 'd',
+    approval: {
+      id: 7,
+      state: 'approved',
+      expiresAtMs: 1_795_687_224_000,
+      stepSha256: 'ab',
+      controls: [{ id: 3, name: 'payments' }],
+    },
+    modification: {
+      step,
+      patch: [
+        { op: 'replace', path: '/input/amount', value: 9_007_199_254_740_993n },
+        { op: 'remove', path: '/input/a~1b' },
+      ],
+      controlIds: [3],
+    },
+  };
+  const APPROVAL = {
+    id: 7,
+    state: 'approved',
+    expires_at: '2026-11-26T10:00:24Z',
+    step_sha256: 'ab',
+    controls: [{ control_id: 3, control_name: 'payments' }],
+  };
+  const STEP_JSON =
+    '{"type":"tool","name":"pay","input":{"amount":9007199254740993},"output":null,"context":null}';
+
+  it('are printed if the caller accepts outcomes, with all digits of numbers', () => {
+    const text = printVerdict(lifted, true).toString();
+    const patch =
+      '[{"op":"replace","path":"/input/amount","value":9007199254740993},{"op":"remove","path":"/input/a~1b"}]';
+    const modification = `{"patch":${patch},"step_json":${JSON.stringify(STEP_JSON)},"control_ids":[3]}`;
+    expect(text.slice(text.indexOf(',"approval"'))).toBe(
+      `,"approval":${JSON.stringify(APPROVAL)},"modification":${modification}}`,
+    );
+    expect(printVerdict(lifted, false).toString()).not.toContain('approval');
+  });
+
+  it('are in the message, where a large number of the patch is text', () => {
+    const { approval, modification } = toJson(EvaluateResponseSchema, verdictMessage(lifted), {
+      useProtoFieldName: true,
+    }) as JsonObject;
+    expect(approval).toEqual({ ...APPROVAL, state: 'APPROVAL_STATE_APPROVED' });
+    expect(modification).toEqual({
+      patch: [
+        { op: 'replace', path: '/input/amount', value: '9007199254740993' },
+        { op: 'remove', path: '/input/a~1b' },
+      ],
+      step_json: STEP_JSON,
+      control_ids: [3],
+    });
+  });
+});
+
 /** In the order of the contract, with every declared member. */
 function asJson(verdict: Verdict): JsonObject {
   const { is_safe, confidence: sure, reason, matches, errors, non_matches } = verdict;

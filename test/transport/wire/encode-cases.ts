@@ -3,6 +3,7 @@ import { BadRequestSchema } from '../../../gen/proto/google/rpc/error_details_pb
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { AppliedLimit } from '../../../src/core/memory.js';
 import type { ControlResult, SteeringContext } from '../../../src/core/types.js';
+import { APPROVAL_STATES } from '../../../src/decisions/approval-gate.js';
 import type { RevisedVerdict } from '../../../src/decisions/evaluation-service.js';
 import { createRandomIds } from '../../../src/decisions/random-id.js';
 import { directCodec } from '../../../src/transport/wire/direct-codec.js';
@@ -70,10 +71,12 @@ export function randomVerdict(random: Random): RevisedVerdict {
       { part: 'output', path: 'output', problem: 'cannot be compared: ünlesbar', not_compared: true },
     ]),
     staleness_seconds: random.pick([null, null, 0, 1, 127, 128, 2 ** 32 - 1]),
-    outcome: random.pick(['allow', 'deny', 'steer']),
+    outcome: random.pick(['allow', 'deny', 'steer', 'ask', 'modify']),
     decision_id: random.pick([newId(), '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f', text(random)]),
     ...(random.chance(0.5) ? {} : { limits: random.list(random.count(4), () => randomLimit(random)) }),
     ...(random.chance(0.7) ? {} : { halt: randomHalt(random) }),
+    ...(random.chance(0.7) ? {} : { approval: randomApproval(random) }),
+    ...(random.chance(0.7) ? {} : { modification: randomModification(random) }),
   };
 }
 
@@ -97,6 +100,28 @@ function randomLimit(random: Random): AppliedLimit {
 function randomHalt(random: Random): NonNullable<RevisedVerdict['halt']> {
   const expiresAtMs = random.pick([null, 1, 1_795_687_224_000, 1_795_687_224_123]);
   return { haltId: random.pick([1, 128, 2 ** 31 - 1]), reason: text(random), expiresAtMs };
+}
+
+function randomApproval(random: Random): NonNullable<RevisedVerdict['approval']> {
+  return {
+    id: random.pick([1, 128, 2 ** 31 - 1]),
+    state: random.pick(APPROVAL_STATES),
+    expiresAtMs: random.pick([1, 1_795_687_224_000, 1_795_687_224_123]),
+    stepSha256: 'a5'.repeat(32),
+    controls: random.list(random.count(3), () => ({ id: random.pick([1, 2 ** 31 - 1]), name: text(random) })),
+  };
+}
+
+function randomModification(random: Random): NonNullable<RevisedVerdict['modification']> {
+  const input = object(random, 0);
+  return {
+    step: { type: 'tool', name: text(random), input, output: null, context: null },
+    patch: [
+      { op: 'replace', path: '/input', value: json(random, 1) },
+      { op: 'remove', path: '/input/a~1b' },
+    ],
+    controlIds: random.list(random.count(3), () => random.pick([1, 2 ** 31 - 1])),
+  };
 }
 
 function randomResult(random: Random): ControlResult {

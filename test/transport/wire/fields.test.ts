@@ -36,7 +36,7 @@ const TAGS: [DescMessage, string][] = [
   [EvaluateStreamRequestSchema, '0a id, 12 evaluations, 18 cancel'],
   [
     EvaluateResponseSchema,
-    '08 is_safe, 11 confidence, 1a reason, 22 matches, 2a errors, 32 non_matches, 38 revision, 40 staleness_seconds, 48 outcome, 52 decision_id, 58 selected_controls, 60 evaluated_controls, 6a schema_mismatch, 70 skipped_controls, 7a limits, 82 halt',
+    '08 is_safe, 11 confidence, 1a reason, 22 matches, 2a errors, 32 non_matches, 38 revision, 40 staleness_seconds, 48 outcome, 52 decision_id, 58 selected_controls, 60 evaluated_controls, 6a schema_mismatch, 70 skipped_controls, 7a limits, 82 halt, 8a approval, 92 modification',
   ],
   [
     LimitStatusSchema,
