@@ -2,6 +2,7 @@ import { type Handler, handler } from '../contract/call/handler.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Verdict } from '../core/types.js';
 import { presentHalt, presentLimit } from '../decisions/applied-limits.js';
+import { presentModification } from '../decisions/presented-lifts.js';
 import { createExplainSchema } from './explain-schema.js';
 import type { ExplainService } from './explain-service.js';
 import type { TriedVerdict } from './trial.js';
@@ -48,5 +49,8 @@ function presentVerdict(verdict: TriedVerdict, revision: number): object {
     skipped_controls,
     limits: (verdict.limits ?? []).map(presentLimit),
     ...(verdict.halt === undefined ? {} : { halt: presentHalt(verdict.halt) }),
+    ...(verdict.modification === undefined
+      ? {}
+      : { modification: presentModification(verdict.modification) }),
   };
 }

@@ -108,7 +108,8 @@ export function createExplainService(options: ExplainServiceOptions) {
     if (halt === null) return verdict;
     const sentence = haltSentence(halt);
     const reason = verdict.reason === null ? sentence : `${sentence}; ${verdict.reason}`;
-    return { ...verdict, is_safe: false, reason, outcome: 'deny', halt: noticeOf(halt) };
+    const { modification: _none, ...denied } = verdict;
+    return { ...denied, is_safe: false, reason, outcome: 'deny', halt: noticeOf(halt) };
   };
 
   return {

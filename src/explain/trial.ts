@@ -22,9 +22,10 @@ import type { AgentFacts, Stage, Step, Verdict } from '../core/types.js';
 import { withTimeout } from '../database/in-time.js';
 import { compareStep, withComparison } from '../decisions/compared-step.js';
 import type { ControlLibrary } from '../decisions/control-library.js';
-import type { VerdictOutcome } from '../decisions/evaluation-options.js';
+import { OUTCOME_WORDS, type VerdictOutcome } from '../decisions/evaluation-options.js';
 import { outcomeOf } from '../decisions/evaluation-service.js';
 import { mapInTurns } from '../decisions/in-turns.js';
+import { liftStep, type StepModification } from '../decisions/lifted-step.js';
 import type { StepSchemaLibrary } from '../decisions/step-schema-library.js';
 import type { HaltNotice } from '../halts/halt.js';
 import { MAX_EXPLAINED_CONTROLS } from './explain-schema.js';
@@ -67,6 +68,8 @@ export interface TriedVerdict extends Verdict {
   readonly outcome: VerdictOutcome;
   /** The halt that denies the step whatever its controls say. Absent without one. */
   readonly halt?: HaltNotice;
+  /** The step that could run instead; only with the outcome `modify`. */
+  readonly modification?: StepModification;
 }
 
 /** The reply of Explain. Members are those of the message. */
@@ -126,6 +129,27 @@ export async function tryStep(
       : { memory, identity, isTrial: true, isDenied: compared?.denies === true };
   const spent = compared?.spent ?? 0;
   const verdict = await program.evaluate(step, stage, 'full', undefined, spent, facts, remembered);
+  const left = compared?.denies === true ? null : (program.lifts?.of(verdict) ?? null);
+  const lifted =
+    left === null
+      ? null
+      : await liftStep(
+          {
+            program,
+            step,
+            stage,
+            agent: facts,
+            signal: NEVER_ABORTED,
+            accepts: OUTCOME_WORDS,
+            tried: (one, without) =>
+              program.evaluate(one, stage, 'full', undefined, 0, facts, remembered, without),
+            counted: (_one, _without, known) => known,
+            refused: async () => {},
+            ask: null,
+          },
+          verdict,
+          left,
+        );
   const explain = createExplainer({
     step,
     stage,
@@ -151,13 +175,17 @@ export async function tryStep(
     const warnings = listed(ignored, own, hidden);
     return explain({ ...control, definition, isDraft: isStoredDraft(definition), warnings });
   });
+  const last = lifted?.verdict ?? verdict;
   const tried: TriedVerdict = {
-    ...withComparison(verdict, compared, step),
+    ...withComparison(last, compared, step),
     schema_mismatch: compared?.mismatch ?? null,
-    outcome: compared?.denies === true ? 'deny' : outcomeOf(verdict, undefined),
+    outcome: compared?.denies === true ? 'deny' : (lifted?.outcome ?? outcomeOf(verdict, undefined)),
+    ...(lifted?.modification ? { modification: lifted.modification } : {}),
   };
   return { verdict: tried, controls, omitted_controls: rows.length - controls.length };
 }
+
+const NEVER_ABORTED = new AbortController().signal;
 
 function isExpression({ part }: { readonly part: EvaluatorPart }): boolean {
   return part.evaluatorName === 'cel';
