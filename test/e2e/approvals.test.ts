@@ -93,7 +93,7 @@ describeOnEachDatabase('a step that a person decides about', (freshDatabaseUrl) 
     const evaluate = async () => {
       const outcome = await client.call(methodNamed('EvaluationService.Evaluate'), sent, 'agent-key');
       expect(outcome).toMatchObject({ ok: true });
-      return (outcome as unknown as { reply: Record<string, never> }).reply as Record<string, unknown> & {
+      return (outcome as unknown as { reply: unknown }).reply as Record<string, unknown> & {
         approval: { id: number };
       };
     };
