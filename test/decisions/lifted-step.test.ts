@@ -24,7 +24,21 @@ const SAFE: Verdict = {
   evaluated_controls: 1,
   skipped_controls: 0,
 };
-const UNSAFE: Verdict = { ...SAFE, is_safe: false, reason: 'deny control "x" matched' };
+const UNSAFE: Verdict = {
+  ...SAFE,
+  is_safe: false,
+  reason: 'deny control "x" matched',
+  matches: [
+    {
+      control_execution_id: 'e',
+      control_id: 1,
+      control_name: 'control 1',
+      action: 'deny',
+      result: { matched: true, confidence: 1, message: null, metadata: null, error: null },
+      steering_context: null,
+    },
+  ],
+};
 
 function control(id: number): LiftableControl {
   return { id, name: `control ${id}`, definitionHash: 'hash', approval: null };
