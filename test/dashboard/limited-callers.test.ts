@@ -54,7 +54,7 @@ describeOnSqlite('a caller that may not do everything', (freshDatabaseUrl) => {
     await as(KEYS.viewer, '/', async (watched) => {
       const { page } = watched;
       expect(await menuOf(watched)).toEqual([
-        ...['Overview', 'Live', 'Events', 'Agents', 'Controls'],
+        ...['Overview', 'Live', 'Events', 'Approvals', 'Agents', 'Controls'],
         ...['Policies', 'Packs', 'Templates', 'Evaluators', 'Limits', 'Halts', 'Playground'],
       ]);
       const paths = ['/agents', `/agents/${AGENT}`, '/controls', `/controls/${controlId}`];

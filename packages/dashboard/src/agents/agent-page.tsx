@@ -6,7 +6,7 @@ import { RangeField, useRange } from '../activity/range-field.js';
 import { HaltButton } from '../halts/halt-button.js';
 import { useServer } from '../health/use-server.js';
 import { useEvaluations } from '../outcomes/use-evaluations.js';
-import { useMay } from '../session/session-context.js';
+import { useIsLimited, useMay } from '../session/session-context.js';
 import { ActionMenu } from '../ui/action-menu.js';
 import { AddressTabs } from '../ui/page/address-tabs.js';
 import { decodedPart } from '../ui/page/decoded-part.js';
@@ -33,8 +33,10 @@ export default function AgentPage() {
   const { name = '' } = useParams<{ name: string }>();
   const agentName = decodedPart(name);
   const mayChange = useMay('agents.write');
+  const isLimited = useIsLimited();
   const seesEvents = useMay('events.read');
   const mayTry = useMay('explain');
+  const mayReadApprovals = useMay('approvals.read');
   const query = useQuery(AgentService.method.getAgent, { agentName });
   const events = `/events?agent=${encodeURIComponent(agentName)}`;
   return (
@@ -45,6 +47,9 @@ export default function AgentPage() {
         <span className="links">
           {seesEvents && <RangeField />}
           {seesEvents && <Link href={events}>Events</Link>}
+          {mayReadApprovals && !isLimited && (
+            <Link href={`/approvals?tab=history&agent=${encodeURIComponent(agentName)}`}>Approvals</Link>
+          )}
           <HaltButton label="Halt…" scope={HaltScope.AGENT} agentName={agentName} />
           {mayTry && (
             <Link className="action" href={`/playground?agent=${encodeURIComponent(agentName)}`}>

@@ -65,8 +65,8 @@ function Details({ reply, approval }: DetailsProps) {
   const { mayDecide, ask, elements } = useDecisions(canDecide && !isNarrowing ? id : undefined);
   const isFirst = votes.length === 0 && !approval.narrowed && !stepShortened;
   return (
-    <>
-      <section className="card approval-question" aria-label="Question">
+    <div className="stack approval">
+      <section className="card" aria-label="Question">
         <p className="question">
           <UserText text={questionText(approval)} max={MAX_QUESTION} />
         </p>
@@ -130,6 +130,6 @@ function Details({ reply, approval }: DetailsProps) {
           <LastDecisions agentName={agentName} />
         </aside>
       </div>
-    </>
+    </div>
   );
 }

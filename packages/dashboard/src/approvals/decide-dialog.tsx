@@ -5,7 +5,7 @@ import {
   ApprovalService,
   type GetApprovalResponse,
 } from '@gen/enforcement/v1/approval_service_pb.js';
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { useChange } from '../data/use-change.js';
 import { Dialog } from '../ui/dialog.js';
 import { TextField } from '../ui/fields/fields.js';
@@ -75,6 +75,9 @@ function DecideForm({ id, reply, decision, narrowedInput, onDone }: DecideFormPr
   // The vote is about the step that was shown when the dialog was opened, whatever comes later.
   const [seen, setSeen] = useState(approval?.stepSha256 ?? '');
   const [comment, setComment] = useState('');
+  const form = useRef<HTMLFormElement>(null);
+  // The form may come after the dialog, which has given the focus to its buttons then.
+  useEffect(() => form.current?.querySelector('input')?.focus(), []);
   const decide = useChange(ApprovalService.method.decideApproval, (done) => onDone(done.approval));
   if (approval === undefined) return null;
   const isSeen = approval.stepSha256 === seen;
@@ -91,7 +94,7 @@ function DecideForm({ id, reply, decision, narrowedInput, onDone }: DecideFormPr
     });
   };
   return (
-    <form id={id} className="stack" onSubmit={submit}>
+    <form id={id} ref={form} className="stack" onSubmit={submit}>
       <p className="question">
         <UserText text={questionText(approval)} max={MAX_QUESTION} />
       </p>

@@ -9,7 +9,6 @@ import { List } from '../ui/list/list.js';
 import { QueryBar } from '../ui/query-bar/query-bar.js';
 import { onlyValueOf, type QueryMember, type QueryTerm } from '../ui/query-bar/query-member.js';
 import { useQueryTerms } from '../ui/query-bar/use-query-terms.js';
-import { SavedViews } from '../ui/saved-views/saved-views.js';
 import { Empty } from '../ui/states.js';
 import type { Columns } from '../ui/table/columns.js';
 import { TimeText } from '../ui/time-text.js';
@@ -24,7 +23,7 @@ const MEMBERS: readonly QueryMember[] = [
   { name: 'approver', hint: 'who has voted: name of the key or person' },
   { name: 'session', hint: 'session of the step' },
 ];
-const MAX_TEXT = 60;
+const MAX_TEXT = 40;
 
 /** All approvals, the latest first, by filters. */
 export function History() {
@@ -38,7 +37,6 @@ export function History() {
     <>
       <div className="filter-line">
         <QueryBar label="Filter approvals" query={terms} textMember="agent" />
-        <SavedViews page="/approvals" />
       </div>
       {terms.isReady && (
         <List

@@ -1,11 +1,16 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observability_service_pb.js';
+import {
+  type ControlExecutionEvent,
+  ObservabilityService,
+  TotalKind,
+} from '@gen/enforcement/v1/observability_service_pb.js';
 import { Link } from 'wouter';
 import { eventsAddress } from '../activity/events-address.js';
 import { EVENT_COLUMNS } from '../events/event-columns.js';
 import { useMay } from '../session/session-context.js';
 import { QueryState } from '../ui/states.js';
 import { Table } from '../ui/table/table.js';
+import { visibleText } from '../ui/visible-text.js';
 
 const SHOWN = 10;
 const COLUMNS = EVENT_COLUMNS.filter(({ head }) => head !== 'Agent');
@@ -27,7 +32,7 @@ export function LastDecisions({ agentName }: { readonly agentName: string }) {
           <Table
             label="Last decisions"
             columns={COLUMNS}
-            rows={events}
+            rows={events.map(plain)}
             keyOf={({ controlExecutionId }, at) => controlExecutionId ?? at}
             empty={<p className="muted">No decision about it is recorded.</p>}
           />
@@ -36,4 +41,9 @@ export function LastDecisions({ agentName }: { readonly agentName: string }) {
       <Link href={eventsAddress({ agent: agentName })}>All events of the agent</Link>
     </section>
   );
+}
+
+/** The event with what its names hide. */
+function plain(event: ControlExecutionEvent): ControlExecutionEvent {
+  return event.stepName === undefined ? event : { ...event, stepName: visibleText(event.stepName) };
 }

@@ -17,7 +17,7 @@ export function approvalWords(rule: ApprovalRule): readonly (readonly Words[])[]
     [say('It is asked:'), question === undefined ? say('whether the step may run') : quote(question)],
     [
       say(quorum === 1 ? 'One of these must approve:' : `${quorum} different people of these must approve:`),
-      ...listed(approvers),
+      ...listed(approvers, 'or'),
     ],
     ...(separate
       ? [[say('One of them must be neither the caller that asks nor the author of the control.')]]
@@ -37,7 +37,7 @@ export function changeWords({ path = '', replace, with: text = '', remove }: Ste
 function boundWords({ bind }: ApprovalRule): readonly Words[] {
   const value = jsonOf(bind);
   if (!Array.isArray(value)) return [say('An approval is for exactly this step.')];
-  return [say('An approval is for steps with the same'), ...listed(value.map(String))];
+  return [say('An approval is for steps with the same'), ...listed(value.map(String), 'and')];
 }
 
 function reuseText({ reuse }: ApprovalRule): string {
@@ -51,6 +51,6 @@ function jsonOf(value: ApprovalRule['bind']): JsonValue | undefined {
   return value === undefined ? undefined : toJson(ValueSchema, value);
 }
 
-function listed(texts: readonly string[]): readonly Words[] {
-  return texts.flatMap((text, at) => (at === 0 ? [quote(text)] : [say(','), quote(text)]));
+function listed(texts: readonly string[], joint: string): readonly Words[] {
+  return texts.flatMap((text, at) => (at === 0 ? [quote(text)] : [say(joint), quote(text)]));
 }

@@ -16,6 +16,7 @@ interface ControlActionsProps {
 /** What can be done with a control: the usual at hand, the rest in a menu. */
 export function ControlActions({ controlId, control }: ControlActionsProps) {
   const mayChange = useMay('controls.write');
+  const mayReadApprovals = useMay('approvals.read');
   return (
     <span className="links">
       {mayChange && control !== undefined && (
@@ -28,6 +29,7 @@ export function ControlActions({ controlId, control }: ControlActionsProps) {
       )}
       <ActionMenu label="More">
         <Link href={`/events?control=${controlId}`}>Events</Link>
+        {mayReadApprovals && <Link href={`/approvals?tab=history&control=${controlId}`}>Approvals</Link>}
         <Link href={`/controls/${controlId}?tab=versions`}>
           {mayChange && control !== undefined ? 'Versions, to restore one' : 'Versions'}
         </Link>

@@ -41,7 +41,7 @@ export function Deliveries({ destinationId }: { readonly destinationId: number }
         is !== DeliveryState.DELIVERED && (
           <button
             type="button"
-            aria-label={`Send delivery ${id} again`}
+            aria-label={`Send again: delivery ${id}`}
             disabled={resend.isPending}
             onClick={() => resend.mutate({ deliveryId: id })}
           >

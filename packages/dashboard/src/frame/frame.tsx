@@ -49,11 +49,11 @@ export function Frame({ children }: { readonly children: ReactNode }) {
           className="icon menu-toggle"
           aria-expanded={isMenuOpen}
           aria-controls="menu"
-          aria-label="Menu"
           onClick={() => setMenuOpen((before) => !before)}
           onKeyDown={onMenuKey}
         >
-          <IconMenu2 size={18} />
+          <IconMenu2 size={18} aria-hidden="true" />
+          <span className="visually-hidden">Menu</span>
           <Suspense>{hasApprovals && <PendingBadge />}</Suspense>
         </button>
         <Link className="brand" href="/">
