@@ -2,7 +2,7 @@ import type {
   EvaluateResponse,
   PatchOperation as OperationMessage,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { isObject, parseJson } from '../../exact-json/src/index.js';
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../../exact-json/src/index.js';
 import { isPlainObject } from './step-json.js';
 import type { Modification, PatchOperation, Step } from './types.js';
 
@@ -11,18 +11,25 @@ export function modificationOf({ modification }: EvaluateResponse): Modification
   if (modification === undefined) return undefined;
   try {
     const step = parseJson(modification.stepJson);
-    const patch = modification.patch.map(operationOf);
-    if (!isObject(step) || typeof step.name !== 'string' || patch.length === 0) return undefined;
+    if (!isObject(step) || typeof step.name !== 'string' || modification.patch.length === 0) return undefined;
+    const patch = modification.patch.map((one) => operationOf(one, step));
     return { patch, step: step as unknown as Step, controlIds: [...modification.controlIds] };
   } catch {
     return undefined;
   }
 }
 
-function operationOf({ op, path, valueJson }: OperationMessage): PatchOperation {
+/** Values are those of the changed step, which has all digits of their numbers; the message has doubles. */
+function operationOf({ op, path }: OperationMessage, step: JsonObject): PatchOperation {
   if (op === 'remove') return { op, path };
-  if (op === 'replace' && valueJson !== undefined) return { op, path, value: parseJson(valueJson) };
-  throw new TypeError(`the operation ${op} is not known`);
+  if (op !== 'replace') throw new TypeError(`the operation ${op} is not known`);
+  const [, ...names] = path.split('/').map(unescaped);
+  const value = names.reduce<JsonValue | undefined>((data, name) => {
+    if (Array.isArray(data)) return data[Number(name)];
+    return isObject(data) && Object.hasOwn(data, name) ? data[name] : undefined;
+  }, step);
+  if (value === undefined) throw new TypeError(`the changed step has nothing at ${path}`);
+  return { op, path, value };
 }
 
 /**
