@@ -24,6 +24,17 @@ export interface EvaluatorAnswer {
   readonly message?: string | null;
   /** Facts for the caller, as JSON. With the rest of the answer at most 256 KiB of JSON text. */
   readonly metadata?: { readonly [key: string]: unknown } | null;
+  /**
+   * Where it matches, for data that are a text: within the text, in the order of their starts. Controls that replace what
+   * was found (`action.modify`) call `evaluate` once more for each text, and deny the step if a match has no spans.
+   */
+  readonly spans?: readonly TextSpan[] | null;
+}
+
+/** A part of a text, in UTF-16 code units as in `text.slice(start, end)`. */
+export interface TextSpan {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Context of a check besides data and configuration. */

@@ -1,7 +1,7 @@
 import type { Json } from '../../../packages/evaluator-sdk/src/index.js';
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { SupervisionOptions, WorkerEnd } from '../../../packages/supervised-worker/src/index.js';
-import type { EvaluatorStatus } from '../../core/evaluator.js';
+import type { EvaluatorStatus, TextSpan } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { OUT_OF_MEMORY } from '../../process/process-worker.js';
 import { type WorkerJob, WorkerPool } from '../../process/worker-pool.js';
@@ -27,6 +27,9 @@ export interface CheckLimits {
   /** Time a timed-out check gets to end by itself, in milliseconds; ABORT_GRACE_MS when absent. */
   readonly abortGraceMs?: number;
 }
+
+/** The worker has already validated the members. */
+type Answer = Omit<EvaluatorResult, 'error'> & { readonly spans: readonly TextSpan[] | null };
 
 export type CheckWorker = Omit<SupervisionOptions, 'onReady' | 'onEnd'>;
 
@@ -80,7 +83,29 @@ export class CheckPool {
    * Runs a check. Rejects, with "timeout" in the message, when it exceeds `timeoutMs`, and immediately when
    * `signal` is aborted, when the queue is full, or when the data are too large.
    */
-  check(config: string, data: JsonValue, timeoutMs: number, signal: AbortSignal): Promise<EvaluatorResult> {
+  async check(
+    config: string,
+    data: JsonValue,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<EvaluatorResult> {
+    const { matched, confidence, message, metadata } = await this.#ask(config, data, timeoutMs, signal);
+    return { matched, confidence, message, metadata, error: null };
+  }
+
+  /** Runs a check of a text for the places of its match. Rejects as `check`, and if it matches without any place. */
+  async locate(
+    config: string,
+    text: string,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<readonly TextSpan[]> {
+    const { matched, spans } = await this.#ask(config, text, timeoutMs, signal);
+    if (matched && spans === null) throw new Error('the evaluator does not say where it matches');
+    return matched ? (spans ?? []) : [];
+  }
+
+  #ask(config: string, data: JsonValue, timeoutMs: number, signal: AbortSignal): Promise<Answer> {
     const refusal = this.#refusal(data, signal);
     if (refusal !== undefined) return Promise.reject(new Error(refusal));
     return new Promise((resolve, reject) => {
@@ -109,7 +134,7 @@ export class CheckPool {
           this.#losses = 0;
           if ('problem' in answer) return reject(new Error(answer.problem));
           try {
-            resolve(readAnswer(answer.answer));
+            resolve(JSON.parse(answer.answer) as Answer);
           } catch {
             reject(new Error('the answer of the worker is no JSON'));
           }
@@ -159,10 +184,4 @@ export class CheckPool {
       this.#pool.warm();
     }, delay);
   }
-}
-
-/** The worker has already validated the members. */
-function readAnswer(text: string): EvaluatorResult {
-  const { matched, confidence, message, metadata } = JSON.parse(text) as Omit<EvaluatorResult, 'error'>;
-  return { matched, confidence, message, metadata, error: null };
 }

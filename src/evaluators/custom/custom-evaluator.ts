@@ -69,13 +69,17 @@ export async function loadCustomEvaluator(
       requiresApiKey: description.requiresApiKey,
       timeoutMs,
       external: true,
+      locates: true,
       configSchema: configSchemaOf(problemsOf),
       configJsonSchema: description.configJsonSchema,
       compile(config) {
         const [problem] = problemsOf(config);
         if (problem !== undefined) throw new Error(`the configuration is invalid: ${problem.message}`);
         const text = JSON.stringify(config);
-        return { evaluate: (data, { signal }) => pool.check(text, data, timeoutMs, signal) };
+        return {
+          evaluate: (data, { signal }) => pool.check(text, data, timeoutMs, signal),
+          locate: (searched, { signal }) => pool.locate(text, searched, timeoutMs, signal),
+        };
       },
       status: () => pool.status(),
       close: () => pool.close(),

@@ -152,7 +152,7 @@ function serve(definition) {
     try {
       const context = { signal: running.signal };
       const answered = await definition.evaluate(data, await configOf(config), context);
-      send({ id, answer: answerText(answered) });
+      send({ id, answer: answerText(answered, data) });
     } catch (error) {
       send({ id, problem: messageOf(error) });
     } finally {
@@ -171,10 +171,11 @@ function serve(definition) {
  * The answer as JSON text, with every member. Validated here, so that invalid or huge answers never reach the
  * main thread.
  * @param {any} answered
+ * @param {unknown} data
  */
-function answerText(answered) {
+function answerText(answered, data) {
   if (typeof answered !== 'object' || answered === null) throw new Error('the answer is no object');
-  const { matched, confidence = 1, message = null, metadata = null } = answered;
+  const { matched, confidence = 1, message = null, metadata = null, spans = null } = answered;
   if (typeof matched !== 'boolean') throw new Error('"matched" of the answer is no boolean');
   if (typeof confidence !== 'number' || !(confidence >= 0 && confidence <= 1)) {
     throw new Error('"confidence" of the answer is no number from 0 to 1');
@@ -183,9 +184,30 @@ function answerText(answered) {
   if (typeof metadata !== 'object' || Array.isArray(metadata)) {
     throw new Error('"metadata" of the answer is no object');
   }
-  const text = JSON.stringify({ matched, confidence, message, metadata });
+  const text = JSON.stringify({ matched, confidence, message, metadata, spans: checkedSpans(spans, data) });
   if (text.length > MAX_ANSWER_LENGTH) throw new Error(`the answer exceeds ${MAX_ANSWER_LENGTH} characters`);
   return text;
+}
+
+/**
+ * @param {unknown} spans
+ * @param {unknown} data
+ */
+function checkedSpans(spans, data) {
+  if (spans === null) return null;
+  if (!Array.isArray(spans)) throw new Error('"spans" of the answer is no list');
+  if (typeof data !== 'string') throw new Error('"spans" of the answer need data that are a text');
+  let last = 0;
+  return spans.map((span) => {
+    const { start, end } = span ?? {};
+    const isWithin =
+      Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= data.length;
+    if (!isWithin || start < last) {
+      throw new Error('"spans" of the answer are no places in the text, in the order of their starts');
+    }
+    last = start;
+    return { start, end };
+  });
 }
 
 /** Sends output line by line to the service log; excess output is dropped in this process. */

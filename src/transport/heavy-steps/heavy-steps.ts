@@ -271,7 +271,16 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
           numbers.delete(program);
           if (comparison !== null) numbers.delete(comparison.schemas);
         }
-        throw unavailable('The step could not be evaluated: the thread for large steps has lost it.');
+        throw stepLost();
+      },
+      async read() {
+        if (worker === undefined) throw stepLost();
+        last += 1;
+        const number = last;
+        post({ give: number, message, index });
+        const answer = await answerTo(number);
+        if (!('step' in answer)) throw stepLost();
+        return parseStoredJson(answer.step) as unknown as Step;
       },
     };
   }
@@ -318,6 +327,9 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
     },
   };
 }
+
+const stepLost = () =>
+  unavailable('The step could not be evaluated: the thread for large steps has lost it.');
 
 const NO_STEP: Step = { type: '', name: '', input: null, output: null, context: null };
 

@@ -91,10 +91,14 @@ function link(number: number, controls: readonly StoredDefinition[]): void {
   programs.set(number, program);
 }
 
+function heldStep(message: number, index: number): Step | undefined {
+  const read = messages.get(message)?.items[index]?.read;
+  return read !== undefined && 'request' in read ? read.request.step : undefined;
+}
+
 function evaluate(given: StepJob): void {
   const { job, message, index, program: number, schemas: compared, stage, detail } = given;
-  const read = messages.get(message)?.items[index]?.read;
-  const step: Step | undefined = read !== undefined && 'request' in read ? read.request.step : undefined;
+  const step = heldStep(message, index);
   const program = programs.use(number);
   const registered = compared === null ? null : schemas.use(compared);
   if (program === undefined || step === undefined || registered === undefined) {
@@ -141,6 +145,10 @@ parentPort?.on('message', (message: ToThread) => {
     }
   } else if ('evaluate' in message) {
     for (const job of message.evaluate) evaluate(job);
+  } else if ('give' in message) {
+    const step = heldStep(message.message, message.index);
+    if (step === undefined) answer({ to: message.give, isMissing: true });
+    else answer({ to: message.give, step: stringifyJson({ ...step }) });
   } else if ('program' in message) {
     link(message.program, message.controls);
   } else if ('schemas' in message) {

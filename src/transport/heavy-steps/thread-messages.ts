@@ -68,6 +68,8 @@ export type ForeignAnswer = { readonly result: string } | { readonly thrown: str
 export type ToThread =
   | ({ readonly read: number; readonly duplicates: DuplicateMembers } & EvaluationMessage)
   | { readonly evaluate: readonly StepJob[] }
+  /** Asks for a held step. */
+  | { readonly give: number; readonly message: number; readonly index: number }
   | { readonly program: number; readonly controls: readonly StoredDefinition[] }
   | { readonly schemas: number; readonly text: string }
   | { readonly release: number }
@@ -100,6 +102,8 @@ export type ThreadAnswer = { readonly to: number } & (
   | { readonly message: ReadMessage }
   | { readonly verdict: string; readonly mismatch: SchemaMismatch | null }
   | { readonly isMissing: true }
+  /** A step as JSON text. */
+  | { readonly step: string }
   | { readonly error: SentError }
 );
 
