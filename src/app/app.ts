@@ -82,6 +82,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
     programs.lastKnownGood.keep();
     features.audit.upkeep.start();
     features.listUpkeep.start();
+    features.approvals.start();
   };
   await start(foundations, programs, features);
   transports.keyUses.start();
@@ -212,7 +213,17 @@ async function start(
 function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
-  { observability, memory, audit, listUpkeep, eventSinks, eventReaders, problems, notifications }: Features,
+  {
+    observability,
+    memory,
+    audit,
+    approvals,
+    listUpkeep,
+    eventSinks,
+    eventReaders,
+    problems,
+    notifications,
+  }: Features,
   { server, operations, load, files, issuer, keyUses, endedSessions, heavySteps }: Transports,
   closers: Closers,
 ): void {
@@ -225,6 +236,7 @@ function stack(
   closers.add(() => observability.pruner?.close());
   closers.add(() => audit.upkeep.close());
   closers.add(() => listUpkeep.close());
+  closers.add(() => approvals.close());
   closers.add(() => observability.recorder?.close());
   closers.add(() => observability.counts?.close());
   closers.add(() => watch.stop());
@@ -246,7 +258,7 @@ function stack(
 async function drain(
   { config }: Foundations,
   { feed }: Programs,
-  { observability }: Features,
+  { observability, approvals }: Features,
   { listener, shutdown, longStreams }: Transports,
   noticeMs: number,
 ): Promise<void> {
@@ -257,6 +269,7 @@ async function drain(
   // These streams are endless, and their clients can reconnect to another process.
   feed.close();
   observability.endStreams();
+  approvals.endStreams();
   await drained;
   clearTimeout(streamsEnd);
 }

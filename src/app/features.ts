@@ -1,4 +1,5 @@
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { ApprovalService } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { AuthService } from '../../gen/proto/enforcement/v1/auth_service_pb.js';
 import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
@@ -19,6 +20,7 @@ import { evaluatorReferenceProblems } from '../agents/agent-evaluator-references
 import { createAgents } from '../agents/agents.js';
 import { createLabelUpkeep } from '../agents/label-upkeep.js';
 import { createRegisteredTypes, createRegistrationNotes } from '../agents/registration-notes.js';
+import { type Approvals, createApprovals } from '../approvals/approvals.js';
 import { type Audit, createAudit } from '../audit/audit.js';
 import { createBindings } from '../bindings/bindings.js';
 import { type AgentKey, nameOfKey, namespaceOfKey } from '../contract/call/namespace.js';
@@ -72,6 +74,7 @@ export interface Features {
   readonly eventReaders: EventReaderThreads | undefined;
   readonly memory: Memory;
   readonly audit: Audit;
+  readonly approvals: Approvals;
   readonly problems: Problems;
   readonly listUpkeep: ListUpkeep;
   readonly notifications: Notifications;
@@ -159,6 +162,15 @@ export async function createFeatures(
     failures,
     now,
   });
+  const trial = { library, stepSchemas, newExecutionId, now: monotonic, clock: now };
+  const approvals = createApprovals({
+    database,
+    config: config.approvals,
+    trial: { ...trial, registry, memory },
+    meter: metrics.approvals,
+    failures,
+    now,
+  });
   let keptEvaluations = 0;
   const uncontrolled = UNCONTROLLED[config.agentsWithoutControls];
   const mismatches = createMismatchCounts(now);
@@ -167,6 +179,7 @@ export async function createFeatures(
     ...(maxStalenessMs === null
       ? {}
       : { demandFresh: createStalenessLimit(maxStalenessMs, monotonic, () => watch.databaseUp) }),
+    approvals: approvals.gate,
     halts: programs.halts,
     memory,
     counter: observability.counts?.counter,
@@ -251,7 +264,7 @@ export async function createFeatures(
           ...parts,
           catalogue,
           search: store.search,
-          trial: { library, stepSchemas, newExecutionId, now: monotonic, clock: now },
+          trial,
         }),
       ),
       feature(TemplateService, controls.templates),
@@ -270,6 +283,7 @@ export async function createFeatures(
           now,
         }),
       ),
+      feature(ApprovalService, approvals.handlers),
       feature(HaltService, createHalts({ database, mutate, registry: programs.halts, now })),
       feature(
         MemoryService,
@@ -296,6 +310,7 @@ export async function createFeatures(
     eventReaders,
     memory,
     audit,
+    approvals,
     problems,
     notifications,
     listUpkeep: createListUpkeep({

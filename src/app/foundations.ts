@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { createApprovalEnds } from '../approvals/lost-approvals.js';
 import type { Config } from '../config/config.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database } from '../database/database.js';
@@ -76,6 +77,7 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     isTold: shared?.isMigrated === false,
     serves: true,
     now,
+    beforeCommit: createApprovalEnds(now),
     ...(onQuery === undefined ? {} : { onQuery }),
   });
   closers.add(() => started.database.close());

@@ -1,4 +1,5 @@
 import { CALL_LIMITS, LOAD_LIMITS } from './admission-limits.js';
+import { APPROVALS } from './approval-settings.js';
 import { AUTH_MODES } from './auth-modes.js';
 import { ACCESS } from './auth-settings.js';
 import { DATABASE } from './config-database.js';
@@ -27,6 +28,7 @@ export const TABLES = [
   EVALUATORS,
   PACKS,
   MEMORY,
+  APPROVALS,
   EVENTS,
   SINKS,
   NOTIFICATIONS,

@@ -32,6 +32,7 @@ export interface AuditFact {
     | 'halt'
     | 'notification_destination'
     | 'notification_delivery'
+    | 'approval'
     | 'database';
   /** Name of an agent or a namespace, id of anything else: of the installation of a pack. */
   readonly id: string | null;
@@ -91,14 +92,17 @@ export function namedAgents(names: readonly string[]): { agents: string[]; agent
   return { agents: names.slice(0, MAX_NAMED_AGENTS).map(nameOfKey), agent_count: names.length };
 }
 
-/** Adds the entry of a change that made `revision`, in its transaction, at the end of the chain. */
+/**
+ * Adds the entry of a change that made `revision`, in its transaction, at the end of the chain; returns the new end. Null for
+ * what made none.
+ */
 export async function appendEntry(
   tx: DbClient,
   kind: DatabaseLocation['kind'],
   end: ChainPlace,
   revision: number | null,
   record: AuditRecord,
-): Promise<void> {
+): Promise<ChainPlace> {
   const { action, resource, origin } = record;
   const content: AuditContent = {
     position: end.position + 1,
@@ -123,13 +127,15 @@ export async function appendEntry(
       ${content.resourceId}, ${content.resourceName}, ${end.hash}, ${hash}, ${content.namespace}, ${content.before}, ${content.after})`;
   const head = Prisma.sql`
     UPDATE "service_state" SET "audit_position" = ${BigInt(content.position)}, "audit_hash" = ${hash} WHERE "id" = 1`;
+  const place = { position: content.position, hash };
   if (kind === 'postgresql') {
     // One statement: each waits for the server.
     await tx.$executeRaw`WITH written AS (${row}) ${head}`;
-    return;
+    return place;
   }
   await tx.$executeRaw(row);
   await tx.$executeRaw(head);
+  return place;
 }
 
 /** The JSON text of a state to be stored, masked; beyond the limit, its SHA-256 and size instead. */

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { timeLimited } from '../contract/call/time-limited.js';
 import { type AuditOrigin, type AuditRecord, appendEntry } from './audit-log.js';
 import type { BulkDatabase } from './bulk.js';
-import { type Change, PRUNING_INTERVAL, pruneChanges, recordChange, recordedChange } from './change-log.js';
+import {
+  type Change,
+  PRUNING_INTERVAL,
+  pruneChanges,
+  recordChange,
+  recordedChange,
+} from './change-log.js';
 import type { ChangeSource } from './change-source.js';
 import type { DbClient } from './client.js';
 import type { DatabaseLocation } from './database-url.js';
@@ -72,10 +78,11 @@ export interface Database {
    */
   mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>>;
   /**
-   * Runs `work` in one transaction that locks out mutations and makes no revision: for what no verdict depends on.
-   * Nothing is kept when it throws, nor without an audit record.
+   * Runs `work` in one transaction that locks out mutations and makes no revision: for what no program depends on.
+   * Nothing is kept when it throws, nor without an audit record. `entryNo` is the position that the entry of the audit log will
+   * have: later transactions get greater ones.
    */
-  mutateAside<T>(work: (tx: DbClient) => Promise<AsideResult<T>>): Promise<T>;
+  mutateAside<T>(work: (tx: DbClient, entryNo: number) => Promise<AsideResult<T>>): Promise<T>;
   /** For statements over many rows that no verdict depends on, such as those about events. */
   readonly bulk: Pick<BulkDatabase, 'read' | 'transaction'>;
   /**
@@ -103,10 +110,13 @@ export interface Database {
 
 /** Opens the database and migrates its structure. Rejects when it cannot be reached or must not be used. */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
-  return withServiceErrors(async () => createDatabase(await openStorage(options), options.logger));
+  return withServiceErrors(async () => createDatabase(await openStorage(options), options));
 }
 
-function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']): Database {
+function createDatabase(
+  opened: OpenedStorage,
+  { logger, beforeCommit }: Pick<DatabaseOptions, 'logger' | 'beforeCommit'>,
+): Database {
   const { kind, monitor, instanceId, created } = opened;
   const { prisma, bulk } = opened.client;
   const queueLimits = { maxWaiting: MAX_WAITING_MUTATIONS, waitLimitMs: MUTATION_WAIT_LIMIT_MS };
@@ -127,8 +137,11 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
         const { revision, end } = await advanceRevision(tx);
         const { value, changed, change, audit } = await work(tx);
         if (changed) {
-          await recordChange(tx, kind, recordedChange(revision, change));
-          if (audit !== undefined) await appendEntry(tx, kind, end, revision, audit);
+          const recorded = recordedChange(revision, change);
+          await recordChange(tx, kind, recorded);
+          const last = audit === undefined ? end : await appendEntry(tx, kind, end, revision, audit);
+          const follows = await beforeCommit?.(tx, recorded, last.position + 1);
+          if (follows) await appendEntry(tx, kind, last, null, follows);
           // The caller has already received a failure.
           givenUp.throwIfAborted();
           return { value, changed, revision };
@@ -175,11 +188,11 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
     return inTurn(turns, () => monitor.guardVerified(() => prisma.$transaction(work, limits)));
   }
 
-  function mutateAside<T>(work: (tx: DbClient) => Promise<AsideResult<T>>): Promise<T> {
+  function mutateAside<T>(work: (tx: DbClient, entryNo: number) => Promise<AsideResult<T>>): Promise<T> {
     let unchanged: AsideResult<T> | undefined;
     const run = async (tx: DbClient): Promise<T> => {
       const { end } = await lockRevision(tx);
-      const done = await work(tx);
+      const done = await work(tx, end.position + 1);
       if (done.audit === null) {
         unchanged = done;
         throw new NothingChanged();

@@ -1,9 +1,21 @@
 import type { RepeatLog } from '../process/repeat-log.js';
+import type { AuditRecord } from './audit-log.js';
+import type { RecordedChange } from './change-log.js';
 import type { ChangeSource } from './change-source.js';
-import type { ConnectedClient } from './client.js';
+import type { ConnectedClient, DbClient } from './client.js';
 import type { DatabaseLocation } from './database-url.js';
 import type { StorageMonitor } from './storage-monitor.js';
 import { counted, prepareStructure, type StructureSettings } from './structure.js';
+
+/**
+ * Called in the transaction of every mutation that changed something: for what follows from its change. Returns the entry of
+ * the audit log about it, which has the position `entryNo`; null if nothing follows.
+ */
+export type BeforeCommit = (
+  tx: DbClient,
+  change: RecordedChange,
+  entryNo: number,
+) => Promise<AuditRecord | null>;
 
 /** How to open the database. */
 export interface DatabaseOptions {
@@ -20,6 +32,7 @@ export interface DatabaseOptions {
   readonly migrate?: boolean;
   /** Whether a service uses the database, which writes and reads at once. By default it begins with the first use. */
   readonly serves?: boolean;
+  readonly beforeCommit?: BeforeCommit;
   /** By default missing migrations are applied. */
   readonly structure?: StructureSettings;
 }

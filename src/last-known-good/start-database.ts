@@ -37,6 +37,7 @@ export interface StartDatabaseOptions {
   /** See `DatabaseOptions.failures`. */
   readonly failures?: DatabaseOptions['failures'];
   readonly onQuery?: DatabaseOptions['onQuery'];
+  readonly beforeCommit?: DatabaseOptions['beforeCommit'];
   /** Whether another process has applied the migrations. */
   readonly isMigrated: boolean;
   /** Whether another process has already logged the problem. */
@@ -110,7 +111,7 @@ export async function migrateDatabase(
 async function prepare(
   options: Omit<StartDatabaseOptions, 'now'>,
 ): Promise<{ attempt: () => Promise<Attempt>; file: StateFile | null; kind: Database['kind'] }> {
-  const { config, log, failures, onQuery, isMigrated, isTold, serves = false } = options;
+  const { config, log, failures, onQuery, beforeCommit, isMigrated, isTold, serves = false } = options;
   const parsed = parseDatabaseUrl(config.databaseUrl);
   const location = parsed.kind === 'sqlite' ? { ...parsed, path: resolve(parsed.path) } : parsed;
   const place = fileLocation(config.lastKnownGood, location);
@@ -134,6 +135,7 @@ async function prepare(
         structure: config.migration,
         ...(failures === undefined ? {} : { failures }),
         ...(onQuery === undefined ? {} : { onQuery }),
+        ...(beforeCommit === undefined ? {} : { beforeCommit }),
       }),
     log,
   });

@@ -1,4 +1,5 @@
 import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { ApprovalMeter } from '../approvals/approval-meter.js';
 import type { Evaluator } from '../core/evaluator.js';
 import type { Stage } from '../core/types.js';
 import type { DatabaseOperation } from '../database/metered-database.js';
@@ -10,6 +11,7 @@ import type { SinkMeter } from '../events/sinks/sink-meter.js';
 import type { MemoryMeter } from '../memory/memory-meter.js';
 import type { RefusalMeter } from '../transport/admission/limits.js';
 import type { CallMeter } from '../transport/call/call-host.js';
+import { createApprovalMetrics } from './approval-metrics.js';
 import { createCountMetrics } from './count-metrics.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
 import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
@@ -66,6 +68,8 @@ export interface Metrics extends CallMeter, RefusalMeter {
   readonly eventSinks: SinkMeter;
   /** The meter of the memory of controls. */
   readonly memory: MemoryMeter;
+  /** The meter of approvals. */
+  readonly approvals: ApprovalMeter;
   /** Counts what was to be sent over OTLP. */
   telemetry(signal: 'traces' | 'metrics', result: 'sent' | 'failed' | 'dropped', count: number): void;
   /** Records a finished database operation. */
@@ -202,6 +206,7 @@ export function createMetrics(prefix: string): Metrics {
     evaluationCounts: createCountMetrics(prefix, registers),
     eventSinks: createSinkMetrics(prefix, registers),
     memory: createMemoryMetrics(prefix, registers),
+    approvals: createApprovalMetrics(prefix, registers),
     databaseTimed: createDatabaseMetrics(prefix, registers),
   };
 }

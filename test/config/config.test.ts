@@ -1009,6 +1009,46 @@ const CASES: Record<SettingName, Case> = {
     refuses: ['controls', 'a@b@c', 'a <a@b>'],
     with: { SERVICE_SMTP_HOST: 'mail.example' },
   },
+  SERVICE_APPROVALS_KEY: {
+    value: (config) => config.approvals.key,
+    fallback: null,
+    accepts: [
+      ['MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=', 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='],
+      ['MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY', 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='],
+      ['ff'.repeat(32), `${'/'.repeat(42)}8=`],
+    ],
+    refuses: ['secret', 'ff'.repeat(31), 'MDEyMzQ1'],
+  },
+  SERVICE_APPROVALS_RETENTION_SECONDS: {
+    value: (config) => config.approvals.retentionMs,
+    fallback: 604_800_000,
+    accepts: [['0', 0]],
+    refuses: ['-1', '1.5'],
+  },
+  SERVICE_APPROVALS_MAX: {
+    value: (config) => config.approvals.max,
+    fallback: 10_000,
+    accepts: [['1', 1]],
+    refuses: ['0'],
+  },
+  SERVICE_APPROVALS_MAX_PER_AGENT: {
+    value: (config) => config.approvals.maxPerAgent,
+    fallback: 100,
+    accepts: [['1', 1]],
+    refuses: ['0'],
+  },
+  SERVICE_APPROVALS_FATIGUE_LIMIT: {
+    value: (config) => config.approvals.fatigueLimit,
+    fallback: 60,
+    accepts: [['1', 1]],
+    refuses: ['0'],
+  },
+  SERVICE_APPROVALS_FATIGUE_SECONDS: {
+    value: (config) => config.approvals.fatigueMs,
+    fallback: 3_600_000,
+    accepts: [['60', 60_000]],
+    refuses: ['0'],
+  },
   SERVICE_OBSERVABILITY_ENABLED: {
     aliases: ['OBSERVABILITY_ENABLED'],
     value: (config) => config.observability.enabled,

@@ -44,6 +44,11 @@ const SECRETS: Record<string, readonly [(config: Config) => unknown, string, unk
   SERVICE_AUTH_UPSTREAM_TOKEN: [(config) => config.auth.upstream?.token, 'of-the-service', 'of-the-service'],
   VENDOR_API_KEY: [(config) => config.evaluators.vendorApiKey, 'v-key', 'v-key'],
   SERVICE_MEMORY_STORE: [(c) => c.memory.store, 'redis://u:p%40s@h:6379/0', 'redis://u:p%40s@h:6379/0'],
+  SERVICE_APPROVALS_KEY: [
+    (config) => config.approvals.key,
+    'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
+    'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
+  ],
   SERVICE_EVENT_STORE: [(c) => c.observability.store?.password, 'clickhouse://u:p%40s@h/d', 'p@s'],
   SERVICE_EVENT_KAFKA_PASSWORD: [(config) => config.eventSinks.kafka?.sasl?.password, 'k-pass', 'k-pass'],
   SERVICE_EVENT_S3_SECRET_ACCESS_KEY: [(config) => s3Of(config)?.secretAccessKey, 's3-key', 's3-key'],

@@ -18,6 +18,7 @@ export type ErrorResource =
   | 'Halt'
   | 'Destination'
   | 'Delivery'
+  | 'Approval'
   | 'ApiKey';
 
 /** One problem of a request. */
