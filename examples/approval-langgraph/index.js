@@ -55,7 +55,11 @@ export async function runGraph(client, graph, agentName, input, config) {
 /** Waits until an approval is decided or has ended. */
 async function decided(client, agentName, approvalId) {
   for (;;) {
-    const { approval } = await client.approvals.awaitApproval({ agentName, approvalId, wait: { seconds: 30n } });
+    const { approval } = await client.approvals.awaitApproval({
+      agentName,
+      approvalId,
+      wait: { seconds: 30n },
+    });
     if (approval.state !== ApprovalStateValue.PENDING) return;
   }
 }

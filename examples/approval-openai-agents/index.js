@@ -22,7 +22,10 @@ export function createAgent(client, pay, model) {
         // The call has one id of a step, so that all its evaluations are about one call.
         needsApproval: async (_context, payment, callId) => {
           const step = { name: 'pay', input: payment };
-          const evaluation = await client.evaluate({ stage: 'pre', step }, { stepId: callId, accepts: ACCEPTS });
+          const evaluation = await client.evaluate(
+            { stage: 'pre', step },
+            { stepId: callId, accepts: ACCEPTS },
+          );
           return evaluation.evaluated && evaluation.outcome === 'ask';
         },
         execute: client.guard((payment, _context, _details) => pay(payment), {

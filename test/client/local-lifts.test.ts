@@ -63,7 +63,7 @@ describe('local controls beside controls of the service that ask or change', () 
     outcome: Outcome.MODIFY,
     matches: [matchOf(7)],
     modification: {
-      patch: [{ op: 'replace', path: '/input/text', valueJson: '"[redacted]"' }],
+      patch: [{ op: 'replace', path: '/input/text' }],
       stepJson: changed,
       controlIds: [7],
     },

@@ -20,17 +20,37 @@ import { ALLOWED, matchOf } from './verdicts.js';
 
 type Operation = readonly [op: string, path: string, valueJson?: string];
 
-/** A verdict that lets a changed step proceed. */
-const changing = (patch: readonly Operation[], step = '{"type":"tool","name":"send","input":{}}') =>
+/** A step that has these values in its places, as JSON text. */
+function stepWith(patch: readonly Operation[]): string {
+  interface Members extends Map<string, Members | string> {}
+  const members: Members = new Map();
+  for (const [, pointer, valueJson] of patch) {
+    if (valueJson === undefined) continue;
+    const names = pointer.split('/').slice(1);
+    let at = members;
+    for (const name of names.slice(0, -1)) {
+      const known = at.get(name);
+      const next: Members = known instanceof Map ? known : new Map();
+      at.set(name, next);
+      at = next;
+    }
+    at.set(names.at(-1) ?? '', valueJson);
+  }
+  const unescaped = (name: string): string => name.replaceAll('~1', '/').replaceAll('~0', '~');
+  const text = (value: Members | string): string =>
+    typeof value === 'string'
+      ? value
+      : `{${[...value].map(([name, one]) => `${JSON.stringify(unescaped(name))}:${text(one)}`).join(',')}}`;
+  return text(new Map<string, Members | string>([['name', '"send"'], ...members]));
+}
+
+/** A verdict that lets a changed step proceed. Values of operations in messages are doubles, so they are left out here. */
+const changing = (patch: readonly Operation[], step = stepWith(patch)) =>
   create(EvaluateResponseSchema, {
     isSafe: false,
     outcome: Outcome.MODIFY,
     matches: [matchOf(7)],
-    modification: {
-      patch: patch.map(([op, path, valueJson]) => ({ op, path, ...(valueJson && { valueJson }) })),
-      stepJson: step,
-      controlIds: [7],
-    },
+    modification: { patch: patch.map(([op, path]) => ({ op, path })), stepJson: step, controlIds: [7] },
   });
 const failureOf = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
@@ -85,7 +105,6 @@ describe('a verdict that changes a step', () => {
   it.each<[string, EvaluateResponse]>([
     ['no change', changing([])],
     ['an operation that is not known', changing([['move', '/input/a', '1']])],
-    ['a value that is no JSON', changing([['replace', '/input/a', '{']])],
     ['no value', changing([['replace', '/input/a']])],
     ['a step that is no JSON', changing([['remove', '/input/a']], '{')],
     ['a step that is no object', changing([['remove', '/input/a']], '[]')],

@@ -83,8 +83,7 @@ describe('an agent framework with an interrupt of its own', () => {
     const env = { ...process.env, SERVICE_URL: service.url, OPENAI_API_KEY: 'none' };
     const running = promisify(execFile)(process.execPath, [`${name}.mjs`], { cwd: folder, env });
     const approvals = (): number => [...service.approvals.values()].flat().length;
-    const asked = (count: number) =>
-      Promise.race([running, until(approvals, (known) => known === count)]);
+    const asked = (count: number) => Promise.race([running, until(approvals, (known) => known === count)]);
     await asked(1);
     service.end(1, ApprovalState.APPROVED);
     await asked(2);

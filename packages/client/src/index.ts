@@ -4,8 +4,8 @@ import type { Client, ClientSettings, TransportOptions } from './client-types.js
 import { createClientOver } from './create-client.js';
 
 export { Code, ConnectError } from '@connectrpc/connect';
-export { ApprovalState as ApprovalStateValue } from '../../../gen/proto/enforcement/v1/approval_pb.js';
 export type { AgentControl } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
+export { ApprovalState as ApprovalStateValue } from '../../../gen/proto/enforcement/v1/approval_pb.js';
 export { Decision, Execution, Stage as StageValue } from '../../../gen/proto/enforcement/v1/control_pb.js';
 export type {
   ControlResult,
