@@ -159,8 +159,11 @@ export async function createFeatures(
     database,
     mutate,
     sealer: UNSEALED,
+    recorder: observability.recorder,
+    publicUrl: config.publicUrl,
     failures,
     now,
+    monotonic,
   });
   const trial = { library, stepSchemas, newExecutionId, now: monotonic, clock: now };
   const approvals = createApprovals({
@@ -183,7 +186,7 @@ export async function createFeatures(
     halts: programs.halts,
     memory,
     counter: observability.counts?.counter,
-    recorder: observability.recorder,
+    recorder: notifications.recorder,
     now: monotonic,
     onKeptVerdict: () => {
       keptEvaluations += 1;

@@ -9,6 +9,7 @@ import {
   agentRecord,
   bindingRecord,
   controlRecord,
+  destinationRecord,
   installationRecord,
   keyRecord,
   type NamespaceRecord,
@@ -48,6 +49,9 @@ export async function* exportedParts(
   for await (const rows of pages(read, LARGE_ROWS, installations(name))) {
     const installed = await installedOf(read, rows);
     yield rows.map((row) => ({ kind: 'pack_installation', record: installationRecord(row, installed) }));
+  }
+  for await (const rows of pages(read, SMALL_ROWS, destinations(name))) {
+    yield rows.map((row) => ({ kind: 'notification_destination', record: destinationRecord(row) }));
   }
   for await (const rows of pages(read, SMALL_ROWS, keys(name))) {
     yield rows.map((row) => ({ kind: 'key', record: keyRecord(row) }));
@@ -115,6 +119,12 @@ function installations(name: string): PageQuery {
   return (after, limit) => Prisma.sql`
     SELECT "id", "pack", "version", "policy_id", "installed_at_ms", "updated_at_ms"
     FROM "pack_installations" WHERE "namespace" = ${name} AND "id" > ${after} ORDER BY "id" LIMIT ${limit}`;
+}
+
+function destinations(name: string): PageQuery {
+  return (after, limit) => Prisma.sql`
+    SELECT "id", "name", "type", "recipients", "kinds", "enabled", "created_at_ms", "created_by"
+    FROM "notification_destinations" WHERE "namespace" = ${name} AND "id" > ${after} ORDER BY "id" LIMIT ${limit}`;
 }
 
 function keys(name: string): PageQuery {

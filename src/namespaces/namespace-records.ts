@@ -17,6 +17,7 @@ export interface NamespaceRecord {
     | 'policy'
     | 'control_binding'
     | 'pack_installation'
+    | 'notification_destination'
     | 'key';
   readonly record: JsonObject;
 }
@@ -112,6 +113,29 @@ export function installationRecord(
     installed_at: timeOrNull(installedAtMs),
     updated_at: timeOrNull(updatedAtMs),
     controls: controls.get(Number(id)) ?? [],
+  };
+}
+
+/** Neither its URL nor its secret, with which messages could be sent. */
+export function destinationRecord([
+  id,
+  name,
+  type,
+  recipients,
+  kinds,
+  enabled,
+  createdAtMs,
+  createdBy,
+]: BulkRow): JsonObject {
+  return {
+    destination_id: Number(id),
+    name: String(name),
+    type: String(type),
+    recipients: listOf(recipients),
+    kinds: listOf(kinds),
+    enabled: isTrue(enabled),
+    created_at: timeOrNull(createdAtMs),
+    created_by: textOrNull(createdBy),
   };
 }
 

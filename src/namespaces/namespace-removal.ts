@@ -49,7 +49,8 @@ export function createNamespaceRemoval(options: NamespaceRemovalOptions): Namesp
         (await removeAgents(tx, name)) ??
         (await removeControls(tx, name)) ??
         (await removePolicies(tx, name)) ??
-        (await removeHalts(tx, name));
+        (await removeHalts(tx, name)) ??
+        (await removeDestinations(tx, name));
       if (removed === null) return { value: undefined, changed: false };
       return {
         value: undefined,
@@ -98,7 +99,8 @@ async function unfinished(client: DbClient): Promise<string[]> {
       EXISTS (SELECT 1 FROM "agents" a WHERE a."namespace" = n."name")
       OR EXISTS (SELECT 1 FROM "controls" c WHERE c."namespace" = n."name")
       OR EXISTS (SELECT 1 FROM "policies" p WHERE p."namespace" = n."name")
-      OR EXISTS (SELECT 1 FROM "halts" h WHERE h."namespace" = n."name"))`;
+      OR EXISTS (SELECT 1 FROM "halts" h WHERE h."namespace" = n."name")
+      OR EXISTS (SELECT 1 FROM "notification_destinations" d WHERE d."namespace" = n."name"))`;
   return rows.map(({ name }) => name);
 }
 
@@ -149,4 +151,10 @@ async function removePolicies(tx: DbClient, namespace: string): Promise<Removed 
 async function removeHalts(tx: DbClient, namespace: string): Promise<Removed | null> {
   const { count } = await tx.halt.deleteMany({ where: { namespace } });
   return count === 0 ? null : { change: { access: true }, counts: { halts: count } };
+}
+
+/** Their deliveries go with them. */
+async function removeDestinations(tx: DbClient, namespace: string): Promise<Removed | null> {
+  const { count } = await tx.notificationDestination.deleteMany({ where: { namespace } });
+  return count === 0 ? null : { change: {}, counts: { notification_destinations: count } };
 }

@@ -29,11 +29,14 @@ export function createAttempt({ policy, mailer, now, limitMs = ATTEMPT_LIMIT_MS 
       if (mailer === null) return failed('SERVICE_SMTP_HOST is not set');
       return mailer.send(target.recipients, message, signal);
     }
+    if (target.url === null || (target.type === 'webhook' && target.secrets.length === 0)) {
+      return failed('its URL or secret was stored with another key: SERVICE_APPROVALS_KEY_FILE');
+    }
     const body = target.type === 'slack' ? slackBody(message) : message.payload;
     const headers = signedHeaders({ id: message.messageId, timeMs: now(), body }, target.secrets);
     // Slack knows no signatures.
     if (target.secrets.length === 0) delete headers['webhook-signature'];
-    return postJson(target.url ?? '', { headers, body, policy, now, signal });
+    return postJson(target.url, { headers, body, policy, now, signal });
   }
 
   return async (target, message, signal) => {

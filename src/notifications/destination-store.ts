@@ -77,7 +77,11 @@ export function createDestinationStore({ client, namespace }: Scoped, sealer: Se
       withServiceErrors(async () => {
         const counts = await client.notificationDelivery.groupBy({
           by: ['destinationId', 'state'],
-          where: { destinationId: { in: [...ids] }, state: { in: ['waiting', 'dead'] } },
+          where: {
+            namespace: namespace.name,
+            destinationId: { in: [...ids] },
+            state: { in: ['waiting', 'dead'] },
+          },
           _count: true,
         });
         const open = new Map<number, OpenDeliveries>();

@@ -1,8 +1,8 @@
 /** Makes texts that are stored unreadable without a key. */
 export interface Sealer {
   seal(text: string): string;
-  /** The text of one that `seal` made. Throws if its key is not the present one. */
-  open(sealed: string): string;
+  /** The text of one that `seal` made; null if that was done with another key. */
+  open(sealed: string): string | null;
 }
 
 /** Stores texts as they are. */

@@ -12,6 +12,9 @@ import type { Scoped } from '../../src/database/scoped.js';
 import { createHaltStore, type NewHalt } from '../../src/halts/halt-store.js';
 import { createKeyStore, type KeyRow } from '../../src/keys/key-store.js';
 import { createLimitStore } from '../../src/limits/limit-store.js';
+import { createDeliveryStore } from '../../src/notifications/delivery-store.js';
+import { createDestinationStore, type NewDestination } from '../../src/notifications/destination-store.js';
+import { UNSEALED } from '../../src/notifications/sealer.js';
 import { createPackStore } from '../../src/packs/pack-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
@@ -31,6 +34,8 @@ export interface Things {
   readonly keyId: number;
   readonly installationId: number;
   readonly haltId: number;
+  readonly destinationId: number;
+  readonly deliveryId: number;
 }
 
 /** Calls a method with what `of` names, and where it takes two things, also with one of the namespace of the store. */
@@ -361,6 +366,27 @@ const halts = casesOf(createHaltStore, {
   lift: (store, { haltId }) => effectOf(store.lift(haltId, 9, 'me', null)),
 });
 
+const destinations = casesOf((scope: Scoped) => createDestinationStore(scope, UNSEALED), {
+  find: (store, { destinationId }) => store.find(destinationId),
+  count: (store) => store.count(),
+  list: (store) => store.list(null, 100),
+  openDeliveries: (store, { destinationId }) => store.openDeliveries([destinationId]),
+  insert: (store) => effectOf(store.insert(newDestination('another'))),
+  update: (store, { destinationId }) => effectOf(store.update(destinationId, { name: 'renamed' })),
+  remove: (store, { destinationId }) => store.remove(destinationId),
+});
+
+const deliveries = casesOf(createDeliveryStore, {
+  find: (store, { deliveryId }) => store.find(deliveryId),
+  list: (store, { destinationId }) =>
+    each(
+      () => store.list({ ...PAGE, destinationId: null, state: null }),
+      () => store.list({ ...PAGE, destinationId, state: 'waiting' }),
+    ),
+  resend: (store, { deliveryId }) => effectOf(store.resend(deliveryId, 9)),
+  hurry: (store, { destinationId }) => store.hurry(destinationId, 9),
+});
+
 const limits = casesOf(createLimitStore, {
   mayRemember: (store) => store.mayRemember(),
   controls: (store, { controlId }, own) => store.controls([controlId, own.controlId]),
@@ -444,6 +470,8 @@ export const STORES: Readonly<Record<string, StoreCases>> = {
   createControlBindingStore: bindings,
   createKeyStore: keys,
   createHaltStore: halts,
+  createDestinationStore: destinations,
+  createDeliveryStore: deliveries,
   createLimitStore: limits,
   createHiddenControlStore: hiddenControls,
   createPackStore: packs,
@@ -460,5 +488,20 @@ export function newHalt(stepName: string): NewHalt {
     expiresAtMs: null,
     createdAtMs: 1,
     createdBy: 'me',
+  };
+}
+
+/** A webhook. */
+export function newDestination(name: string): NewDestination {
+  return {
+    name,
+    type: 'webhook',
+    url: 'https://hooks.invalid/',
+    recipients: [],
+    kinds: ['halt.set'],
+    enabled: true,
+    createdAtMs: 1,
+    createdBy: 'me',
+    secret: 'whsec_x',
   };
 }

@@ -15,6 +15,8 @@ import { patternsOf } from '../../src/controls/step-name-patterns.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
 import { createHaltStore } from '../../src/halts/halt-store.js';
 import { createKeyStore } from '../../src/keys/key-store.js';
+import { createDestinationStore } from '../../src/notifications/destination-store.js';
+import { UNSEALED } from '../../src/notifications/sealer.js';
 import { createPackStore } from '../../src/packs/pack-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
@@ -22,6 +24,7 @@ import { describeOnEachDatabase } from '../support/databases.js';
 import { scoped } from '../support/scoped.js';
 import {
   LABEL,
+  newDestination,
   newHalt,
   newKey,
   STORES,
@@ -47,6 +50,8 @@ const NOTHING: Things = {
   bindingId: 999_999,
   keyId: 999_999,
   haltId: 999_999,
+  destinationId: 999_999,
+  deliveryId: 999_999,
   installationId: 999_999,
 };
 
@@ -107,6 +112,23 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
     const binding = await createControlBindingStore(scope).insert(TARGET, control.id, true, 1);
     const { id: keyId } = await createKeyStore(scope).insert(newKey(`key-of-${of}`));
     const { id: haltId } = await createHaltStore(scope).insert(newHalt(`step-of-${of}`));
+    const { id: destinationId } = await createDestinationStore(scope, UNSEALED).insert(
+      newDestination(`destination-of-${of}`),
+    );
+    const { id: deliveryId } = await tx.notificationDelivery.create({
+      data: {
+        namespace: of,
+        destinationId,
+        messageId: `message-of-${of}`,
+        kind: 'halt.set',
+        object: 'halt:1',
+        summary: `summary-of-${of}`,
+        payload: '{}',
+        createdAtMs: 1n,
+        sinceMs: 1n,
+        nextAtMs: 1n,
+      },
+    });
     const packs = createPackStore(scope);
     const { id: installationId } = await packs.insert('a-pack', '1.0.0', policy.id, 1);
     const known = { key: 'a-key', controlId: control.id, base: '{}' };
@@ -119,6 +141,8 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
       bindingId: binding.id,
       keyId,
       haltId,
+      destinationId,
+      deliveryId,
       installationId,
     };
   }
@@ -148,6 +172,8 @@ async function rowsOf(tx: DbClient, { name, prefix }: Namespace): Promise<unknow
     bindings: await tx.controlBinding.findMany(either(where, { control: where })),
     keys: await tx.apiKey.findMany({ where }),
     halts: await tx.halt.findMany({ where }),
+    destinations: await tx.notificationDestination.findMany({ where }),
+    deliveries: await tx.notificationDelivery.findMany({ where }),
     installations: await tx.packInstallation.findMany(either(where, { policy: where })),
     installed: await tx.packControl.findMany(either({ installation: where }, { control: where })),
     wanted: await tx.policyLabel.findMany({ where: { policy: where } }),

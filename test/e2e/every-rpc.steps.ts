@@ -21,6 +21,7 @@ import { KEY_STEPS } from './every-rpc.keys.js';
 import { LABEL_STEPS } from './every-rpc.labels.js';
 import { MEMORY_STEPS } from './every-rpc.memory.js';
 import { NAMESPACE_STEPS } from './every-rpc.namespaces.js';
+import { NOTIFICATION_STEPS } from './every-rpc.notifications.js';
 import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
 import { PACK_STEPS } from './every-rpc.packs.js';
 import { POLICY_STEPS } from './every-rpc.policies.js';
@@ -676,5 +677,6 @@ export const STEPS: readonly Step[] = [
   ...KEY_STEPS,
   ...PACK_STEPS,
   ...HALT_STEPS,
+  ...NOTIFICATION_STEPS,
   ...MEMORY_STEPS,
 ];

@@ -55,6 +55,8 @@ interface Ids {
   readonly binding: number;
   readonly key: number;
   readonly halt: number;
+  readonly destination: number;
+  readonly delivery: number;
   /** A control that counts the steps of the agent that both have. */
   readonly rate: number;
 }
@@ -139,9 +141,25 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl, kind) => {
       const step = { type: 'tool', name: `${word}_step`, input: { text: word } };
       await call('POST', '/api/v1/evaluation', { agent_name, stage: 'pre', step });
     }
+    const destination = await call('POST', '/api/v1/notification-destinations', {
+      name: word,
+      type: 'webhook',
+      url: `https://${word}.invalid/`,
+      kinds: ['halt.set'],
+    });
     const halt = { scope: 'step_name', step_name: `${word}-halted`, reason: word };
     const halted = await call('POST', '/api/v1/halts', halt);
-    return { control, policy, binding, key: created.body.key.id, halt: halted.body.halt.id, rate };
+    const { deliveries } = (await call('GET', '/api/v1/notification-deliveries')).body;
+    return {
+      control,
+      policy,
+      binding,
+      key: created.body.key.id,
+      halt: halted.body.halt.id,
+      destination: destination.body.destination.id,
+      delivery: deliveries[0].id,
+      rate,
+    };
   }
 
   let before: string[];
@@ -158,7 +176,7 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl, kind) => {
 
   /** All that lists and pages of a namespace show. */
   async function stateOf(key: string): Promise<string[]> {
-    const paths = ['agents', 'controls', 'policies', 'control-bindings', 'keys', 'halts', `agents/${SHARED}`];
+    const paths = ['agents', 'controls', 'policies', 'control-bindings', 'keys', 'halts', 'notification-destinations', `agents/${SHARED}`];
     const single = [`agents/${SHARED}/controls`, `agents/${SHARED}/policies`];
     const replies = [];
     for (const path of [...paths, ...single]) {
@@ -182,6 +200,8 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl, kind) => {
       binding_id: own.binding,
       key_id: own.key,
       halt_id: own.halt,
+      destination_id: own.destination,
+      delivery_id: own.delivery,
       key: { control_id: own.rate, agent_name: SHARED },
       reason: name.endsWith('LiftHalt') ? 'x' : undefined,
       events: [event({ agent_name: SHARED, control_id: own.control })],
@@ -227,6 +247,8 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl, kind) => {
     binding_id: [foreign.binding, MISSING_ID],
     key_id: [foreign.key, MISSING_ID],
     halt_id: [foreign.halt, MISSING_ID],
+    destination_id: [foreign.destination, MISSING_ID],
+    delivery_id: [foreign.delivery, MISSING_ID],
     key: [
       { control_id: foreign.rate, agent_name: SHARED },
       { control_id: MISSING_ID, agent_name: SHARED },

@@ -120,6 +120,30 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
     await client.halt.create({
       data: { namespace: name, scope: 'namespace', reason: 'x', createdAtMs: 1n, createdBy: 'y' },
     });
+    const { id: destinationId } = await client.notificationDestination.create({
+      data: {
+        namespace: name,
+        name: 'x',
+        type: 'webhook',
+        kinds: '["halt.set"]',
+        createdAtMs: 1n,
+        createdBy: 'y',
+      },
+    });
+    await client.notificationDelivery.create({
+      data: {
+        namespace: name,
+        destinationId,
+        messageId: 'm',
+        kind: 'halt.set',
+        object: 'halt:1',
+        summary: 's',
+        payload: '{}',
+        createdAtMs: 1n,
+        sinceMs: 1n,
+        nextAtMs: 1n,
+      },
+    });
     const [first] = control;
     if (first === undefined) return;
     await client.controlBinding.create({
@@ -148,9 +172,21 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
       bindings: await client.controlBinding.count({ where }),
       validKeys: await client.apiKey.count({ where: { ...where, revokedAtMs: null } }),
       halts: await client.halt.count({ where }),
+      destinations: await client.notificationDestination.count({ where }),
+      deliveries: await client.notificationDelivery.count({ where }),
     };
   }
-  const NOTHING = { agents: 0, uses: 0, controls: 0, policies: 0, bindings: 0, validKeys: 0, halts: 0 };
+  const NOTHING = {
+    agents: 0,
+    uses: 0,
+    controls: 0,
+    policies: 0,
+    bindings: 0,
+    validKeys: 0,
+    halts: 0,
+    destinations: 0,
+    deliveries: 0,
+  };
 
   it('are created once, known when the caller is answered, and listed by name with what they contain', async () => {
     const { service, registry, context } = parts();

@@ -28,6 +28,7 @@ const SERVICES = [
   'KeyService',
   'MemoryService',
   'NamespaceService',
+  'NotificationService',
   'ObservabilityService',
   'PackService',
   'PolicyService',

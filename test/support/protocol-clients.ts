@@ -33,6 +33,7 @@ import { HaltService } from '../../gen/proto/enforcement/v1/halt_service_pb.js';
 import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
 import { MemoryService } from '../../gen/proto/enforcement/v1/memory_service_pb.js';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
+import { NotificationService } from '../../gen/proto/enforcement/v1/notification_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PackService } from '../../gen/proto/enforcement/v1/pack_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
@@ -66,6 +67,7 @@ export const SERVICES = [
   NamespaceService,
   PackService,
   HaltService,
+  NotificationService,
   MemoryService,
 ];
 

@@ -5,6 +5,8 @@ const PATH: Readonly<Record<string, JsonValue>> = {
   agent_name: 'billing-bot-01',
   binding_id: 1,
   control_id: 1,
+  delivery_id: 1,
+  destination_id: 1,
   evaluator_name: 'tone-check',
   halt_id: 1,
   key_id: 1,

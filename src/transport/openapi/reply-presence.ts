@@ -44,6 +44,8 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'StatsTotals?': ['timeseries'],
   'GetEvaluationStatsResponse?': ['previous'],
   'Halt?': ['expires_at', 'lifted_at'],
+  'Destination?': ['rotated_at', 'previous_secret_until'],
+  'Delivery?': ['next_attempt_at', 'last_attempt_at'],
   'VerifyAuditResponse?': ['problem'],
   'LimitStatus?': ['resets_after', 'retry_after', 'window', 'counts_since'],
   'HaltNotice?': ['expires_at'],

@@ -54,6 +54,8 @@ import { createLimits } from '../../../src/limits/limits.js';
 import { NamespaceRegistry } from '../../../src/namespaces/namespace-registry.js';
 import { createNamespaceStore } from '../../../src/namespaces/namespace-store.js';
 import { createNamespaces } from '../../../src/namespaces/namespaces.js';
+import { createNotifications } from '../../../src/notifications/notifications.js';
+import { UNSEALED } from '../../../src/notifications/sealer.js';
 import { openPackCatalogue } from '../../../src/packs/catalogue.js';
 import { createPacks } from '../../../src/packs/packs.js';
 import { createPolicies } from '../../../src/policies/policies.js';
@@ -158,6 +160,16 @@ beforeAll(async () => {
       },
     }),
     ...createHalts({ ...options, now: () => Date.now(), registry: { apply: async () => {} } }),
+    ...createNotifications({
+      ...options,
+      config: readConfig({}).notifications,
+      sealer: UNSEALED,
+      recorder: undefined,
+      publicUrl: null,
+      failures: { ...NO_FAILURES, told: () => {} },
+      now: () => Date.now(),
+      monotonic: () => performance.now(),
+    }).handlers,
     ...createLimits({
       ...options,
       memory: {

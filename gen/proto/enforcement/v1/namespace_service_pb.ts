@@ -297,8 +297,8 @@ export const ExportNamespaceRequestSchema: GenMessage<ExportNamespaceRequest> = 
  */
 export type ExportNamespaceResponse = Message<"enforcement.v1.ExportNamespaceResponse"> & {
   /**
-   * Kind of the record: "namespace", "agent", "control", "policy", "control_binding", "pack_installation" or "key". The first record is the
-   * namespace.
+   * Kind of the record: "namespace", "agent", "control", "policy", "control_binding", "pack_installation",
+   * "notification_destination" or "key". The first record is the namespace.
    *
    * @generated from field: string kind = 1;
    */
