@@ -30,11 +30,17 @@ export function createPathClasses({
 }: PathClassOptions): (path: string) => PathClass {
   const rpcs = new Map<string, CallClass>();
   const evaluations = new Set<string>();
+  const otherStarts = new Set<string>();
   for (const method of methods) {
     rpcs.set(`/${method.name}`, callClassOf(method));
-    if (method.isEvaluation)
-      for (const binding of method.bindings) evaluations.add(restTemplate(binding, apiBase));
+    for (const binding of method.bindings) {
+      const template = restTemplate(binding, apiBase);
+      if (method.isEvaluation) evaluations.add(template);
+      // Routes of a standard with paths of its own.
+      if (!template.startsWith(`${apiBase}/`)) otherStarts.add(template.split('{', 1)[0] ?? template);
+    }
   }
+  const others = [...otherStarts];
   const apiStart = `${apiBase}/`;
   const units = hostUnits(apiPrefix);
   const operational = new Set(hostPaths(['operations'], apiPrefix).map(({ template }) => template));
@@ -42,6 +48,7 @@ export function createPathClasses({
   const evaluation: PathClass = { callClass: 'evaluation', publicUnits: 1, isOperational: false };
   return (path) => {
     if (path.startsWith(apiStart)) return evaluations.has(path) ? evaluation : keyed;
+    if (others.some((start) => path.startsWith(start))) return keyed;
     const callClass = rpcs.get(path);
     if (callClass === 'evaluation') return evaluation;
     if (callClass === 'keyed') return keyed;
