@@ -1,3 +1,4 @@
+import { AccessRequestService } from '../../gen/proto/enforcement/v1/access_request_service_pb.js';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ApprovalService } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
@@ -287,6 +288,7 @@ export async function createFeatures(
         }),
       ),
       feature(ApprovalService, approvals.handlers),
+      feature(AccessRequestService, approvals.accessRequests),
       feature(HaltService, createHalts({ database, mutate, registry: programs.halts, now })),
       feature(
         MemoryService,

@@ -5,8 +5,8 @@ import { ServiceError } from '../contract/errors/service-error.js';
 import { freeObject, nullable, text, withExample } from '../contract/input/fields.js';
 import { agentName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
-import type { ApprovalRow } from './approval-row.js';
 import { approvalConflict } from './approval-errors.js';
+import type { ApprovalRow } from './approval-row.js';
 import type { ApprovalService } from './approval-service.js';
 import { approvedBy } from './votes.js';
 
@@ -56,7 +56,9 @@ export function createAccessRequests({
       row = await approvals.find(context, Number(denial.evaluation_id), agent);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'APPROVAL_NOT_FOUND') {
-        throw invalid(`evaluation_id ${denial.evaluation_id} is not the id of an approval of agent "${agent}"`);
+        throw invalid(
+          `evaluation_id ${denial.evaluation_id} is not the id of an approval of agent "${agent}"`,
+        );
       }
       throw error;
     }

@@ -1,9 +1,11 @@
+import type { AccessRequestService as AccessRequestServiceDesc } from '../../gen/proto/enforcement/v1/access_request_service_pb.js';
 import type { ApprovalService as ApprovalServiceDesc } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { type HandlersOf, handler, streamHandler } from '../contract/call/handler.js';
 import type { Database } from '../database/database.js';
 import type { ApprovalGate } from '../decisions/approval-gate.js';
 import type { TrialOptions } from '../explain/trial.js';
 import type { RepeatLog } from '../process/repeat-log.js';
+import { createAccessRequests } from './access-requests.js';
 import { ApprovalFeed } from './approval-feed.js';
 import { type ApprovalLimits, createApprovalGate } from './approval-gate.js';
 import type { ApprovalMeter } from './approval-meter.js';
@@ -33,6 +35,7 @@ export interface ApprovalsOptions {
 /** Decisions of people about steps. */
 export interface Approvals {
   readonly handlers: HandlersOf<typeof ApprovalServiceDesc>;
+  readonly accessRequests: HandlersOf<typeof AccessRequestServiceDesc>;
   readonly gate: ApprovalGate;
   /** Ends expired approvals from now on. One of several processes on a port must. */
   start(): void;
@@ -80,6 +83,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
         waiting.watch(input, context),
       ),
     },
+    accessRequests: createAccessRequests({ approvals: service }),
     start: upkeep.start,
     endStreams: () => feed.close(),
     close: upkeep.close,

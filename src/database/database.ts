@@ -2,13 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { timeLimited } from '../contract/call/time-limited.js';
 import { type AuditOrigin, type AuditRecord, appendEntry } from './audit-log.js';
 import type { BulkDatabase } from './bulk.js';
-import {
-  type Change,
-  PRUNING_INTERVAL,
-  pruneChanges,
-  recordChange,
-  recordedChange,
-} from './change-log.js';
+import { type Change, PRUNING_INTERVAL, pruneChanges, recordChange, recordedChange } from './change-log.js';
 import type { ChangeSource } from './change-source.js';
 import type { DbClient } from './client.js';
 import type { DatabaseLocation } from './database-url.js';

@@ -22,7 +22,9 @@ import {
 } from '@connectrpc/connect-node';
 import * as grpc from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import { AccessRequestService } from '../../gen/proto/enforcement/v1/access_request_service_pb.js';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { ApprovalService } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { AuthService } from '../../gen/proto/enforcement/v1/auth_service_pb.js';
 import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
@@ -69,6 +71,8 @@ export const SERVICES = [
   HaltService,
   NotificationService,
   MemoryService,
+  ApprovalService,
+  AccessRequestService,
 ];
 
 /** How a call ended; the same for every protocol, apart from the status of an error. */
