@@ -58,7 +58,7 @@ describeOnEachDatabase('a step that a person decides about', (freshDatabaseUrl) 
     bot = as('agent-key');
     const seed = seeder(admin);
     await seed.linked(AGENT, 'payments', asking('pay'));
-    await seed.link(AGENT, await seed.control('two people', asking('wire', { quorum: 2 })));
+    await seed.link(AGENT, await seed.control('two-people', asking('wire', { quorum: 2 })));
     await seed.link(
       AGENT,
       await seed.control('secrets', redacting({ path: 'input', replace: 'matches', with: '[x]' })),
@@ -66,7 +66,7 @@ describeOnEachDatabase('a step that a person decides about', (freshDatabaseUrl) 
     await seed.link(
       AGENT,
       await seed.control(
-        'secret outputs',
+        'secret-outputs',
         redacting({ path: 'output', replace: 'matches', with: '[y]' }, ['post']),
       ),
     );
