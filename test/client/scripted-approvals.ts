@@ -12,7 +12,7 @@ import {
   ApprovalService,
   type WatchApprovalsRequest,
 } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
-import { Decision } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { Decision, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import {
   type EvaluateRequest,
   type EvaluateStreamRequest,
@@ -31,7 +31,7 @@ export interface ScriptedApproval {
   comment: string | undefined;
 }
 
-/** Asks for an approval of every step, as the service does, and lives on after a restart. */
+/** Asks for an approval of every step before it runs, as the service does, and lives on after a restart. */
 export interface ScriptedApprovals {
   readonly url: string;
   /** By the JSON of the step, the latest one last. */
@@ -82,6 +82,7 @@ export async function startScriptedApprovals(): Promise<ScriptedApprovals> {
   function verdictOf(request: EvaluateRequest) {
     if (service.isAway) throw new ConnectError('away', Code.Unavailable);
     evaluations.push(request);
+    if (request.stage === Stage.POST) return { isSafe: true, confidence: 1, outcome: Outcome.ALLOW };
     const text = textOf(request);
     const known = approvals.get(text) ?? [];
     let approval = known.at(-1);
