@@ -18,8 +18,8 @@ export function checkSpan({ start, end }: TextSpan, text: string): void {
  */
 export function replaceSpans(text: string, parts: readonly Replacement[]): string {
   const inOrder = parts
-    .map((part, order) => ({ ...widened(part, text), order }))
     .filter(({ start, end }) => start < end)
+    .map((part, order) => ({ ...widened(part, text), order }))
     .sort((left, right) => left.start - right.start || left.order - right.order);
   let made = '';
   let kept = 0;
@@ -45,7 +45,7 @@ export function replaceSpans(text: string, parts: readonly Replacement[]): strin
 function widened({ start, end, with: replacement }: Replacement, text: string): Replacement {
   return {
     start: isWithinPair(text, start) ? start - 1 : start,
-    end: isWithinPair(text, end) && start < end ? end + 1 : end,
+    end: isWithinPair(text, end) ? end + 1 : end,
     with: replacement,
   };
 }
