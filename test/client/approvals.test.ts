@@ -188,6 +188,33 @@ describe.each(['gRPC', 'gRPC-Web'])('a guarded tool that a person must approve, 
     expect(await Promise.all(calls)).toEqual(['paid', 'paid']);
   });
 
+  it('hears of an approval that ended after another call had waited for it', async () => {
+    const tool = client.guard(pay, { ...ONLY_PRE, onAsk: 'wait' });
+    const other = tool({ amount: 1 });
+    await until(() => service.approvals.size === 1);
+    const first = tool({ amount: 2 });
+    await until(() => service.watches.some(({ ids, isOpen }) => isOpen && ids.length === 2));
+    let goOn: (answer: 'wait') => void = () => {};
+    const held = new Promise<'wait'>((resolve) => {
+      goOn = resolve;
+    });
+    const step = { name: 'pay', input: { amount: 2 } };
+    const second = client.evaluate(
+      { stage: 'pre', step },
+      { waitForApproval: { onAsk: ({ id }) => (id === 2 ? held : 'wait') } },
+    );
+    await until(() => service.evaluations.length === 3);
+    service.end(2, ApprovalState.APPROVED);
+    expect(await first).toBe('paid');
+    // The stream is still open for the other call, and will not tell this approval again.
+    goOn('wait');
+    await until(() => service.watches.some(({ ids, isOpen }) => isOpen && ids.includes(3)));
+    service.end(3, ApprovalState.APPROVED);
+    expect(await second).toMatchObject({ isSafe: true, approval: { id: 3 } });
+    service.end(1, ApprovalState.APPROVED);
+    expect(await other).toBe('paid');
+  });
+
   it('does not wait any longer than it should, and leaves the approval pending', async () => {
     const tool = client.guard(pay, { ...ONLY_PRE, onAsk: 'wait', maxWaitMs: 50 });
     expect(await failureOf(tool({ amount: 5 }))).toBeInstanceOf(ApprovalRequiredError);

@@ -128,7 +128,8 @@ export function createApprovalWaits(rpc: Services['approvals'], closing: AbortSi
 
 /** A stream, and what it has been asked for. */
 interface Stream {
-  readonly ids: ReadonlySet<number>;
+  /** Without those that no call waits for any more: their news have passed. */
+  readonly ids: Set<number>;
   readonly attempt: WatchAttempt;
   isReplaced: boolean;
 }
@@ -172,8 +173,12 @@ class ApprovalWatch {
     const known = this.#waiting.get(id);
     known?.delete(waiting);
     if (known?.size === 0) this.#waiting.delete(id);
+    for (const stream of [this.#current, this.#opening]) {
+      if (stream === undefined) continue;
+      if (!this.has(id)) stream.ids.delete(id);
+      if (this.size === 0) replace(stream);
+    }
     if (this.size > 0) return;
-    for (const stream of [this.#current, this.#opening]) if (stream !== undefined) replace(stream);
     this.#onIdle();
   }
 

@@ -48,6 +48,21 @@ server.registerTool(
   ),
 );
 
+/** A positional argument whose input a control may change, and an approval that is waited for by day only. */
+export const forecast: (city: string) => Promise<string> = client.guard(
+  async (city: string) => `sunny in ${city}`,
+  {
+    step: 'forecast',
+    input: (city) => ({ city }),
+    changedArgs: (input) => [(input as { city: string }).city],
+    onAsk: async (approval, step) =>
+      approval.state === 'pending' && step.name === 'forecast' && new Date().getHours() < 18
+        ? 'wait'
+        : 'throw',
+    maxWaitMs: 60_000,
+  },
+);
+
 /** The result is typed as what the tool returns, or what a refusal is made into. */
 export const counted: (mail: { text: string }) => Promise<number | null> = client.guard(
   async ({ text }: { text: string }) => text.length,
