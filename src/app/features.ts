@@ -22,6 +22,7 @@ import { createAgents } from '../agents/agents.js';
 import { createLabelUpkeep } from '../agents/label-upkeep.js';
 import { createRegisteredTypes, createRegistrationNotes } from '../agents/registration-notes.js';
 import { type Approvals, createApprovals } from '../approvals/approvals.js';
+import { createSealing } from '../approvals/sealing.js';
 import { type Audit, createAudit } from '../audit/audit.js';
 import { createBindings } from '../bindings/bindings.js';
 import { type AgentKey, nameOfKey, namespaceOfKey } from '../contract/call/namespace.js';
@@ -46,7 +47,6 @@ import { createLimits } from '../limits/limits.js';
 import type { Memory } from '../memory/memory-types.js';
 import { createNamespaces } from '../namespaces/namespaces.js';
 import { createNotifications, type Notifications } from '../notifications/notifications.js';
-import { UNSEALED } from '../notifications/sealer.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { openPackCatalogue } from '../packs/catalogue.js';
 import { createPacks } from '../packs/packs.js';
@@ -155,11 +155,16 @@ export async function createFeatures(
     failures,
     now,
   });
+  const { key } = config.approvals;
+  const sealing = createSealing(key === null ? null : Buffer.from(key, 'base64'));
   const notifications = createNotifications({
     config: config.notifications,
     database,
     mutate,
-    sealer: UNSEALED,
+    sealer: {
+      seal: (text) => sealing.seal(text, 'notification_destination'),
+      open: (sealed) => sealing.open(sealed, 'notification_destination'),
+    },
     recorder: observability.recorder,
     publicUrl: config.publicUrl,
     failures,

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { createApprovalEnds } from '../approvals/lost-approvals.js';
 import type { Config } from '../config/config.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
+import { createChangeNotifier } from '../database/change-notifications.js';
 import type { Database } from '../database/database.js';
 import { meteredDatabase } from '../database/metered-database.js';
 import { loadEvaluators } from '../evaluators/load-evaluators.js';
@@ -78,6 +79,7 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     serves: true,
     now,
     beforeCommit: createApprovalEnds(now),
+    onAudit: createChangeNotifier({ maxWaiting: config.notifications.maxWaiting, publicUrl: config.publicUrl }),
     ...(onQuery === undefined ? {} : { onQuery }),
   });
   closers.add(() => started.database.close());

@@ -5,7 +5,6 @@ import type { ControlFailure } from '../core/linked-control.js';
 import { originOfService } from '../database/audit-log.js';
 import { loadedInTime } from '../database/in-time.js';
 import { createMutator, type Mutator } from '../database/mutator.js';
-import { createNotify } from '../database/notifications.js';
 import { type ControlLibrary, createControlLibrary } from '../decisions/control-library.js';
 import { createExecutionIds } from '../decisions/execution-id.js';
 import { createFailureLog } from '../decisions/failure-log.js';
@@ -142,12 +141,7 @@ export function createPrograms(foundations: Foundations): Programs {
       databaseUp: () => watch.databaseUp,
       now,
     }),
-    mutate: createMutator({
-      database,
-      now,
-      onCommit: (change) => watch.committed(change),
-      notify: createNotify({ maxWaiting: config.notifications.maxWaiting, publicUrl: config.publicUrl }),
-    }),
+    mutate: createMutator({ database, now, onCommit: (change) => watch.committed(change) }),
     onDatabaseState: (listener) => void listeners.push(listener),
   };
 }

@@ -109,7 +109,7 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
 
 function createDatabase(
   opened: OpenedStorage,
-  { logger, beforeCommit }: Pick<DatabaseOptions, 'logger' | 'beforeCommit'>,
+  { logger, beforeCommit, onAudit }: Pick<DatabaseOptions, 'logger' | 'beforeCommit' | 'onAudit'>,
 ): Database {
   const { kind, monitor, instanceId, created } = opened;
   const { prisma, bulk } = opened.client;
@@ -134,8 +134,12 @@ function createDatabase(
           const recorded = recordedChange(revision, change);
           await recordChange(tx, kind, recorded);
           const last = audit === undefined ? end : await appendEntry(tx, kind, end, revision, audit);
+          if (audit !== undefined) await onAudit?.(tx, audit);
           const follows = await beforeCommit?.(tx, recorded, last.position + 1);
-          if (follows) await appendEntry(tx, kind, last, null, follows);
+          if (follows) {
+            await appendEntry(tx, kind, last, null, follows);
+            await onAudit?.(tx, follows);
+          }
           // The caller has already received a failure.
           givenUp.throwIfAborted();
           return { value, changed, revision };
@@ -192,6 +196,7 @@ function createDatabase(
         throw new NothingChanged();
       }
       await appendEntry(tx, kind, end, null, done.audit);
+      await onAudit?.(tx, done.audit);
       return done.value;
     };
     return inTurn(turns, async () => {

@@ -4,7 +4,6 @@ import { unknownNamespace } from '../contract/errors/unknown-namespace.js';
 import { type AuditFact, originOfCall } from './audit-log.js';
 import { type Change, type RecordedChange, recordedChange } from './change-log.js';
 import type { Database, DbClient, Mutation } from './database.js';
-import { factOfMutation, type Notify } from './notifications.js';
 import type { Scoped } from './scoped.js';
 
 /** Result of the work inside a mutation: what it changed and its entry of the audit log, or null if nothing. */
@@ -28,11 +27,9 @@ export interface MutatorOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly onCommit: CommitListener;
-  /** Stores what destinations are told of changes; nothing by default. */
-  readonly notify?: Notify;
 }
 
-export function createMutator({ database, now, onCommit, notify }: MutatorOptions): Mutator {
+export function createMutator({ database, now, onCommit }: MutatorOptions): Mutator {
   return async <T>(caller: MutationCaller, work: MutationWork<T>) => {
     const { value: done, revision } = await database.mutate(
       async (tx): Promise<Mutation<MutationOutcome<T>>> => {
@@ -41,8 +38,6 @@ export function createMutator({ database, now, onCommit, notify }: MutatorOption
         const value = await work({ client: tx, namespace });
         if (value.change === null) return { value, changed: false };
         const audit = { ...value.audit, origin: originOfCall(caller, now()) };
-        const fact = notify === undefined ? null : factOfMutation(audit);
-        if (fact !== null) await notify?.(tx, fact);
         return { value, changed: true, change: value.change, audit };
       },
     );

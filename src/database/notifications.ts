@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/index.js';
-import type { AuditRecord } from './audit-log.js';
 import type { DbClient } from './client.js';
 
 /** What notifications tell of, sorted. */
@@ -76,45 +75,6 @@ export function outboxStatements(
         CAST(${object} AS TEXT), CAST(${storable(oneLine(summary))} AS TEXT), CAST(${payload} AS TEXT), ${time}, ${time}, ${time}
       FROM "notification_destinations" d WHERE ${subscribed} AND ${waiting} < ${maxWaiting} ORDER BY d."id"`,
   ];
-}
-
-/** What destinations are told of a mutation; null for nothing. */
-export function factOfMutation(audit: AuditRecord): NotificationFact | null {
-  const { action, resource, id, name = '', origin, after } = audit;
-  const { actor, namespace, timeMs } = origin;
-  const by = actor.name ?? actor.keyFingerprint ?? actor.kind;
-  const shared = { namespace, object: `${resource}:${id}`, timeMs };
-  if (resource === 'control') {
-    return {
-      ...shared,
-      kind: 'control.changed',
-      summary: `Control ${id} "${name}": ${action} by ${by}`,
-      data: { action, control: { id: Number(id), name }, by },
-      path: `/ui/controls/${id}`,
-    };
-  }
-  if (resource === 'pack') {
-    return {
-      ...shared,
-      kind: 'control.changed',
-      summary: `Controls of the pack "${name}": ${action} by ${by}`,
-      data: { action, pack: { installation_id: Number(id), name }, by },
-      path: '/ui/packs',
-    };
-  }
-  if (action === 'halt.create') {
-    const scope = String((after as JsonObject | null)?.scope);
-    return {
-      ...shared,
-      // It denies steps of all namespaces.
-      namespace: scope === 'installation' ? null : namespace,
-      kind: 'halt.set',
-      summary: `Halt ${id} of ${name}, by ${by}`,
-      data: { halt: { id: Number(id), scope, name }, by },
-      path: '/ui/halts',
-    };
-  }
-  return null;
 }
 
 /** Longest summary, in units of UTF-16. */

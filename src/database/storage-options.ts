@@ -1,6 +1,7 @@
 import type { RepeatLog } from '../process/repeat-log.js';
 import type { AuditRecord } from './audit-log.js';
 import type { RecordedChange } from './change-log.js';
+import type { AuditListener } from './change-notifications.js';
 import type { ChangeSource } from './change-source.js';
 import type { ConnectedClient, DbClient } from './client.js';
 import type { DatabaseLocation } from './database-url.js';
@@ -33,6 +34,8 @@ export interface DatabaseOptions {
   /** Whether a service uses the database, which writes and reads at once. By default it begins with the first use. */
   readonly serves?: boolean;
   readonly beforeCommit?: BeforeCommit;
+  /** Told of each entry of the audit log, in its transaction. */
+  readonly onAudit?: AuditListener;
   /** By default missing migrations are applied. */
   readonly structure?: StructureSettings;
 }

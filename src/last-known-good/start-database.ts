@@ -38,6 +38,7 @@ export interface StartDatabaseOptions {
   readonly failures?: DatabaseOptions['failures'];
   readonly onQuery?: DatabaseOptions['onQuery'];
   readonly beforeCommit?: DatabaseOptions['beforeCommit'];
+  readonly onAudit?: DatabaseOptions['onAudit'];
   /** Whether another process has applied the migrations. */
   readonly isMigrated: boolean;
   /** Whether another process has already logged the problem. */
@@ -111,7 +112,7 @@ export async function migrateDatabase(
 async function prepare(
   options: Omit<StartDatabaseOptions, 'now'>,
 ): Promise<{ attempt: () => Promise<Attempt>; file: StateFile | null; kind: Database['kind'] }> {
-  const { config, log, failures, onQuery, beforeCommit, isMigrated, isTold, serves = false } = options;
+  const { config, log, failures, onQuery, beforeCommit, onAudit, isMigrated, isTold, serves = false } = options;
   const parsed = parseDatabaseUrl(config.databaseUrl);
   const location = parsed.kind === 'sqlite' ? { ...parsed, path: resolve(parsed.path) } : parsed;
   const place = fileLocation(config.lastKnownGood, location);
@@ -136,6 +137,7 @@ async function prepare(
         ...(failures === undefined ? {} : { failures }),
         ...(onQuery === undefined ? {} : { onQuery }),
         ...(beforeCommit === undefined ? {} : { beforeCommit }),
+        ...(onAudit === undefined ? {} : { onAudit }),
       }),
     log,
   });
