@@ -183,7 +183,10 @@ function alike(outcome: Outcome | undefined): unknown {
     // As of the last sweep of the process.
     if (['keys', 'bytes'].includes(key) && /^\d+$/.test(String(value))) return 'a number';
     if (key.endsWith('_time') && TIMESTAMP.test(String(value))) return 'a time in UTC';
-    if (key === 'expires_at' && UTC_TIME.test(String(value))) return 'a time in UTC';
+    if (key === 'expires_at' && (UTC_TIME.test(String(value)) || TIMESTAMP.test(String(value))))
+      return 'a time in UTC';
+    if (['at', 'approved_until'].includes(key) && ZONED_TIME.test(String(value)))
+      return 'a time with its zone';
     if ((key.endsWith('ed_at') || key === 'since') && ZONED_TIME.test(String(value)))
       return 'a time with its zone';
     return value;

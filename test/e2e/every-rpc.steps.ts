@@ -12,6 +12,7 @@ import {
 } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
 import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
+import { APPROVAL_STEPS } from './every-rpc.approvals.js';
 import { AUDIT_STEPS } from './every-rpc.audit.js';
 import { AUTH_STEPS } from './every-rpc.auth.js';
 import { BINDING_STEPS } from './every-rpc.bindings.js';
@@ -679,4 +680,5 @@ export const STEPS: readonly Step[] = [
   ...HALT_STEPS,
   ...NOTIFICATION_STEPS,
   ...MEMORY_STEPS,
+  ...APPROVAL_STEPS,
 ];
