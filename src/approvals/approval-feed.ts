@@ -76,7 +76,7 @@ export class ApprovalWatcher {
 
 /**
  * Reads what changes of approvals, once for everybody who waits in this process, whichever process made the change. Idle while
- * nobody waits.
+ * no one waits.
  */
 export class ApprovalFeed {
   readonly #options: ApprovalFeedOptions;

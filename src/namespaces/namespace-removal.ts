@@ -12,6 +12,7 @@ import type { RepeatLog } from '../process/repeat-log.js';
 const AGENTS_AT_ONCE = 500;
 const CONTROLS_AT_ONCE = 100;
 const POLICIES_AT_ONCE = 500;
+const APPROVALS_AT_ONCE = 200;
 
 export interface NamespaceRemovalOptions {
   readonly database: Pick<Database, 'client' | 'mutate'>;
@@ -50,7 +51,8 @@ export function createNamespaceRemoval(options: NamespaceRemovalOptions): Namesp
         (await removeControls(tx, name)) ??
         (await removePolicies(tx, name)) ??
         (await removeHalts(tx, name)) ??
-        (await removeDestinations(tx, name));
+        (await removeDestinations(tx, name)) ??
+        (await removeApprovals(tx, name));
       if (removed === null) return { value: undefined, changed: false };
       return {
         value: undefined,
@@ -100,7 +102,8 @@ async function unfinished(client: DbClient): Promise<string[]> {
       OR EXISTS (SELECT 1 FROM "controls" c WHERE c."namespace" = n."name")
       OR EXISTS (SELECT 1 FROM "policies" p WHERE p."namespace" = n."name")
       OR EXISTS (SELECT 1 FROM "halts" h WHERE h."namespace" = n."name")
-      OR EXISTS (SELECT 1 FROM "notification_destinations" d WHERE d."namespace" = n."name"))`;
+      OR EXISTS (SELECT 1 FROM "notification_destinations" d WHERE d."namespace" = n."name")
+      OR EXISTS (SELECT 1 FROM "approvals" p WHERE p."namespace" = n."name"))`;
   return rows.map(({ name }) => name);
 }
 
@@ -157,4 +160,17 @@ async function removeHalts(tx: DbClient, namespace: string): Promise<Removed | n
 async function removeDestinations(tx: DbClient, namespace: string): Promise<Removed | null> {
   const { count } = await tx.notificationDestination.deleteMany({ where: { namespace } });
   return count === 0 ? null : { change: {}, counts: { notification_destinations: count } };
+}
+
+/** Their votes go with them. */
+async function removeApprovals(tx: DbClient, namespace: string): Promise<Removed | null> {
+  const rows = await tx.approval.findMany({
+    where: { namespace },
+    select: { id: true },
+    orderBy: { id: 'asc' },
+    take: APPROVALS_AT_ONCE,
+  });
+  if (rows.length === 0) return null;
+  await tx.approval.deleteMany({ where: { id: { in: rows.map(({ id }) => id) } } });
+  return { change: {}, counts: { approvals: rows.length } };
 }

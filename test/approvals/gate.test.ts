@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ApprovalAnswer, ApprovalNotice } from '../../src/decisions/approval-gate.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { AGENT, type ApprovalProcess, aStepOf, BOT, type Clock, changes, openProcess } from './support.js';
+
+const ONE = [[1, {}]] as const;
+
+describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
+  const clock: Clock = { ms: 1_000_000 };
+  let one: ApprovalProcess;
+  let other: ApprovalProcess;
+  beforeAll(async () => {
+    const url = await freshDatabaseUrl();
+    one = await openProcess(url, clock);
+    other = await openProcess(url, clock);
+    await changes.agent(one.database);
+    for (const id of [1, 2, 3, 4]) await changes.control(one.database, id);
+  });
+  afterAll(async () => {
+    await one.close();
+    await other.close();
+  });
+
+  let amount = 0;
+  const newStep = () => {
+    amount += 1;
+    return aStepOf(amount);
+  };
+  const idOf = (answer: ApprovalAnswer): number => {
+    expect(answer).toMatchObject({ kind: 'waits' });
+    return answer.notice?.id ?? 0;
+  };
+  const used = async (answer: ApprovalAnswer) => {
+    if (answer.kind !== 'approved') throw new Error(`not approved: ${JSON.stringify(answer)}`);
+    return answer.use();
+  };
+  const isNotice = (result: object): result is ApprovalNotice => !('kind' in result);
+
+  it('asks once, joins from another process, passes once, and asks again', async () => {
+    const step = newStep();
+    const id = idOf(await one.ask(step, ONE));
+    expect(idOf(await other.ask(step, ONE))).toBe(id);
+    expect((await one.decide(id, 'ann')).approval).toMatchObject({ state: 'approved', votes: [{ by: 'ann' }] });
+    expect(await used(await other.ask(step, ONE))).toMatchObject({ id, state: 'used' });
+    expect(idOf(await one.ask(step, ONE))).not.toBe(id);
+  });
+
+  it('lets exactly one of racing evaluations in two processes pass', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const step = newStep();
+      const id = idOf(await one.ask(step, ONE));
+      await one.decide(id, 'ann');
+      const answers = await Promise.all([one, other, one, other].map((process) => process.ask(step, ONE)));
+      const results = await Promise.all(answers.map(used));
+      expect(results.filter(isNotice)).toHaveLength(1);
+      const again = results.filter((result) => !isNotice(result));
+      expect(again).toMatchObject([{ kind: 'waits' }, { kind: 'waits' }, { kind: 'waits' }]);
+    }
+  });
+
+  it('is asked once by racing evaluations in two processes', async () => {
+    const step = newStep();
+    const answers = await Promise.all([one, other, one, other].map((process) => process.ask(step, ONE)));
+    expect(new Set(answers.map(idOf)).size).toBe(1);
+  });
+
+  it('takes a repeated call for the same call', async () => {
+    const step = newStep();
+    const call = { sessionId: 'session', stepId: 'call-1' };
+    await one.decide(idOf(await one.ask(step, ONE, call)), 'ann');
+    expect(await used(await one.ask(step, ONE, call))).toMatchObject({ state: 'used' });
+    expect(await used(await other.ask(step, ONE, call))).toMatchObject({ state: 'used' });
+    expect(await one.ask(step, ONE, { ...call, stepId: 'call-2' })).toMatchObject({ kind: 'waits' });
+    expect(await used(await other.ask(step, ONE, call))).toMatchObject({ state: 'used' });
+  });
+
+  it('keeps a denial, with its comment, until it expires', async () => {
+    const step = newStep();
+    const id = idOf(await one.ask(step, ONE));
+    await one.decide(id, 'ann', 'deny', { comment: 'too much' });
+    expect(await one.ask(step, ONE)).toMatchObject({ kind: 'refused', reason: `approval ${id} was denied: too much` });
+    clock.ms += 3_600_000;
+    expect(idOf(await one.ask(step, ONE))).not.toBe(id);
+  });
+
+  it('expires by the clock, waiting or approved', async () => {
+    for (const isApproved of [false, true]) {
+      const step = newStep();
+      const id = idOf(await one.ask(step, ONE));
+      if (isApproved) await one.decide(id, 'ann');
+      const answer = await one.ask(step, ONE);
+      clock.ms += 3_600_000;
+      expect((await one.get(id)).approval).toMatchObject({ state: 'expired' });
+      if (isApproved) expect(await used(answer)).toMatchObject({ kind: 'waits' });
+      else await expect(one.decide(id, 'ann')).rejects.toMatchObject({ code: 'APPROVAL_CONFLICT' });
+      expect(idOf(await one.ask(step, ONE))).not.toBe(id);
+    }
+  });
+
+  it('needs the quorum of every control, and one who neither asked nor wrote it', async () => {
+    const step = newStep();
+    const rules = [
+      [1, { quorum: 2 }],
+      [2, {}],
+    ] as const;
+    const id = idOf(await one.ask(step, rules));
+    expect((await one.decide(id, 'author')).approval).toMatchObject({ state: 'pending' });
+    expect((await one.decide(id, 'author')).approval.votes).toHaveLength(1);
+    await expect(one.decide(id, 'author', 'deny')).rejects.toMatchObject({ code: 'APPROVAL_CONFLICT' });
+    expect((await one.decide(id, 'bot')).approval).toMatchObject({ state: 'pending', controls: [{ approved: 2 }, {}] });
+    expect((await other.decide(id, 'ann')).approval).toMatchObject({ state: 'approved' });
+  });
+
+  it('refuses those who are no approvers', async () => {
+    const id = idOf(await one.ask(newStep(), ONE));
+    const input = { approval_id: id, decision: 'approve' };
+    await expect(one.call('decideApproval', input, BOT)).rejects.toMatchObject({
+      code: 'AUTH_INSUFFICIENT_PRIVILEGES',
+    });
+    const mine = { agent_name: AGENT, approval_id: id };
+    await expect(one.call('cancelApproval', { ...mine, agent_name: 'another-bot-01' }, BOT)).rejects.toMatchObject({
+      code: 'APPROVAL_NOT_FOUND',
+    });
+    expect((await one.call('cancelApproval', mine, BOT)).approval).toMatchObject({ state: 'cancelled' });
+    await expect(one.decide(id, 'ann')).rejects.toMatchObject({ code: 'APPROVAL_CONFLICT' });
+  });
+
+  it('may be used in its session, or for a time', async () => {
+    const session = [[1, { reuse: 'session' as const }]] as const;
+    expect(await one.ask(newStep(), session)).toMatchObject({ kind: 'refused', notice: null });
+    const step = newStep();
+    await one.decide(idOf(await one.ask(step, session, { sessionId: 'a' })), 'ann');
+    for (let call = 0; call < 3; call += 1) {
+      expect(await used(await one.ask(step, session, { sessionId: 'a' }))).toMatchObject({ state: 'approved' });
+    }
+    expect(await one.ask(step, session, { sessionId: 'b' })).toMatchObject({ kind: 'waits' });
+    const timed = [[1, { reuse: { seconds: 60 } }]] as const;
+    const id = idOf(await one.ask(step, timed));
+    await one.decide(id, 'ann');
+    await used(await one.ask(step, timed));
+    clock.ms += 59_000;
+    expect(await used(await one.ask(step, timed))).toMatchObject({ id, state: 'approved' });
+    clock.ms += 1_000;
+    expect(idOf(await one.ask(step, timed))).not.toBe(id);
+  });
+
+  it.each([
+    ['a new version', 2, changes.newVersion, /was changed/],
+    ['a removed link', 3, changes.unlink, /no longer a control/],
+    ['a halt', 4, (database) => changes.halt(database, 'pay'), /halt/],
+  ] as readonly [string, number, (database: ApprovalProcess['database'], id: number) => Promise<unknown>, RegExp][])(
+    'is void after %s',
+    async (_name, control, change, reason) => {
+      const rules = [[control, {}]] as const;
+      const [waiting, approved] = [newStep(), newStep()];
+      const ids = [idOf(await one.ask(waiting, rules)), idOf(await one.ask(approved, rules))];
+      await one.decide(ids[1] ?? 0, 'ann');
+      const answer = await other.ask(approved, rules);
+      await change(one.database, control);
+      for (const id of ids) {
+        const { approval } = await other.get(id);
+        expect(approval).toMatchObject({ state: 'cancelled', end_reason: expect.stringMatching(reason) });
+      }
+      expect(await used(answer)).not.toHaveProperty('id');
+      await changes.lift(one.database);
+    },
+  );
+
+  it('runs the narrowed step only', async () => {
+    const step = aStepOf(1_000, { password: 'hunter22', note: 'all' });
+    const id = idOf(await one.ask(step, ONE));
+    const shown = JSON.parse((await one.get(id)).step_json);
+    expect(shown.input).toEqual({ amount: 1_000, password: '***', note: 'all' });
+    const sent = { narrowed_input_json: JSON.stringify({ ...shown.input, amount: 10 }) };
+    await expect(
+      one.decide(id, 'ann', 'approve', { narrowed_input_json: '{"other":"***"}' }),
+    ).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+    const { approval } = await one.decide(id, 'ann', 'approve', sent);
+    expect(approval).toMatchObject({ state: 'approved', narrowed: true });
+    const narrowed = { ...step, input: { amount: 10, password: 'hunter22', note: 'all' } };
+    expect(await other.ask(step, ONE)).toMatchObject({ kind: 'approved', narrowed });
+    const answer = await other.ask(narrowed, ONE);
+    expect(answer).toMatchObject({ kind: 'approved', narrowed: null, notice: { stepSha256: approval.step_sha256 } });
+    expect(await used(answer)).toMatchObject({ id, state: 'used' });
+    expect(await other.ask(narrowed, ONE)).toMatchObject({ kind: 'waits' });
+  });
+});
+
+describeOnEachDatabase('the bounds of approvals', (freshDatabaseUrl) => {
+  it('refuse what is too much for an agent, and for approvers', async () => {
+    const clock: Clock = { ms: 1_000_000 };
+    const few = await openProcess(await freshDatabaseUrl(), clock, { maxPerAgent: 2, fatigueLimit: 3 });
+    await changes.agent(few.database);
+    await changes.control(few.database, 1);
+    const asked = (amount: number) => few.ask(aStepOf(amount), ONE);
+    const first = await asked(1);
+    await asked(2);
+    expect(await asked(3)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('2 open approvals') });
+    expect(await asked(1)).toMatchObject({ kind: 'waits', notice: { id: first.notice?.id } });
+    const cancelled = { approval_id: first.notice?.id, agent_name: AGENT };
+    await few.call('cancelApproval', cancelled, BOT);
+    expect(await asked(3)).toMatchObject({ kind: 'waits' });
+    await few.call('cancelApproval', { ...cancelled, approval_id: 2 }, BOT);
+    expect(await asked(4)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('asked 3 times') });
+    await few.close();
+  });
+});
