@@ -74,11 +74,28 @@ describe('the binding of an approval', () => {
 
   it('is equal for changed steps exactly if they are canonically equal in the bound parts', () => {
     const leaf = fc.oneof(
-      fc.constantFrom('1', '1.0', '10e-1', '-0', '0', '1e400', '9007199254740993', '0.1', '"a"', '"\\u0061"', '"\u00e9"', '"e\u0301"', 'null', 'true'),
+      fc.constantFrom(
+        '1',
+        '1.0',
+        '10e-1',
+        '-0',
+        '0',
+        '1e300',
+        '9007199254740993',
+        '0.1',
+        '"a"',
+        '"\\u0061"',
+        '"\u00e9"',
+        '"e\u0301"',
+        'null',
+        'true',
+      ),
       fc.string({ unit: 'binary', maxLength: 3 }).map((text) => JSON.stringify(text)),
     );
     const member = fc.tuple(fc.constantFrom('amount', 'to', 'name', 'note'), leaf);
-    const inner = fc.array(member, { maxLength: 4 }).map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join()}}`);
+    const inner = fc
+      .array(member, { maxLength: 4 })
+      .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join()}}`);
     const whole = fc
       .array(fc.tuple(fc.constantFrom('amount', 'to', 'note'), fc.oneof(leaf, inner)), { maxLength: 5 })
       .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join()}}`);
@@ -86,7 +103,10 @@ describe('the binding of an approval', () => {
       let value = parseJson(text) as JsonValue | undefined;
       for (const key of path) {
         const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-        value = isObject && Object.hasOwn(value as object, key) ? (value as Record<string, JsonValue>)[key] : undefined;
+        value =
+          isObject && Object.hasOwn(value as object, key)
+            ? (value as Record<string, JsonValue>)[key]
+            : undefined;
       }
       return value === undefined ? 'absent' : canonicalJson(value);
     };

@@ -40,7 +40,10 @@ describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
     const step = newStep();
     const id = idOf(await one.ask(step, ONE));
     expect(idOf(await other.ask(step, ONE))).toBe(id);
-    expect((await one.decide(id, 'ann')).approval).toMatchObject({ state: 'approved', votes: [{ by: 'ann' }] });
+    expect((await one.decide(id, 'ann')).approval).toMatchObject({
+      state: 'approved',
+      votes: [{ by: 'ann' }],
+    });
     expect(await used(await other.ask(step, ONE))).toMatchObject({ id, state: 'used' });
     expect(idOf(await one.ask(step, ONE))).not.toBe(id);
   });
@@ -78,7 +81,10 @@ describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
     const step = newStep();
     const id = idOf(await one.ask(step, ONE));
     await one.decide(id, 'ann', 'deny', { comment: 'too much' });
-    expect(await one.ask(step, ONE)).toMatchObject({ kind: 'refused', reason: `approval ${id} was denied: too much` });
+    expect(await one.ask(step, ONE)).toMatchObject({
+      kind: 'refused',
+      reason: `approval ${id} was denied: too much`,
+    });
     clock.ms += 3_600_000;
     expect(idOf(await one.ask(step, ONE))).not.toBe(id);
   });
@@ -107,7 +113,10 @@ describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
     expect((await one.decide(id, 'author')).approval).toMatchObject({ state: 'pending' });
     expect((await one.decide(id, 'author')).approval.votes).toHaveLength(1);
     await expect(one.decide(id, 'author', 'deny')).rejects.toMatchObject({ code: 'APPROVAL_CONFLICT' });
-    expect((await one.decide(id, 'bot')).approval).toMatchObject({ state: 'pending', controls: [{ approved: 2 }, {}] });
+    expect((await one.decide(id, 'bot')).approval).toMatchObject({
+      state: 'pending',
+      controls: [{ approved: 2 }, {}],
+    });
     expect((await other.decide(id, 'ann')).approval).toMatchObject({ state: 'approved' });
   });
 
@@ -118,7 +127,9 @@ describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
       code: 'AUTH_INSUFFICIENT_PRIVILEGES',
     });
     const mine = { agent_name: AGENT, approval_id: id };
-    await expect(one.call('cancelApproval', { ...mine, agent_name: 'another-bot-01' }, BOT)).rejects.toMatchObject({
+    await expect(
+      one.call('cancelApproval', { ...mine, agent_name: 'another-bot-01' }, BOT),
+    ).rejects.toMatchObject({
       code: 'APPROVAL_NOT_FOUND',
     });
     expect((await one.call('cancelApproval', mine, BOT)).approval).toMatchObject({ state: 'cancelled' });
@@ -131,7 +142,9 @@ describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
     const step = newStep();
     await one.decide(idOf(await one.ask(step, session, { sessionId: 'a' })), 'ann');
     for (let call = 0; call < 3; call += 1) {
-      expect(await used(await one.ask(step, session, { sessionId: 'a' }))).toMatchObject({ state: 'approved' });
+      expect(await used(await one.ask(step, session, { sessionId: 'a' }))).toMatchObject({
+        state: 'approved',
+      });
     }
     expect(await one.ask(step, session, { sessionId: 'b' })).toMatchObject({ kind: 'waits' });
     const timed = [[1, { reuse: { seconds: 60 } }]] as const;
@@ -148,23 +161,25 @@ describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
     ['a new version', 2, changes.newVersion, /was changed/],
     ['a removed link', 3, changes.unlink, /no longer a control/],
     ['a halt', 4, (database) => changes.halt(database, 'pay'), /halt/],
-  ] as readonly [string, number, (database: ApprovalProcess['database'], id: number) => Promise<unknown>, RegExp][])(
-    'is void after %s',
-    async (_name, control, change, reason) => {
-      const rules = [[control, {}]] as const;
-      const [waiting, approved] = [newStep(), newStep()];
-      const ids = [idOf(await one.ask(waiting, rules)), idOf(await one.ask(approved, rules))];
-      await one.decide(ids[1] ?? 0, 'ann');
-      const answer = await other.ask(approved, rules);
-      await change(one.database, control);
-      for (const id of ids) {
-        const { approval } = await other.get(id);
-        expect(approval).toMatchObject({ state: 'cancelled', end_reason: expect.stringMatching(reason) });
-      }
-      expect(await used(answer)).not.toHaveProperty('id');
-      await changes.lift(one.database);
-    },
-  );
+  ] as readonly [
+    string,
+    number,
+    (database: ApprovalProcess['database'], id: number) => Promise<unknown>,
+    RegExp,
+  ][])('is void after %s', async (_name, control, change, reason) => {
+    const rules = [[control, {}]] as const;
+    const [waiting, approved] = [newStep(), newStep()];
+    const ids = [idOf(await one.ask(waiting, rules)), idOf(await one.ask(approved, rules))];
+    await one.decide(ids[1] ?? 0, 'ann');
+    const answer = await other.ask(approved, rules);
+    await change(one.database, control);
+    for (const id of ids) {
+      const { approval } = await other.get(id);
+      expect(approval).toMatchObject({ state: 'cancelled', end_reason: expect.stringMatching(reason) });
+    }
+    expect(await used(answer)).not.toHaveProperty('id');
+    await changes.lift(one.database);
+  });
 
   it('runs the narrowed step only', async () => {
     const step = aStepOf(1_000, { password: 'hunter22', note: 'all' });
@@ -180,7 +195,11 @@ describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
     const narrowed = { ...step, input: { amount: 10, password: 'hunter22', note: 'all' } };
     expect(await other.ask(step, ONE)).toMatchObject({ kind: 'approved', narrowed });
     const answer = await other.ask(narrowed, ONE);
-    expect(answer).toMatchObject({ kind: 'approved', narrowed: null, notice: { stepSha256: approval.step_sha256 } });
+    expect(answer).toMatchObject({
+      kind: 'approved',
+      narrowed: null,
+      notice: { stepSha256: approval.step_sha256 },
+    });
     expect(await used(answer)).toMatchObject({ id, state: 'used' });
     expect(await other.ask(narrowed, ONE)).toMatchObject({ kind: 'waits' });
   });
@@ -195,13 +214,19 @@ describeOnEachDatabase('the bounds of approvals', (freshDatabaseUrl) => {
     const asked = (amount: number) => few.ask(aStepOf(amount), ONE);
     const first = await asked(1);
     await asked(2);
-    expect(await asked(3)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('2 open approvals') });
+    expect(await asked(3)).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining('2 open approvals'),
+    });
     expect(await asked(1)).toMatchObject({ kind: 'waits', notice: { id: first.notice?.id } });
     const cancelled = { approval_id: first.notice?.id, agent_name: AGENT };
     await few.call('cancelApproval', cancelled, BOT);
     expect(await asked(3)).toMatchObject({ kind: 'waits' });
     await few.call('cancelApproval', { ...cancelled, approval_id: 2 }, BOT);
-    expect(await asked(4)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('asked 3 times') });
+    expect(await asked(4)).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining('asked 3 times'),
+    });
     await few.close();
   });
 });

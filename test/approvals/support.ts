@@ -1,7 +1,13 @@
+import { createAgentStore } from '../../src/agents/agent-store.js';
 import { createApprovals } from '../../src/approvals/approvals.js';
 import { definitionHashOf } from '../../src/approvals/binding.js';
 import { createApprovalEnds } from '../../src/approvals/lost-approvals.js';
-import { type CallContext, ANONYMOUS, type Handler, type Principal } from '../../src/contract/call/handler.js';
+import {
+  ANONYMOUS,
+  type CallContext,
+  type Handler,
+  type Principal,
+} from '../../src/contract/call/handler.js';
 import { DEFAULT_NAMESPACE } from '../../src/contract/call/namespace.js';
 import type { ApprovalRule } from '../../src/core/lift.js';
 import type { Step } from '../../src/core/types.js';
@@ -11,7 +17,6 @@ import type { AskedStep } from '../../src/decisions/approval-gate.js';
 import { createControlLibrary } from '../../src/decisions/control-library.js';
 import { createStepSchemaLibrary } from '../../src/decisions/step-schema-library.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
-import { createAgentStore } from '../../src/agents/agent-store.js';
 
 export const AGENT = 'paying-bot-01';
 export const RULE: ApprovalRule = {
@@ -88,7 +93,11 @@ export async function openProcess(
     decide: (id: number, who: string, decision = 'approve', more: object = {}) =>
       call('decideApproval', { approval_id: id, decision, ...more }, person(who)),
     get: (id: number) => call('getApproval', { approval_id: id }, person('ann')),
-    async ask(step: Step, rules: readonly (readonly [number, Partial<ApprovalRule>])[], more: Partial<AskedStep> = {}) {
+    async ask(
+      step: Step,
+      rules: readonly (readonly [number, Partial<ApprovalRule>])[],
+      more: Partial<AskedStep> = {},
+    ) {
       return approvals.gate.ask({
         agentName: AGENT,
         sessionId: null,
@@ -101,7 +110,13 @@ export async function openProcess(
           definitionHash: definitionHashOf(definitionOf(rule)) ?? '',
           approval: { ...RULE, ...rule },
         })),
-        caller: { ...context(BOT), namespace: DEFAULT_NAMESPACE, protocol: 'rest', header: () => undefined, spend: () => {} },
+        caller: {
+          ...context(BOT),
+          namespace: DEFAULT_NAMESPACE,
+          protocol: 'rest',
+          header: () => undefined,
+          spend: () => {},
+        },
         ...more,
       });
     },
@@ -172,7 +187,10 @@ export const changes = {
   },
   newVersion: (database: Database, id: number) =>
     change(database, async (tx) => {
-      const { data, versions } = await tx.control.findUniqueOrThrow({ where: { id }, include: { versions: true } });
+      const { data, versions } = await tx.control.findUniqueOrThrow({
+        where: { id },
+        include: { versions: true },
+      });
       await version(tx, id, versions.length + 1, data);
     }),
   async link(database: Database, controlId: number): Promise<void> {
