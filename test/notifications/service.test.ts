@@ -167,7 +167,7 @@ describe('e-mail', () => {
   const message = {
     messageId: 'msg_1',
     kind: 'halt.set',
-    summary: 'Halt 1 of agent "x"',
+    summary: 'Halt 1 of agent x',
     payload: '{"type":"halt.set","timestamp":"2026-12-01T00:00:00Z","data":{"url":"https://controls.example/ui/halts"}}',
   };
   const sent = async (refusal: string | null) => {
@@ -185,7 +185,7 @@ describe('e-mail', () => {
         expect.stringMatching(/^MAIL FROM:<a@b\.example>/),
         expect.stringMatching(/^RCPT TO:<c@d\.example>/),
         'Message-ID: <msg_1@b.example>',
-        'Subject: Halt 1 of agent "x"',
+        'Subject: Halt 1 of agent x',
         'https://controls.example/ui/halts',
       ]),
     );
