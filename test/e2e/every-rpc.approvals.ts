@@ -28,6 +28,7 @@ const DATA = {
 const paying = (amount: number) => ({
   agent_name: AGENT,
   stage: 'pre',
+  detail: 'full',
   step: { type: 'tool', name: 'pay', input: { amount } },
   accepts: ['ask', 'modify'],
 });

@@ -57,7 +57,7 @@ export const NOTIFICATION_STEPS: readonly Step[] = [
     ['demands a name', { ...WEBHOOK, name: ' ' }, 'name string_too_short'],
     ['demands a URL', { name: 'x', type: 'webhook', kinds: ['halt.set'] }, 'url missing'],
     ['demands addresses', { name: 'x', type: 'email', kinds: ['halt.set'] }, 'recipients missing'],
-    ['demands a kind', { ...WEBHOOK, kinds: [] }, 'kinds too_short'],
+    ['demands a kind', { name: 'x', type: 'webhook', url: 'https://hooks.invalid/' }, 'kinds missing'],
     ['refuses an unknown kind', { ...WEBHOOK, kinds: ['halt.seen'] }, 'kinds[0] literal_error'],
     ['refuses plain text', { ...WEBHOOK, url: 'http://hooks.invalid/' }, 'url value_error'],
     ['refuses a user in the URL', { ...WEBHOOK, url: 'https://a:b@hooks.invalid/' }, 'url value_error'],

@@ -25,6 +25,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 const TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]{43}$/;
 const HASH = /^[0-9a-f]{64}$/;
 const SECRET = /^cek_[0-9A-Za-z]{46}$/;
+const WEBHOOK_SECRET = /^whsec_[0-9A-Za-z+/]{43}=$/;
+const MESSAGE_ID = /^msg_[0-9a-f-]{36}\.\d+$/;
 const PREFIX = /^cek_[0-9A-Za-z]{4}$/;
 const FINGERPRINT = /^[0-9a-f]{12}$/;
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z$/;
@@ -166,7 +168,11 @@ function alike(outcome: Outcome | undefined): unknown {
     )
       return undefined;
     if (key.endsWith('hash') && HASH.test(String(value))) return 'a hash';
-    if (key === 'secret' && SECRET.test(String(value))) return 'a secret';
+    if (key === 'secret' && (SECRET.test(String(value)) || WEBHOOK_SECRET.test(String(value))))
+      return 'a secret';
+    if (key === 'message_id' && MESSAGE_ID.test(String(value))) return 'the id of a message';
+    // What the sender has tried meanwhile.
+    if (['attempts', 'last_attempt_at', 'next_attempt_at', 'last_error'].includes(key)) return undefined;
     if (key === 'prefix' && PREFIX.test(String(value))) return 'the start of a secret';
     if (key === 'fingerprint' && FINGERPRINT.test(String(value))) return 'a fingerprint';
     if (key === 'previous_secret_until' && ZONED_TIME.test(String(value))) return 'a time with its zone';
