@@ -40,7 +40,7 @@ export function ApprovalFacts({ approval }: { readonly approval: Approval }) {
           </div>
         ))}
       </Fact>
-      <Fact name="Approving allows">{allows}</Fact>
+      <Fact name="If it is approved">{allows}</Fact>
       <Fact name="Asked">
         <At time={approval.askedAt} /> by <UserText text={visibleText(askedBy)} />
       </Fact>

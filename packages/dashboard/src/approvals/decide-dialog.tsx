@@ -100,7 +100,7 @@ function DecideForm({ id, reply, decision, narrowedInput, onDone }: DecideFormPr
       </p>
       <p className="muted">
         Agent <UserText text={approval.agentName} />, {stepText(approval)}
-        {decision === ApprovalDecision.APPROVE && <>. Approving allows: {approval.allows}</>}
+        {decision === ApprovalDecision.APPROVE && `. ${approval.allows}`}
       </p>
       <TextField label="Comment, which the agent is told" value={comment} onChange={setComment} />
       {stepJson !== undefined && narrowedInput === undefined && (
