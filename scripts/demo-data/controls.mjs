@@ -189,7 +189,37 @@ export const CONTROLS = [
     name: 'no-project-names',
     data: { template: DENY_WORDS, template_values: { decision: 'observe' } },
   },
+  {
+    name: 'people-decide-about-credits',
+    agents: ['support-assistant'],
+    data: {
+      description: 'Credits are given by people',
+      execution: 'server',
+      scope: { step_names: ['issue_credit'], stages: ['pre'] },
+      condition: leaf('input.amount', 'regex', { pattern: '.' }),
+      action: {
+        decision: 'deny',
+        approval: {
+          approvers: ['role:approver', 'role:admin'],
+          expires_seconds: 604_800,
+          question: 'Credit {input.amount} EUR to {input.customer}?',
+        },
+      },
+      tags: ['money'],
+    },
+  },
 ];
+
+/** A step that waits for the decision of a person. */
+export const ASKED_STEP = {
+  agent_name: 'support-assistant',
+  stage: 'pre',
+  step: {
+    type: 'tool',
+    name: 'issue_credit',
+    input: { customer: 'ACME', amount: 250, reason: 'late delivery' },
+  },
+};
 
 /** Agents of each policy. */
 export const POLICIES = { 'outgoing-mail': ['support-assistant', 'sales-outreach'] };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AGENTS } from './agents.mjs';
-import { CONTROLS, LATER_VERSIONS, POLICIES } from './controls.mjs';
+import { ASKED_STEP, CONTROLS, LATER_VERSIONS, POLICIES } from './controls.mjs';
 import { createRandom, STEPS, stepFor } from './steps.mjs';
 
 const DAY_MS = 86_400_000;
@@ -39,6 +39,13 @@ const KEYS = [
   { name: 'reports', role: 'viewer', owner: 'analytics team' },
   { name: 'support desk', role: 'agent', owner: 'support team', agents: ['support-assistant'] },
 ];
+/** Where notifications of the demonstration would be sent. */
+const DESTINATION = {
+  name: 'on call',
+  type: 'webhook',
+  url: 'https://hooks.example.com/halts',
+  kinds: ['halt.set'],
+};
 /** Targets of the first control. */
 const TARGETS = ['checkout', 'returns'];
 
@@ -71,6 +78,8 @@ export async function loadDefinitions(call) {
     await call('PUT', '/control-bindings', { target_type: 'project', target_id, control_id: bound });
   }
   for (const key of KEYS) await call('POST', '/keys', key);
+  await call('POST', '/notification-destinations', DESTINATION);
+  await call('POST', '/evaluation', ASKED_STEP);
 }
 
 /**

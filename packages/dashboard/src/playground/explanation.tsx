@@ -1,3 +1,5 @@
+import { toJsonString } from '@bufbuild/protobuf';
+import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import { Decision } from '@gen/enforcement/v1/control_pb.js';
 import type { EvaluateResponse, ExplainResponse } from '@gen/enforcement/v1/evaluation_service_pb.js';
 import { Outcome } from '@gen/enforcement/v1/evaluation_service_pb.js';
@@ -78,13 +80,13 @@ function Modification({ modification }: Pick<EvaluateResponse, 'modification'>) 
   if (modification === undefined) return null;
   return (
     <ul className="patch">
-      {modification.patch.map(({ op, path, valueJson }) => (
+      {modification.patch.map(({ op, path, value }) => (
         <li key={path}>
           {op} <code>{visibleText(path)}</code>
-          {valueJson !== undefined && (
+          {value !== undefined && (
             <>
               {' '}
-              with <code>{visibleText(valueJson)}</code>
+              with <code>{visibleText(toJsonString(ValueSchema, value))}</code>
             </>
           )}
         </li>
