@@ -44,6 +44,27 @@ describe('the thread for large steps', () => {
     }
   });
 
+  it('gives back a step that a control changes', async () => {
+    const modify = [{ path: 'input', replace: 'matches', with: '***' }];
+    await seed.linked('agent-of-changes', 'changing-large-steps', {
+      execution: 'server',
+      condition: {
+        selector: { path: 'input' },
+        evaluator: { name: 'regex', config: { pattern: 'sk-[a-z]+' } },
+      },
+      action: { decision: 'deny', modify },
+    });
+    const { body } = await call('POST', '/api/v1/evaluation', {
+      agent_name: 'agent-of-changes',
+      stage: 'pre',
+      accepts: ['modify'],
+      step: { type: 'llm', name: 'answer', input: `${FILLER}sk-abc` },
+    });
+    expect(body).toMatchObject({ is_safe: false, outcome: 'modify' });
+    const { step_json: text } = body.modification as { step_json: string };
+    expect(JSON.parse(text)).toMatchObject({ name: 'answer', input: `${FILLER}***` });
+  });
+
   it('keeps the controls of few agents, and is given those of others again', async () => {
     const names = Array.from({ length: AGENTS }, (_, index) => `agent-with-a-word-${index}`);
     for (const [index, name] of names.entries()) {
