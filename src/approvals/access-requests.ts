@@ -17,7 +17,7 @@ const entity = z.object({
   id: nullable(text({ max: MAX_TEXT_LENGTH })),
   properties: nullable(freeObject()),
 });
-const byId = z.object({ agent_name: agentName(), request_id: integer() });
+const byId = () => z.object({ agent_name: agentName(), request_id: integer() });
 
 /** Input schemas of AccessRequestService, by RPC. Members are in the order of the messages. */
 const schemas = {
@@ -36,7 +36,8 @@ const schemas = {
     }),
     { denial: { evaluation_id: '1' }, subject: { type: 'agent', id: 'billing-bot-01' } },
   ),
-  byId,
+  getAccessRequest: byId(),
+  cancelAccessRequest: withExample(byId(), {}),
 };
 
 type NewRequest = z.output<typeof schemas.createAccessRequest>;
@@ -78,11 +79,11 @@ export function createAccessRequests({
     createAccessRequest: handler(schemas.createAccessRequest, async (input, context) => ({
       task: taskOf(await denied(input, context)),
     })),
-    getAccessRequest: handler(schemas.byId, async ({ agent_name, request_id }, context) => {
+    getAccessRequest: handler(schemas.getAccessRequest, async ({ agent_name, request_id }, context) => {
       const row = await approvals.find(context, request_id, agent_name);
       return { task: taskOf(row), ...(row.state === 'approved' ? { result: resultOf(row) } : {}) };
     }),
-    cancelAccessRequest: handler(schemas.byId, async ({ agent_name, request_id }, context) => {
+    cancelAccessRequest: handler(schemas.cancelAccessRequest, async ({ agent_name, request_id }, context) => {
       const before = await approvals.find(context, request_id, agent_name);
       if (before.state !== 'pending' && before.state !== 'approved') {
         throw approvalConflict(request_id, `is ${before.state}, and cannot be cancelled`);

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/ind
 /** Parameters of paths, in every operation that has them: they name what the examples of the bodies create. */
 const PATH: Readonly<Record<string, JsonValue>> = {
   agent_name: 'billing-bot-01',
+  approval_id: 1,
   binding_id: 1,
   control_id: 1,
   delivery_id: 1,
@@ -14,6 +15,7 @@ const PATH: Readonly<Record<string, JsonValue>> = {
   namespace: 'payments',
   pack_name: 'samples',
   policy_id: 1,
+  request_id: 2,
   version_num: 1,
 };
 
@@ -42,6 +44,8 @@ const OTHERS: Readonly<Record<string, JsonObject>> = {
   getStatsOverview: { time_range: '24h', include_timeseries: false, limit: 10 },
   getEvaluationStats: { time_range: '24h', include_timeseries: false, include_previous: true, limit: 10 },
   listAuditEntries: { resource: 'control', min_revision: 1, limit: 20 },
+  listApprovals: { limit: 20, state: 'pending' },
+  awaitApproval: { agent_name: 'billing-bot-01', wait: '0s' },
   evaluate: { 'X-Service-Min-Revision': 1 },
 };
 

@@ -27,6 +27,15 @@ import {
 const WITHOUT_REPLY = ['getControlSchema'];
 /** The control that the examples of MemoryService name: one with memory, made after those of other examples. */
 const MEMORY_CONTROL = 4;
+/** Reads that need what the examples of bodies do not make; the first of them makes it. */
+const FIRST_READS = [
+  'listLimits',
+  'getMemoryKey',
+  'listApprovals',
+  'getApproval',
+  'awaitApproval',
+  'getAccessRequest',
+];
 const FILE = path.join(PACKAGE_ROOT, 'gen', 'openapi', 'reply-examples.json');
 
 describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
@@ -102,6 +111,25 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
       const counted = await call('POST', '/api/v1/evaluation', { ...asked, accepts: ['deny'] }, headers);
       expect(counted.body).toMatchObject({ is_safe: true, limits: [{ remaining: 1 }] });
     };
+    /** Makes a control that asks, and two approvals of the agent. */
+    const askTwice = async () => {
+      const headers = { 'x-api-key': 'an-operator-key' };
+      const data = {
+        execution: 'server',
+        scope: { stages: ['pre'], step_names: ['pay'] },
+        condition: { selector: { path: 'name' }, evaluator: { name: 'regex', config: { pattern: 'pay' } } },
+        action: { decision: 'deny', approval: { approvers: ['role:operator'], separate: false } },
+      };
+      const made = await call('PUT', '/api/v1/controls', { name: 'payments', data }, headers);
+      const link = `/api/v1/agents/billing-bot-01/controls/${made.body.control_id}`;
+      expect(await call('POST', link, undefined, headers)).toMatchObject({ status: 200 });
+      for (const [index, amount] of [5, 6].entries()) {
+        const step = { type: 'tool', name: 'pay', input: { amount } };
+        const asked = { agent_name: 'billing-bot-01', stage: 'pre', step, accepts: ['ask'] };
+        const { body } = await call('POST', '/api/v1/evaluation', asked, headers);
+        expect(body).toMatchObject({ outcome: 'ask', approval: { id: index + 1 } });
+      }
+    };
     /** Only a session can be switched to another namespace. */
     const playInSession = async (operation: PlacedOperation) => {
       const { path: target, body } = exampleRequest(document, operation);
@@ -110,11 +138,16 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
       return call(operation.method, target, body, { cookie });
     };
     let keepsMemory = false;
+    let asks = false;
     for (const operation of inOrder(operations)) {
       const { operationId: id } = operation;
-      if (!keepsMemory && ['listLimits', 'getMemoryKey'].includes(id)) {
+      if (!keepsMemory && FIRST_READS.includes(id)) {
         keepsMemory = true;
         await countStep();
+      }
+      if (keepsMemory && !asks) {
+        asks = true;
+        await askTwice();
       }
       const { body } = exampleRequest(document, operation);
       if (body !== undefined) expect(bodyProblemsOf(operation, body), id).toEqual([]);
