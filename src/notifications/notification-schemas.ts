@@ -138,13 +138,13 @@ export function createNotificationSchemas(rules: DestinationRules) {
       }),
       { overlap_seconds: 3_600 },
     ),
-    testDestination: ofDestination,
+    testDestination: withExample(z.object({ destination_id: id }), {}),
     listDeliveries: z.object({
       ...page,
       destination_id: nullable(id),
       state: nullable(oneOf(DELIVERY_STATES)),
     }),
-    resendDelivery: z.object({ delivery_id: id }),
+    resendDelivery: withExample(z.object({ delivery_id: id }), {}),
   };
 }
 

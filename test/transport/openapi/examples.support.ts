@@ -21,7 +21,7 @@ function turnOf({ operationId, method, path, ...operation }: PlacedOperation): n
   if (operationId === 'resetMemoryKey') return 5;
   if (rpc === undefined) return 0;
   // Its name cannot be used again.
-  if (path.endsWith(':delete') || operationId === 'deleteNamespace') return 8;
+  if (path.endsWith(':delete') || ['deleteNamespace', 'deleteDestination'].includes(operationId)) return 8;
   // Links, before what they link.
   if (method === 'DELETE') return parts > RESOURCE || path.includes('/control-bindings/') ? 5 : 6;
   const isRead = rpc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
