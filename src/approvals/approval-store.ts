@@ -154,8 +154,9 @@ export function createApprovalStore({ client, namespace }: Scoped) {
             a."reuse", a."expires_at_ms", a."used_call", a."narrowed_step", (
               SELECT v."comment" FROM "approval_votes" v WHERE v."approval_id" = a."id" AND v."decision" = 'deny') AS "comment"
           FROM "approvals" a
-          WHERE a."live_key" = ${binding} OR (a."narrowed_binding" = ${binding} AND a."live_key" IS NOT NULL)
-            ${repeated('binding')} ${repeated('narrowed_binding')}
+          WHERE a."namespace" = ${namespace.name} AND (a."live_key" = ${binding}
+            OR (a."narrowed_binding" = ${binding} AND a."live_key" IS NOT NULL)
+            ${repeated('binding')} ${repeated('narrowed_binding')})
           ORDER BY a."id"`;
         return rows.map((row) => ({
           id: Number(row.id),
@@ -207,7 +208,8 @@ export function createApprovalStore({ client, namespace }: Scoped) {
     /** Frees a binding: whatever answered for it does not any more. */
     displace: (binding: string): Promise<unknown> =>
       withServiceErrors(
-        () => client.$executeRaw`UPDATE "approvals" SET "live_key" = NULL WHERE "live_key" = ${binding}`,
+        () => client.$executeRaw`UPDATE "approvals" SET "live_key" = NULL
+          WHERE "live_key" = ${binding} AND "namespace" = ${namespace.name}`,
       ),
 
     /** Adds one that answers for its binding; returns its id. */
@@ -247,7 +249,7 @@ export function createApprovalStore({ client, namespace }: Scoped) {
     isLost: (id: number, nowMs: number): Promise<boolean> =>
       withServiceErrors(async () => {
         const rows = await client.$queryRaw<unknown[]>`
-          SELECT 1 FROM "approvals" a WHERE a."id" = ${id} AND ${isLost(nowMs)}`;
+          SELECT 1 FROM "approvals" a WHERE a."id" = ${id} AND a."namespace" = ${namespace.name} AND ${isLost(nowMs)}`;
         return rows.length > 0;
       }),
 
@@ -270,7 +272,11 @@ export function createApprovalStore({ client, namespace }: Scoped) {
 
     addVote: (id: number, { atMs, ...vote }: VoteRow): Promise<unknown> =>
       withServiceErrors(() =>
-        client.approvalVote.create({ data: { ...vote, approvalId: id, atMs: BigInt(atMs) } }),
+        client.approval.update({
+          where: { id, namespace: namespace.name },
+          data: { votes: { create: { ...vote, atMs: BigInt(atMs) } } },
+          select: { id: true },
+        }),
       ),
 
     /** The approval must be one that `find` returns. */

@@ -1,6 +1,7 @@
 import { createAgentLabelStore } from '../../src/agents/agent-label-store.js';
 import { createAgentPolicyStore } from '../../src/agents/agent-policy-store.js';
 import { createAgentStore } from '../../src/agents/agent-store.js';
+import { createApprovalStore, type NewApproval } from '../../src/approvals/approval-store.js';
 import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
 import { createControlBindingStore } from '../../src/controls/control-binding-store.js';
 import { createControlStore } from '../../src/controls/control-store.js';
@@ -34,6 +35,7 @@ export interface Things {
   readonly keyId: number;
   readonly installationId: number;
   readonly haltId: number;
+  readonly approvalId: number;
   readonly destinationId: number;
   readonly deliveryId: number;
 }
@@ -440,6 +442,99 @@ const packs = casesOf(createPackStore, {
   remove: (store, { installationId }) => store.remove(installationId),
 });
 
+const VOTE = {
+  person: 'me',
+  name: 'me',
+  role: 'approver',
+  keyFingerprint: null,
+  decision: 'approve',
+  atMs: 2,
+  address: null,
+  comment: null,
+  stepSha256: 'step',
+} as const;
+const EVERY_APPROVAL = {
+  ...PAGE,
+  state: null,
+  agentName: null,
+  sessionId: null,
+  controlId: null,
+  decidedBy: null,
+  approver: null,
+  nowMs: 1,
+};
+
+const approvals = casesOf(createApprovalStore, {
+  find: (store, { approvalId }) => store.find(approvalId),
+  evidence: (store, { approvalId }) => store.evidence(approvalId),
+  candidates: (store, { agentName }) => store.candidates(`binding-of-${agentName}`, null, 1),
+  list: (store, { controlId, agentName }) =>
+    each(
+      () => store.list({ ...EVERY_APPROVAL }),
+      () => store.list({ ...EVERY_APPROVAL, state: 'pending', agentName }),
+      () => store.list({ ...EVERY_APPROVAL, controlId }),
+    ),
+  // The bound of the installation counts the open ones of all namespaces.
+  counts: async (store, { agentName }) => {
+    const { ofAgent, asked } = await store.counts(agentName, 'group', 0, 1);
+    return { ofAgent, asked };
+  },
+  displace: (store, { agentName }) => store.displace(`binding-of-${agentName}`),
+  insert: (store, { controlId }) => effectOf(store.insert(newApproval('another', controlId))),
+  async isLost(store, { approvalId }, own) {
+    // Of a control that does not exist.
+    const id = await store.insert(newApproval('lost', own.controlId + 1_000_000));
+    return [await store.isLost(id, 1), await store.isLost(approvalId, 1)];
+  },
+  async use(store, { approvalId }) {
+    await effectOf(store.update(approvalId, { state: 'approved', changeNo: 9 })).catch(() => {});
+    return store.use(approvalId, 'once', null, 1, 9);
+  },
+  addVote: (store, { approvalId }) => effectOf(store.addVote(approvalId, VOTE)),
+  update: (store, { approvalId }) => effectOf(store.update(approvalId, { state: 'denied', changeNo: 9 })),
+});
+
+/** An approval for an agent by one control. */
+export function newApproval(agentName: string, controlId: number): NewApproval {
+  const rule = {
+    approvers: ['role:approver'],
+    quorum: 1,
+    separate: false,
+    bind: 'step',
+    reuse: 'once',
+  } as const;
+  const control = {
+    id: controlId,
+    name: 'a-control',
+    version: 1,
+    definitionHash: 'hash',
+    authors: [],
+    ...rule,
+  };
+  return {
+    namespace: '',
+    agentName,
+    sessionId: null,
+    stepId: null,
+    target: null,
+    stepType: 'tool',
+    stepName: 'a-step',
+    binding: `binding-of-${agentName}`,
+    stepSha256: 'step',
+    question: `question-of-${agentName}`,
+    controls: [control],
+    reuse: 'once',
+    askedBy: 'me',
+    askedByKey: null,
+    askedAtMs: 1,
+    expiresAtMs: 1_000,
+    changeNo: 1,
+    approverGroup: 'group',
+    step: `step-of-${agentName}`,
+    explanations: null,
+  };
+}
+
 /** A key; its name stands for its secret, too. */
 export function newKey(name: string) {
   const rights = { role: 'viewer', scopes: null, agents: null };
@@ -470,6 +565,7 @@ export const STORES: Readonly<Record<string, StoreCases>> = {
   createControlBindingStore: bindings,
   createKeyStore: keys,
   createHaltStore: halts,
+  createApprovalStore: approvals,
   createDestinationStore: destinations,
   createDeliveryStore: deliveries,
   createLimitStore: limits,

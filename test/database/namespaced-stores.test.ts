@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countedLabels, createAgentLabelStore } from '../../src/agents/agent-label-store.js';
 import { createAgentPolicyStore } from '../../src/agents/agent-policy-store.js';
 import { createAgentStore } from '../../src/agents/agent-store.js';
+import { createApprovalStore } from '../../src/approvals/approval-store.js';
 import { DEFAULT_NAMESPACE, type Namespace, namespaceNamed } from '../../src/contract/call/namespace.js';
 import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
 import { agentCounts } from '../../src/controls/agent-counts.js';
@@ -24,6 +25,7 @@ import { describeOnEachDatabase } from '../support/databases.js';
 import { scoped } from '../support/scoped.js';
 import {
   LABEL,
+  newApproval,
   newDestination,
   newHalt,
   newKey,
@@ -50,6 +52,7 @@ const NOTHING: Things = {
   bindingId: 999_999,
   keyId: 999_999,
   haltId: 999_999,
+  approvalId: 999_999,
   destinationId: 999_999,
   deliveryId: 999_999,
   installationId: 999_999,
@@ -112,6 +115,7 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
     const binding = await createControlBindingStore(scope).insert(TARGET, control.id, true, 1);
     const { id: keyId } = await createKeyStore(scope).insert(newKey(`key-of-${of}`));
     const { id: haltId } = await createHaltStore(scope).insert(newHalt(`step-of-${of}`));
+    const approvalId = await createApprovalStore(scope).insert(newApproval(agentName, control.id));
     const { id: destinationId } = await createDestinationStore(scope, UNSEALED).insert(
       newDestination(`destination-of-${of}`),
     );
@@ -141,6 +145,7 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
       bindingId: binding.id,
       keyId,
       haltId,
+      approvalId,
       destinationId,
       deliveryId,
       installationId,
@@ -172,6 +177,7 @@ async function rowsOf(tx: DbClient, { name, prefix }: Namespace): Promise<unknow
     bindings: await tx.controlBinding.findMany(either(where, { control: where })),
     keys: await tx.apiKey.findMany({ where }),
     halts: await tx.halt.findMany({ where }),
+    approvals: await tx.approval.findMany({ where, include: { votes: true, asking: true } }),
     destinations: await tx.notificationDestination.findMany({ where }),
     deliveries: await tx.notificationDelivery.findMany({ where }),
     installations: await tx.packInstallation.findMany(either(where, { policy: where })),
