@@ -4,6 +4,7 @@
  */
 
 import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { ANONYMOUS } from '../../dist/src/contract/call/handler.js';
 import { DEFAULT_NAMESPACE } from '../../dist/src/contract/call/namespace.js';
 import { createEvaluationService } from '../../dist/src/decisions/evaluation-service.js';
 import { LoadedProgram } from '../../dist/src/decisions/loaded-program.js';
@@ -29,6 +30,9 @@ const SERVICE = '/enforcement.v1.EvaluationService';
  */
 const CALLER = {
   protocol: 'grpc',
+  principal: ANONYMOUS,
+  address: null,
+  requestId: '',
   signal: new AbortController().signal,
   agents: null,
   namespace: DEFAULT_NAMESPACE,

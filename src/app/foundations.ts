@@ -79,7 +79,10 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     serves: true,
     now,
     beforeCommit: createApprovalEnds(now),
-    onAudit: createChangeNotifier({ maxWaiting: config.notifications.maxWaiting, publicUrl: config.publicUrl }),
+    onAudit: createChangeNotifier({
+      maxWaiting: config.notifications.maxWaiting,
+      publicUrl: config.publicUrl,
+    }),
     ...(onQuery === undefined ? {} : { onQuery }),
   });
   closers.add(() => started.database.close());

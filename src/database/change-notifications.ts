@@ -1,7 +1,12 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { AuditRecord } from './audit-log.js';
 import type { DbClient } from './client.js';
-import { createNotify, type NotificationFact, type NotificationKind, type NotifyOptions } from './notifications.js';
+import {
+  createNotify,
+  type NotificationFact,
+  type NotificationKind,
+  type NotifyOptions,
+} from './notifications.js';
 
 /** Called with each entry of the audit log, in its transaction. */
 export type AuditListener = (tx: DbClient, record: AuditRecord) => Promise<void>;
@@ -15,7 +20,8 @@ export function createChangeNotifier(options: NotifyOptions): AuditListener {
     const wanted = await tx.$queryRaw<unknown[]>`
       SELECT 1 AS "one" FROM "notification_destinations" d WHERE d."enabled" AND d."kinds" LIKE ${`%"${kind}"%`} LIMIT 1`;
     if (wanted.length === 0) return;
-    const facts = record.resource === 'approval' ? await approvalFacts(tx, record, kind) : [factOf(record, kind)];
+    const facts =
+      record.resource === 'approval' ? await approvalFacts(tx, record, kind) : [factOf(record, kind)];
     for (const fact of facts) await notify(tx, fact);
   };
 }

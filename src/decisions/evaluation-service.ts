@@ -247,7 +247,8 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     if (mayLift && (loaded.program.remembers || verdict instanceof Promise || lifts.of(verdict) !== null)) {
       return lift(verdict, lifts, loaded, request, needed, caller).then((lifted) => {
         const made = concluded(lifted.verdict, compared, request, revision, staleness, newDecisionId());
-        return awaited(withLifts(made, lifted), compared, request, agent, caller, needed === detail);
+        const whole = withLifts(made, lifted);
+        return shownTo(request, awaited(whole, compared, request, agent, caller, needed === detail));
       });
     }
     if (!(verdict instanceof Promise)) {
@@ -353,6 +354,16 @@ function withLifts(made: RevisedVerdict, lifted: LiftedVerdict | { readonly outc
     ...(approval === null ? {} : { approval }),
     ...(modification === null ? {} : { modification }),
   };
+}
+
+/**
+ * A verdict as its caller knows such verdicts: to deployed clients a match of a deny control means that the step must not
+ * proceed, whatever else is said. An approved step has such matches, which are recorded.
+ */
+function shownTo({ options }: EvaluateRequest, verdict: RevisedVerdict): RevisedVerdict {
+  if (!verdict.is_safe || verdict.approval === undefined || options?.accepts?.includes('ask') === true)
+    return verdict;
+  return { ...verdict, matches: verdict.matches.filter((match) => !isDeny(match)) };
 }
 
 function labelOf(verdict: RevisedVerdict, compared: ComparedStep | null): VerdictLabel {

@@ -112,7 +112,17 @@ export async function migrateDatabase(
 async function prepare(
   options: Omit<StartDatabaseOptions, 'now'>,
 ): Promise<{ attempt: () => Promise<Attempt>; file: StateFile | null; kind: Database['kind'] }> {
-  const { config, log, failures, onQuery, beforeCommit, onAudit, isMigrated, isTold, serves = false } = options;
+  const {
+    config,
+    log,
+    failures,
+    onQuery,
+    beforeCommit,
+    onAudit,
+    isMigrated,
+    isTold,
+    serves = false,
+  } = options;
   const parsed = parseDatabaseUrl(config.databaseUrl);
   const location = parsed.kind === 'sqlite' ? { ...parsed, path: resolve(parsed.path) } : parsed;
   const place = fileLocation(config.lastKnownGood, location);

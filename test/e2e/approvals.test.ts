@@ -124,7 +124,8 @@ describeOnEachDatabase('a step that a person decides about', (freshDatabaseUrl) 
     expect(denied).not.toHaveProperty('approval');
     const id = Number(/approval (\d+)/.exec(denied.reason)?.[1]);
     expect((await decided(ann, id, 'approve')).status).toBe(200);
-    expect(await evaluated(sent)).toMatchObject({ is_safe: true });
+    // To deployed clients, a match of a deny control means that the step must not proceed.
+    expect(await evaluated(sent)).toMatchObject({ is_safe: true, matches: [] });
   });
 
   it('stays denied once it was denied, with the comment', async () => {

@@ -176,7 +176,16 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl, kind) => {
 
   /** All that lists and pages of a namespace show. */
   async function stateOf(key: string): Promise<string[]> {
-    const paths = ['agents', 'controls', 'policies', 'control-bindings', 'keys', 'halts', 'notification-destinations', `agents/${SHARED}`];
+    const paths = [
+      'agents',
+      'controls',
+      'policies',
+      'control-bindings',
+      'keys',
+      'halts',
+      'notification-destinations',
+      `agents/${SHARED}`,
+    ];
     const single = [`agents/${SHARED}/controls`, `agents/${SHARED}/policies`];
     const replies = [];
     for (const path of [...paths, ...single]) {

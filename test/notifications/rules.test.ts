@@ -35,7 +35,9 @@ describe('the watch of evaluations', () => {
     const { watch, see } = watching(['control.first_deny']);
     see({ matches: [control(1), control(2, 'observe')] });
     see({ matches: [control(1)] });
-    expect(watch.take()).toMatchObject([{ kind: 'control.first_deny', controlId: 1, agentName: 'an-agent-01' }]);
+    expect(watch.take()).toMatchObject([
+      { kind: 'control.first_deny', controlId: 1, agentName: 'an-agent-01' },
+    ]);
     expect(watch.take()).toEqual([]);
   });
 
@@ -88,9 +90,14 @@ describe('the time of the next attempt', () => {
 
 describe('what Slack gets', () => {
   it('has no markup of names, and a link', () => {
-    const payload = '{"type":"halt.set","timestamp":"now","data":{"url":"https://controls.example/ui/halts"}}';
-    const body = JSON.parse(slackBody({ messageId: 'm', kind: 'halt.set', summary: '<!channel> & co', payload }));
+    const payload =
+      '{"type":"halt.set","timestamp":"now","data":{"url":"https://controls.example/ui/halts"}}';
+    const body = JSON.parse(
+      slackBody({ messageId: 'm', kind: 'halt.set', summary: '<!channel> & co', payload }),
+    );
     expect(body.text).toBe('&lt;!channel&gt; &amp; co');
-    expect(body.blocks[0].text.text).toBe('&lt;!channel&gt; &amp; co\n<https://controls.example/ui/halts|Open>');
+    expect(body.blocks[0].text.text).toBe(
+      '&lt;!channel&gt; &amp; co\n<https://controls.example/ui/halts|Open>',
+    );
   });
 });

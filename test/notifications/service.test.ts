@@ -114,15 +114,21 @@ describe('the policy of addresses', () => {
   ])('refuses %s', (host) => {
     expect(policy.allows(host)).toBe(false);
   });
-  it.each(['93.184.216.34', '[2606:4700::1111]', '[::ffff:5db8:d822]', 'hooks.example'])('allows %s', (host) => {
-    expect(policy.allows(host)).toBe(true);
-  });
+  it.each(['93.184.216.34', '[2606:4700::1111]', '[::ffff:5db8:d822]', 'hooks.example'])(
+    'allows %s',
+    (host) => {
+      expect(policy.allows(host)).toBe(true);
+    },
+  );
   it('allows what the setting names, in every form', () => {
     const excepted = createAddressPolicy(['10.0.0.0/8']);
     expect(['10.1.2.3', '[::ffff:a01:203]', '192.168.1.1'].map(excepted.allows)).toEqual([true, true, false]);
   });
   it('looks at the addresses that a name has when it is connected to', async () => {
-    const answers = [{ address: '10.0.0.1', family: 4 }, { address: '93.184.216.34', family: 4 }];
+    const answers = [
+      { address: '10.0.0.1', family: 4 },
+      { address: '93.184.216.34', family: 4 },
+    ];
     const resolve = ((_name: string, _options: object, done: (e: null, found: object[]) => void) =>
       done(null, answers)) as never;
     const looked = (all: boolean) =>
@@ -153,7 +159,8 @@ async function smtpServer(refusal: string | null) {
         if (isData && line !== '.') continue;
         if (line === '.') isData = false;
         if (line === 'DATA') isData = true;
-        const answer = /^RCPT/.test(line) && refusal !== null ? refusal : line === 'DATA' ? '354 go on' : '250 ok';
+        const answer =
+          /^RCPT/.test(line) && refusal !== null ? refusal : line === 'DATA' ? '354 go on' : '250 ok';
         socket.write(`${answer}\r\n`);
       }
     });
@@ -168,12 +175,23 @@ describe('e-mail', () => {
     messageId: 'msg_1',
     kind: 'halt.set',
     summary: 'Halt 1 of agent x',
-    payload: '{"type":"halt.set","timestamp":"2026-12-01T00:00:00Z","data":{"url":"https://controls.example/ui/halts"}}',
+    payload:
+      '{"type":"halt.set","timestamp":"2026-12-01T00:00:00Z","data":{"url":"https://controls.example/ui/halts"}}',
   };
   const sent = async (refusal: string | null) => {
     const server = await smtpServer(refusal);
-    const config = { host: '127.0.0.1', port: server.port, tls: 'none', login: null, from: 'a@b.example' } as const;
-    const result = await createMailer(config, 5_000).send(['c@d.example'], message, AbortSignal.timeout(5_000));
+    const config = {
+      host: '127.0.0.1',
+      port: server.port,
+      tls: 'none',
+      login: null,
+      from: 'a@b.example',
+    } as const;
+    const result = await createMailer(config, 5_000).send(
+      ['c@d.example'],
+      message,
+      AbortSignal.timeout(5_000),
+    );
     await server.close();
     return { result, lines: server.lines };
   };
