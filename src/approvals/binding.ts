@@ -32,13 +32,17 @@ export interface BoundCall {
 
 /**
  * SHA-256, in hexadecimal digits, of everything that an approval is bound to: equal for two steps only if the agent, the target, the
- * definitions of the controls, by id ascending, and every bound part are canonically equal, and the session if a control says so.
+ * definitions of the controls, by id ascending, type and name of the step, and every bound part are canonically equal, and the
+ * session if a control says so.
  * Canonical JSON makes it injective: an absent part differs from null, numbers keep all digits, and texts are not normalised.
  */
 export function bindingOf(call: BoundCall, controls: readonly BoundControl[], step: Step): string {
   const { type, name, input, output, context } = step;
   const { target } = call;
-  const bindsStep = controls.some(({ bind }) => bind === 'step');
+  // A step with none of the bound parts is bound as a whole: otherwise an approval of one were an approval of all such steps.
+  const bindsStep = controls.some(
+    ({ bind }) => bind === 'step' || bind.every((path) => partOf(step, path).length === 0),
+  );
   const bindsSession = controls.some(({ reuse }) => reuse === 'session');
   return sha256(
     canonicalJson({
@@ -47,6 +51,8 @@ export function bindingOf(call: BoundCall, controls: readonly BoundControl[], st
       agent: call.agentName,
       ...(bindsSession ? { session: call.sessionId } : {}),
       target: target === null ? null : { type: target.type, id: target.id },
+      type,
+      name,
       controls: controls.map(({ id, definitionHash, bind }) => ({
         id,
         definition: definitionHash,

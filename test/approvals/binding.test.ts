@@ -72,6 +72,12 @@ describe('the binding of an approval', () => {
     expect(bindingOf({ ...CALL, sessionId: 'two' }, [WHOLE], step)).toBe(found[0]);
   });
 
+  it('is of type and name of the step, whatever parts are bound', () => {
+    const step = stepOf('{"amount":1}');
+    const steps = [step, { ...step, name: 'refund' }, { ...step, type: 'llm' }];
+    expect(new Set(steps.map((one) => bindingOf(CALL, [PARTS], one))).size).toBe(3);
+  });
+
   it('is equal for changed steps exactly if they are canonically equal in the bound parts', () => {
     const leaf = fc.oneof(
       fc.constantFrom(
@@ -110,7 +116,11 @@ describe('the binding of an approval', () => {
       }
       return value === undefined ? 'absent' : canonicalJson(value);
     };
-    const parts = (text: string) => [at(text, 'amount'), at(text, 'to', 'name')].join(' ');
+    const parts = (text: string) => {
+      const found = [at(text, 'amount'), at(text, 'to', 'name')];
+      // A step without any of the parts is bound as a whole.
+      return [...found, ...(found.every((part) => part === 'absent') ? [at(text)] : [])].join(' ');
+    };
     fc.assert(
       fc.property(whole, whole, (left, right) => {
         expect(bound(left) === bound(right)).toBe(at(left) === at(right));

@@ -463,7 +463,8 @@ export type ApprovalRule = Message<"enforcement.v1.ApprovalRule"> & {
 
   /**
    * What of the step the approval is bound to: "step", the whole step, which is the default, or a list of 1 to 20 paths as in
-   * selectors, such as ["input.amount", "input.to"]: then a step may differ in everything else.
+   * selectors, such as ["input.amount", "input.to"]: then a step may differ in everything else but its type and name. A step that has none of these
+   * parts is bound as a whole.
    *
    * @generated from field: google.protobuf.Value bind = 4;
    */
