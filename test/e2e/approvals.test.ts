@@ -222,6 +222,29 @@ describeOnEachDatabase('a step that a person decides about', (freshDatabaseUrl) 
     expect(modified).toMatchObject({ outcome: 'modify', approval: { state: 'used' } });
   });
 
+  it('counts for a limit once it runs, and is not asked about beyond the limit', async () => {
+    const limited = 'limited-payer-01';
+    const seed = seeder(admin);
+    await seed.linked(limited, 'limited-payments', asking('pay'));
+    const rate = { limit: 1, period: '24h', key: ['agent'] };
+    const limit = {
+      execution: 'server',
+      scope: { stages: ['pre'] },
+      condition: { selector: { path: '*' }, evaluator: { name: 'rate', config: rate } },
+      action: { decision: 'deny' },
+    };
+    await seed.link(limited, await seed.control('one-a-day', limit));
+    const sent = request('pay', { agent_name: limited });
+    const first = await evaluated(sent);
+    expect(first).toMatchObject({ outcome: 'ask' });
+    expect(await evaluated(sent)).toMatchObject({ outcome: 'ask', approval: { id: first.approval.id } });
+    await decided(ann, first.approval.id, 'approve');
+    expect(await evaluated(sent)).toMatchObject({ outcome: 'allow', limits: [{ remaining: 0 }] });
+    const beyond = await evaluated(request('pay', { agent_name: limited }));
+    expect(beyond).toMatchObject({ outcome: 'deny' });
+    expect(beyond).not.toHaveProperty('approval');
+  });
+
   it.each(['ask', 'modify'])('is large, with the outcome %s', async (outcome) => {
     const text = 'x'.repeat(400_000);
     const sent =
