@@ -21,7 +21,7 @@ export interface ApprovalUpkeepOptions {
 }
 
 const FIRST_MS = 500;
-/** Streams tell of an expiry this much later at most, in milliseconds; whoever reads an approval sees it at once. */
+/** Streams tell of an expiry this much later at most, in milliseconds; replies of other calls tell it at once. */
 const INTERVAL_MS = 1_000;
 /** Milliseconds between two counts of the open ones. */
 const COUNT_MS = 15_000;
