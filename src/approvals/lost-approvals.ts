@@ -87,7 +87,8 @@ export function createApprovalEnds(now: () => number): BeforeCommit {
       SELECT a."id", a."namespace",
         CASE WHEN ${isHalted(nowMs)} THEN 'halt' WHEN ${hasChanged()} THEN 'control' ELSE 'link' END AS "why"
       FROM "approvals" a
-      WHERE a."state" IN ('pending', 'approved') AND ${concernedBy(change)} AND ${isLost(nowMs)} ORDER BY a."id"`;
+      WHERE a."state" IN ('pending', 'approved') AND a."expires_at_ms" > ${BigInt(nowMs)} AND ${concernedBy(change)}
+        AND ${isLost(nowMs)} ORDER BY a."id"`;
     if (lost.length === 0) return null;
     for (const why of Object.keys(REASONS) as (keyof typeof REASONS)[]) {
       const ids = lost.filter((row) => row.why === why).map(({ id }) => Number(id));

@@ -5,6 +5,8 @@ import { AGENT, type ApprovalProcess, aStepOf, BOT, type Clock, changes, openPro
 
 const ONE = [[1, {}]] as const;
 
+type Change = (database: ApprovalProcess['database'], control: number) => Promise<unknown>;
+
 describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
   const clock: Clock = { ms: 1_000_000 };
   let one: ApprovalProcess;
@@ -179,6 +181,35 @@ describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
     }
     expect(await used(answer)).not.toHaveProperty('id');
     await changes.lift(one.database);
+  });
+
+  it.each([
+    ['a link that comes back', 1, changes.unlink, (database) => changes.link(database, 1)],
+    ['a halt that is lifted', 4, (database) => changes.halt(database, 'pay'), changes.lift],
+  ] as readonly (readonly [string, number, Change, Change])[])(
+    'stays void after %s',
+    async (_name, control, change, back) => {
+      const rules = [[control, {}]] as const;
+      const step = newStep();
+      const id = idOf(await one.ask(step, rules));
+      await one.decide(id, 'ann');
+      const answer = await other.ask(step, rules);
+      await change(one.database, control);
+      expect(await other.ask(step, rules)).toMatchObject({ kind: 'refused', notice: null });
+      await back(one.database, control);
+      expect((await other.get(id)).approval).toMatchObject({ state: 'cancelled', uses: 0 });
+      const next = idOf(await one.ask(step, rules));
+      expect(next).not.toBe(id);
+      expect(await used(answer)).toMatchObject({ kind: 'waits', notice: { id: next } });
+    },
+  );
+
+  it('stays expired when what it is bound to changes afterwards', async () => {
+    const rules = [[1, {}]] as const;
+    const id = idOf(await one.ask(newStep(), rules));
+    clock.ms += 3_600_000;
+    await changes.newVersion(one.database, 1);
+    expect((await one.get(id)).approval).toMatchObject({ state: 'expired', end_reason: 'its time is over' });
   });
 
   it('runs the narrowed step only', async () => {

@@ -156,12 +156,12 @@ const change = (database: Database, work: (tx: Database['client']) => Promise<un
 
 /** What mutations of other features do, as their rows. */
 export const changes = {
-  async agent(database: Database): Promise<void> {
-    const data = { agent: { agent_name: AGENT }, steps: [], evaluators: [] };
+  async agent(database: Database, name = AGENT): Promise<void> {
+    const data = { agent: { agent_name: name }, steps: [], evaluators: [] };
     await change(database, (tx) =>
-      tx.agent.create({ data: { name: AGENT, data: JSON.stringify(data), createdAtMs: 0n } }),
+      tx.agent.create({ data: { name, data: JSON.stringify(data), createdAtMs: 0n } }),
     );
-    await createAgentStore({ client: database.client, namespace: DEFAULT_NAMESPACE }).find(AGENT);
+    await createAgentStore({ client: database.client, namespace: DEFAULT_NAMESPACE }).find(name);
   },
   async control(database: Database, id: number, rule: Partial<ApprovalRule> = {}): Promise<void> {
     const data = definitionOf(rule);
@@ -193,9 +193,9 @@ export const changes = {
       });
       await version(tx, id, versions.length + 1, data);
     }),
-  async link(database: Database, controlId: number): Promise<void> {
+  async link(database: Database, controlId: number, name = AGENT): Promise<void> {
     await change(database, async (tx) => {
-      const { id } = await tx.agent.findFirstOrThrow({ where: { name: AGENT } });
+      const { id } = await tx.agent.findFirstOrThrow({ where: { name } });
       await tx.agentControl.create({ data: { agentId: id, controlId } });
     });
   },
