@@ -262,6 +262,31 @@ export const SMOKES = [
     more: '  ',
   },
   {
+    name: 'approvals',
+    environment: {
+      BENCH_CALLS: '10',
+      BENCH_ASKS: '5',
+      BENCH_ROUNDS: '1',
+      BENCH_PENDING: '20',
+      BENCH_WAITING: '60',
+      BENCH_LOOKS: '1',
+    },
+    rows: [
+      ...each(
+        [KINDS, ['joined step', 'new approval', 'use of an approval'], ['processor time', 'median', 'p99']],
+        (kind, what, figure) => `approvals ${kind} ${what} / plain, ${figure}`,
+      ),
+      ...each(
+        [['plain', 'joined step', 'new approval', 'decision', 'use of an approval']],
+        (what) => `approvals postgresql ${what}, round trips`,
+      ),
+      ...each(
+        [KINDS, ['before', 'of 20 pending approvals', 'of 60 waiting calls', 'of both together']],
+        (kind, what) => `approvals ${kind} memory ${what}`,
+      ),
+    ],
+  },
+  {
     name: 'sizing',
     environment: { BENCH_SECONDS: '0.2' },
     words: ['all'],
