@@ -395,7 +395,8 @@ describe('a guarded tool', () => {
   });
 
   it('fails at once after the service has refused connections for the time limit', async () => {
-    const away = createClient({ baseUrl: 'http://127.0.0.1:1', agent: AGENT, timeoutMs: 300 });
+    // Long enough for a refusal on a busy machine: without one, nothing is known of the service.
+    const away = createClient({ baseUrl: 'http://127.0.0.1:1', agent: AGENT, timeoutMs: 2_000 });
     await failureOf(away.guard(send, options)({ text: 'first' }));
     // Waits for its own, long limit unless it fails at the first refusal.
     const error = await failureOf(away.guard(send, { ...options, timeoutMs: 500_000 })({ text: 'second' }));
