@@ -94,7 +94,9 @@ async function begin(
       if (kind === 'sqlite') {
         // The service starts another one.
         const workers = await workersOf(service);
-        killIfThere(workers[index % workers.length] ?? 0);
+        const worker = workers[index % workers.length];
+        // There is none while the service starts another one.
+        if (worker !== undefined) killIfThere(worker);
         return;
       }
       service.process.kill('SIGKILL');
