@@ -23,7 +23,9 @@ import { event } from './events.support.js';
 
 const AGENT = 'loaded-agent-1';
 const NEED_WRITES = [
+  'AccessRequestService',
   'AgentService',
+  'ApprovalService',
   'AuditService',
   'ControlBindingService',
   'ControlService',
@@ -31,6 +33,7 @@ const NEED_WRITES = [
   'KeyService',
   'MemoryService',
   'NamespaceService',
+  'NotificationService',
   'ObservabilityService',
   'PackService',
   'PolicyService',

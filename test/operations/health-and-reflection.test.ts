@@ -17,7 +17,9 @@ import { startService, type TestService } from '../support/service.js';
 import { suiteService } from '../support/service-suite.js';
 
 const SERVICES = [
+  'AccessRequestService',
   'AgentService',
+  'ApprovalService',
   'AuditService',
   'AuthService',
   'ControlBindingService',
