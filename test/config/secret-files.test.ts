@@ -44,6 +44,7 @@ const SECRETS: Record<string, readonly [(config: Config) => unknown, string, unk
   SERVICE_AUTH_UPSTREAM_TOKEN: [(config) => config.auth.upstream?.token, 'of-the-service', 'of-the-service'],
   VENDOR_API_KEY: [(config) => config.evaluators.vendorApiKey, 'v-key', 'v-key'],
   SERVICE_MEMORY_STORE: [(c) => c.memory.store, 'redis://u:p%40s@h:6379/0', 'redis://u:p%40s@h:6379/0'],
+  SERVICE_SMTP_PASSWORD: [(config) => config.notifications.smtp?.login?.password, 'mails', 'mails'],
   SERVICE_APPROVALS_KEY: [
     (config) => config.approvals.key,
     'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
@@ -89,6 +90,11 @@ const OTHERS: Record<string, Record<string, string>> = {
     SERVICE_AUTH_UPSTREAM_URL: 'https://auth.example/authorize',
   },
   SERVICE_DB_PASSWORD: { SERVICE_DB_HOST: 'h' },
+  SERVICE_SMTP_PASSWORD: {
+    SERVICE_SMTP_HOST: 'h',
+    SERVICE_SMTP_USERNAME: 'u',
+    SERVICE_SMTP_FROM: 'a@b.example',
+  },
   DB_PASSWORD: { SERVICE_DB_HOST: 'h' },
   SERVICE_MIGRATE_DB_URL: { DATABASE_URL: 'postgresql://u:p@h/a' },
   SERVICE_EVENT_KAFKA_PASSWORD: KAFKA,

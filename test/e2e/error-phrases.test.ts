@@ -356,6 +356,9 @@ function everyMissingResource({ call, seed }: ServiceSuite): void {
     'PATCH /api/v1/control-bindings/{binding_id}': { enabled: false },
     'POST /api/v1/keys/{key_id}/rotate': {},
     'POST /api/v1/halts/{halt_id}/lift': { reason: 'x' },
+    'POST /api/v1/approvals/{approval_id}/decide': { decision: 'deny' },
+    'POST /api/v1/approvals/{approval_id}/cancel': { agent_name: KNOWN },
+    'POST /access/v1/agents/{agent_name}/requests/{request_id}/cancel': {},
     'PATCH /api/v1/notification-destinations/{destination_id}': { name: 'renamed' },
     'POST /api/v1/notification-destinations/{destination_id}/rotate-secret': {},
     'POST /api/v1/notification-destinations/{destination_id}/test': {},
@@ -370,6 +373,10 @@ function everyMissingResource({ call, seed }: ServiceSuite): void {
   const NEVER_MISSING = [
     'GET /api/v1/observability/stats/controls/{control_id}',
     'DELETE /api/v1/pack-installations/{installation_id}',
+    // Waits for an approval of the agent that its query names.
+    'GET /api/v1/approvals/{approval_id}/await',
+    // An invalid denial is no missing path.
+    'POST /access/v1/agents/{agent_name}/requests',
   ];
 
   it('contain "not found" wherever a path names what does not exist', async () => {

@@ -354,6 +354,8 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
         { access: false, agents: [], controls: 0, policies: 1 },
         // Halts.
         { access: true, agents: [], controls: 0, policies: 0 },
+        // Destinations of notifications.
+        { access: false, agents: [], controls: 0, policies: 0 },
       ]);
     });
   });

@@ -20,6 +20,7 @@ import { createAgentService } from '../../../src/agents/agent-service.js';
 import { ControlFeed } from '../../../src/agents/control-feed.js';
 import { createRegisteredTypes, createRegistrationNotes } from '../../../src/agents/registration-notes.js';
 import { createWatchControls } from '../../../src/agents/watch-controls.js';
+import { type Approvals, createApprovals } from '../../../src/approvals/approvals.js';
 import { createAudit } from '../../../src/audit/audit.js';
 import { createBindings } from '../../../src/bindings/bindings.js';
 import { readConfig } from '../../../src/config/config.js';
@@ -36,6 +37,8 @@ import { createControlVersions } from '../../../src/controls/control-versions.js
 import { createExpressionInspector } from '../../../src/controls/expression-handler.js';
 import { templateHandlers } from '../../../src/controls/template-handlers.js';
 import type { EvaluatorRegistry } from '../../../src/core/evaluator.js';
+import type { Step } from '../../../src/core/types.js';
+import { createChangeNotifier } from '../../../src/database/change-notifications.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
 import { createMutator } from '../../../src/database/mutator.js';
 import { createControlLibrary } from '../../../src/decisions/control-library.js';
@@ -76,9 +79,13 @@ const directory = mkdtempSync(path.join(tmpdir(), 'handlers-'));
 let database: Database;
 let registry: FileRegistry;
 let handlers: Record<string, AnyHandler>;
+let approvals: Approvals;
 beforeAll(async () => {
   registry = await compileProto();
-  database = await openDatabase({ url: `file:${path.join(directory, 'service.db')}` });
+  database = await openDatabase({
+    url: `file:${path.join(directory, 'service.db')}`,
+    onAudit: createChangeNotifier({ maxWaiting: 10, publicUrl: null }),
+  });
   const evaluators = createRegistry(builtinEvaluators);
   const reviewer = createReviewer({
     registry: evaluators,
@@ -110,7 +117,24 @@ beforeAll(async () => {
     read: createNamespaceStore(database.client).all,
     onFailure: (error) => NO_FAILURES.failed('namespaces', 'the namespaces cannot be read', error),
   });
+  approvals = createApprovals({
+    database,
+    config: readConfig({}).approvals,
+    trial: {
+      registry: evaluators,
+      library: createControlLibrary({ registry: evaluators, keepEvaluators: 10 }),
+      stepSchemas: options.stepSchemas,
+      newExecutionId: () => 'execution',
+      now: options.now,
+      clock: options.now,
+    },
+    meter: { asked: () => {}, ended: () => {}, used: () => {}, counted: () => {} },
+    failures: { ...NO_FAILURES, told: () => {} },
+    now: () => Date.now(),
+  });
   handlers = {
+    ...approvals.handlers,
+    ...approvals.accessRequests,
     ...createKeys({
       ...options,
       roles: roleTable('key'),
@@ -398,14 +422,39 @@ describe.each(METHODS)('the input of %s', (_name, method) => {
 });
 
 /** The calls of the script that every protocol plays, but for evaluations, which have no handler. */
-const CALLS = STEPS.filter(({ expected }) => 'reply' in expected)
-  .map(({ rpc, what, input }) => ({ method: methodNamed(rpc), what, input }))
-  .filter(({ method }) => !isEvaluation(method));
+const PLAYED = STEPS.filter(({ expected }) => 'reply' in expected).map(({ rpc, what, input }) => ({
+  method: methodNamed(rpc),
+  what,
+  input,
+}));
+const CALLS = PLAYED.filter(({ method }) => !isEvaluation(method));
+
+/** Asks for an approval of a step as an evaluation does, and uses it once it is approved. */
+async function askAbout(input: JsonObject, context: HandlerCall): Promise<void> {
+  const row = await database.client.control.findFirstOrThrow({ where: { liveName: 'payments' } });
+  const registered = createRegistry(builtinEvaluators);
+  const { lift } = createControlLibrary({ registry: registered, keepEvaluators: 1 }).prepare(row.data);
+  if (lift === null) throw new Error('the control does not ask');
+  const answer = await approvals.gate.ask({
+    agentName: String(input.agent_name),
+    sessionId: null,
+    stepId: null,
+    target: null,
+    step: {
+      output: null,
+      context: null,
+      ...(input.step as unknown as Pick<Step, 'type' | 'name' | 'input'>),
+    },
+    controls: [{ id: row.id, name: row.name, definitionHash: lift.definitionHash, approval: lift.approval }],
+    caller: { ...context, protocol: 'rest', namespace: context.principal.namespace, spend: () => {} },
+  });
+  if (answer.kind === 'approved') await answer.use();
+}
 
 describe('the replies of the handlers', () => {
   it('hold nothing that their messages lack, and each member of the messages occurs', async () => {
     const context: HandlerCall = {
-      principal: { ...ANONYMOUS, level: 'admin' },
+      principal: { ...ANONYMOUS, level: 'admin', keyFingerprint: '69a5265506c9', role: 'admin' },
       requestId: 'test',
       address: '192.0.2.7',
       signal: new AbortController().signal,
@@ -419,7 +468,11 @@ describe('the replies of the handlers', () => {
     const unknown: string[] = [];
     const seen = new Set<string>();
     const wanted = new Set<string>();
-    for (const { method, what, input } of CALLS) {
+    for (const { method, what, input } of PLAYED) {
+      if (isEvaluation(method)) {
+        if (JSON.stringify(input).includes('"ask"')) await askAbout(input as unknown as JsonObject, context);
+        continue;
+      }
       const { input: schema, handle } = handlerOf(method);
       const reply = await handle(parseInput(schema, input), context);
       compare(method.output, reply, `${method.name} ${what}`, unknown, seen);

@@ -93,7 +93,8 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|)$/;
 /** Random values, each with what stands for it, by the name of its member. */
 const RANDOM: Readonly<Record<string, readonly [RegExp, string]>> = {
   token: [/^eyJ.*$/, 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJkb21haW4iOiJydW50aW1lIn0.signature'],
-  secret: [/^cek_\w{46}$/, `cek_${'x'.repeat(46)}`],
+  secret: [/^(cek_|whsec_)[\w+/=]{44,46}$/, `$1${'x'.repeat(46)}`],
+  message_id: [/^msg_[0-9a-f-]{36}/, 'msg_7d444840-9dc0-41d1-b245-5ffdce74fad2'],
   key_id: [/^[\w-]{43}$/, '9gY0wqSnv1Tn2cqQmQn5m5rJ3b0lq1s8kZ7uX4cV6bA'],
   resets_after: [/^\d+\.\d+s$/, '43200s'],
   retry_after: [/^\d+\.\d+s$/, '43200s'],
@@ -111,6 +112,9 @@ const MEASURED =
 /** A reply with the same ids, times and durations in every run. */
 export function steady(reply: unknown): Json {
   return JSON.parse(JSON.stringify(reply), (key, value: unknown) => {
+    // What the sender has tried meanwhile.
+    if (key === 'attempts') return 0;
+    if (key === 'last_error' || key === 'last_attempt_at') return null;
     if (typeof value === 'number' && MEASURED.test(key)) return 2;
     if (typeof value !== 'string') return value;
     if (JSON_TEXTS.includes(key)) return JSON.stringify(steady(JSON.parse(value)));

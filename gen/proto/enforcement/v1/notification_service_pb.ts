@@ -279,7 +279,7 @@ export type CreateDestinationRequest = Message<"enforcement.v1.CreateDestination
   recipients: string[];
 
   /**
-   * See Destination.kinds. At least one.
+   * See Destination.kinds. At least one. Required.
    *
    * @generated from field: repeated string kinds = 5;
    */
