@@ -44,7 +44,7 @@ const SECRETS: Record<string, readonly [(config: Config) => unknown, string, unk
   SERVICE_AUTH_UPSTREAM_TOKEN: [(config) => config.auth.upstream?.token, 'of-the-service', 'of-the-service'],
   VENDOR_API_KEY: [(config) => config.evaluators.vendorApiKey, 'v-key', 'v-key'],
   SERVICE_MEMORY_STORE: [(c) => c.memory.store, 'redis://u:p%40s@h:6379/0', 'redis://u:p%40s@h:6379/0'],
-  SERVICE_SMTP_PASSWORD: [(config) => config.notifications.smtp?.login?.password, 'mails', 'mails'],
+  SERVICE_SMTP_PASSWORD: [(config) => config.notifications.smtp?.login?.pass, 'mails', 'mails'],
   SERVICE_APPROVALS_KEY: [
     (config) => config.approvals.key,
     'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
