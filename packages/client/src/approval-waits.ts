@@ -99,7 +99,7 @@ export function createApprovalWaits(rpc: Services['approvals'], closing: AbortSi
           },
           refused: (error) => end(() => reject(error)),
         };
-        /** The clock of the service counts; without an answer, that of this process. */
+        /** The clock of the service counts; without an answer, the one of this client. */
         const expired = async (): Promise<void> => {
           const message = await ask(agent, approval.id);
           if (hasEnded) return;
