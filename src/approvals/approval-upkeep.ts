@@ -14,15 +14,19 @@ export interface ApprovalUpkeepOptions {
   readonly retentionMs: number;
   readonly meter: ApprovalMeter;
   readonly changed: () => void;
+  /** Whether streams or calls wait for approvals here. */
+  readonly isWatched: () => boolean;
   readonly failures: Pick<RepeatLog, 'failed'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly intervalMs?: number;
+  /** Milliseconds between two looks while nothing waits. */
+  readonly idleMs?: number;
 }
 
-const FIRST_MS = 500;
 /** Streams tell of an expiry this much later at most, in milliseconds; replies of other calls tell it at once. */
 const INTERVAL_MS = 1_000;
+const IDLE_MS = 15_000;
 /** Milliseconds between two counts of the open ones. */
 const COUNT_MS = 15_000;
 /** Approvals ended, or steps removed, in one transaction, which locks out mutations. */
@@ -30,7 +34,8 @@ const BATCH = 200;
 
 /** Stores that approvals have expired, and removes the steps of those that ended long ago. One of several processes on a port must. */
 export function createApprovalUpkeep(options: ApprovalUpkeepOptions): RegularLook {
-  const { database, retentionMs, meter, changed, failures, now, intervalMs = INTERVAL_MS } = options;
+  const { database, retentionMs, meter, changed, isWatched, failures, now } = options;
+  const { intervalMs = INTERVAL_MS, idleMs = IDLE_MS } = options;
   const { client } = database;
 
   async function expire(): Promise<boolean> {
@@ -93,10 +98,14 @@ export function createApprovalUpkeep(options: ApprovalUpkeepOptions): RegularLoo
     meter.counted(await client.approval.count({ where: { state: { in: ['pending', 'approved'] } } }));
   }
 
+  let skipped = 0;
   const regular = createRegularLook({
-    firstMs: FIRST_MS,
+    firstMs: intervalMs / 2,
     intervalMs,
     async look() {
+      skipped += 1;
+      if (!isWatched() && skipped * intervalMs < idleMs) return;
+      skipped = 0;
       try {
         await withServiceErrors(async () => {
           while (!regular.isClosed && (await expire()));

@@ -30,6 +30,8 @@ export interface ApprovalsOptions {
   readonly failures: Pick<RepeatLog, 'told' | 'failed'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** How often a process looks for expired approvals while nothing waits for them, in milliseconds. */
+  readonly idleMs?: number;
 }
 
 /** Decisions of people about steps. */
@@ -61,7 +63,13 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     trial,
     onFailure: (error) => failures.failed('approvals', 'a control that asks could not be explained', error),
   });
-  const upkeep = createApprovalUpkeep({ ...parts, retentionMs: config.retentionMs, failures });
+  const upkeep = createApprovalUpkeep({
+    ...parts,
+    retentionMs: config.retentionMs,
+    isWatched: () => feed.watchers > 0,
+    failures,
+    ...(options.idleMs === undefined ? {} : { idleMs: options.idleMs }),
+  });
   return {
     gate: createApprovalGate({
       ...parts,

@@ -115,7 +115,7 @@ export function createNotificationSchemas(rules: DestinationRules) {
       name: 'on-call',
       type: 'webhook',
       url: 'https://hooks.example.com/controls',
-      kinds: ['halt.set', 'control.first_deny'],
+      kinds: ['halt.set', 'approval.asked'],
     }),
     listDestinations: z.object(page),
     getDestination: ofDestination,

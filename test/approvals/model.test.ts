@@ -91,6 +91,7 @@ describeOnEachDatabase('approvals, whatever happens', (freshDatabaseUrl) => {
       // Counting is the last thing that it does.
       meter: { asked: quiet, ended: quiet, used: quiet, counted },
       changed: quiet,
+      isWatched: () => true,
       failures: { failed: quiet },
       now: () => clock.ms,
       intervalMs: 1,

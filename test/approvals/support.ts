@@ -57,6 +57,7 @@ export async function openProcess(
   const registry = createRegistry(builtinEvaluators);
   const approvals = createApprovals({
     database,
+    idleMs: 1_000,
     config: {
       key: Buffer.alloc(32, 7).toString('base64'),
       retentionMs: 1_000,

@@ -89,8 +89,8 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
         return;
       }
       forgetPages();
-      // The first reason is the true one: a session that is over is refused, too.
-      setEnded((before) => before ?? reason);
+      // A stream can be refused before the other tab says that it signed out.
+      setEnded((before) => (reason === 'elsewhere' ? reason : (before ?? reason)));
     };
     // An answer to a call from before the last sign-in says nothing of the session of now.
     const onSignedOut = () => {
