@@ -26,6 +26,8 @@ export interface AppOptions {
   readonly policies?: readonly CallPolicy[];
   /** The modules of threads; for tests, which run from sources that no thread can load. */
   readonly threadEntries?: ThreadEntries;
+  /** Milliseconds between two looks for expired approvals while nothing waits for them; for tests that count queries. */
+  readonly approvalsIdleMs?: number;
   /** Set when this is one of several processes that serve one port. */
   readonly shared?: {
     /** Whether the parent process has migrated the database; if not, it could not be used. */
@@ -53,6 +55,7 @@ export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
   /** The meters of the evaluators, by name. */
   readonly meters: ReadonlyMap<string, EvaluatorMeter>;
   readonly threadEntries: ThreadEntries;
+  readonly approvalsIdleMs: number | undefined;
   readonly metrics: Metrics;
   readonly telemetry: Telemetry;
   /** Milliseconds since 1970. */
@@ -66,7 +69,7 @@ const TELEMETRY_LIMIT_MS = 3_000;
 
 /** Opens the database, applies migrations, and loads the evaluators. */
 export async function openFoundations(options: AppOptions, closers: Closers): Promise<Foundations> {
-  const { config, log, onQuery, shared, policies = [], threadEntries = {} } = options;
+  const { config, log, onQuery, shared, policies = [], threadEntries = {}, approvalsIdleMs } = options;
   const now = () => Date.now();
   const failures = createRepeatLog({ log });
   closers.add(() => failures.close());
@@ -133,6 +136,7 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     meters,
     metrics,
     threadEntries,
+    approvalsIdleMs,
     telemetry,
     now,
     monotonic: () => performance.now(),

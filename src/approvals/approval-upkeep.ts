@@ -21,7 +21,7 @@ export interface ApprovalUpkeepOptions {
   readonly now: () => number;
   readonly intervalMs?: number;
   /** Milliseconds between two looks while nothing waits. */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
 }
 
 /** Streams tell of an expiry this much later at most, in milliseconds; replies of other calls tell it at once. */

@@ -31,7 +31,7 @@ export interface ApprovalsOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** How often a process looks for expired approvals while nothing waits for them, in milliseconds. */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
 }
 
 /** Decisions of people about steps. */
@@ -68,7 +68,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     retentionMs: config.retentionMs,
     isWatched: () => feed.watchers > 0,
     failures,
-    ...(options.idleMs === undefined ? {} : { idleMs: options.idleMs }),
+    idleMs: options.idleMs,
   });
   return {
     gate: createApprovalGate({

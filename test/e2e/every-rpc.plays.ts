@@ -34,7 +34,7 @@ const NAIVE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?$/;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 const KEY_ID = /^[\w-]{43}$/;
 const DURATION = /^\d+(?:\.\d+)?s$/;
-const ZONED_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const ZONED_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 
 /** What every other play is held against. */
 const BASELINE = 'REST over h1';

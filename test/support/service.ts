@@ -88,6 +88,8 @@ export async function startService(
     log,
     policies,
     threadEntries: { eventReader: eventReaderEntry, heavySteps: heavyStepsEntry },
+    // Those who count queries count only those of their calls.
+    approvalsIdleMs: 3_600_000,
     ...(keepsLines ? { onQuery: keepIn(queries) } : {}),
   });
   const { address: url, operations } = await app.listen();
