@@ -19,6 +19,8 @@ export default defineConfig({
     expect: { poll: { timeout: 120_000 } },
     // The server runs one query after the other: more workers would wait for each other.
     maxWorkers: 2,
+    // As in `vitest.config.ts`.
+    execArgv: ['--liftoff-only'],
     // A worker evaluates the modules of the service once.
     isolate: false,
   },

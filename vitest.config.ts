@@ -92,6 +92,8 @@ export default defineConfig({
     ],
     // Twice as many as there are cores on a small machine: many files wait for processes and pages most of the time.
     maxWorkers: 4,
+    // Each service that a test starts has its own WebAssembly of Prisma: compiled once, quickly, it costs a sixth less.
+    execArgv: ['--liftoff-only'],
     sequence: { sequencer: SlowFirst },
     projects: [
       {
