@@ -88,7 +88,7 @@ export async function startService(
     log,
     policies,
     threadEntries: { eventReader: eventReaderEntry, heavySteps: heavyStepsEntry },
-    // Those who count queries count only those of their calls.
+    // Tests that count queries count only those of their calls.
     approvalsIdleMs: 3_600_000,
     ...(keepsLines ? { onQuery: keepIn(queries) } : {}),
   });
