@@ -96,18 +96,7 @@ export async function createFeatures(
   programs: Programs,
   operational: OperationalState,
 ): Promise<Features> {
-  const {
-    config,
-    log,
-    failures,
-    database,
-    registry,
-    metrics,
-    threadEntries,
-    approvalsIdleMs,
-    now,
-    monotonic,
-  } = foundations;
+  const { config, log, failures, database, registry, metrics, threadEntries, now, monotonic } = foundations;
   const { library, newExecutionId, stepSchemas, feed, watch, mutate } = programs;
   const { maxStalenessMs } = config.limits;
   const parts = { database, mutate, registry, now, strict: config.strictDefinitions };
@@ -190,7 +179,7 @@ export async function createFeatures(
     meter: metrics.approvals,
     failures,
     now,
-    idleMs: approvalsIdleMs,
+    idleMs: foundations.approvalsIdleMs,
   });
   let keptEvaluations = 0;
   const uncontrolled = UNCONTROLLED[config.agentsWithoutControls];

@@ -115,8 +115,11 @@ describeOnSqlite('evaluators and templates in a browser', (freshDatabaseUrl) => 
       await page.goto(address('/evaluators/sql'));
       const limit = textbox(page, 'max_limit');
       await limit.pressSequentially('-');
-      // The page's own words, until the service has checked it too.
-      await expect.poll(() => limit.getAttribute('aria-invalid')).toBe('true');
+      // In the page's own words, until the service has checked it too.
+      await page
+        .getByText(/This is not a number\.|must be an integer; not "-"/)
+        .first()
+        .waitFor();
       await limit.pressSequentially('1.');
       expect(await limit.inputValue()).toBe('-1.');
       await limit.pressSequentially('0');
