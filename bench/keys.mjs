@@ -8,7 +8,7 @@ import { DEFAULT_ROLES } from '../dist/src/contract/call/scopes.js';
 import { hashOfSecret, newSecret } from '../dist/src/keys/key-secret.js';
 import { KeyRing } from '../dist/src/transport/auth/key-ring.js';
 import { createStoredKeys } from '../dist/src/transport/auth/stored-keys.js';
-import { cpuMsSince, createSeries, rowOf } from './support/measure.mjs';
+import { ratesOf, rowOf } from './support/measure.mjs';
 import { report } from './support/report.mjs';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 21);
@@ -16,7 +16,6 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 21);
 const BUDGET_MS = Number(process.env.BENCH_BUDGET_MS ?? 100);
 /** Keys that calls come with: as many in both rings. */
 const USED = 10;
-const BATCH = 1_000;
 
 /** @param {number} count */
 function ringOf(count) {
@@ -46,37 +45,22 @@ function ringOf(count) {
   return { ring, used, loadMs, changeMs };
 }
 
-/** Checks per CPU second. @param {{ ring: KeyRing, used: string[] }} subject */
-function rateOf({ ring, used }) {
-  const before = process.cpuUsage();
-  let checks = 0;
-  let elapsedMs = 0;
-  do {
-    for (let batch = 0; batch < BATCH; batch += 1) {
-      if (ring.find(used[batch % used.length] ?? '') === undefined) throw new Error('a key was not found');
-    }
-    checks += BATCH;
-    elapsedMs = cpuMsSince(before);
-    // A busy machine may take the whole budget before the first check.
-  } while (elapsedMs < BUDGET_MS);
-  return checks / (elapsedMs / 1_000);
+/** Checks the keys that calls come with, by their numbers. @param {string} name @param {{ ring: KeyRing, used: string[] }} keys */
+function subjectOf(name, { ring, used }) {
+  return { name, decide: (/** @type {number} */ index) => ring.find(used[index] ?? '') !== undefined };
 }
 
 const few = ringOf(10);
 const many = ringOf(10_000);
-/** @type {ReturnType<typeof createSeries<number>>} */
-const rates = createSeries();
-for (let round = 0; round < ROUNDS; round += 1) {
-  // The first of a round is not always the same one.
-  const turns = /** @type {const} */ ([
-    ['few', few],
-    ['many', many],
-  ]);
-  for (const [name, subject] of round % 2 === 0 ? turns : [...turns].reverse())
-    rates.add(name, rateOf(subject));
-}
+const rates = await ratesOf({
+  subjects: [subjectOf('few', few), subjectOf('many', many)],
+  steps: Array.from({ length: USED }, (_, index) => index),
+  expected: true,
+  rounds: ROUNDS,
+  budgetMs: BUDGET_MS,
+});
 report('keys', [
-  rowOf('service check of 10000 keys / 10 keys', 'checks per CPU s', rates.of('many'), rates.of('few')),
+  rowOf('service check of 10000 keys / 10 keys', 'checks per CPU s', rates('many'), rates('few')),
   { name: 'service 10000 keys taken over at the start', value: many.loadMs, unit: 'ms' },
   { name: 'service 10000 keys taken over after a change', value: many.changeMs, unit: 'ms' },
 ]);

@@ -12,15 +12,18 @@ const agentName = (index: number) => `fleet-agent-${String(index).padStart(4, '0
 
 /** One transaction: as many registrations over the API take minutes on a busy machine. */
 async function registerLike(first: string, names: readonly string[], url: string): Promise<void> {
-  const database = await openDatabase({ url });
-  await database.mutate(async (tx) => {
-    const { data, createdAtMs } = await tx.agent.findUniqueOrThrow({ where: { name: first } });
-    await tx.agent.createMany({
-      data: names.map((name) => ({ name, createdAtMs, data: data.replaceAll(first, name) })),
+  const database = await openDatabase({ url, migrate: false });
+  try {
+    await database.mutate(async (tx) => {
+      const { data, createdAtMs } = await tx.agent.findUniqueOrThrow({ where: { name: first } });
+      await tx.agent.createMany({
+        data: names.map((name) => ({ name, createdAtMs, data: data.replaceAll(first, name) })),
+      });
+      return { value: undefined, changed: true };
     });
-    return { value: undefined, changed: true };
-  });
-  await database.close();
+  } finally {
+    await database.close();
+  }
 }
 
 describeService('policies of many agents', ({ call, seed, service }) => {
