@@ -6,7 +6,9 @@ export interface RedisServer {
   readonly url: string;
   /** Ends the server at once, keeping data and port. */
   kill(): Promise<void>;
-  /** Starts a killed server again, on the same port. */
+  /** Folder of its data. */
+  readonly folder: string;
+  /** Repairs the data of a killed server, and starts it again on the same port. */
   resume(): Promise<void>;
   /** Stops the process, which keeps its connections and answers nothing. */
   freeze(): void;

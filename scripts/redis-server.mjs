@@ -84,8 +84,8 @@ export function redisProgram() {
 
 /**
  * Starts a server that keeps what it acknowledges, also when it is killed: with `appendfsync everysec`, the default, a write to the
- * file waits for up to two seconds while a flush is under way, and clients are answered before it. `kill()` ends it at once, `resume()` starts it
- * again on its port and with its data, `freeze()` and `thaw()` stop and continue the process.
+ * file waits for up to two seconds while a flush is under way, and clients are answered before it. `kill()` ends it at once, `resume()` repairs its
+ * data as docs/memory.md says, and starts it again on its port, `freeze()` and `thaw()` stop and continue the process.
  * @param {{ flags?: readonly string[] }} [options] further flags, such as `--requirepass`
  * @returns {Promise<import('./redis-server.mjs').RedisServer>}
  */
@@ -109,6 +109,8 @@ export async function startRedisServer({ flags = [] } = {}) {
       'yes',
       '--appendfsync',
       'always',
+      '--aof-load-truncated',
+      'no',
       '--daemonize',
       'no',
     ];
@@ -142,6 +144,24 @@ export async function startRedisServer({ flags = [] } = {}) {
     }
   }
 
+  /**
+   * A server that is killed as it writes leaves the start of a transaction in its file. With `aof-load-truncated yes` it removes
+   * only the last command of it, and applies the others with a later start (https://github.com/valkey-io/valkey/pull/4342); its
+   * tool removes the whole.
+   */
+  function repair() {
+    const logs = [
+      path.join(folder, 'appendonlydir/appendonly.aof.manifest'),
+      path.join(folder, 'appendonly.aof'),
+    ];
+    const log = logs.find((each) => existsSync(each));
+    if (log === undefined) return;
+    // The server is its own tool, by the name that it is called with.
+    const name = path.basename(file).includes('valkey') ? 'valkey-check-aof' : 'redis-check-aof';
+    const { status, stdout, stderr } = run(file, ['--fix', log], { env, argv0: name, input: 'y\n' });
+    if (status !== 0) throw new Error(`${name} did not repair ${log} (${status}):\n${stdout}${stderr}`);
+  }
+
   async function end(signal) {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
@@ -169,8 +189,12 @@ export async function startRedisServer({ flags = [] } = {}) {
     host: HOST,
     port,
     url: `redis://${HOST}:${port}`,
+    folder,
     kill: () => end('SIGKILL'),
-    resume: start,
+    async resume() {
+      repair();
+      await start();
+    },
     freeze: () => child.kill('SIGSTOP'),
     thaw: () => child.kill('SIGCONT'),
     stop,

@@ -1,3 +1,5 @@
+import { existsSync, statSync, truncateSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type RedisServer, startRedisServer } from '../../scripts/redis-server.mjs';
@@ -36,6 +38,17 @@ const refusal = async (work: Promise<unknown>): Promise<string> => {
   expect(error.name).toBe('MemoryStoreError');
   return error.message;
 };
+
+/** Waits until the server answers again; an answer that stays an error is told at the end. */
+const reached = (work: () => Promise<unknown>) =>
+  until(
+    () =>
+      work().then(
+        () => 'reached',
+        (error: Error) => error.message,
+      ),
+    (answer) => answer === 'reached',
+  );
 
 const servers: RedisServer[] = [];
 async function started(...flags: string[]): Promise<RedisServer> {
@@ -170,10 +183,7 @@ describe('the memory in Redis', () => {
       await process.commit(ONE);
       await server.kill();
       await server.resume();
-      await until(
-        () => process.look('a').catch(() => null),
-        (reply) => reply !== null,
-      );
+      await reached(() => process.look('a'));
       expect(process.of('a').entries).toHaveLength(round);
       epochs.add(process.epoch);
     }
@@ -211,10 +221,7 @@ describe('the memory in Redis', () => {
     const cells = Array.from({ length: 20 }, (_, index) => `cell ${index}`);
     let acknowledged = 0;
     for (let round = 0; round < 8; round += 1) {
-      await until(
-        () => process.look(...cells).catch(() => null),
-        (reply) => reply !== null,
-      );
+      await reached(() => process.look(...cells));
       const versions = cells.map((cell) => process.of(cell).version);
       // All cells have each step, and nothing acknowledged is missing.
       expect(new Set(versions).size).toBe(1);
@@ -237,6 +244,33 @@ describe('the memory in Redis', () => {
     expect(acknowledged).toBeGreaterThan(0);
   });
 
+  it('has no part of an exchange that the server was killed in, wherever its file ends, also after a further start', async () => {
+    const server = await started();
+    const process = await follower(storeAt(server.url));
+    const cells = ['a', 'b', 'c'];
+    const step = { cells, add: () => cells.map((_, cell) => ({ cell, entry: '1' })) };
+    // The second is that of Redis 6.2.
+    const logs = ['appendonlydir/appendonly.aof.1.incr.aof', 'appendonly.aof'].map((name) =>
+      path.join(server.folder, name),
+    );
+    const log = logs.find((each) => existsSync(each)) as string;
+    for (let steps = 1; steps <= 12; steps += 1) {
+      await process.commit(step);
+      const before = statSync(log).size;
+      await process.exchange([step]);
+      await server.kill();
+      const written = statSync(log).size - before;
+      // Never all of it, in equal parts.
+      truncateSync(log, before + Math.floor((written * steps) / 13));
+      await server.resume();
+      await reached(() => process.commit(step));
+      await server.kill();
+      await server.resume();
+      await reached(() => process.look(...cells));
+      expect(cells.map((cell) => process.of(cell).version)).toEqual(cells.map(() => 2 * steps));
+    }
+  });
+
   it('fails at once while the server is away, and goes on when it is back', async () => {
     const server = await started();
     const process = await follower(storeAt(server.url));
@@ -247,10 +281,7 @@ describe('the memory in Redis', () => {
     // 1,000 attempts to connect would wait for as many turns of the backoff.
     expect(performance.now() - before).toBeLessThan(LONG_MS);
     await server.resume();
-    await until(
-      () => process.commit(ONE).catch(() => 0),
-      (attempts) => attempts > 0,
-    );
+    await reached(() => process.commit(ONE));
   });
 
   it('leaves a server that hangs, within the time limit, and goes on when it answers again', async () => {
@@ -264,10 +295,7 @@ describe('the memory in Redis', () => {
     ]);
     expect(await refusal(process.look('a'))).toMatch(/timeout|did not answer/i);
     server.thaw();
-    await until(
-      () => process.commit(ONE).catch(() => 0),
-      (attempts) => attempts > 0,
-    );
+    await reached(() => process.commit(ONE));
   });
 
   it('notices that the server was emptied, keeps the key of the hashes, and begins an epoch', async () => {
