@@ -1,9 +1,9 @@
 import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import type { TemplateService as TemplateServiceDesc } from '../../gen/proto/enforcement/v1/template_service_pb.js';
-import type { FurtherProblems, HandlersOf } from '../contract/call/handler.js';
+import type { HandlersOf } from '../contract/call/handler.js';
 import { createControlClone } from './control-clone.js';
 import { controlHandlers } from './control-handlers.js';
-import { createReviewer, type Reviewer, type ReviewOptions } from './control-review.js';
+import { createReviewer, type ReviewOptions } from './control-review.js';
 import { type ControlServiceOptions, createControlService } from './control-service.js';
 import { createControlUsers } from './control-users.js';
 import { createControlVersions } from './control-versions.js';
@@ -19,8 +19,6 @@ export interface ControlsOptions extends Omit<ControlServiceOptions, 'reviewer'>
 export interface Controls {
   readonly controls: HandlersOf<typeof ControlServiceDesc>;
   readonly templates: HandlersOf<typeof TemplateServiceDesc>;
-  readonly reviewer: Reviewer;
-  readonly furtherProblems: FurtherProblems;
 }
 
 /** Controls with their versions and links, and templates of controls. */
@@ -28,7 +26,6 @@ export function createControls(options: ControlsOptions): Controls {
   const { database, registry } = options;
   const reviewer = createReviewer(options);
   const all = { ...options, reviewer };
-  const furtherProblems = createFurtherProblems({ ...options, client: database.client });
   return {
     controls: controlHandlers(
       createControlService(all),
@@ -37,10 +34,8 @@ export function createControls(options: ControlsOptions): Controls {
       createControlClone(options),
       createExpressionInspector(database.client, options.registeredTypes),
       registry,
-      furtherProblems,
+      createFurtherProblems({ ...options, client: database.client }),
     ),
     templates: templateHandlers(registry, reviewer, database.client),
-    reviewer,
-    furtherProblems,
   };
 }

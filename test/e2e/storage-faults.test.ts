@@ -27,7 +27,6 @@ const NEED_WRITES = [
   'AgentService',
   'ApprovalService',
   'AuditService',
-  'ConfigurationService',
   'ControlBindingService',
   'ControlService',
   'HaltService',
@@ -38,8 +37,6 @@ const NEED_WRITES = [
   'ObservabilityService',
   'PackService',
   'PolicyService',
-  'SampleService',
-  'ShadowService',
 ];
 const NEED_NONE = ['AuthService', 'EvaluatorService', 'ServerService', 'TemplateService'];
 const PREFIX = 'storage-faults-';

@@ -22,7 +22,6 @@ const SERVICES = [
   'ApprovalService',
   'AuditService',
   'AuthService',
-  'ConfigurationService',
   'ControlBindingService',
   'ControlService',
   'EvaluationService',
@@ -35,9 +34,7 @@ const SERVICES = [
   'ObservabilityService',
   'PackService',
   'PolicyService',
-  'SampleService',
   'ServerService',
-  'ShadowService',
   'TemplateService',
 ].map((name) => `enforcement.v1.${name}`);
 const NOT_FOUND = 5;

@@ -33,20 +33,16 @@ export const SCOPES = [
   'notifications.write',
   'policies.read',
   'policies.write',
-  'samples.read',
-  'samples.write',
   'server.read',
   'tokens.exchange',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-/** A set of scopes: a bit for each of more than 32. */
-export type ScopeMask = bigint;
+/** A set of scopes. */
+export type ScopeMask = number;
 
-const BITS: ReadonlyMap<string, ScopeMask> = new Map(
-  SCOPES.map((scope, index) => [scope, 1n << BigInt(index)]),
-);
+const BITS: ReadonlyMap<string, ScopeMask> = new Map(SCOPES.map((scope, index) => [scope, 1 << index]));
 
 export function isScope(name: string): name is Scope {
   return BITS.has(name);
@@ -54,7 +50,7 @@ export function isScope(name: string): name is Scope {
 
 /** The set of these scopes. Throws for an unknown one. */
 export function scopeMask(scopes: readonly string[]): ScopeMask {
-  let mask = 0n;
+  let mask = 0;
   for (const scope of scopes) {
     const bit = BITS.get(scope);
     if (bit === undefined) throw new Error(`there is no scope ${JSON.stringify(scope)}`);
@@ -65,7 +61,7 @@ export function scopeMask(scopes: readonly string[]): ScopeMask {
 
 /** The scopes of a set, sorted. */
 export function scopesOf(mask: ScopeMask): Scope[] {
-  return SCOPES.filter((_scope, index) => (mask & (1n << BigInt(index))) !== 0n);
+  return SCOPES.filter((_scope, index) => (mask & (1 << index)) !== 0);
 }
 
 const AGENT: readonly Scope[] = [
@@ -142,7 +138,7 @@ const ADJUSTED_ROLE = 'regular';
 
 /** The roles, with one that may not validate definitions unless regular keys may. */
 export function roleTable(validationAccess: 'key' | 'admin'): RoleTable {
-  const lost = validationAccess === 'admin' ? scopeMask(['controls.validate']) : 0n;
+  const lost = validationAccess === 'admin' ? scopeMask(['controls.validate']) : 0;
   return new Map(
     ROLES.map((one) => [one.name, one.name === ADJUSTED_ROLE ? { ...one, scopes: one.scopes & ~lost } : one]),
   );
@@ -155,12 +151,12 @@ const ADMIN_SCOPE: ScopeMask = scopeMask(['controls.write']);
 
 /** Whether deployed clients are told that scopes are those of an admin. */
 export function levelOfScopes(scopes: ScopeMask): 'key' | 'admin' {
-  return (scopes & ADMIN_SCOPE) === 0n ? 'key' : 'admin';
+  return (scopes & ADMIN_SCOPE) === 0 ? 'key' : 'admin';
 }
 
 /** The scopes of a role that exists. */
 export function scopesOfRole(name: 'regular' | 'admin' | 'operator' | 'agent'): ScopeMask {
-  return roleNamed(name)?.scopes ?? 0n;
+  return roleNamed(name)?.scopes ?? 0;
 }
 
 /** All scopes: of callers while keys are off. */

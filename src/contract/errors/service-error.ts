@@ -19,8 +19,6 @@ export type ErrorResource =
   | 'Destination'
   | 'Delivery'
   | 'Approval'
-  | 'SamplingRule'
-  | 'Sample'
   | 'ApiKey';
 
 /** One problem of a request. */

@@ -11,17 +11,15 @@ export function* celWarnings({ expression, on_missing }: JsonObject): Generator<
   if (typeof expression !== 'string') return;
   const reading = readExpression(expression);
   if ('problems' in reading) return;
-  const { problems, reads, constant } = reading.compiled;
+  const { problems, reads } = reading.compiled;
   for (const { code } of problems) {
-    // Terms that exclude each other, or of which one is true, decide nothing about a step that lacks what they read.
-    const missing = constant === null ? on_missing : null;
-    if (code === 'always_true' && missing !== 'no_match') {
+    if (code === 'always_true') {
       yield {
         code: 'always_matches',
         path: ['expression'],
         message: 'the expression is true for every step',
       };
-    } else if (code === 'always_false' && missing !== 'match') {
+    } else if (code === 'always_false') {
       yield { code: 'never_matches', path: ['expression'], message: 'the expression is true for no step' };
     }
   }

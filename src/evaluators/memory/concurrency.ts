@@ -41,7 +41,6 @@ export function createConcurrencyEvaluator({ maxWindowMs }: MemoryEvaluatorsOpti
       ...commonMembers(null),
     }),
     ruleOf: concurrencyRule,
-    matchesBeforeOnly: () => true,
   });
 }
 

@@ -99,8 +99,3 @@ function compilePii({ entities, regions, threshold, ignore = [] }: PiiConfig): C
   };
   return { threshold, sizeBytes, detect };
 }
-
-/** Finds all kinds of personal data of all regions from this score on. */
-export function piiDetector(threshold: number): CompiledDetector {
-  return compilePii(configSchema.parse({ threshold }));
-}

@@ -26,8 +26,6 @@ export type Scope =
   | 'notifications.write'
   | 'policies.read'
   | 'policies.write'
-  | 'samples.read'
-  | 'samples.write'
   | 'server.read';
 
 /** What a server without scopes allows a regular key. */
@@ -65,8 +63,6 @@ const BEYOND_AGENTS: ReadonlySet<string> = new Set<Scope>([
   'notifications.read',
   'notifications.write',
   'policies.write',
-  'samples.read',
-  'samples.write',
 ]);
 
 /** What decides about the scopes of a caller. */

@@ -1,7 +1,0 @@
-export {
-  type FileDocument,
-  type FileProblem,
-  type FileReading,
-  type Place,
-  readDocuments,
-} from './documents.js';
