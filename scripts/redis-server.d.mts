@@ -4,10 +4,10 @@ export interface RedisServer {
   readonly port: number;
   /** Without a password, also if the flags demand one. */
   readonly url: string;
-  /** Ends the server at once, keeping data and port. */
-  kill(): Promise<void>;
   /** Folder of its data. */
   readonly folder: string;
+  /** Ends the server at once, keeping data and port. */
+  kill(): Promise<void>;
   /** Repairs the data of a killed server, and starts it again on the same port. */
   resume(): Promise<void>;
   /** Stops the process, which keeps its connections and answers nothing. */

@@ -83,9 +83,10 @@ export function redisProgram() {
 }
 
 /**
- * Starts a server that keeps what it acknowledges, also when it is killed: with `appendfsync everysec`, the default, a write to the
- * file waits for up to two seconds while a flush is under way, and clients are answered before it. `kill()` ends it at once, `resume()` repairs its
- * data as docs/memory.md says, and starts it again on its port, `freeze()` and `thaw()` stop and continue the process.
+ * Starts a server that keeps what it acknowledges, also when it is killed: with `appendfsync everysec`, the default, a write to
+ * the file waits for up to two seconds while a flush is under way, and clients are answered before it. `kill()` ends it at once,
+ * `resume()` repairs its data as docs/memory.md says, and starts it again on its port, `freeze()` and `thaw()` stop and continue
+ * the process.
  * @param {{ flags?: readonly string[] }} [options] further flags, such as `--requirepass`
  * @returns {Promise<import('./redis-server.mjs').RedisServer>}
  */
