@@ -6,8 +6,16 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const FOLDER = join(ROOT, 'archives');
-const FOR_USERS = ['client', 'proto', 'evaluator-sdk'];
-const ENGINES = ['cel', 'exact-json', 'json-schema', 'linear-text', 'shell-reader', 'sql-reader'];
+const FOR_USERS = ['client', 'cli', 'proto', 'evaluator-sdk'];
+const ENGINES = [
+  'cel',
+  'documents',
+  'exact-json',
+  'json-schema',
+  'linear-text',
+  'shell-reader',
+  'sql-reader',
+];
 const AROUND_SINKS = ['kafka-producer', 'parquet-log', 's3-files', 'supervised-worker', 'versioned-files'];
 const NAMES = [...FOR_USERS, ...ENGINES, ...AROUND_SINKS, 'clickhouse-tables'];
 

@@ -314,6 +314,16 @@ export const SMOKES = [
     ]),
   },
   {
+    name: 'samples',
+    environment: { BENCH_ROUNDS: '1', BENCH_SCALE: '0.001' },
+    rows: ['off', 'other agent', '1 % kept'],
+  },
+  {
+    name: 'replay',
+    environment: { BENCH_SCALE: '0.001' },
+    rows: ['replay', 'replay in all', 'memory of the service'],
+  },
+  {
     name: 'rest',
     environment: { BENCH_REQUESTS: '20', BENCH_ROUNDS: '1' },
     rows: each(
@@ -323,6 +333,11 @@ export const SMOKES = [
       ],
       (count, figure) => `service rest ${count} controls ${figure}`,
     ),
+  },
+  {
+    name: 'suites',
+    environment: { BENCH_ROUNDS: '1', BENCH_CASES: '100' },
+    rows: ['the cases, after the start', 'a suite of one case / a process'],
   },
   {
     name: 'keys',

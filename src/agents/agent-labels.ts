@@ -67,6 +67,12 @@ export function readLabel(text: string): WantedLabel | string {
   return { name, value };
 }
 
+/** The label of such a text. */
+export function demandedLabelOf(text: string): DemandedLabel {
+  const separator = text.indexOf('=');
+  return { name: text.slice(0, separator), value: text.slice(separator + 1) };
+}
+
 /** The text of a label: NAME=VALUE. */
 export function labelText({ name, value }: DemandedLabel): string {
   return `${name}=${value}`;

@@ -43,6 +43,14 @@ export function createAgentPolicyStore(scope: Scoped) {
         return count > 0;
       }),
 
+    /** Takes a policy from all agents that it was given to; those keep it that have it by their labels. */
+    withdrawFromAll: (policyId: number): Promise<void> =>
+      withServiceErrors(async () => {
+        const where = { policyId, agent: of };
+        await client.agentPolicy.deleteMany({ where: { ...where, byLabels: false } });
+        await client.agentPolicy.updateMany({ where, data: { direct: false } });
+      }),
+
     /** The ids of those of the agents that have the policy, or of those that it was given to otherwise than by labels. */
     owners: (
       agents: readonly AgentId[],

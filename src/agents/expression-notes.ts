@@ -21,12 +21,15 @@ export interface ExpressionNotes {
   readonly notes: readonly Warning[];
   /** Contradictions for which a new expression is refused. */
   readonly refused: readonly RefusedExpression[];
+  /** Those of both that are about members that no schema has. */
+  readonly unknownMembers: ReadonlySet<Warning>;
 }
 
 /** Compares the expressions of a definition with the schemas of the steps in its scope. */
 export function expressionNotes(definition: ControlDefinition, catalogue: StepCatalogue): ExpressionNotes {
   const notes: Warning[] = [];
   const refused: RefusedExpression[] = [];
+  const unknownMembers = new Set<Warning>();
   let types: RegisteredStepTypes | undefined;
   let left = MAX_EXPRESSIONS;
   for (const { leaf, path } of leavesOf(definition.condition, 'data.condition')) {
@@ -46,8 +49,10 @@ export function expressionNotes(definition: ControlDefinition, catalogue: StepCa
         if (isOwn) continue;
         const code = CODES[problem.code] ?? 'expression_type';
         const message = `${problemText(problem)} (by the schemas of steps that are registered by ${types.owner})`;
-        if (isError) refused.push({ expression, warning: { code, field, message } });
-        else notes.push({ code, field, message });
+        const warning: Warning = { code, field, message };
+        if (problem.code === 'unknown_member') unknownMembers.add(warning);
+        if (isError) refused.push({ expression, warning });
+        else notes.push(warning);
       }
       const unknown = isTyped ? unknownRoots(judged.reads, types) : [];
       if (unknown.length > 0) {
@@ -58,7 +63,7 @@ export function expressionNotes(definition: ControlDefinition, catalogue: StepCa
       }
     }
   }
-  return { notes, refused };
+  return { notes, refused, unknownMembers };
 }
 
 /** An expression of a configuration, judged. */

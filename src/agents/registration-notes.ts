@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AgentKey } from '../contract/call/namespace.js';
 import type { RegistrationNotes } from '../controls/control-review.js';
 import { type ControlDefinition, leavesOf } from '../controls/definition/definition.js';
 import type { RegisteredTypesOf } from '../controls/expression-inspection.js';
@@ -22,11 +23,11 @@ const PAGE_SIZE = 20;
  * Compares definitions with the registrations of agents. Nothing is read for a definition that contains
  * nothing agents register.
  */
-export function createRegistrationNotes(): RegistrationNotes {
+export function createRegistrationNotes(catalogueOf = readCatalogue): RegistrationNotes {
   return async (scope, definition) => {
     if (!namesSteps(definition)) return { notes: [], refused: [] };
     try {
-      const catalogue = await readCatalogue(scope);
+      const catalogue = await catalogueOf(scope);
       const { notes, refused } = expressionNotes(definition, catalogue);
       return { notes: [...stepNotes(definition, catalogue), ...notes], refused };
     } catch {
@@ -35,6 +36,15 @@ export function createRegistrationNotes(): RegistrationNotes {
       return { notes: [{ code: 'registrations_not_read', field: 'data', message }], refused: [] };
     }
   };
+}
+
+/** The same for the definitions of one request in one namespace: the registrations are read once. */
+export function createSharedRegistrationNotes(): RegistrationNotes {
+  let read: Promise<StepCatalogue> | undefined;
+  return createRegistrationNotes((scope) => {
+    read ??= readCatalogue(scope);
+    return read;
+  });
 }
 
 /** Reads the types of the steps that agents of a namespace have registered. */
@@ -62,8 +72,19 @@ function namesSteps({ scope, condition }: ControlDefinition): boolean {
 
 /** The steps of the newest agents of the namespace. */
 export async function readCatalogue(scope: Scoped): Promise<StepCatalogue> {
-  const store = createAgentStore(scope);
   const catalogue = emptyCatalogue('any agent');
+  const isComplete = await readRegistrations(scope, ({ data }) => {
+    if (data !== null) addSteps(catalogue, data);
+  });
+  return { ...catalogue, isComplete };
+}
+
+/** Reads the registrations of the newest agents of the namespace. Whether these are all; too long ones have no data. */
+export async function readRegistrations(
+  scope: Scoped,
+  use: (row: { readonly key: AgentKey; readonly data: string | null }) => void,
+): Promise<boolean> {
+  const store = createAgentStore(scope);
   let last: AgentPlace | null = null;
   let agents = 0;
   let length = 0;
@@ -75,12 +96,10 @@ export async function readCatalogue(scope: Scoped): Promise<StepCatalogue> {
       agents += 1;
       length += data?.length ?? 0;
       if (data === null) isComplete = false;
-      else addSteps(catalogue, data);
+      use({ key: place.key, data });
     }
-    if (rows.length < PAGE_SIZE) return { ...catalogue, isComplete };
-    if (agents >= MAX_COMPARED_AGENTS || length >= MAX_COMPARED_LENGTH) {
-      return { ...catalogue, isComplete: false };
-    }
+    if (rows.length < PAGE_SIZE) return isComplete;
+    if (agents >= MAX_COMPARED_AGENTS || length >= MAX_COMPARED_LENGTH) return false;
     await nextTurn();
   }
 }

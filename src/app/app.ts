@@ -83,6 +83,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
     features.audit.upkeep.start();
     features.listUpkeep.start();
     features.approvals.start();
+    features.samples.upkeep.start();
   };
   await start(foundations, programs, features);
   transports.keyUses.start();
@@ -178,7 +179,7 @@ function observe(
 
 async function start(
   { started, database }: Foundations,
-  { watch, lastKnownGood, warmStart, namespaces, halts, liveKeys }: Programs,
+  { watch, lastKnownGood, warmStart, namespaces, halts, shadows, samplingRules, liveKeys }: Programs,
   { observability, eventSinks, problems, notifications }: Features,
 ): Promise<void> {
   await watch.start(lastKnownGood.progress);
@@ -186,6 +187,8 @@ async function start(
     lastKnownGood.startedAt(watch.revision);
     await namespaces.load();
     await halts.start();
+    await shadows.refreshed();
+    await samplingRules.refresh();
     await liveKeys.start();
   } else {
     // Its display name is known to the database only.
@@ -223,12 +226,15 @@ function stack(
     eventReaders,
     problems,
     notifications,
+    shadows,
+    samples,
   }: Features,
   { server, operations, load, files, issuer, keyUses, endedSessions, heavySteps }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());
   closers.add(() => memory.close());
+  closers.add(() => shadows.close());
   closers.add(() => eventSinks.close());
   closers.add(() => notifications.close());
   closers.add(() => problems.replica.close());
@@ -237,6 +243,8 @@ function stack(
   closers.add(() => audit.upkeep.close());
   closers.add(() => listUpkeep.close());
   closers.add(() => approvals.close());
+  closers.add(() => samples.upkeep.close());
+  closers.add(() => samples.capture.settled());
   closers.add(() => observability.recorder?.close());
   closers.add(() => observability.counts?.close());
   closers.add(() => watch.stop());

@@ -3,6 +3,7 @@ import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js
 import { ApprovalService } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { AuthService } from '../../gen/proto/enforcement/v1/auth_service_pb.js';
+import { ConfigurationService } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
 import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
@@ -15,18 +16,26 @@ import { NotificationService } from '../../gen/proto/enforcement/v1/notification
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PackService } from '../../gen/proto/enforcement/v1/pack_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { SampleService } from '../../gen/proto/enforcement/v1/sample_service_pb.js';
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
+import { ShadowService } from '../../gen/proto/enforcement/v1/shadow_service_pb.js';
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
 import { evaluatorReferenceProblems } from '../agents/agent-evaluator-references.js';
 import { createAgents } from '../agents/agents.js';
 import { createLabelUpkeep } from '../agents/label-upkeep.js';
-import { createRegisteredTypes, createRegistrationNotes } from '../agents/registration-notes.js';
+import {
+  createRegisteredTypes,
+  createRegistrationNotes,
+  createSharedRegistrationNotes,
+} from '../agents/registration-notes.js';
 import { type Approvals, createApprovals } from '../approvals/approvals.js';
-import { createSealing } from '../approvals/sealing.js';
 import { type Audit, createAudit } from '../audit/audit.js';
 import { createBindings } from '../bindings/bindings.js';
+import { createConfiguration } from '../configuration/configuration.js';
 import { type AgentKey, nameOfKey, namespaceOfKey } from '../contract/call/namespace.js';
 import { roleTable } from '../contract/call/scopes.js';
+import { createSealing } from '../contract/secrets/sealing.js';
+import { createReviewer } from '../controls/control-review.js';
 import { createControls } from '../controls/controls.js';
 import { createFacetUpkeep } from '../controls/facet-upkeep.js';
 import { withAskedTargets } from '../decisions/asked-targets.js';
@@ -44,6 +53,7 @@ import { createExplain } from '../explain/explain.js';
 import { createHalts } from '../halts/halts.js';
 import { createKeys } from '../keys/keys.js';
 import { createLimits } from '../limits/limits.js';
+import { createLint } from '../lint/lint.js';
 import type { Memory } from '../memory/memory-types.js';
 import { createNamespaces } from '../namespaces/namespaces.js';
 import { createNotifications, type Notifications } from '../notifications/notifications.js';
@@ -53,7 +63,10 @@ import { createPacks } from '../packs/packs.js';
 import { createPolicies } from '../policies/policies.js';
 import { createProblems, type Problems } from '../problems/problems.js';
 import { inPackage, VERSION } from '../process/package-root.js';
+import { createReplay } from '../replay/replay.js';
+import { createSamples, type Samples } from '../samples/samples.js';
 import { createServerInfo, type ServerState } from '../server-info/server-info.js';
+import { createShadows, type Shadows } from '../shadows/shadows.js';
 import { STREAM_WINDOW } from '../transport/evaluation/evaluation-calls.js';
 import { createEventReaders, type EventReaderThreads } from '../transport/event-reading/event-readers.js';
 import { maxReplyBytes } from '../transport/wire/message-limits.js';
@@ -76,9 +89,11 @@ export interface Features {
   readonly memory: Memory;
   readonly audit: Audit;
   readonly approvals: Approvals;
+  readonly samples: Samples;
   readonly problems: Problems;
   readonly listUpkeep: ListUpkeep;
   readonly notifications: Notifications;
+  readonly shadows: Shadows;
   /** Evaluations with controls from the last known good file. */
   keptEvaluations(): number;
 }
@@ -155,8 +170,7 @@ export async function createFeatures(
     failures,
     now,
   });
-  const { key } = config.approvals;
-  const sealing = createSealing(key === null ? null : Buffer.from(key, 'base64'));
+  const sealing = sealingWith(config.approvals.key);
   const notifications = createNotifications({
     config: config.notifications,
     database,
@@ -170,6 +184,34 @@ export async function createFeatures(
     failures,
     now,
     monotonic,
+  });
+  const shadows = createShadows({
+    database,
+    mutate,
+    evaluators: registry,
+    reviewer: controls.reviewer,
+    referenceProblems: evaluatorReferenceProblems,
+    furtherProblems: controls.furtherProblems,
+    registry: programs.shadows,
+    recorder: notifications.recorder,
+    library,
+    newExecutionId,
+    programs: watch,
+    definitionsOf: programs.definitionsOf,
+    failures,
+    now,
+    monotonic,
+  });
+  const sampleSealing = sealingWith(config.samples.key);
+  const samples = createSamples({
+    database,
+    mutate,
+    rules: programs.samplingRules,
+    sealing: sampleSealing,
+    recorder: shadows.recorder,
+    meter: metrics.samples,
+    failures,
+    now,
   });
   const trial = { library, stepSchemas, newExecutionId, now: monotonic, clock: now };
   const approvals = createApprovals({
@@ -193,7 +235,7 @@ export async function createFeatures(
     halts: programs.halts,
     memory,
     counter: observability.counts?.counter,
-    recorder: notifications.recorder,
+    recorder: samples.capture.recorder,
     now: monotonic,
     onKeptVerdict: () => {
       keptEvaluations += 1;
@@ -277,6 +319,33 @@ export async function createFeatures(
           trial,
         }),
       ),
+      feature(ConfigurationService, {
+        ...createConfiguration({
+          ...parts,
+          newReviewer: () => createReviewer({ ...parts, registrationNotes: createSharedRegistrationNotes() }),
+          referenceProblems: evaluatorReferenceProblems,
+          catalogue,
+          catchUpLabels: labels.catchUp,
+        }),
+        ...createLint({ ...parts, maxWindowMs: config.memory.maxWindowMs }),
+      }),
+      feature(SampleService, {
+        ...samples.handlers,
+        ...createReplay({
+          database,
+          client: database.client,
+          registry,
+          reviewer: controls.reviewer,
+          referenceProblems: evaluatorReferenceProblems,
+          catalogue,
+          library,
+          stepSchemas,
+          sealing: sampleSealing,
+          newExecutionId,
+          emptyDenies: config.agentsWithoutControls === 'deny',
+          now,
+        }),
+      }),
       feature(TemplateService, controls.templates),
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),
@@ -309,6 +378,7 @@ export async function createFeatures(
         }),
       ),
       feature(NotificationService, notifications.handlers),
+      feature(ShadowService, shadows.handlers),
       feature(NamespaceService, namespaces.handlers),
       feature(ServerService, { ...serverInfo, ...problems.handlers }),
       // The other RPCs are evaluations, which the transport serves without handlers.
@@ -322,8 +392,10 @@ export async function createFeatures(
     memory,
     audit,
     approvals,
+    samples,
     problems,
     notifications,
+    shadows,
     listUpkeep: createListUpkeep({
       works: [labels.catchUp, createFacetUpkeep({ database, registry }).catchUp, namespaces.finishRemovals],
       revision: () => watch.progress.revision,
@@ -331,6 +403,11 @@ export async function createFeatures(
     }),
     keptEvaluations: () => keptEvaluations,
   };
+}
+
+/** `key`: 32 bytes in base64; null for none. */
+function sealingWith(key: string | null) {
+  return createSealing(key === null ? null : Buffer.from(key, 'base64'));
 }
 
 /** An agent in log lines; its namespace is named unless it is `default`. */

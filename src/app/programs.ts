@@ -19,6 +19,10 @@ import { LiveKeys } from '../keys/live-keys.js';
 import { createLastKnownGood, type LastKnownGood } from '../last-known-good/last-known-good.js';
 import { NamespaceRegistry } from '../namespaces/namespace-registry.js';
 import { createNamespaceStore } from '../namespaces/namespace-store.js';
+import { readSamplingRules } from '../samples/sample-store.js';
+import { SamplingRegistry } from '../samples/sampling-registry.js';
+import { ShadowRegistry } from '../shadows/shadow-registry.js';
+import { readActiveShadows } from '../shadows/shadow-store.js';
 import type { Foundations } from './foundations.js';
 
 /** The compiled controls of agents, kept in sync with the database. */
@@ -39,6 +43,10 @@ export interface Programs {
   readonly namespaces: NamespaceRegistry;
   /** The halts in force. */
   readonly halts: HaltRegistry;
+  /** The shadows that are set. */
+  readonly shadows: ShadowRegistry;
+  /** The rules by which steps are kept. */
+  readonly samplingRules: SamplingRegistry;
   /** The keys of the database that are valid. */
   readonly liveKeys: LiveKeys;
   /** Runs changes; they take effect in this process immediately. */
@@ -96,11 +104,27 @@ export function createPrograms(foundations: Foundations): Programs {
       failures.failed('halts', 'the halts cannot be read now; those that were known stay in force', error),
     now,
   });
+  const shadows = new ShadowRegistry({
+    read: () => loadedInTime(readActiveShadows(database.client)),
+    onFailure: (error) =>
+      failures.failed('shadows', 'the shadows cannot be read now; those that were known stay', error),
+    monotonic,
+  });
+  const samplingRules = new SamplingRegistry({
+    read: () => readSamplingRules(database),
+    onFailure: (error) =>
+      failures.failed(
+        'sampling rules',
+        'the sampling rules cannot be read now; those that were known stay in force',
+        error,
+      ),
+    now,
+  });
   const liveKeys = new LiveKeys({ database, failures, now });
   let hasAnswered = false;
   const watch = new RevisionWatch({
     snapshot,
-    followers: [halts, namespaces, liveKeys.follower, feed, lastKnownGood.follower],
+    followers: [halts, namespaces, shadows, samplingRules, liveKeys.follower, feed, lastKnownGood.follower],
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
@@ -131,6 +155,8 @@ export function createPrograms(foundations: Foundations): Programs {
     lastKnownGood,
     namespaces,
     halts,
+    shadows,
+    samplingRules,
     liveKeys,
     warmStart: createWarmStart({
       agents: config.limits.preloadAgents,

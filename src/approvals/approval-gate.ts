@@ -1,5 +1,6 @@
 import { orAborted } from '../contract/call/or-aborted.js';
 import { ServiceError } from '../contract/errors/service-error.js';
+import type { Sealing } from '../contract/secrets/sealing.js';
 import type { Step } from '../core/types.js';
 import { originOfCall } from '../database/audit-log.js';
 import type { Database, DbClient } from '../database/database.js';
@@ -12,7 +13,6 @@ import { noticeOf } from './approval-row.js';
 import { type Candidate, createApprovalStore } from './approval-store.js';
 import { bindingOf, callKey, sha256, strictestReuse } from './binding.js';
 import type { Evidence } from './evidence.js';
-import type { Sealing } from './sealing.js';
 import { sealedStep, stepIn } from './stored-step.js';
 import { requesterOf } from './votes.js';
 

@@ -1,5 +1,6 @@
 import { type JsonValue, parseStoredJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext } from '../contract/call/handler.js';
+import type { Sealing } from '../contract/secrets/sealing.js';
 import { originOfCall } from '../database/audit-log.js';
 import type { Database } from '../database/database.js';
 import { scopeOf } from '../database/scoped.js';
@@ -10,7 +11,6 @@ import type { ApprovalInputs } from './approval-schemas.js';
 import { type ApprovalChange, type ApprovalStore, createApprovalStore } from './approval-store.js';
 import { type NarrowedStep, narrowedStep, storedStep } from './narrowing.js';
 import { printedApproval } from './printed-approval.js';
-import type { Sealing } from './sealing.js';
 import { shownStep } from './shown-step.js';
 import { isApproved, isApprover, type Person, personOf } from './votes.js';
 

@@ -1,6 +1,7 @@
 import type { AccessRequestService as AccessRequestServiceDesc } from '../../gen/proto/enforcement/v1/access_request_service_pb.js';
 import type { ApprovalService as ApprovalServiceDesc } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { type HandlersOf, handler, streamHandler } from '../contract/call/handler.js';
+import { createSealing } from '../contract/secrets/sealing.js';
 import type { Database } from '../database/database.js';
 import type { ApprovalGate } from '../decisions/approval-gate.js';
 import type { TrialOptions } from '../explain/trial.js';
@@ -14,7 +15,6 @@ import { createApprovalService } from './approval-service.js';
 import { createApprovalUpkeep } from './approval-upkeep.js';
 import { changesAfter, latestChange } from './changed-approvals.js';
 import { createEvidence } from './evidence.js';
-import { createSealing } from './sealing.js';
 import { createWatchApprovals } from './watch-approvals.js';
 
 export interface ApprovalsOptions {

@@ -1,11 +1,11 @@
 import { isObject, type JsonValue } from '../../packages/exact-json/src/index.js';
+import type { Sealing } from '../contract/secrets/sealing.js';
 import type { Step } from '../core/types.js';
 import { stepSha256 } from '../decisions/step-hash.js';
 import { approvalConflict, wrongMember } from './approval-errors.js';
 import type { ApprovalRow } from './approval-row.js';
 import type { ApprovalStore } from './approval-store.js';
 import { bindingOf } from './binding.js';
-import type { Sealing } from './sealing.js';
 import { isMaskProblem, restoredInput } from './shown-step.js';
 import { sealedStep, stepIn } from './stored-step.js';
 

@@ -1,8 +1,8 @@
 import { isObject, parseStoredJson } from '../../packages/exact-json/src/index.js';
+import type { Sealing } from '../contract/secrets/sealing.js';
 import type { Step } from '../core/types.js';
 import { canonicalStep } from '../decisions/step-hash.js';
 import { sha256 } from './binding.js';
-import type { Sealing } from './sealing.js';
 
 /** What a stored step belongs to. */
 function placeOf(namespace: string, digest: string): string {

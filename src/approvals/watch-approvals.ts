@@ -50,7 +50,7 @@ export function createWatchApprovals(options: WatchApprovalsOptions) {
     /** Implements WatchApprovals. */
     async *watch(input: ApprovalInputs['watchApprovals'], context: CallContext): AsyncGenerator<object> {
       const { signal, principal } = context;
-      if (input.agent_name === undefined && (principal.scopes & READS_ALL) === 0) {
+      if (input.agent_name === undefined && (principal.scopes & READS_ALL) === 0n) {
         throw wrongMember('agent_name', 'missing', 'is needed by a caller without the scope approvals.read');
       }
       const watcher = new ApprovalWatcher(filterOf(input, context));

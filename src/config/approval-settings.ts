@@ -6,7 +6,7 @@ const HEX = /^[0-9a-f]{64}$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/;
 
 /** 32 bytes in base64, base64url or hexadecimal; in base64. */
-const KEY: Reader<string> = {
+export const ENCRYPTION_KEY: Reader<string> = {
   read(text) {
     if (HEX.test(text)) return Buffer.from(text, 'hex').toString('base64');
     const bytes = BASE64.test(text) ? Buffer.from(text, 'base64') : undefined;
@@ -19,7 +19,7 @@ const KEY: Reader<string> = {
 /** Approvals: how many there may be, and how their steps are kept. */
 export const APPROVALS = {
   approvals: {
-    key: setting('SERVICE_APPROVALS_KEY', null, secret(KEY)).help(
+    key: setting('SERVICE_APPROVALS_KEY', null, secret(ENCRYPTION_KEY)).help(
       'Key with which steps that wait for an approval are stored encrypted (AES-256-GCM): 32 bytes in base64 or hexadecimal. Without it they are stored as they are, with a warning. A step that was stored with another key cannot be shown or narrowed any more.',
     ),
     retentionMs: setting(

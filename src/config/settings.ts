@@ -10,6 +10,7 @@ import { LISTENER } from './listener-settings.js';
 import { MEMORY } from './memory-settings.js';
 import { NOTIFICATIONS } from './notification-settings.js';
 import { PROCESS, REPORTS } from './process-settings.js';
+import { SAMPLES } from './sample-settings.js';
 import { isSetting, type NamesIn, type Setting, type SettingTable, type ValuesOf } from './setting.js';
 import { TELEMETRY } from './telemetry-settings.js';
 
@@ -29,6 +30,7 @@ export const TABLES = [
   PACKS,
   MEMORY,
   APPROVALS,
+  SAMPLES,
   EVENTS,
   SINKS,
   NOTIFICATIONS,

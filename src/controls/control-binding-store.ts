@@ -1,6 +1,7 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { TargetName } from '../contract/call/namespace.js';
 import { withServiceErrors } from '../database/errors.js';
+import { inPortions } from '../database/in-portions.js';
 import { findPage, type Page } from '../database/page.js';
 import { isRowId } from '../database/row-id.js';
 import { inNamespace, type Scoped } from '../database/scoped.js';
@@ -33,6 +34,13 @@ export interface BindingFilters {
 export function createControlBindingStore(scope: Scoped) {
   const { client, namespace } = scope;
   const of = { namespace: namespace.name };
+  const removeOfAll = (controlIds: readonly number[]): Promise<void> =>
+    withServiceErrors(async () => {
+      await inPortions(controlIds, async (portion) => {
+        await client.controlBinding.deleteMany({ where: { controlId: { in: portion }, ...of } });
+        return [];
+      });
+    });
   return {
     /** Null also for a number that cannot be the id of a binding. */
     find: (id: number): Promise<BindingRow | null> =>
@@ -98,10 +106,10 @@ export function createControlBindingStore(scope: Scoped) {
       }),
 
     /** Removes all bindings of a control. */
-    removeOf: (controlId: number): Promise<void> =>
-      withServiceErrors(async () => {
-        await client.controlBinding.deleteMany({ where: { controlId, ...of } });
-      }),
+    removeOf: (controlId: number): Promise<void> => removeOfAll([controlId]),
+
+    /** The same of many controls. */
+    removeOfAll,
 
     /** One page, by id descending. */
     list: ({ cursor, limit, targetType, targetId, controlId }: BindingFilters): Promise<Page<BindingRow>> =>

@@ -1,8 +1,10 @@
-import type { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
+import { inPortions } from '../database/in-portions.js';
+import { type ColumnValue, type ColumnValues, insertRows } from '../database/insert-rows.js';
 import type { Page } from '../database/page.js';
-import type { Scoped } from '../database/scoped.js';
+import { inNamespace, type Scoped } from '../database/scoped.js';
 import { assertStorable, hashText, isStorable } from '../database/text.js';
 import type { ControlFacet, ControlFilters } from './control-filters.js';
 import { controlPage } from './control-page.js';
@@ -67,6 +69,43 @@ const MAX_ID = 2 ** 31 - 1;
 export function createControlStore(scope: Scoped) {
   const { client, namespace } = scope;
   const of = { namespace: namespace.name };
+  const newRow = (control: Omit<NewControl, 'facets'>) => {
+    const { name, data, clonedFromId, createdAtMs, updatedAtMs } = control;
+    return {
+      name: storable(name),
+      liveName: namespace.keyOf(name),
+      ...of,
+      clonedFromId,
+      data: storable(data),
+      ...indexColumns(control),
+      createdAtMs: BigInt(createdAtMs),
+      updatedAtMs: BigInt(updatedAtMs),
+    };
+  };
+  const newColumns = (control: NewControl): ColumnValues => ({
+    name: storable(control.name),
+    live_name: namespace.keyOf(control.name),
+    namespace: namespace.name,
+    cloned_from_id: control.clonedFromId,
+    ...definitionColumns(control),
+    created_at_ms: BigInt(control.createdAtMs),
+  });
+  const removeAll = (ids: readonly number[], deletedAtMs: number): Promise<number> =>
+    withServiceErrors(async () => {
+      const counts = await inPortions(ids, async (portion) => {
+        const { count } = await client.control.updateMany({
+          where: { id: { in: portion }, deletedAtMs: null, ...of },
+          data: { deletedAtMs: BigInt(deletedAtMs), liveName: null },
+        });
+        const ofControls = { where: { controlId: { in: portion }, control: of } };
+        await client.controlFacet.deleteMany(ofControls);
+        await client.agentControl.deleteMany(ofControls);
+        await client.policyControl.deleteMany(ofControls);
+        await client.controlShadow.deleteMany({ where: { controlId: { in: portion }, ...of } });
+        return [count];
+      });
+      return counts.reduce((sum, count) => sum + count, 0);
+    });
   return {
     find: (id: number): Promise<ControlRow | null> =>
       withServiceErrors(async () => {
@@ -82,24 +121,40 @@ export function createControlStore(scope: Scoped) {
         return row === null ? null : toControlRow(row);
       }),
 
+    /** The names of controls; one that is not found is absent. */
+    namesOf: (ids: readonly number[]): Promise<Map<number, string>> =>
+      withServiceErrors(async () => {
+        const where = { id: { in: [...ids] }, deletedAtMs: null, ...of };
+        const rows = await client.control.findMany({ where, select: { id: true, name: true } });
+        return new Map(rows.map(({ id, name }) => [id, name]));
+      }),
+
     /** The name must be free. */
     insert: ({ facets, ...control }: NewControl): Promise<ControlRow> =>
       withServiceErrors(async () => {
-        const { name, data, clonedFromId, createdAtMs, updatedAtMs } = control;
-        const row = await client.control.create({
-          data: {
-            name: storable(name),
-            liveName: namespace.keyOf(name),
-            ...of,
-            clonedFromId,
-            data: storable(data),
-            ...indexColumns(control),
-            createdAtMs: BigInt(createdAtMs),
-            updatedAtMs: BigInt(updatedAtMs),
-          },
-        });
+        const row = await client.control.create({ data: newRow(control) });
         await insertFacets(client, row.id, facets);
         return toControlRow(row);
+      }),
+
+    /** The same for many controls with different names. */
+    insertAll: (controls: readonly NewControl[]): Promise<ControlRow[]> =>
+      withServiceErrors(async () => {
+        await insertRows(client, 'controls', controls.map(newColumns));
+        const keys = controls.map(({ name }) => namespace.keyOf(name));
+        const found = await inPortions(keys, (portion) =>
+          client.control.findMany({
+            where: { liveName: { in: portion }, ...of },
+            select: { id: true, name: true },
+          }),
+        );
+        const ids = new Map(found.map(({ name, id }) => [name, id]));
+        const rows = controls.map(({ facets, ...row }) => ({ id: ids.get(row.name) ?? 0, ...row, facets }));
+        await insertAllFacets(
+          client,
+          rows.flatMap(({ id, facets }) => facetRows(id, facets)),
+        );
+        return rows.map(({ facets: _, ...row }) => row);
       }),
 
     /** The control must exist, and a new name must be free. */
@@ -121,21 +176,34 @@ export function createControlStore(scope: Scoped) {
         await insertFacets(client, id, facets);
       }),
 
-    /**
-     * Marks a control as deleted and removes its facets, links and policy entries. False if it is unknown.
-     */
-    remove: (id: number, deletedAtMs: number): Promise<boolean> =>
+    /** Writes the definitions of many controls, each once; names stay. Unknown ones are left out. */
+    updateAll: (
+      controls: readonly (Omit<ControlRow, 'name'> & Pick<NewControl, 'facets'>)[],
+    ): Promise<void> =>
       withServiceErrors(async () => {
-        const { count } = await client.control.updateMany({
-          where: { id, deletedAtMs: null, ...of },
-          data: { deletedAtMs: BigInt(deletedAtMs), liveName: null },
+        const known = new Set<number>();
+        await inPortions(controls, async (portion) => {
+          const own = { id: { in: portion.map(({ id }) => id) }, deletedAtMs: null, ...of };
+          for (const { id } of await client.control.findMany({ where: own, select: { id: true } }))
+            known.add(id);
+          await client.$executeRaw(updateOf(portion, scope));
+          await client.controlFacet.deleteMany({ where: { control: own } });
+          return [];
         });
-        const ofControl = { where: { controlId: id, control: of } };
-        await client.controlFacet.deleteMany(ofControl);
-        await client.agentControl.deleteMany(ofControl);
-        await client.policyControl.deleteMany(ofControl);
-        return count > 0;
+        await insertAllFacets(
+          client,
+          controls.flatMap(({ id, facets }) => (known.has(id) ? facetRows(id, facets) : [])),
+        );
       }),
+
+    /**
+     * Marks a control as deleted and removes its facets, links, policy entries and shadow. False if it is unknown.
+     */
+    remove: async (id: number, deletedAtMs: number): Promise<boolean> =>
+      (await removeAll([id], deletedAtMs)) > 0,
+
+    /** The same for many controls; returns the number of those that are known. */
+    removeAll,
 
     /**
      * One page in the order of the filters, with versions that are at most too low, when something changes meanwhile.
@@ -185,6 +253,50 @@ function indexColumns<Columns extends Partial<ControlColumns>>(columns: Columns)
   return given as Pick<Columns, keyof ControlColumns>;
 }
 
+/** Columns that a definition decides, with their types: a list of values has none by itself. */
+const WRITTEN = {
+  data: 'TEXT',
+  enabled: 'BOOLEAN',
+  execution: 'TEXT',
+  template_backed: 'BOOLEAN',
+  template_rendered: 'BOOLEAN',
+  restricts_step_types: 'BOOLEAN',
+  restricts_stages: 'BOOLEAN',
+  step_name_pattern: 'TEXT',
+  updated_at_ms: 'BIGINT',
+} as const;
+
+function definitionColumns(row: Omit<ControlRow, 'id' | 'name'>): Record<keyof typeof WRITTEN, ColumnValue> {
+  return {
+    data: storable(row.data),
+    enabled: row.enabled,
+    execution: row.execution,
+    template_backed: row.templateBacked,
+    template_rendered: row.templateRendered,
+    restricts_step_types: row.restrictsStepTypes,
+    restricts_stages: row.restrictsStages,
+    step_name_pattern: row.stepNamePattern,
+    updated_at_ms: BigInt(row.updatedAtMs),
+  };
+}
+
+/** The statement that writes the definitions of controls. */
+function updateOf(controls: readonly Omit<ControlRow, 'name'>[], scope: Scoped): Prisma.Sql {
+  const types = Object.entries(WRITTEN);
+  const rows = controls.map((row) => {
+    const values = definitionColumns(row);
+    const members = types.map(
+      ([name, type]) => Prisma.sql`CAST(${values[name as keyof typeof WRITTEN]} AS ${Prisma.raw(type)})`,
+    );
+    return Prisma.sql`(CAST(${row.id} AS INTEGER), ${Prisma.join(members)})`;
+  });
+  const columns = types.map(([name]) => `"${name}"`);
+  return Prisma.sql`
+    WITH w ("id", ${Prisma.raw(columns.join(', '))}) AS (VALUES ${Prisma.join(rows)})
+    UPDATE "controls" SET ${Prisma.raw(columns.map((name) => `${name} = w.${name}`).join(', '))} FROM w
+    WHERE "controls"."id" = w."id" AND ${inNamespace('controls', scope)} AND "controls"."deleted_at_ms" IS NULL`;
+}
+
 function numberOrNull(value: bigint | null): number | null {
   return value === null ? null : Number(value);
 }
@@ -194,17 +306,30 @@ function storable(text: string): string {
   return text;
 }
 
+function insertAllFacets(
+  client: DbClient,
+  facets: readonly Prisma.ControlFacetCreateManyInput[],
+): Promise<void> {
+  const rows = facets.map(({ controlId, kind, hash }) => ({ control_id: controlId, kind, hash }));
+  return insertRows(client, 'control_facets', rows);
+}
+
 async function insertFacets(
   client: DbClient,
   controlId: number,
   facets: readonly ControlFacet[],
 ): Promise<void> {
+  const rows = facetRows(controlId, facets);
+  if (rows.length > 0) await client.controlFacet.createMany({ data: rows });
+}
+
+function facetRows(controlId: number, facets: readonly ControlFacet[]): Prisma.ControlFacetCreateManyInput[] {
   const rows = new Map<string, Prisma.ControlFacetCreateManyInput>();
   for (const { kind, value } of facets) {
     const hash = hashText(value);
     rows.set(`${kind} ${hash}`, { controlId, kind, hash });
   }
-  if (rows.size > 0) await client.controlFacet.createMany({ data: [...rows.values()] });
+  return [...rows.values()];
 }
 
 type StoredControl = Prisma.ControlGetPayload<Record<never, never>>;

@@ -1,6 +1,8 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
 import { withServiceErrors } from '../database/errors.js';
+import { inPortions } from '../database/in-portions.js';
+import { insertRows } from '../database/insert-rows.js';
 import { findPage, type Page } from '../database/page.js';
 import { inNamespace, type Scoped } from '../database/scoped.js';
 import { assertStorable } from '../database/text.js';
@@ -96,6 +98,43 @@ export function createControlVersionStore(scope: Scoped) {
         };
         await client.controlVersion.create({ data, select: { versionNum: true } });
         return versionNum;
+      }),
+
+    /** Adds one version to each of some controls, each once. Those of unknown controls are left out. */
+    appendAll: (versions: readonly NewControlVersion[]): Promise<void> =>
+      withServiceErrors(async () => {
+        await inPortions(versions, async (portion) => {
+          const ids = { in: portion.map(({ controlId }) => controlId) };
+          const own = await client.control.findMany({ where: { id: ids, ...of }, select: { id: true } });
+          const numbers = new Map(own.map(({ id }) => [id, 0]));
+          const where = { controlId: ids, control: of };
+          const by = ['controlId'] as const;
+          const last = await client.controlVersion.groupBy({
+            by: [...by],
+            where,
+            _max: { versionNum: true },
+          });
+          for (const { controlId, _max } of last) numbers.set(controlId, _max.versionNum ?? 0);
+          const rows = portion.flatMap((version) => {
+            const number = numbers.get(version.controlId);
+            if (number === undefined) return [];
+            assertStorable(version.data);
+            return {
+              control_id: version.controlId,
+              version_num: number + 1,
+              event_type: version.eventType,
+              note: version.note,
+              created_at_ms: BigInt(version.createdAtMs),
+              key_fingerprint: version.keyFingerprint,
+              author: version.author,
+              changed_members: stringifyJson([...version.changedMembers]),
+              name: version.name,
+              data: version.data,
+            };
+          });
+          await insertRows(client, 'control_versions', rows);
+          return [];
+        });
       }),
 
     /** The number of the newest version; 0 when there is none. */

@@ -1,9 +1,9 @@
 import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import type { TemplateService as TemplateServiceDesc } from '../../gen/proto/enforcement/v1/template_service_pb.js';
-import type { HandlersOf } from '../contract/call/handler.js';
+import type { FurtherProblems, HandlersOf } from '../contract/call/handler.js';
 import { createControlClone } from './control-clone.js';
 import { controlHandlers } from './control-handlers.js';
-import { createReviewer, type ReviewOptions } from './control-review.js';
+import { createReviewer, type Reviewer, type ReviewOptions } from './control-review.js';
 import { type ControlServiceOptions, createControlService } from './control-service.js';
 import { createControlUsers } from './control-users.js';
 import { createControlVersions } from './control-versions.js';
@@ -19,6 +19,8 @@ export interface ControlsOptions extends Omit<ControlServiceOptions, 'reviewer'>
 export interface Controls {
   readonly controls: HandlersOf<typeof ControlServiceDesc>;
   readonly templates: HandlersOf<typeof TemplateServiceDesc>;
+  readonly reviewer: Reviewer;
+  readonly furtherProblems: FurtherProblems;
 }
 
 /** Controls with their versions and links, and templates of controls. */
@@ -26,6 +28,7 @@ export function createControls(options: ControlsOptions): Controls {
   const { database, registry } = options;
   const reviewer = createReviewer(options);
   const all = { ...options, reviewer };
+  const furtherProblems = createFurtherProblems({ ...options, client: database.client });
   return {
     controls: controlHandlers(
       createControlService(all),
@@ -34,8 +37,10 @@ export function createControls(options: ControlsOptions): Controls {
       createControlClone(options),
       createExpressionInspector(database.client, options.registeredTypes),
       registry,
-      createFurtherProblems({ ...options, client: database.client }),
+      furtherProblems,
     ),
     templates: templateHandlers(registry, reviewer, database.client),
+    reviewer,
+    furtherProblems,
   };
 }

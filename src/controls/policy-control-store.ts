@@ -1,4 +1,5 @@
 import { withServiceErrors } from '../database/errors.js';
+import { inPortions } from '../database/in-portions.js';
 import { inNamespace, type Scoped } from '../database/scoped.js';
 import type { StoredDefinition } from './agent-control-store.js';
 
@@ -30,9 +31,12 @@ export function createPolicyControlStore(scope: Scoped) {
     /** Gives policies whose controls changed their next version. */
     touch: (policyIds: readonly number[], updatedAtMs: number): Promise<void> =>
       withServiceErrors(async () => {
-        await client.policy.updateMany({
-          where: { id: { in: [...policyIds] }, ...of },
-          data: { version: { increment: 1 }, updatedAtMs: BigInt(updatedAtMs) },
+        await inPortions(policyIds, async (portion) => {
+          await client.policy.updateMany({
+            where: { id: { in: portion }, ...of },
+            data: { version: { increment: 1 }, updatedAtMs: BigInt(updatedAtMs) },
+          });
+          return [];
         });
       }),
 

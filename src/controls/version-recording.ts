@@ -8,7 +8,11 @@ import {
 import type { CallContext } from '../contract/call/handler.js';
 import type { Scoped } from '../database/scoped.js';
 import type { ControlRow } from './control-store.js';
-import { createControlVersionStore, type VersionEvent } from './control-version-store.js';
+import {
+  createControlVersionStore,
+  type NewControlVersion,
+  type VersionEvent,
+} from './control-version-store.js';
 
 /** The recorded content of a control, and its time. */
 export type RecordedControl = Pick<ControlRow, 'id' | 'name' | 'data' | 'updatedAtMs'>;
@@ -42,10 +46,26 @@ const MEMBERS = [
  */
 export function recordVersion(
   scope: Scoped,
+  context: CallContext,
+  version: RecordedVersion,
+): Promise<number> {
+  return createControlVersionStore(scope).append(newVersion(context, version));
+}
+
+/** The same for many controls, each once. */
+export function recordVersions(
+  scope: Scoped,
+  context: CallContext,
+  versions: readonly RecordedVersion[],
+): Promise<void> {
+  return createControlVersionStore(scope).appendAll(versions.map((version) => newVersion(context, version)));
+}
+
+function newVersion(
   { principal }: CallContext,
   { eventType, note, before, after }: RecordedVersion,
-): Promise<number> {
-  return createControlVersionStore(scope).append({
+): NewControlVersion {
+  return {
     controlId: after.id,
     eventType,
     note,
@@ -55,7 +75,7 @@ export function recordVersion(
     changedMembers: before === null ? [] : changedMembers(before, after),
     name: after.name,
     data: after.data,
-  });
+  };
 }
 
 /** The members of a control that differ, in order; only `data` when the definitions are not comparable. */

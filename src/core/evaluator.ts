@@ -162,6 +162,8 @@ export interface ForegoneResult {
 /** A text of the step that must be one of these for a check to match, as its configuration says. */
 export interface DemandedTexts extends RequiredStepText {
   readonly ignoresCase: boolean;
+  /** Whether a check of a step with one of these matches, as they are written. */
+  readonly isEnough?: true;
 }
 
 /** How a configuration is used. */
@@ -207,7 +209,7 @@ export interface Evaluator {
    */
   readonly warningsFor?: (config: JsonObject, use: ConfigUse) => Iterable<ConfigWarning>;
   /** What every check of a configuration accepted by `configSchema` gives; null when that is not known. */
-  readonly foregone?: (config: JsonObject) => ForegoneResult | null;
+  readonly foregone?: (config: JsonObject, selectorPath: string) => ForegoneResult | null;
   /** What a check with a selector path demands of the step, if a configuration accepted by `configSchema` says so. */
   readonly demands?: (config: JsonObject, selectorPath: string) => readonly DemandedTexts[];
   /** Compiles a configuration accepted by `configSchema`. Throws on any other. */

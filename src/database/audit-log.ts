@@ -33,6 +33,8 @@ export interface AuditFact {
     | 'notification_destination'
     | 'notification_delivery'
     | 'approval'
+    | 'configuration'
+    | 'sampling_rule'
     | 'database';
   /** Name of an agent or a namespace, id of anything else: of the installation of a pack. */
   readonly id: string | null;

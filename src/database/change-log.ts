@@ -19,7 +19,7 @@ export interface Change {
   readonly policies?: readonly number[];
   /** Targets whose bindings changed. Affects all agents that work on them. */
   readonly targets?: readonly TargetKey[];
-  /** Whether keys, namespaces or halts changed. */
+  /** Whether keys, namespaces, halts or shadows changed. */
   readonly access?: boolean;
 }
 

@@ -1,5 +1,5 @@
 import { demandAgent } from '../contract/call/agent-limit.js';
-import type { AgentKey } from '../contract/call/namespace.js';
+import type { AgentKey, TargetName } from '../contract/call/namespace.js';
 import { demandTarget } from '../contract/call/target-limit.js';
 import { keptMetadata } from '../core/decided-result.js';
 import type { SchemaMismatch, StepComparison } from '../core/step-schemas.js';
@@ -25,6 +25,10 @@ export interface EvaluationRequest {
   readonly step: Step;
   readonly stage: Stage;
   readonly options: EvaluationOptions | null;
+  /** What the agent works on; absent and null for nothing. */
+  readonly target?: TargetName | null;
+  /** Set when the data of the step are in another thread; `step` has its type and name only. */
+  readonly held?: HeldStep;
 }
 
 /** A verdict with the revision of its controls. */

@@ -76,6 +76,12 @@ export function builtinEvaluatorsWith(memory: MemoryEvaluatorsOptions): readonly
 /** The built-in evaluators with the longest windows that a setting allows. */
 export const builtinEvaluators = builtinEvaluatorsWith({ maxWindowMs: LONGEST_US / 1_000 });
 
+/** A registry with the longest windows that a setting allows, for evaluators with memory. */
+export function withLongestWindows(registry: EvaluatorRegistry): EvaluatorRegistry {
+  const longest = memoryEvaluators({ maxWindowMs: LONGEST_US / 1_000 });
+  return new Map([...registry, ...longest.map((evaluator) => [evaluator.name, evaluator] as const)]);
+}
+
 /** A registry of evaluators. Throws on duplicate names: which one ran would be arbitrary. */
 export function createRegistry(evaluators: readonly Evaluator[]): EvaluatorRegistry {
   const registry = new Map<string, Evaluator>();

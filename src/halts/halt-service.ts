@@ -129,7 +129,7 @@ export function createHaltService(options: HaltServiceOptions) {
 }
 
 function demandEveryNamespace({ scopes }: Principal): void {
-  if ((scopes & EVERY_NAMESPACE) === 0) throw beyondNamespace();
+  if ((scopes & EVERY_NAMESPACE) === 0n) throw beyondNamespace();
 }
 
 function nameOf({ name, keyFingerprint, level }: Principal): string {

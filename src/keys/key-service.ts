@@ -43,12 +43,12 @@ export function createKeyService(options: KeyServiceOptions) {
   const { database, mutate, roles, namespaces, applied, now } = options;
   const print = (row: KeyRow) => printedKey(row, roles, now());
   const scopesOfKey = ({ role, scopes }: Pick<KeyRow, 'role' | 'scopes'>): ScopeMask =>
-    role === null ? scopeMask(scopes ?? []) : (roles.get(role)?.scopes ?? 0);
+    role === null ? scopeMask(scopes ?? []) : (roles.get(role)?.scopes ?? 0n);
 
   /** The namespace of a new key. Throws NAMESPACE_NOT_FOUND, or AUTH_INSUFFICIENT_PRIVILEGES for one beyond the caller. */
   function demandedNamespace({ namespace, scopes }: Principal, wanted: string | undefined) {
     if (wanted === undefined || wanted === namespace.name) return namespace;
-    if ((scopes & OTHER_NAMESPACES) === 0) throw otherNamespace();
+    if ((scopes & OTHER_NAMESPACES) === 0n) throw otherNamespace();
     const found = namespaceNamed(wanted);
     if (!found.isDefault && !namespaces.known(wanted)) throw namespaceNotFound(wanted);
     return found;
@@ -216,7 +216,7 @@ function printedKey(row: KeyRow, roles: RoleTable, nowMs: number) {
     fingerprint: fingerprintOf(row),
     owner: row.owner,
     role: row.role,
-    scopes: row.role === null ? (row.scopes ?? []) : scopesOf(roles.get(row.role)?.scopes ?? 0),
+    scopes: row.role === null ? (row.scopes ?? []) : scopesOf(roles.get(row.role)?.scopes ?? 0n),
     namespace: row.namespace,
     agents: row.agents ?? [],
     created_at: isoOf(row.createdAtMs),

@@ -151,7 +151,7 @@ export function keyRecord(row: BulkRow): JsonObject {
     fingerprint: String(hash).slice(0, FINGERPRINT_DIGITS),
     owner: textOrNull(owner),
     role: textOrNull(role),
-    scopes: role === null ? listOf(scopes) : scopesOf(roleNamed(String(role))?.scopes ?? 0),
+    scopes: role === null ? listOf(scopes) : scopesOf(roleNamed(String(role))?.scopes ?? 0n),
     namespace: String(namespace),
     agents: listOf(agents),
     created_at: timeOrNull(createdAtMs),

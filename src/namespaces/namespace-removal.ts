@@ -13,6 +13,7 @@ const AGENTS_AT_ONCE = 500;
 const CONTROLS_AT_ONCE = 100;
 const POLICIES_AT_ONCE = 500;
 const APPROVALS_AT_ONCE = 200;
+const SAMPLES_AT_ONCE = 1_000;
 
 export interface NamespaceRemovalOptions {
   readonly database: Pick<Database, 'client' | 'mutate'>;
@@ -52,7 +53,10 @@ export function createNamespaceRemoval(options: NamespaceRemovalOptions): Namesp
         (await removePolicies(tx, name)) ??
         (await removeHalts(tx, name)) ??
         (await removeDestinations(tx, name)) ??
-        (await removeApprovals(tx, name));
+        (await removeOwners(tx, name)) ??
+        (await removeApprovals(tx, name)) ??
+        (await removeSamplingRules(tx, name)) ??
+        (await removeSamples(tx, name));
       if (removed === null) return { value: undefined, changed: false };
       return {
         value: undefined,
@@ -102,8 +106,11 @@ async function unfinished(client: DbClient): Promise<string[]> {
       OR EXISTS (SELECT 1 FROM "controls" c WHERE c."namespace" = n."name")
       OR EXISTS (SELECT 1 FROM "policies" p WHERE p."namespace" = n."name")
       OR EXISTS (SELECT 1 FROM "halts" h WHERE h."namespace" = n."name")
+      OR EXISTS (SELECT 1 FROM "applied_objects" o WHERE o."namespace" = n."name")
       OR EXISTS (SELECT 1 FROM "notification_destinations" d WHERE d."namespace" = n."name")
-      OR EXISTS (SELECT 1 FROM "approvals" p WHERE p."namespace" = n."name"))`;
+      OR EXISTS (SELECT 1 FROM "approvals" p WHERE p."namespace" = n."name")
+      OR EXISTS (SELECT 1 FROM "sampling_rules" r WHERE r."namespace" = n."name")
+      OR EXISTS (SELECT 1 FROM "step_samples" s WHERE s."namespace" = n."name"))`;
   return rows.map(({ name }) => name);
 }
 
@@ -123,7 +130,7 @@ async function removeAgents(tx: DbClient, namespace: string): Promise<Removed | 
   return { change: { agents: keys }, counts: { agents: rows.length } };
 }
 
-/** Their versions, facets, links and bindings go with them; those that were deleted before are kept for their versions. */
+/** Their versions, facets, links, shadows and bindings go with them; those that were deleted before are kept for their versions. */
 async function removeControls(tx: DbClient, namespace: string): Promise<Removed | null> {
   const rows = await tx.control.findMany({
     where: { namespace },
@@ -134,6 +141,7 @@ async function removeControls(tx: DbClient, namespace: string): Promise<Removed 
   if (rows.length === 0) return null;
   const ids = rows.map(({ id }) => id);
   await tx.controlActivity.deleteMany({ where: { controlId: { in: ids } } });
+  await tx.controlShadow.deleteMany({ where: { controlId: { in: ids } } });
   await tx.control.deleteMany({ where: { id: { in: ids } } });
   return { change: { controls: ids }, counts: { controls: rows.length } };
 }
@@ -156,6 +164,12 @@ async function removeHalts(tx: DbClient, namespace: string): Promise<Removed | n
   return count === 0 ? null : { change: { access: true }, counts: { halts: count } };
 }
 
+/** What owners have applied, which is of objects that are gone. */
+async function removeOwners(tx: DbClient, namespace: string): Promise<Removed | null> {
+  const { count } = await tx.appliedObject.deleteMany({ where: { namespace } });
+  return count === 0 ? null : { change: {}, counts: { applied_objects: count } };
+}
+
 /** Their deliveries go with them. */
 async function removeDestinations(tx: DbClient, namespace: string): Promise<Removed | null> {
   const { count } = await tx.notificationDestination.deleteMany({ where: { namespace } });
@@ -173,4 +187,17 @@ async function removeApprovals(tx: DbClient, namespace: string): Promise<Removed
   if (rows.length === 0) return null;
   await tx.approval.deleteMany({ where: { id: { in: rows.map(({ id }) => id) } } });
   return { change: {}, counts: { approvals: rows.length } };
+}
+
+async function removeSamplingRules(tx: DbClient, namespace: string): Promise<Removed | null> {
+  const { count } = await tx.samplingRule.deleteMany({ where: { namespace } });
+  return count === 0 ? null : { change: { access: true }, counts: { sampling_rules: count } };
+}
+
+/** No more are added without their rules. */
+async function removeSamples(tx: DbClient, namespace: string): Promise<Removed | null> {
+  const count = await tx.$executeRaw`
+    DELETE FROM "step_samples" WHERE "namespace" = ${namespace} AND "decision_id" IN (
+      SELECT "decision_id" FROM "step_samples" WHERE "namespace" = ${namespace} LIMIT ${SAMPLES_AT_ONCE})`;
+  return count === 0 ? null : { change: {}, counts: { step_samples: count } };
 }

@@ -9,6 +9,7 @@ import type { CountMeter } from '../events/counts/count-meter.js';
 import type { ObservabilityMeter } from '../events/observability-meter.js';
 import type { SinkMeter } from '../events/sinks/sink-meter.js';
 import type { MemoryMeter } from '../memory/memory-meter.js';
+import type { SampleMeter } from '../samples/sample-meter.js';
 import type { RefusalMeter } from '../transport/admission/limits.js';
 import type { CallMeter } from '../transport/call/call-host.js';
 import { createApprovalMetrics } from './approval-metrics.js';
@@ -18,6 +19,7 @@ import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
 import { createMemoryMetrics } from './memory-metrics.js';
 import { createMetricKinds } from './metric-kinds.js';
 import { addSources, type MetricSources } from './metric-sources.js';
+import { createSampleMetrics } from './sample-metrics.js';
 import { createSinkMetrics } from './sink-metrics.js';
 
 /** Upper bounds in seconds: from well below a millisecond, for evaluations, up to the longest requests. */
@@ -70,6 +72,8 @@ export interface Metrics extends CallMeter, RefusalMeter {
   readonly memory: MemoryMeter;
   /** The meter of approvals. */
   readonly approvals: ApprovalMeter;
+  /** The meter of samples. */
+  readonly samples: SampleMeter;
   /** Counts what was to be sent over OTLP. */
   telemetry(signal: 'traces' | 'metrics', result: 'sent' | 'failed' | 'dropped', count: number): void;
   /** Records a finished database operation. */
@@ -207,6 +211,7 @@ export function createMetrics(prefix: string): Metrics {
     eventSinks: createSinkMetrics(prefix, registers),
     memory: createMemoryMetrics(prefix, registers),
     approvals: createApprovalMetrics(prefix, registers),
+    samples: createSampleMetrics(prefix, registers),
     databaseTimed: createDatabaseMetrics(prefix, registers),
   };
 }

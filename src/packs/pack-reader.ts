@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { ControlDefinitionSchema } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { type FileDocument, readDocuments } from '../../packages/documents/src/index.js';
 import { isObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { PARSE_OPTIONS } from '../contract/input/messages.js';
 import { didYouMean } from '../contract/warnings/suggestion.js';
 import { unknownMembers } from '../contract/warnings/unknown-members.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { casesOf } from './case-steps.js';
-import { type FileDocument, readDocuments } from './documents.js';
 import {
   type CasesDocument,
   type ControlDocument,

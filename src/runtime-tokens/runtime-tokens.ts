@@ -55,7 +55,7 @@ export function createRuntimeTokens(options: RuntimeTokensOptions): HandlersOf<t
   function tokenFor(principal: Principal, target: TargetName) {
     const { agents, keyFingerprint, name, namespace } = principal;
     if (codec === null) throw noTokenSecret();
-    if ((principal.scopes & EVALUATE) === 0 || keyFingerprint === null) throw exchangesTooMuch();
+    if ((principal.scopes & EVALUATE) === 0n || keyFingerprint === null) throw exchangesTooMuch();
     if (principal.target !== null && !isSameTarget(principal.target, target)) throw exchangesOtherTarget();
     const { origin, endMs } = rightsOf(principal);
     const issuedAt = Math.floor(now() / 1000);

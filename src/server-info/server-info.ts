@@ -88,7 +88,7 @@ function namespacesOf(
   existing: NamespaceNames,
 ): readonly string[] {
   if (sessionId === undefined) return [namespace.name];
-  if ((scopes & EVERY_NAMESPACE) !== 0) return existing.names();
+  if ((scopes & EVERY_NAMESPACE) !== 0n) return existing.names();
   return [namespace.name, ...namespaces.filter((name) => existing.known(name))].sort();
 }
 

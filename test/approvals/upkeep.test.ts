@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSealing } from '../../src/approvals/sealing.js';
+import { createSealing } from '../../src/contract/secrets/sealing.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { until } from '../support/until.js';
 import { AGENT, type ApprovalProcess, aStepOf, BOT, type Clock, changes, openProcess } from './support.js';

@@ -1019,6 +1019,16 @@ const CASES: Record<SettingName, Case> = {
     ],
     refuses: ['secret', 'ff'.repeat(31), 'MDEyMzQ1'],
   },
+  SERVICE_SAMPLE_KEY: {
+    value: (config) => config.samples.key,
+    fallback: null,
+    accepts: [
+      ['MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=', 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='],
+      ['MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY', 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='],
+      ['ff'.repeat(32), `${'/'.repeat(42)}8=`],
+    ],
+    refuses: ['secret', 'ff'.repeat(31), 'MDEyMzQ1'],
+  },
   SERVICE_APPROVALS_RETENTION_SECONDS: {
     value: (config) => config.approvals.retentionMs,
     fallback: 604_800_000,

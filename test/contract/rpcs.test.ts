@@ -63,7 +63,7 @@ it('the roles regular and admin are the levels of access', () => {
   );
   const allowed = (role: string) =>
     methods
-      .filter(({ scopeMask }) => ((roleNamed(role)?.scopes ?? 0) & scopeMask) !== 0)
+      .filter(({ scopeMask }) => ((roleNamed(role)?.scopes ?? 0n) & scopeMask) !== 0n)
       .map(({ name }) => name);
   const ofAccess = (...levels: Access[]) =>
     methods.filter(({ access }) => levels.includes(access)).map(({ name }) => name);

@@ -216,6 +216,29 @@ describeOnSqlite('the editor of controls', (freshDatabaseUrl) => {
     });
   });
 
+  it('names the rules of lint that say what is probably not meant', async () => {
+    const leaf = (name: string, config: object) => ({
+      selector: { path: 'input' },
+      evaluator: { name, config },
+    });
+    const data = {
+      execution: Execution.SERVER,
+      condition: leaf('regex', { pattern: 'a^b' }),
+      action: { decision: Decision.STEER },
+    };
+    const { controlId } = await controls.createControl({ name: 'never-steers', data: data as object });
+    await open(`/controls/${controlId}/edit`, async ({ page }) => {
+      const problems = page.getByRole('region', { name: 'Problems' });
+      await problems.getByText('2 warnings').waitFor();
+      await problems.getByText('the pattern is found in no text').waitFor();
+      const told = await problems.getByRole('listitem').allInnerTexts();
+      expect(told.map((text) => text.replace(/^.* More in /, ''))).toEqual([
+        'docs/lint.md: never-true',
+        'docs/lint.md: missing-steering-message',
+      ]);
+    });
+  });
+
   it('keeps every member that was not edited, and asks who wins when another writer was faster', async () => {
     const { controlId } = await controls.createControl({ name: 'complete', data: COMPLETE });
     const before = await stored(controlId);

@@ -2,6 +2,8 @@ import { createAgentLabelStore } from '../../src/agents/agent-label-store.js';
 import { createAgentPolicyStore } from '../../src/agents/agent-policy-store.js';
 import { createAgentStore } from '../../src/agents/agent-store.js';
 import { createApprovalStore, type NewApproval } from '../../src/approvals/approval-store.js';
+import { createAppliedStore } from '../../src/configuration/applied-store.js';
+import { createBulkStore } from '../../src/configuration/bulk-store.js';
 import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
 import { createControlBindingStore } from '../../src/controls/control-binding-store.js';
 import { createControlStore } from '../../src/controls/control-store.js';
@@ -19,6 +21,7 @@ import { UNSEALED } from '../../src/notifications/sealer.js';
 import { createPackStore } from '../../src/packs/pack-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
+import { createShadowStore, type NewShadow } from '../../src/shadows/shadow-store.js';
 import { newControl } from './support.js';
 
 /** Names and ids of one agent with a control and a policy, of a control and a policy without an agent, or of nothing. */
@@ -182,6 +185,7 @@ const agentPolicies = casesOf(createAgentPolicyStore, {
       () => store.add(own.agentId, own.sparePolicyId),
     ),
   remove: (store, { agentId, policyId }) => store.remove(agentId, policyId),
+  withdrawFromAll: (store, { policyId }) => store.withdrawFromAll(policyId),
   owners: (store, { agentId, policyId }) =>
     each(
       () => store.owners([{ id: agentId }], policyId, 'anyhow'),
@@ -228,10 +232,16 @@ const agentLabels = casesOf(createAgentLabelStore, {
 const controls = casesOf(createControlStore, {
   find: (store, { controlId }) => store.find(controlId),
   findByName: (store, { controlName }) => store.findByName(controlName),
+  namesOf: (store, { controlId }) => store.namesOf([controlId]),
   insert: (store, { controlName }) => effectOf(store.insert(newControl(`new-${controlName}`))),
+  insertAll: (store, { controlName }) =>
+    effectOf(store.insertAll([newControl(`new-${controlName}`), newControl(`newer-${controlName}`)])),
   update: (store, { controlId }) =>
     store.update(controlId, { name: 'renamed', data: '{}', facets: [], updatedAtMs: 9 }),
+  updateAll: (store, { controlId }) =>
+    store.updateAll([{ ...newControl('a'), id: controlId, updatedAtMs: 9 }]),
   remove: (store, { controlId }) => store.remove(controlId, 9),
+  removeAll: (store, { controlId }) => store.removeAll([controlId], 9),
   list: (store, of) =>
     each(
       () => store.list(CONTROL_FILTERS),
@@ -255,6 +265,11 @@ const controls = casesOf(createControlStore, {
 
 const versions = casesOf(createControlVersionStore, {
   append: (store, { controlId, controlName }) => store.append({ ...VERSION, controlId, name: controlName }),
+  appendAll: (store, { controlId, controlName }, own) =>
+    each(
+      () => store.appendAll([{ ...VERSION, controlId: own.controlId, name: controlName }]),
+      () => store.appendAll([{ ...VERSION, controlId, name: controlName }]),
+    ),
   lastNumber: (store, { controlId }) => store.lastNumber(controlId),
   ends: (store, { controlId }, own) => store.ends([controlId, own.controlId]),
   find: (store, { controlId }) => store.find(controlId, 1),
@@ -348,12 +363,46 @@ const bindings = casesOf(createControlBindingStore, {
   remove: (store, { bindingId }) => store.remove(bindingId),
   idsOf: (store, { controlId }) => store.idsOf(controlId),
   removeOf: (store, { controlId }) => store.removeOf(controlId),
+  removeOfAll: (store, { controlId }) => store.removeOfAll([controlId]),
   list: (store, { controlId }) =>
     each(
       () => store.list({ ...PAGE, targetType: null, targetId: null, controlId: null }),
       () => store.list({ ...PAGE, targetType: TARGET.type, targetId: TARGET.id, controlId: null }),
       () => store.list({ ...PAGE, targetType: null, targetId: null, controlId }),
     ),
+});
+
+const bulk = casesOf(createBulkStore, {
+  insertPolicies: (store, { policyName }) => effectOf(store.insertPolicies([`new-${policyName}`], 1)),
+  removePolicies: (store, { policyId }) => store.removePolicies([policyId]),
+  agents: (store, { agentName }) => store.agents([agentName]),
+  insertAgents: (store, { agentName }) => store.insertAgents([{ name: `new-${agentName}`, data: '{}' }], 1),
+  addMembers: (store, { policyId, controlId, spareControlId }, own) =>
+    store.addMembers([
+      [policyId, spareControlId],
+      [own.policyId, controlId],
+    ]),
+  removeMembers: (store, { policyId, controlId }) => store.removeMembers([[policyId, controlId]]),
+  addLinks: (store, { agentId, controlId, spareControlId }, own) =>
+    store.addLinks([
+      [agentId, spareControlId],
+      [own.agentId, controlId],
+    ]),
+  removeLinks: (store, { agentId, controlId }) => store.removeLinks([[agentId, controlId]]),
+  givePolicies: (store, { agentId, policyId, sparePolicyId }, own) =>
+    store.givePolicies([
+      [agentId, sparePolicyId],
+      [own.agentId, policyId],
+    ]),
+  withdrawPolicies: (store, { agentId, policyId }) => store.withdrawPolicies([[agentId, policyId]]),
+});
+
+const applied = casesOf(createAppliedStore, {
+  find: (store, { controlName }) => store.find([`control/${controlName}`]),
+  ofOwner: (store) => store.ofOwner('owner'),
+  remember: (store, { controlName }) =>
+    store.remember('other', [{ key: `control/${controlName}`, digest: 'b' }], 2),
+  forget: (store, { controlName }) => store.forget([`control/${controlName}`]),
 });
 
 const halts = casesOf(createHaltStore, {
@@ -366,6 +415,14 @@ const halts = casesOf(createHaltStore, {
   countActive: (store) => store.countActive(false, 1),
   insert: (store) => effectOf(store.insert(newHalt('another'))),
   lift: (store, { haltId }) => effectOf(store.lift(haltId, 9, 'me', null)),
+});
+
+const shadows = casesOf(createShadowStore, {
+  find: (store, { controlId }) => store.find(controlId),
+  list: (store) => store.list(),
+  countOthers: (store) => store.countOthers(0),
+  set: (store, _of, own) => effectOf(store.set(newShadow(own.controlId))),
+  remove: (store, { controlId }) => store.remove(controlId),
 });
 
 const destinations = casesOf((scope: Scoped) => createDestinationStore(scope, UNSEALED), {
@@ -564,7 +621,10 @@ export const STORES: Readonly<Record<string, StoreCases>> = {
   createPolicyLabelStore: policyLabels,
   createControlBindingStore: bindings,
   createKeyStore: keys,
+  createBulkStore: bulk,
+  createAppliedStore: applied,
   createHaltStore: halts,
+  createShadowStore: shadows,
   createApprovalStore: approvals,
   createDestinationStore: destinations,
   createDeliveryStore: deliveries,
@@ -572,6 +632,19 @@ export const STORES: Readonly<Record<string, StoreCases>> = {
   createHiddenControlStore: hiddenControls,
   createPackStore: packs,
 };
+
+/** A shadow of a control. */
+export function newShadow(controlId: number): NewShadow {
+  return {
+    controlId,
+    data: '{}',
+    share: 1,
+    shareBy: 'agent',
+    setAtMs: 1,
+    setBy: 'me',
+    baseVersion: 1,
+  };
+}
 
 /** A halt of a step name. */
 export function newHalt(stepName: string): NewHalt {

@@ -5,6 +5,7 @@ import { countedLabels, createAgentLabelStore } from '../../src/agents/agent-lab
 import { createAgentPolicyStore } from '../../src/agents/agent-policy-store.js';
 import { createAgentStore } from '../../src/agents/agent-store.js';
 import { createApprovalStore } from '../../src/approvals/approval-store.js';
+import { createAppliedStore } from '../../src/configuration/applied-store.js';
 import { DEFAULT_NAMESPACE, type Namespace, namespaceNamed } from '../../src/contract/call/namespace.js';
 import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
 import { agentCounts } from '../../src/controls/agent-counts.js';
@@ -21,6 +22,7 @@ import { UNSEALED } from '../../src/notifications/sealer.js';
 import { createPackStore } from '../../src/packs/pack-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
+import { createShadowStore } from '../../src/shadows/shadow-store.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { scoped } from '../support/scoped.js';
 import {
@@ -29,6 +31,7 @@ import {
   newDestination,
   newHalt,
   newKey,
+  newShadow,
   STORES,
   type StoreCases,
   TARGET,
@@ -115,6 +118,7 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
     const binding = await createControlBindingStore(scope).insert(TARGET, control.id, true, 1);
     const { id: keyId } = await createKeyStore(scope).insert(newKey(`key-of-${of}`));
     const { id: haltId } = await createHaltStore(scope).insert(newHalt(`step-of-${of}`));
+    await createShadowStore(scope).set(newShadow(control.id));
     const approvalId = await createApprovalStore(scope).insert(newApproval(agentName, control.id));
     const { id: destinationId } = await createDestinationStore(scope, UNSEALED).insert(
       newDestination(`destination-of-${of}`),
@@ -133,6 +137,7 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
         nextAtMs: 1n,
       },
     });
+    await createAppliedStore(scope).remember('owner', [{ key: `control/${controlName}`, digest: 'a' }], 1);
     const packs = createPackStore(scope);
     const { id: installationId } = await packs.insert('a-pack', '1.0.0', policy.id, 1);
     const known = { key: 'a-key', controlId: control.id, base: '{}' };
@@ -177,9 +182,11 @@ async function rowsOf(tx: DbClient, { name, prefix }: Namespace): Promise<unknow
     bindings: await tx.controlBinding.findMany(either(where, { control: where })),
     keys: await tx.apiKey.findMany({ where }),
     halts: await tx.halt.findMany({ where }),
+    shadows: await tx.controlShadow.findMany({ where }),
     approvals: await tx.approval.findMany({ where, include: { votes: true, asking: true } }),
     destinations: await tx.notificationDestination.findMany({ where }),
     deliveries: await tx.notificationDelivery.findMany({ where }),
+    applied: await tx.appliedObject.findMany({ where }),
     installations: await tx.packInstallation.findMany(either(where, { policy: where })),
     installed: await tx.packControl.findMany(either({ installation: where }, { control: where })),
     wanted: await tx.policyLabel.findMany({ where: { policy: where } }),

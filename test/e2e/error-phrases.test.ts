@@ -356,6 +356,8 @@ function everyMissingResource({ call, seed }: ServiceSuite): void {
     'PATCH /api/v1/control-bindings/{binding_id}': { enabled: false },
     'POST /api/v1/keys/{key_id}/rotate': {},
     'POST /api/v1/halts/{halt_id}/lift': { reason: 'x' },
+    'PUT /api/v1/controls/{control_id}/shadow': { data: denyWord('x') },
+    'POST /api/v1/controls/{control_id}/shadow/promote': { shadow_version: 1 },
     'POST /api/v1/approvals/{approval_id}/decide': { decision: 'deny' },
     'POST /api/v1/approvals/{approval_id}/cancel': { agent_name: KNOWN },
     'POST /access/v1/agents/{agent_name}/requests/{request_id}/cancel': {},

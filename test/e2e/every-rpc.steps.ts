@@ -16,10 +16,12 @@ import { APPROVAL_STEPS } from './every-rpc.approvals.js';
 import { AUDIT_STEPS } from './every-rpc.audit.js';
 import { AUTH_STEPS } from './every-rpc.auth.js';
 import { BINDING_STEPS } from './every-rpc.bindings.js';
+import { CONFIGURATION_STEPS } from './every-rpc.configuration.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
 import { HALT_STEPS } from './every-rpc.halts.js';
 import { KEY_STEPS } from './every-rpc.keys.js';
 import { LABEL_STEPS } from './every-rpc.labels.js';
+import { LINT_STEPS } from './every-rpc.lint.js';
 import { MEMORY_STEPS } from './every-rpc.memory.js';
 import { NAMESPACE_STEPS } from './every-rpc.namespaces.js';
 import { NOTIFICATION_STEPS } from './every-rpc.notifications.js';
@@ -27,6 +29,8 @@ import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
 import { PACK_STEPS } from './every-rpc.packs.js';
 import { POLICY_STEPS } from './every-rpc.policies.js';
 import { RESOURCE_STEPS } from './every-rpc.resources.js';
+import { SAMPLE_STEPS } from './every-rpc.samples.js';
+import { SHADOW_STEPS } from './every-rpc.shadows.js';
 import { called, READER_KEY, type Step, steps } from './every-rpc.support.js';
 import { TEMPLATE_STEPS } from './every-rpc.templates.js';
 import { VERSION_STEPS } from './every-rpc.versions.js';
@@ -681,4 +685,8 @@ export const STEPS: readonly Step[] = [
   ...NOTIFICATION_STEPS,
   ...MEMORY_STEPS,
   ...APPROVAL_STEPS,
+  ...SAMPLE_STEPS,
+  ...SHADOW_STEPS,
+  ...CONFIGURATION_STEPS,
+  ...LINT_STEPS,
 ];

@@ -27,6 +27,7 @@ const NEED_WRITES = [
   'AgentService',
   'ApprovalService',
   'AuditService',
+  'ConfigurationService',
   'ControlBindingService',
   'ControlService',
   'HaltService',
@@ -37,6 +38,8 @@ const NEED_WRITES = [
   'ObservabilityService',
   'PackService',
   'PolicyService',
+  'SampleService',
+  'ShadowService',
 ];
 const NEED_NONE = ['AuthService', 'EvaluatorService', 'ServerService', 'TemplateService'];
 const PREFIX = 'storage-faults-';

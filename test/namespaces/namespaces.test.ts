@@ -146,6 +146,17 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
     });
     const [first] = control;
     if (first === undefined) return;
+    await client.controlShadow.create({
+      data: {
+        namespace: name,
+        controlId: first.id,
+        data: '{}',
+        share: 1,
+        shareBy: 'agent',
+        setAtMs: 1n,
+        baseVersion: 1,
+      },
+    });
     await client.controlBinding.create({
       data: {
         namespace: name,
@@ -172,6 +183,7 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
       bindings: await client.controlBinding.count({ where }),
       validKeys: await client.apiKey.count({ where: { ...where, revokedAtMs: null } }),
       halts: await client.halt.count({ where }),
+      shadows: await client.controlShadow.count({ where }),
       destinations: await client.notificationDestination.count({ where }),
       deliveries: await client.notificationDelivery.count({ where }),
     };
@@ -184,6 +196,7 @@ describeOnEachDatabase('namespaces', (freshDatabaseUrl) => {
     bindings: 0,
     validKeys: 0,
     halts: 0,
+    shadows: 0,
     destinations: 0,
     deliveries: 0,
   };

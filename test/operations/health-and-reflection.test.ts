@@ -22,6 +22,7 @@ const SERVICES = [
   'ApprovalService',
   'AuditService',
   'AuthService',
+  'ConfigurationService',
   'ControlBindingService',
   'ControlService',
   'EvaluationService',
@@ -34,7 +35,9 @@ const SERVICES = [
   'ObservabilityService',
   'PackService',
   'PolicyService',
+  'SampleService',
   'ServerService',
+  'ShadowService',
   'TemplateService',
 ].map((name) => `enforcement.v1.${name}`);
 const NOT_FOUND = 5;

@@ -22,6 +22,7 @@ it('finds the folder of the packs, with lower-case names', () => {
 
 describe.each(NAMES)('the pack %s', async (name) => {
   const { controls } = await readPackFolder(path.join(FOLDER, name), registry, true);
+  const wrong = await wrongCases(path.join(FOLDER, name), registry);
 
   it('has controls with a reason of some sentences and references', () => {
     const poor = controls.filter(({ reason, references }) => reason.length < 80 || references.length === 0);
@@ -54,8 +55,8 @@ describe.each(NAMES)('the pack %s', async (name) => {
       expect(texts(false).size).toBeGreaterThanOrEqual(LEAST_CASES);
     });
 
-    it('matches the cases that it must, and no other', async () => {
-      expect(await wrongCases(control, registry)).toEqual([]);
+    it('matches the cases that it must, and no other', () => {
+      expect(wrong.get(control.key)).toEqual([]);
     });
   });
 });

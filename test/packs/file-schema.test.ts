@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
-import { readDocuments } from '../../src/packs/documents.js';
+import { readDocuments } from '../../packages/documents/src/index.js';
 import { packFilesSchema } from '../../src/packs/file-schema.js';
 import { inPackage } from '../../src/process/package-root.js';
 

@@ -1,32 +1,26 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { applicabilityOf } from '../../src/core/applicability.js';
+import { createOfflineJudge } from '../../packages/cli/src/offline/offline-judge.js';
+import { packSuites } from '../../packages/cli/src/suite/pack-suites.js';
+import { runSuites } from '../../packages/cli/src/suite/run-suites.js';
 import type { EvaluatorRegistry } from '../../src/core/evaluator.js';
-import { createPartFactory } from '../../src/core/evaluator-part.js';
-import { prepareControl } from '../../src/core/prepared-control.js';
-import { linkProgram } from '../../src/core/program.js';
-import { withTimeout } from '../../src/database/in-time.js';
-import type { PackControl } from '../../src/packs/pack.js';
 
-/** The cases of a control whose result is not the expected one, each as a sentence. */
-export async function wrongCases(control: PackControl, registry: EvaluatorRegistry): Promise<string[]> {
-  const { definition } = control;
-  const prepared = prepareControl(definition, createPartFactory(registry));
-  const program = linkProgram([{ id: 1, name: control.key, prepared }], {
-    newExecutionId: () => 'execution',
-    withTimeout,
-    nextTurn,
+/** The cases of the controls of a pack whose result is not the expected one, by control, as `control-enforcement test` runs them. */
+export async function wrongCases(
+  folder: string,
+  registry: EvaluatorRegistry,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const suites = await packSuites(folder, registry);
+  const { results } = await runSuites(suites, {
+    judgeOf: ({ controls }) => {
+      if (controls === null) throw new Error('a suite of a pack has controls');
+      return createOfflineJudge(controls, registry);
+    },
   });
-  const wrong: string[] = [];
-  for (const { name, step, stage, matches } of control.cases) {
-    const place = `${matches ? 'matching' : 'other'} case "${name}"`;
-    const { errors, matches: found } = await program.evaluate(step, stage, 'full');
-    const { reason } = applicabilityOf(definition, prepared, step, stage);
-    const [error] = errors;
-    if (error !== undefined) wrong.push(`${place} cannot be evaluated: ${error.result.error}`);
-    else if (found.length > 0 && !matches) wrong.push(`${place} matches: ${found[0]?.result.message}`);
-    else if (found.length === 0 && matches) {
-      wrong.push(`${place} does not match${reason === 'applies' ? '' : `: it is out of scope (${reason})`}`);
-    }
-  }
-  return wrong;
+  return new Map(
+    suites.map((suite) => [
+      suite.name.slice(suite.name.indexOf('/') + 1),
+      results
+        .filter((one) => one.suite === suite && one.status !== 'passed')
+        .map(({ of, reasons }) => `${of.name}: ${reasons.join('; ')}`),
+    ]),
+  );
 }

@@ -27,6 +27,7 @@ import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js
 import { ApprovalService } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { AuthService } from '../../gen/proto/enforcement/v1/auth_service_pb.js';
+import { ConfigurationService } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
 import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
@@ -39,7 +40,9 @@ import { NotificationService } from '../../gen/proto/enforcement/v1/notification
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PackService } from '../../gen/proto/enforcement/v1/pack_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { SampleService } from '../../gen/proto/enforcement/v1/sample_service_pb.js';
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
+import { ShadowService } from '../../gen/proto/enforcement/v1/shadow_service_pb.js';
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
 import { http } from '../../gen/proto/google/api/annotations_pb.js';
 import {
@@ -73,6 +76,9 @@ export const SERVICES = [
   MemoryService,
   ApprovalService,
   AccessRequestService,
+  ConfigurationService,
+  SampleService,
+  ShadowService,
 ];
 
 /** How a call ended; the same for every protocol, apart from the status of an error. */

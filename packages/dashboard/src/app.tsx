@@ -40,6 +40,8 @@ const EvaluatorsPage = lazy(() => import('./evaluators/evaluators-page.js'));
 const EvaluatorPage = lazy(() => import('./evaluators/evaluator-page.js'));
 const LimitsPage = lazy(() => import('./limits/limits-page.js'));
 const HaltsPage = lazy(() => import('./halts/halts-page.js'));
+const ShadowsPage = lazy(() => import('./shadows/shadows-page.js'));
+const SamplingPage = lazy(() => import('./samples/sampling-page.js'));
 const AuditPage = lazy(() => import('./audit/audit-page.js'));
 const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
 const KeysPage = lazy(() => import('./keys/keys-page.js'));
@@ -92,6 +94,8 @@ export function App() {
       <Route path="/evaluators/:name" component={EvaluatorPage} />
       <Route path="/limits" component={LimitsPage} />
       <Route path="/halts" component={HaltsPage} />
+      <Route path="/shadows" component={ShadowsPage} />
+      <Route path="/samples" component={SamplingPage} />
       <Route path="/audit" component={AuditPage} />
       <Route path="/playground" component={PlaygroundPage} />
       <Route path="/keys" component={KeysPage} />

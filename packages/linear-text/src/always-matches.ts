@@ -28,6 +28,17 @@ export function alwaysMatches(pattern: string): boolean {
   return isMatch || [WORD, OTHER].every((first) => isFoundAt(NEWLINE, first));
 }
 
+/** A pattern of nothing but any characters, or none: found in every text. */
+const ANY_TEXT = /^(?:\(\?s\)\^?\.\*\??\$?|\^?\.\*\??)$/;
+
+/** Whether a valid pattern is found in every text, also in the empty one, and in line breaks. True is certain. */
+export function matchesEveryText(pattern: string): boolean {
+  if (ANY_TEXT.test(pattern)) return true;
+  const { program } = compileProgram(pattern, false);
+  if (program.inst.length > MAX_SIZE) return false;
+  return SIDES.every((behind) => silently(program, program.start, EDGE, behind).isMatch);
+}
+
 /** What an instruction leads to, between two neighbours, without reading. */
 interface Reached {
   readonly isMatch: boolean;

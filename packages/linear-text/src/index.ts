@@ -1,4 +1,4 @@
-export { alwaysMatches } from './always-matches.js';
+export { alwaysMatches, matchesEveryText } from './always-matches.js';
 export { type Automaton, createAutomaton, MAX_TABLE_CELLS } from './automaton.js';
 export { endsAtTextOnly } from './end-anchor.js';
 export { createItemMatcher, STEPS_PER_ITEM } from './item-matcher.js';

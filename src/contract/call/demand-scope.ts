@@ -10,7 +10,7 @@ export function demandScope(
   { scopes }: Pick<Principal, 'scopes'>,
   ...needed: readonly [Scope, ...Scope[]]
 ): void {
-  if ((scopes & scopeMask(needed)) !== 0) return;
+  if ((scopes & scopeMask(needed)) !== 0n) return;
   throw callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: `This call also needs the scope ${needed[0]}, which its caller does not have.`,
     hint: 'Use a key whose role or scopes include it.',

@@ -33,16 +33,20 @@ export const SCOPES = [
   'notifications.write',
   'policies.read',
   'policies.write',
+  'samples.read',
+  'samples.write',
   'server.read',
   'tokens.exchange',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-/** A set of scopes. */
-export type ScopeMask = number;
+/** A set of scopes: a bit for each of more than 32. */
+export type ScopeMask = bigint;
 
-const BITS: ReadonlyMap<string, ScopeMask> = new Map(SCOPES.map((scope, index) => [scope, 1 << index]));
+const BITS: ReadonlyMap<string, ScopeMask> = new Map(
+  SCOPES.map((scope, index) => [scope, 1n << BigInt(index)]),
+);
 
 export function isScope(name: string): name is Scope {
   return BITS.has(name);
@@ -50,7 +54,7 @@ export function isScope(name: string): name is Scope {
 
 /** The set of these scopes. Throws for an unknown one. */
 export function scopeMask(scopes: readonly string[]): ScopeMask {
-  let mask = 0;
+  let mask = 0n;
   for (const scope of scopes) {
     const bit = BITS.get(scope);
     if (bit === undefined) throw new Error(`there is no scope ${JSON.stringify(scope)}`);
@@ -61,7 +65,7 @@ export function scopeMask(scopes: readonly string[]): ScopeMask {
 
 /** The scopes of a set, sorted. */
 export function scopesOf(mask: ScopeMask): Scope[] {
-  return SCOPES.filter((_scope, index) => (mask & (1 << index)) !== 0);
+  return SCOPES.filter((_scope, index) => (mask & (1n << BigInt(index))) !== 0n);
 }
 
 const AGENT: readonly Scope[] = [
@@ -138,7 +142,7 @@ const ADJUSTED_ROLE = 'regular';
 
 /** The roles, with one that may not validate definitions unless regular keys may. */
 export function roleTable(validationAccess: 'key' | 'admin'): RoleTable {
-  const lost = validationAccess === 'admin' ? scopeMask(['controls.validate']) : 0;
+  const lost = validationAccess === 'admin' ? scopeMask(['controls.validate']) : 0n;
   return new Map(
     ROLES.map((one) => [one.name, one.name === ADJUSTED_ROLE ? { ...one, scopes: one.scopes & ~lost } : one]),
   );
@@ -151,12 +155,12 @@ const ADMIN_SCOPE: ScopeMask = scopeMask(['controls.write']);
 
 /** Whether deployed clients are told that scopes are those of an admin. */
 export function levelOfScopes(scopes: ScopeMask): 'key' | 'admin' {
-  return (scopes & ADMIN_SCOPE) === 0 ? 'key' : 'admin';
+  return (scopes & ADMIN_SCOPE) === 0n ? 'key' : 'admin';
 }
 
 /** The scopes of a role that exists. */
 export function scopesOfRole(name: 'regular' | 'admin' | 'operator' | 'agent'): ScopeMask {
-  return roleNamed(name)?.scopes ?? 0;
+  return roleNamed(name)?.scopes ?? 0n;
 }
 
 /** All scopes: of callers while keys are off. */

@@ -19,6 +19,8 @@ export type ErrorResource =
   | 'Destination'
   | 'Delivery'
   | 'Approval'
+  | 'SamplingRule'
+  | 'Sample'
   | 'ApiKey';
 
 /** One problem of a request. */

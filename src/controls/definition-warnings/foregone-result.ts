@@ -1,5 +1,6 @@
 import type { DemandedTexts, EvaluatorRegistry } from '../../core/evaluator.js';
 import type { Condition, ControlDefinition, Leaf, Scope } from '../definition/definition.js';
+import { contradict, opposite } from './contradiction.js';
 
 /** What a condition gives for every step of the scope: whether it matches; null if that depends on the step. */
 export type Foregone = boolean | null;
@@ -26,7 +27,9 @@ export function foregoneResult(
     const isOr = 'or' in node;
     const children = (isOr ? node.or : node.and).map(ofNode);
     if (children.includes(isOr)) return isOr;
-    return children.every((one) => one === !isOr) ? !isOr : null;
+    if (children.every((one) => one === !isOr)) return !isOr;
+    // An "or" of which one part holds at any rate is one whose parts cannot all fail.
+    return contradict(isOr ? node.or.map(opposite) : node.and, registry) ? isOr : null;
   }
 }
 
@@ -38,8 +41,10 @@ function ofLeaf(
   const evaluator = registry.get(name);
   if (evaluator === undefined || !evaluator.configSchema.safeParse(config).success) return null;
   const path = selector.path ?? '*';
-  if (evaluator.demands?.(config, path).some((demand) => !isInScope(demand, scope)) === true) return false;
-  const foregone = evaluator.foregone?.(config) ?? null;
+  const demands = evaluator.demands?.(config, path) ?? [];
+  if (demands.some((demand) => !isInScope(demand, scope))) return false;
+  if (demands.some((demand) => demand.isEnough === true && isWholeScope(demand, scope))) return true;
+  const foregone = evaluator.foregone?.(config, path) ?? null;
   if (foregone === null) return null;
   if (isNeverThere(path, scope)) return selector.required === true ? null : foregone.absent;
   if (ALWAYS_THERE.has(path)) return foregone.data;
@@ -59,6 +64,13 @@ function isInScope({ member, texts, ignoresCase }: DemandedTexts, scope: Scope):
   const form = (text: string): string => (ignoresCase ? text.toLowerCase() : text);
   const known = new Set(allowed.map(form));
   return texts.some((text) => known.has(form(text)));
+}
+
+/** Whether each step of the scope has one of the texts. */
+function isWholeScope({ member, texts }: DemandedTexts, scope: Scope): boolean {
+  const allowed = textsOf(member, scope);
+  const known = new Set(texts);
+  return allowed?.every((text) => known.has(text)) === true;
 }
 
 /** The texts that a scope allows for a member; null for any. */

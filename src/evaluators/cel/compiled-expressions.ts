@@ -19,7 +19,8 @@ const KEPT = {
   weightOf: (reading: ExpressionReading) => ('compiled' in reading ? reading.compiled.sizeBytes : 1_000),
 };
 const known = new BoundedMap<string, ExpressionReading>(KEPT);
-const VARIABLES = variableTypes(UNKNOWN_STEP, 'input');
+/** The variables of data of unknown types. */
+export const VARIABLES = variableTypes(UNKNOWN_STEP, 'input');
 
 /** Compiles an expression over data of unknown types. Never throws for a text. */
 export function readExpression(text: string): ExpressionReading {

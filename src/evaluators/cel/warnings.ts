@@ -11,15 +11,17 @@ export function* celWarnings({ expression, on_missing }: JsonObject): Generator<
   if (typeof expression !== 'string') return;
   const reading = readExpression(expression);
   if ('problems' in reading) return;
-  const { problems, reads } = reading.compiled;
+  const { problems, reads, constant } = reading.compiled;
   for (const { code } of problems) {
-    if (code === 'always_true') {
+    // Terms that exclude each other, or of which one is true, decide nothing about a step that lacks what they read.
+    const missing = constant === null ? on_missing : null;
+    if (code === 'always_true' && missing !== 'no_match') {
       yield {
         code: 'always_matches',
         path: ['expression'],
         message: 'the expression is true for every step',
       };
-    } else if (code === 'always_false') {
+    } else if (code === 'always_false' && missing !== 'match') {
       yield { code: 'never_matches', path: ['expression'], message: 'the expression is true for no step' };
     }
   }

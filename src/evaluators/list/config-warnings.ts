@@ -54,5 +54,6 @@ export function listDemands(config: JsonObject, selectorPath: string): readonly 
   if (selectorPath !== 'type' && selectorPath !== 'name') return [];
   if ((mode ?? 'exact') !== 'exact' || (matchOn ?? 'match') !== 'match' || !Array.isArray(values)) return [];
   if ((normalize ?? null) !== null || !values.every((value) => typeof value === 'string')) return [];
-  return [{ member: selectorPath, texts: values, ignoresCase: config.case_sensitive !== true }];
+  const ignoresCase = config.case_sensitive !== true;
+  return [{ member: selectorPath, texts: values, ignoresCase, isEnough: true }];
 }

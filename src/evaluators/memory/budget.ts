@@ -32,6 +32,7 @@ export function createBudgetEvaluator({ maxWindowMs }: MemoryEvaluatorsOptions) 
     description: 'Matches when steps of a key would spend more than a limit in a window.',
     configSchema: budgetSchema(maxWindowMs * 1_000),
     ruleOf: budgetRule,
+    matchesBeforeOnly: ({ settle = null }) => settle === null,
     warningsFor: budgetWarnings,
   });
 }

@@ -41,6 +41,7 @@ export function createConcurrencyEvaluator({ maxWindowMs }: MemoryEvaluatorsOpti
       ...commonMembers(null),
     }),
     ruleOf: concurrencyRule,
+    matchesBeforeOnly: () => true,
   });
 }
 

@@ -28,6 +28,11 @@ export function* historyWarnings(config: HistoryConfig): Generator<ConfigWarning
   }
 }
 
+/** Whether no steps make a statement true. */
+export function isNeverTrue({ compare }: HistoryConfig): boolean {
+  return compare !== null && compare.op === 'lt' && compare.than === 0n;
+}
+
 function* whereWarnings(
   { where = [] }: EventConfig,
   member: 'event' | 'anchor',

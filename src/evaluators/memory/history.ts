@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { ConfigWarning, Evaluator } from '../../core/evaluator.js';
 import { type HistoryConfig, historySchema } from './history-config.js';
 import { historyRule } from './history-rule.js';
-import { historyWarnings } from './history-warnings.js';
+import { historyWarnings, isNeverTrue } from './history-warnings.js';
 import { createMemoryEvaluator, type MemoryEvaluatorsOptions } from './memory-evaluator.js';
 
 /** States what must, or must not, have happened in earlier steps. */
@@ -16,5 +16,6 @@ export function createHistoryEvaluator({ maxWindowMs }: MemoryEvaluatorsOptions)
     configSchema,
     ruleOf: historyRule,
     warningsFor: (config: JsonObject): Iterable<ConfigWarning> => historyWarnings(configSchema.parse(config)),
+    isNever: (config) => isNeverTrue(configSchema.parse(config)),
   });
 }

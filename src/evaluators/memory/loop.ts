@@ -34,6 +34,7 @@ export function createLoopEvaluator({ maxWindowMs }: MemoryEvaluatorsOptions) {
     description: 'Matches when steps of a key repeat: the same one, a cycle of several, or the same error.',
     configSchema: loopSchema(maxWindowMs * 1_000),
     ruleOf: (config) => (config.pattern === 'error' ? errorRule(config) : stepRule(config)),
+    matchesBeforeOnly: ({ pattern }) => pattern !== 'error',
     *warningsFor(config): Generator<ConfigWarning, void> {
       if (config.pattern !== 'error') return;
       for (const name of ['by', 'count_denied']) {

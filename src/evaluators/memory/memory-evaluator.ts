@@ -7,7 +7,7 @@ import {
   type JsonValue,
 } from '../../../packages/exact-json/src/index.js';
 import { oneOf, withDefault } from '../../contract/input/fields.js';
-import type { CompiledEvaluator, ConfigWarning, Evaluator } from '../../core/evaluator.js';
+import type { CompiledEvaluator, ConfigWarning, DemandedTexts, Evaluator } from '../../core/evaluator.js';
 import type { MemoryRule } from '../../core/memory.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { idleKeyParts, keyParts } from './memory-key.js';
@@ -68,6 +68,10 @@ export interface MemoryEvaluatorOptions<Config> {
   ruleOf(config: Config): MemoryRule;
   /** Warnings besides those about the common members. Called with a configuration accepted by `configSchema`. */
   warningsFor?(config: JsonObject): Iterable<ConfigWarning>;
+  /** Whether a configuration accepted by `configSchema` matches before a step runs only. */
+  matchesBeforeOnly?(config: JsonObject): boolean;
+  /** Whether no step matches a configuration accepted by `configSchema`. */
+  isNever?(config: JsonObject): boolean;
 }
 
 const WITHOUT_MEMORY: EvaluatorResult = {
@@ -77,6 +81,8 @@ const WITHOUT_MEMORY: EvaluatorResult = {
   metadata: null,
   error: 'the check depends on earlier steps, and there is no memory of them here',
 };
+
+const BEFORE: readonly DemandedTexts[] = [{ member: 'stage', texts: ['pre'], ignoresCase: false }];
 
 /** Estimated memory of a compiled configuration, in bytes, and for each character of it. */
 const OWN_BYTES = 4_000;
@@ -107,6 +113,8 @@ export function createMemoryEvaluator<Config>(options: MemoryEvaluatorOptions<Co
       }
       yield* options.warningsFor?.(config) ?? [];
     },
+    demands: (config) => (options.matchesBeforeOnly?.(config) === true ? BEFORE : []),
+    foregone: (config) => (options.isNever?.(config) === true ? { data: false, absent: false } : null),
     compile(config): CompiledEvaluator {
       const memory = options.ruleOf(configSchema.parse(config));
       const sizeBytes = OWN_BYTES + BYTES_PER_CHARACTER * canonicalJson(config).length;

@@ -32,6 +32,7 @@ export function createRateEvaluator({ maxWindowMs }: MemoryEvaluatorsOptions) {
     description: 'Matches when steps of a key come more often than a limit in a period, after a burst.',
     configSchema: rateSchema(maxWindowMs * 1_000),
     ruleOf: rateRule,
+    matchesBeforeOnly: () => true,
   });
 }
 

@@ -99,3 +99,8 @@ function compilePii({ entities, regions, threshold, ignore = [] }: PiiConfig): C
   };
   return { threshold, sizeBytes, detect };
 }
+
+/** Finds all kinds of personal data of all regions from this score on. */
+export function piiDetector(threshold: number): CompiledDetector {
+  return compilePii(configSchema.parse({ threshold }));
+}

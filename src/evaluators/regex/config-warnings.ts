@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
-import { alwaysMatches, neverMatches } from '../../../packages/linear-text/src/index.js';
+import { alwaysMatches, matchesEveryText, neverMatches } from '../../../packages/linear-text/src/index.js';
 import { quoted } from '../../contract/errors/quoted.js';
 import { didYouMean } from '../../contract/warnings/suggestion.js';
 import type { ConfigWarning, ForegoneResult } from '../../core/evaluator.js';
@@ -42,9 +42,11 @@ function unknownFlag(flag: string): string {
 }
 
 /** What a pattern gives that is found in no text, or in every one. */
-export function regexForegone({ pattern, flags }: JsonObject): ForegoneResult | null {
+export function regexForegone({ pattern, flags }: JsonObject, selectorPath = ''): ForegoneResult | null {
   if (typeof pattern !== 'string') return null;
   const ignoreCase = Array.isArray(flags) && flags.some(ignoresCase);
   if (neverMatches(pattern, { ignoreCase })) return { data: false, absent: false };
-  return { data: alwaysMatches(pattern) ? true : null, absent: false };
+  // The whole step is a line of JSON; any other text may be empty, or have several lines.
+  const isAlways = selectorPath === '*' ? alwaysMatches(pattern) : matchesEveryText(pattern);
+  return { data: isAlways ? true : null, absent: false };
 }

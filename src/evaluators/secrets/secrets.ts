@@ -107,3 +107,8 @@ function withoutCovered(findings: readonly TextFinding[]): TextFinding[] {
 function rank({ kind, score }: TextFinding): number {
   return GENERIC_KINDS.has(kind) ? score - 1 : score;
 }
+
+/** Finds all kinds of secrets from this score on. */
+export function secretsDetector(threshold: number): CompiledDetector {
+  return compileSecrets(configSchema.parse({ threshold }));
+}

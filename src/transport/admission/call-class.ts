@@ -17,7 +17,7 @@ export const PUBLIC_METHOD: ClassifiedMethod = {
   access: Access.PUBLIC,
   isEvaluation: false,
   scopes: [],
-  scopeMask: 0,
+  scopeMask: 0n,
   operation: '',
 };
 

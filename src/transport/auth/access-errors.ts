@@ -1,5 +1,5 @@
 import type { Principal } from '../../contract/call/handler.js';
-import { type RoleTable, scopesOfRole } from '../../contract/call/scopes.js';
+import { type RoleTable, type ScopeMask, scopesOfRole } from '../../contract/call/scopes.js';
 import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
 import type { ProtectedMethod } from './protected-method.js';
 
@@ -40,7 +40,7 @@ export function missingScope(
       detail: `This call needs ${ADMIN_NEEDS[kind]}, or the scope ${names}.`,
       hint: ADMIN_HINTS[kind],
     });
-  const able = [...roles.values()].filter((role) => (role.scopes & scopeMask) !== 0).map(({ name }) => name);
+  const able = [...roles.values()].filter((role) => (role.scopes & scopeMask) !== 0n).map(({ name }) => name);
   return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: `This call needs the scope ${names}, which its ${NAMES[kind]} does not have.`,
     hint: `Use a key with the scope, or with one of the roles that have it: ${able.join(', ')}.`,
@@ -48,7 +48,7 @@ export function missingScope(
 }
 
 /** Whether regular keys have none of these scopes, and admin keys have one. */
-function isOfAdminsOnly(scopeMask: number, roles: RoleTable): boolean {
-  const regular = roles.get('regular')?.scopes ?? 0;
-  return (regular & scopeMask) === 0 && (scopesOfRole('admin') & scopeMask) !== 0;
+function isOfAdminsOnly(scopeMask: ScopeMask, roles: RoleTable): boolean {
+  const regular = roles.get('regular')?.scopes ?? 0n;
+  return (regular & scopeMask) === 0n && (scopesOfRole('admin') & scopeMask) !== 0n;
 }

@@ -203,7 +203,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   function permitted(principal: Principal, method: ProtectedMethod, kind: CredentialKind): Principal {
     const { namespace, scopes } = principal;
     if (!namespace.isDefault && !namespaces.known(namespace.name)) throw unknownNamespace(namespace.name);
-    if ((scopes & method.scopeMask) === 0) throw missingScope(principal, method, kind, roles);
+    if ((scopes & method.scopeMask) === 0n) throw missingScope(principal, method, kind, roles);
     return principal;
   }
 

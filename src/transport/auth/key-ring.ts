@@ -223,5 +223,5 @@ const SWITCHING = scopeMask(['namespaces.write']);
 
 /** Whether a session of a key can be in a namespace: in that of the key, with the scope for namespaces in any. */
 export function mayBeIn(key: Principal, namespace: Namespace): boolean {
-  return key.namespace.name === namespace.name || (key.scopes & SWITCHING) !== 0;
+  return key.namespace.name === namespace.name || (key.scopes & SWITCHING) !== 0n;
 }

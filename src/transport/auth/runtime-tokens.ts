@@ -59,7 +59,7 @@ export function createRuntimeTokens({ codec, keyRing, now }: RuntimeTokenOptions
     const known = keyRing.byFingerprint(fingerprint);
     if (known === undefined || known.expiresAtMs <= now()) return undefined;
     const { principal } = known;
-    const fits = principal.namespace.name === namespace && (principal.scopes & EVALUATE) !== 0;
+    const fits = principal.namespace.name === namespace && (principal.scopes & EVALUATE) !== 0n;
     return fits ? principal : undefined;
   }
 

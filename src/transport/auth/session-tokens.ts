@@ -298,7 +298,7 @@ function issuerSessionOf(
     level,
     namespace,
     ...(others.length === 0 ? {} : { namespaces: others }),
-    scopes: role === null ? scopeMask((scopes ?? []).filter(isScope)) : (table.get(role)?.scopes ?? 0),
+    scopes: role === null ? scopeMask((scopes ?? []).filter(isScope)) : (table.get(role)?.scopes ?? 0n),
     role,
     target: null,
     keyFingerprint: fingerprint,

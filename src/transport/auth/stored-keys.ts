@@ -64,8 +64,8 @@ function isSameList(one: readonly string[] | null, other: readonly string[] | nu
 function rightsOf(key: LiveKey, roles: RoleTable): KeyRights | undefined {
   const { namespace, name, role, agents, expiresAtMs } = key;
   const scopes =
-    role === null ? scopeMask((key.scopes ?? []).filter(isScope)) : (roles.get(role)?.scopes ?? 0);
-  if (scopes === 0 || !NAMESPACE_NAME.test(namespace)) return undefined;
+    role === null ? scopeMask((key.scopes ?? []).filter(isScope)) : (roles.get(role)?.scopes ?? 0n);
+  if (scopes === 0n || !NAMESPACE_NAME.test(namespace)) return undefined;
   return {
     namespace: namespaceNamed(namespace),
     scopes,

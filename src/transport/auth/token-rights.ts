@@ -67,7 +67,7 @@ function grantedBy(
   }
   const roles = [...names].flatMap((name) => table.get(name) ?? []);
   if (roles.length === 0) throw lacksRole(rolesClaim);
-  const scopes = roles.reduce((all, role) => all | role.scopes, 0);
+  const scopes = roles.reduce((all, role) => all | role.scopes, 0n);
   return { scopes, role: roles.find((role) => role.scopes === scopes)?.name ?? null };
 }
 

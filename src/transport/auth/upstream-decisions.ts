@@ -140,7 +140,7 @@ export function createUpstreamDecisions(options: UpstreamOptions): UpstreamDecis
     const demandSame = (other: Principal): void => {
       if (other.namespace.name !== namespace.name)
         throw notGranted(`in the namespace ${other.namespace.name}`);
-      if ((other.scopes & method.scopeMask) === 0) throw notGranted('with other scopes');
+      if ((other.scopes & method.scopeMask) === 0n) throw notGranted('with other scopes');
     };
     return {
       holds: () => true,

@@ -14,7 +14,7 @@ export type OperationScopes = ReadonlyMap<string, ScopeMask>;
 export function operationScopes(methods: Iterable<ProtectedMethod>): OperationScopes {
   const scopes = new Map<string, ScopeMask>();
   for (const { operation, scopeMask: taken } of methods)
-    scopes.set(operation, (scopes.get(operation) ?? 0) | taken);
+    scopes.set(operation, (scopes.get(operation) ?? 0n) | taken);
   return scopes;
 }
 
@@ -46,7 +46,7 @@ export function grantedPrincipal(
     name: callerId,
     agents: null,
     namespace: namespaceNamed(namespace),
-    scopes: grantedScopes(grant, method, operations, roles.get(role)?.scopes ?? 0),
+    scopes: grantedScopes(grant, method, operations, roles.get(role)?.scopes ?? 0n),
     role: grant.scopes.length === 0 ? role : null,
     target: grant.target,
     ...(expiresAtMs === null ? {} : { expiresAtMs }),
@@ -62,10 +62,10 @@ function grantedScopes(
 ): ScopeMask {
   const all = ofRole | method.scopeMask;
   if (scopes.length === 0) return all;
-  let listed = 0;
-  for (const name of scopes) listed |= isScope(name) ? scopeMask([name]) : (operations.get(name) ?? 0);
+  let listed = 0n;
+  for (const name of scopes) listed |= isScope(name) ? scopeMask([name]) : (operations.get(name) ?? 0n);
   // Those of an exchange are the scopes of the token.
-  const isForIt = method.operation === EXCHANGE_OPERATION || (listed & method.scopeMask) !== 0;
+  const isForIt = method.operation === EXCHANGE_OPERATION || (listed & method.scopeMask) !== 0n;
   if (!isForIt) throw notGranted(`with the scope ${method.operation}, which its answer does not list`);
   return all & listed;
 }

@@ -16,6 +16,8 @@ const PATH: Readonly<Record<string, JsonValue>> = {
   pack_name: 'samples',
   policy_id: 1,
   request_id: 2,
+  rule_id: 1,
+  decision_id: '7d3f5c1e-9b3a-4b7e-8a55-0f4f1f0b2c11',
   version_num: 1,
 };
 
@@ -26,6 +28,8 @@ const OTHERS: Readonly<Record<string, JsonObject>> = {
   updateAgent: { strict: true },
   deleteAgent: { if_version: 2 },
   listAgentEvaluators: { limit: 20 },
+  deleteSamplingRule: { delete_samples: true },
+  listSamples: { limit: 20, agent_name: 'billing-bot-01', rule_id: 1 },
   listAgentControls: { rendered_state: 'rendered', enabled_state: 'enabled' },
   createControl: { strict: true },
   listControls: { limit: 20, name: 'card', enabled: true, stage_filter: 'pre', execution_filter: 'server' },
@@ -34,6 +38,7 @@ const OTHERS: Readonly<Record<string, JsonObject>> = {
   listControlAgents: { limit: 20 },
   listControlPolicies: { limit: 20 },
   listControlVersions: { limit: 20 },
+  setShadow: { strict: true },
   setControlData: { strict: true, 'If-Match': '*' },
   listPolicies: { limit: 20, name: 'pay' },
   deletePolicy: { force: true },

@@ -80,10 +80,10 @@ describe('a keys file', () => {
     });
     const reader = ring.find('reader')?.principal;
     expect(reader).toMatchObject({ level: 'key', role: 'viewer', namespace: { name: 'payments' } });
-    expect(scopesOf(reader?.scopes ?? 0)).not.toContain('evaluate');
+    expect(scopesOf(reader?.scopes ?? 0n)).not.toContain('evaluate');
     const own = ring.find('own')?.principal;
     expect(own).toMatchObject({ level: 'key', role: null, namespace: { name: 'default' } });
-    expect(scopesOf(own?.scopes ?? 0)).toEqual(['agents.self', 'evaluate']);
+    expect(scopesOf(own?.scopes ?? 0n)).toEqual(['agents.self', 'evaluate']);
     expect(ring.find('boss')?.principal).toMatchObject({ level: 'admin', role: 'operator' });
   });
 

@@ -67,6 +67,7 @@ import { inPackage } from '../../../src/process/package-root.js';
 import { createRuntimeTokens } from '../../../src/runtime-tokens/runtime-tokens.js';
 import { createTokenCodec } from '../../../src/runtime-tokens/token-codec.js';
 import { createServerInfo, type ServerState } from '../../../src/server-info/server-info.js';
+import { shadowHandlers } from '../../../src/shadows/shadows.js';
 import { isFreeForm } from '../../../src/transport/descriptors/reply-shape.js';
 import { rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
 import { isTextType } from '../../../src/transport/descriptors/text-types.js';
@@ -183,6 +184,7 @@ beforeAll(async () => {
         clock: options.now,
       },
     }),
+    ...shadowHandlers({ ...options, evaluators, registry: { refreshed: async () => {} } }),
     ...createHalts({ ...options, now: () => Date.now(), registry: { apply: async () => {} } }),
     ...createNotifications({
       ...options,

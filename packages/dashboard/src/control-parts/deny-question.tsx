@@ -1,7 +1,7 @@
 import { createClient } from '@connectrpc/connect';
 import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
-import { useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { transport } from '../data/transport.js';
 import { Dialog } from '../ui/dialog.js';
 import { AgentNames, SHOWN_AGENTS } from './affected-agents.js';
@@ -18,6 +18,8 @@ interface DenyQuestionProps {
   readonly controlId: number | null;
   /** The agent that a new control is linked to. Blank: none. */
   readonly linkTo: string;
+  /** What recorded samples say about the change; null if they are not asked. */
+  readonly figure?: ReactNode;
   readonly onConfirm: () => void;
   readonly onCancel: () => void;
 }
@@ -31,7 +33,15 @@ interface Affected {
 }
 
 /** Asks before a control denies what it did not deny, with the agents it denies it to; not if there are none. */
-export function DenyQuestion({ risk, name, controlId, linkTo, onConfirm, onCancel }: DenyQuestionProps) {
+export function DenyQuestion({
+  risk,
+  name,
+  controlId,
+  linkTo,
+  figure = null,
+  onConfirm,
+  onCancel,
+}: DenyQuestionProps) {
   const [affected, setAffected] = useState<Affected | null>();
   const confirm = useRef(onConfirm);
   useEffect(() => {
@@ -85,6 +95,7 @@ export function DenyQuestion({ risk, name, controlId, linkTo, onConfirm, onCance
           Recorded matches in the last 24 hours: <strong>{affected.matches.toLocaleString()}</strong>.
         </p>
       )}
+      {figure !== null && <p>{figure}</p>}
     </Dialog>
   );
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { signOfDecision } from '../control-parts/sign.js';
+import { ControlShadow } from '../shadows/control-shadow.js';
 import { AddressTabs } from '../ui/page/address-tabs.js';
 import { ByNumber } from '../ui/page/by-number.js';
 import { Page } from '../ui/page/page.js';
@@ -57,6 +58,7 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
       name: 'Definition and matches',
       content: <ControlWorkplace key={String(isJsonOpen)} control={control} isJsonOpen={isJsonOpen} />,
     },
+    { id: 'shadow', name: 'Shadow', content: <ControlShadow controlId={id} /> },
     { id: 'usage', name: 'Used by', content: <ControlUsage control={control} /> },
     { id: 'versions', name: 'Versions', content: <ControlVersions controlId={id} control={control} /> },
     { id: 'activity', name: 'Activity', content: <ControlActivity controlId={id} /> },

@@ -7,6 +7,7 @@ import { HaltService } from '@gen/enforcement/v1/halt_service_pb.js';
 import { MemoryService } from '@gen/enforcement/v1/memory_service_pb.js';
 import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { ServerService } from '@gen/enforcement/v1/server_service_pb.js';
+import { ShadowService } from '@gen/enforcement/v1/shadow_service_pb.js';
 
 const agents = AgentService.method;
 const controls = ControlService.method;
@@ -26,6 +27,8 @@ const TOUCHED = new Map<DescMethod, readonly DescService[]>([
   [controls.setControlData, [AgentService, ControlService]],
   [controls.restoreControlVersion, [AgentService, ControlService]],
   [policies.createPolicy, [PolicyService]],
+  [ShadowService.method.setShadow, [ShadowService]],
+  [ShadowService.method.dropShadow, [ShadowService]],
   [HaltService.method.createHalt, [HaltService]],
   [HaltService.method.liftHalt, [HaltService]],
   [MemoryService.method.resetMemoryKey, [MemoryService]],
@@ -33,7 +36,7 @@ const TOUCHED = new Map<DescMethod, readonly DescService[]>([
 
 /** Services whose changes touch nothing else. By name: what a page needs of them is loaded with it. */
 const ALONE: ReadonlySet<string> = new Set(
-  ['ApprovalService', 'NotificationService'].map((name) => `enforcement.v1.${name}`),
+  ['ApprovalService', 'NotificationService', 'SampleService'].map((name) => `enforcement.v1.${name}`),
 );
 
 /** What every change touches: the audit log has an entry of it, and the state of the server a new revision. */

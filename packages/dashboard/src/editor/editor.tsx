@@ -4,12 +4,17 @@ import { DenyQuestion } from '../control-parts/deny-question.js';
 import { type DenyRisk, denyRisk } from '../control-parts/deny-risk.js';
 import { DraftState } from '../drafts/draft-state.js';
 import { useKeptDraft } from '../drafts/use-kept-draft.js';
+import { ReplayFigure } from '../replay/replay-figure.js';
+import { useReplay } from '../replay/use-replay.js';
+import { useMay } from '../session/session-context.js';
+import { SetShadow } from '../shadows/set-shadow.js';
 import { useLeaveGuard } from '../ui/page/leave-guard.js';
 import { Page } from '../ui/page/page.js';
 import { Tabs } from '../ui/page/tabs.js';
 import { useAddressFilter } from '../ui/page/use-address-filter.js';
 import { ErrorState, Loading } from '../ui/states.js';
 import { UserText } from '../ui/user-text.js';
+import { draftMessage } from './draft-message.js';
 import { editorPlace, keptEditorDraft } from './editor-draft.js';
 import { type EditorState, editorReducer } from './editor-state.js';
 import { isSameJson, type JsonObject } from './json.js';
@@ -89,9 +94,16 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
   });
   const problems = useProblems(state, check, outcome);
 
+  const isRefused = problems.all.some(({ severity }) => severity === 'error');
+  const mayReplay = useMay('samples.read');
+  const definition = () => draftMessage(draft).message;
+  const replay = useReplay(
+    mayReplay && !isNew && isDirty && !isRefused
+      ? { name: saved.name, definition, text: JSON.stringify(draft) }
+      : null,
+  );
   const save = (overVersion?: bigint): void => {
     const risk = denyRisk(saved.control === null ? null : saved.draft, draft);
-    const isRefused = problems.all.some(({ severity }) => severity === 'error');
     if (risk === null || isRefused) saving.save(name, draft, overVersion);
     else setAsking(overVersion === undefined ? { risk } : { risk, overVersion });
   };
@@ -133,6 +145,19 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
           <span className="muted" role="status">
             {isDirty ? <DraftState state={kept.state} /> : ''}
           </span>
+          {controlId !== null && (
+            <SetShadow
+              controlId={controlId}
+              name={saved.name}
+              definition={definition}
+              disabled={!isDirty || isRefused}
+              onDone={async () => {
+                await kept.discard();
+                guard.release();
+                navigate(`/controls/${controlId}?tab=shadow`);
+              }}
+            />
+          )}
           <button
             type="button"
             className="primary"
@@ -145,6 +170,11 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
         </span>
       }
     >
+      {mayReplay && !isNew && (
+        <p className="replay-line">
+          <ReplayFigure replay={replay} />
+        </p>
+      )}
       {outcome.kind === 'failed' && <ErrorState error={outcome.error} onRetry={() => save()} />}
       <SaveProgress
         state={state}
@@ -161,6 +191,7 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
           name={name}
           controlId={controlId}
           linkTo={linkTo}
+          figure={replay.kind === 'none' ? null : <ReplayFigure replay={replay} />}
           onConfirm={() => {
             setAsking(null);
             saving.save(name, draft, asking.overVersion);

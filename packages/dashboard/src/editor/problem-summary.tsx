@@ -44,6 +44,12 @@ export function ProblemSummary(props: ProblemSummaryProps) {
                 {problem.field.replace(/^data\.?/, '') || 'control'}
               </button>{' '}
               <span dir="auto">{problem.message}</span>
+              {problem.rule !== undefined && (
+                <span className="muted">
+                  {' '}
+                  More in docs/lint.md: <code>{problem.rule}</code>
+                </span>
+              )}
             </li>
           ))}
         </ul>

@@ -5,6 +5,8 @@ export interface DraftProblem {
   readonly message: string;
   /** An error keeps the draft from being saved, a warning does not. */
   readonly severity: 'error' | 'warning';
+  /** The rule of lint that says so, which has a section in docs/lint.md; absent for others. */
+  readonly rule?: string;
 }
 
 /** A problem of a value below a form, with a path relative to that value. */

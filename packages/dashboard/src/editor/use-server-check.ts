@@ -1,16 +1,18 @@
 import { createClient } from '@connectrpc/connect';
+import { ConfigurationService } from '@gen/enforcement/v1/configuration_service_pb.js';
 import { ControlService } from '@gen/enforcement/v1/control_service_pb.js';
 import { useCallback, useEffect, useState } from 'react';
 import { transport } from '../data/transport.js';
-import { useSession } from '../session/session-context.js';
+import { useIsLimited, useSession } from '../session/session-context.js';
 import { draftMessage } from './draft-message.js';
 import type { JsonObject } from './json.js';
 import { type PlacedProblem, placedProblem } from './problem-place.js';
 import { useRepeatedly } from './use-repeatedly.js';
-import { refusedProblems, warningProblems } from './violations.js';
+import { refusedProblems, warningProblems, withFindings } from './violations.js';
 
 const DELAY_MS = 300;
 const controls = createClient(ControlService, transport);
+const configuration = createClient(ConfigurationService, transport);
 
 export interface ServerCheck {
   /** The problems of the draft that was checked last. */
@@ -34,13 +36,14 @@ export function useServerCheck(draft: JsonObject, controlId: number | null): Ser
   const [result, setResult] = useState<CheckResult>(UNCHECKED);
   const [attempt, setAttempt] = useState(0);
   const { ended } = useSession();
+  const isLimited = useIsLimited();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt checks the same draft again
   useEffect(() => {
     // Asked again once somebody is signed in.
     if (ended !== null) return;
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      checkDraft(draft, controlId, stop.signal).then(setResult, (failure: unknown) => {
+      checkDraft(draft, controlId, isLimited, stop.signal).then(setResult, (failure: unknown) => {
         if (!stop.signal.aborted) setResult((last) => ({ ...last, failure }));
       });
     }, DELAY_MS);
@@ -48,7 +51,7 @@ export function useServerCheck(draft: JsonObject, controlId: number | null): Ser
       clearTimeout(timer);
       stop.abort();
     };
-  }, [draft, controlId, attempt, ended]);
+  }, [draft, controlId, isLimited, attempt, ended]);
   const retry = useCallback(() => setAttempt((last) => last + 1), []);
   useRepeatedly(result.failure, retry);
   return { ...result, retry };
@@ -57,6 +60,7 @@ export function useServerCheck(draft: JsonObject, controlId: number | null): Ser
 async function checkDraft(
   draft: JsonObject,
   controlId: number | null,
+  isLimited: boolean,
   signal: AbortSignal,
 ): Promise<CheckResult> {
   const { message, problems } = draftMessage(draft);
@@ -71,7 +75,12 @@ async function checkDraft(
       { data: message, ...(controlId === null ? {} : { controlId }) },
       { signal },
     );
-    return place([...problems, ...warningProblems(warnings)]);
+    const document = { kind: 'Control', name: 'draft', data: message };
+    // Callers that are limited to agents may not call it.
+    const { findings } = isLimited
+      ? { findings: [] }
+      : await configuration.lintConfiguration({ documents: [document], eachAlone: true }, { signal });
+    return place([...problems, ...withFindings(warningProblems(warnings), findings)]);
   } catch (error) {
     const violations = refusedProblems(error);
     if (violations === null) throw error;

@@ -1,4 +1,5 @@
 import { ConnectError } from '@connectrpc/connect';
+import type { LintFinding } from '@gen/enforcement/v1/configuration_service_pb.js';
 import type { Warning } from '@gen/enforcement/v1/control_pb.js';
 import { ErrorInfoSchema } from '@gen/google/rpc/error_details_pb.js';
 import { fieldViolations } from '../data/field-violations.js';
@@ -14,6 +15,25 @@ export function refusedProblems(error: unknown): readonly DraftProblem[] | null 
 
 export function warningProblems(warnings: readonly Warning[]): readonly DraftProblem[] {
   return warnings.map(({ field, message }) => ({ field, message, severity: 'warning' }));
+}
+
+/** Warnings, each with its rule if lint has it too, and what lint finds besides. */
+export function withFindings(
+  warnings: readonly DraftProblem[],
+  findings: readonly LintFinding[],
+): readonly DraftProblem[] {
+  const rules = new Map(
+    findings.map((one): [string, DraftProblem] => {
+      const field = one.field.replace(/^data\.template_values/, 'template_values');
+      const problem = { field, message: one.message, severity: 'warning', rule: one.rule } as const;
+      return [`${field} ${one.message}`, problem];
+    }),
+  );
+  const known = new Set(warnings.map(({ field, message }) => `${field} ${message}`));
+  return [
+    ...warnings.map((one) => rules.get(`${one.field} ${one.message}`) ?? one),
+    ...[...rules].filter(([key]) => !known.has(key)).map(([, problem]) => problem),
+  ];
 }
 
 /** The stable reason of a failed call, for example `VERSION_MISMATCH`, with its facts. */

@@ -6,6 +6,7 @@ import { DecisionBadge } from '../control-parts/decision-badge.js';
 import { stageText } from '../control-parts/scope-text.js';
 import type { Sign } from '../control-parts/sign.js';
 import { agentAddress } from '../references/columns.js';
+import { SampledStep } from '../samples/sampled-step.js';
 import { Fact } from '../ui/fact.js';
 import { NameLink } from '../ui/name-link.js';
 import { TimeText } from '../ui/time-text.js';
@@ -61,6 +62,15 @@ export function RecordedEvaluation({ checks, isOpen }: RecordedEvaluationProps) 
             ),
         )}
       </dl>
+      {first.decisionId !== undefined && (
+        <SampledStep
+          decisionId={first.decisionId}
+          agentName={agentName}
+          matched={checks.flatMap(({ matched, controlName }) =>
+            matched === true && controlName !== undefined ? [controlName] : [],
+          )}
+        />
+      )}
       <ol className="checks">
         {checks.map((event) => (
           <RecordedCheck key={event.controlExecutionId} event={event} isOpen={isOpen} />

@@ -3,11 +3,11 @@ const MAX_FRAGMENT_LENGTH = 8_000;
 const PREFIX = '#step=';
 
 /** A step as the fragment of an address, which browsers do not send to servers. Null if it is too long. */
-export function stepFragment(step: string): string | null {
+export function stepFragment(step: string, maxLength = MAX_FRAGMENT_LENGTH): string | null {
   const bytes = new TextEncoder().encode(step);
   const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
   const fragment = PREFIX + base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
-  return fragment.length <= MAX_FRAGMENT_LENGTH ? fragment : null;
+  return fragment.length <= maxLength ? fragment : null;
 }
 
 /** The step of a fragment; undefined if it has none that can be read. */

@@ -26,6 +26,8 @@ export type Scope =
   | 'notifications.write'
   | 'policies.read'
   | 'policies.write'
+  | 'samples.read'
+  | 'samples.write'
   | 'server.read';
 
 /** What a server without scopes allows a regular key. */
@@ -63,6 +65,8 @@ const BEYOND_AGENTS: ReadonlySet<string> = new Set<Scope>([
   'notifications.read',
   'notifications.write',
   'policies.write',
+  'samples.read',
+  'samples.write',
 ]);
 
 /** What decides about the scopes of a caller. */

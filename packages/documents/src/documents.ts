@@ -9,12 +9,7 @@ import {
   type Pair,
   parseAllDocuments,
 } from 'yaml';
-import {
-  type JsonObject,
-  type JsonValue,
-  MAX_JSON_DEPTH,
-  parseJson,
-} from '../../packages/exact-json/src/index.js';
+import { type JsonObject, type JsonValue, MAX_JSON_DEPTH, parseJson } from '../../exact-json/src/index.js';
 
 /** A place in a file, both from 1. */
 export interface Place {

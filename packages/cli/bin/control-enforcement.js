@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs';
+
+const entry = new URL('../dist/main.js', import.meta.url);
+if (existsSync(entry)) await import(entry.href);
+else {
+  process.stderr.write(
+    'control-enforcement: the command is not built; run npm run build in the repository\n',
+  );
+  process.exitCode = 1;
+}

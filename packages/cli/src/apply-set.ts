@@ -1,0 +1,125 @@
+import { isObject, type JsonObject, type JsonValue } from '../../exact-json/src/index.js';
+import type { Clients } from './clients.js';
+import type { CommandContext } from './context.js';
+import { type FileProblem, FilesError, pathParts, problemLine } from './files/problems.js';
+import type { SourceDocument } from './files/read-documents.js';
+import { RestError } from './rest.js';
+
+/** A request of ApplyConfiguration without its documents. */
+export interface ApplyRequest {
+  readonly owner: string;
+  readonly dry_run: boolean;
+  readonly prune: boolean;
+  readonly overwrite?: readonly string[] | undefined;
+  readonly revision?: number | undefined;
+  readonly note?: string | undefined;
+  readonly strict: boolean;
+}
+
+/** The options that `apply` and `diff` share. */
+export const SET_OPTIONS = {
+  owner: { type: 'string', demandOption: true, describe: 'Who applies the set, for example payments/main' },
+  prune: {
+    type: 'boolean',
+    default: false,
+    describe: 'Delete what the owner has applied and the files do not have',
+  },
+  overwrite: {
+    type: 'string',
+    array: true,
+    describe: 'Conflicts to resolve by the files: KIND/NAME, or "*"',
+  },
+} as const;
+
+/** Sends a set. Problems and conflicts are thrown as a `FilesError` with the places in the files; warnings are printed. */
+export async function applySet(
+  context: CommandContext,
+  { rest }: Clients,
+  sources: readonly SourceDocument[],
+  { overwrite, ...request }: ApplyRequest,
+): Promise<JsonObject> {
+  const { unknownInData } = await import('./offline/unknown-in-data.js');
+  const unknown = sources.flatMap(unknownInData);
+  if (unknown.length > 0) throw new FilesError(unknown);
+  const body: JsonObject = { documents: sources.map(({ value }) => value) };
+  for (const [name, value] of Object.entries(request)) if (value !== undefined) body[name] = value;
+  if (overwrite !== undefined) body.overwrite = [...overwrite];
+  await context.progress(`sending ${sources.length} documents`);
+  try {
+    const reply = await rest.send('POST', '/api/v1/configuration/apply', body);
+    await context.progress('');
+    for (const { field = '', message = '' } of objects(reply.warnings)) {
+      const problem = placed(String(field), String(message), sources);
+      if (problem !== undefined) {
+        await context.warn(problemLine({ ...problem, message: `warning: ${problem.message}` }));
+      }
+    }
+    return reply;
+  } catch (error) {
+    await context.progress('');
+    throw inFiles(error, sources);
+  }
+}
+
+/** A refusal with the places of the files; what names no document stays as it is. */
+function inFiles(error: unknown, sources: readonly SourceDocument[]): unknown {
+  if (!(error instanceof RestError) || error.items.length === 0) return error;
+  const problems = error.items.map(({ field = '', message }) => placed(field, message, sources));
+  const known = problems.filter((problem) => problem !== undefined);
+  return known.length === problems.length ? new FilesError(known) : error;
+}
+
+function placed(field: string, message: string, sources: readonly SourceDocument[]): FileProblem | undefined {
+  const [, index, path = ''] = /^documents\[(\d+)\](?:\.(.*))?$/s.exec(field) ?? [];
+  const source =
+    index === undefined
+      ? sources.find(({ value }) => `${value.kind}/${value.name}` === field)
+      : sources[Number(index)];
+  if (source === undefined) return undefined;
+  const named = message.replaceAll(/documents\[(\d+)\]/g, (whole, other: string) => {
+    const first = sources[Number(other)];
+    return first === undefined ? whole : `the document in ${first.file}:${first.placeOf([]).line}`;
+  });
+  const where = index === undefined ? field : path;
+  return {
+    file: source.file,
+    ...source.placeOf(pathParts(path)),
+    message: where === '' ? named : `${where}: ${named}`,
+  };
+}
+
+/** The objects of a list; none if it is no list. */
+export function objects(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Changes as lines: each object, and below it the members that differ. */
+export function changesText({ paint }: CommandContext, reply: JsonObject): string {
+  const lines: string[] = [];
+  for (const { kind, name, change, adopted, differences } of objects(reply.changes)) {
+    const label = `${kind}/${name}${adopted === true ? ' (taken over)' : ''}`;
+    if (change === 'create') lines.push(paint('green', `+ ${label}`));
+    else if (change === 'delete') lines.push(paint('red', `- ${label}`));
+    else if (change === 'update') lines.push(paint('yellow', `~ ${label}`));
+    else if (adopted === true) lines.push(`  ${label}`);
+    if (change !== 'update') continue;
+    for (const { path, before_json: before, after_json: after } of objects(differences)) {
+      lines.push(`    ${path}`);
+      if (typeof before === 'string') lines.push(paint('red', `      - ${before}`));
+      if (typeof after === 'string') lines.push(paint('green', `      + ${after}`));
+    }
+  }
+  for (const { kind, name, reason, hint } of objects(reply.conflicts)) {
+    lines.push(paint('red', `! ${kind}/${name}: ${String(reason).replaceAll('_', ' ')}. ${hint}`));
+  }
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** How many objects become what. */
+export function countsOf(reply: JsonObject): { create: number; update: number; delete: number } {
+  const counts = { create: 0, update: 0, delete: 0 };
+  for (const { change } of objects(reply.changes)) {
+    if (change === 'create' || change === 'update' || change === 'delete') counts[change] += 1;
+  }
+  return counts;
+}

@@ -1,0 +1,13 @@
+import { defineCommand } from '../command.js';
+import { DECISION_ARGS, decideApproval } from '../decide-approval.js';
+
+export const command = defineCommand({
+  examples: [
+    {
+      line: 'control-enforcement approvals deny 1 --comment "checked with the customer"',
+      does: 'Deny a step',
+    },
+  ],
+  ...DECISION_ARGS,
+  run: (context, { id, comment }) => decideApproval(context, id, 'deny', comment),
+});

@@ -1,0 +1,23 @@
+import { applySet, changesText, countsOf, objects, SET_OPTIONS } from '../apply-set.js';
+import { defineCommand, FILES } from '../command.js';
+import { EXPAND_ENV, readFiles } from '../files/read-documents.js';
+
+export const command = defineCommand({
+  examples: [
+    {
+      line: 'control-enforcement diff controls --owner payments/main',
+      does: 'Compare files with the server',
+      code: 2,
+    },
+  ],
+  positionals: FILES,
+  options: { ...SET_OPTIONS, ...EXPAND_ENV },
+  async run(context, { files, owner, prune, overwrite, expandEnv }) {
+    const sources = await readFiles(context, files, { expandEnv });
+    const request = { owner, prune, overwrite, dry_run: true, strict: false };
+    const reply = await applySet(context, await context.connect(), sources, request);
+    await context.output(reply, changesText(context, reply));
+    const { create, update, delete: deleted } = countsOf(reply);
+    return create + update + deleted + objects(reply.conflicts).length > 0 ? 2 : 0;
+  },
+});

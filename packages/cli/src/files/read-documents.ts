@@ -1,0 +1,129 @@
+import { type FileDocument, readDocuments } from '../../../documents/src/index.js';
+import { isObject, type JsonObject } from '../../../exact-json/src/index.js';
+import type { CommandContext } from '../context.js';
+import { CliError } from '../errors.js';
+import { expandVariables, namedVariables } from './environment.js';
+import { type FileProblem, FilesError, problemLine } from './problems.js';
+import { namesOf, readText } from './read-text.js';
+
+/** A document of a file, as it is sent to the server. */
+export interface SourceDocument {
+  readonly file: string;
+  readonly value: JsonObject;
+  /** That of its file. */
+  readonly text: string;
+  /** The place of the member that a path names, or of the nearest value around it. */
+  placeOf(path: readonly PropertyKey[]): Pick<FileProblem, 'line' | 'column'>;
+}
+
+/** Most documents of all files: a request has no more. */
+const MAX_DOCUMENTS = 10_000;
+
+/** The option of commands that send what files have. */
+export const EXPAND_ENV = {
+  'expand-env': {
+    type: 'boolean',
+    default: false,
+    describe: 'Replace ${NAME} in texts by the variables of the environment, and name each place',
+  },
+} as const;
+
+/**
+ * The documents of files and folders, in their order. Throws a `FilesError` with the problems of all files. `${NAME}` is text,
+ * and a warning names each place, unless it is to be expanded.
+ */
+export async function readFiles(
+  context: CommandContext,
+  given: readonly string[],
+  { expandEnv = false }: { readonly expandEnv?: boolean } = {},
+): Promise<readonly SourceDocument[]> {
+  const documents: SourceDocument[] = [];
+  const problems: FileProblem[] = [];
+  for (const name of await namesOf(context.cwd, given)) {
+    try {
+      const { file, text } = await readText(context, name);
+      documents.push(...documentsOf(file, text));
+    } catch (error) {
+      if (!(error instanceof FilesError)) throw error;
+      problems.push(...error.problems);
+    }
+  }
+  for (const document of documents) problems.push(...wrongNamespace(document, context.namespace));
+  if (problems.length > 0) throw new FilesError(problems);
+  if (documents.length > MAX_DOCUMENTS) {
+    throw new CliError(`there are ${documents.length} documents; the limit is ${MAX_DOCUMENTS}`);
+  }
+  return expandEnv ? expanded(context, documents) : unexpanded(context, documents);
+}
+
+/** The documents of a text. Throws a `FilesError` with all that is wrong with it. */
+export function documentsOf(file: string, text: string): SourceDocument[] {
+  const { documents, problems } = readDocuments(text);
+  if (problems.length > 0) throw new FilesError(problems.map((problem) => ({ file, ...problem })));
+  if (documents.length === 0) {
+    throw new FilesError([
+      {
+        file,
+        line: 1,
+        column: 1,
+        message: 'the file has no document; a document has at least kind and name',
+      },
+    ]);
+  }
+  const wrong: FileProblem[] = [];
+  const read = documents.flatMap(({ value, placeOf }: FileDocument): SourceDocument[] => {
+    if (isObject(value)) return [{ file, value, text, placeOf }];
+    wrong.push({
+      file,
+      ...placeOf([]),
+      message: 'a document must be an object, with at least kind and name',
+    });
+    return [];
+  });
+  if (wrong.length > 0) throw new FilesError(wrong);
+  return read;
+}
+
+function wrongNamespace(document: SourceDocument, namespace: string | undefined): FileProblem[] {
+  const { file, value, placeOf } = document;
+  const given = value.namespace ?? null;
+  if (namespace === undefined || given === null || given === namespace) return [];
+  return [
+    { file, ...placeOf(['namespace']), message: `namespace: must be ${namespace}, as --namespace says` },
+  ];
+}
+
+async function unexpanded(
+  context: CommandContext,
+  documents: readonly SourceDocument[],
+): Promise<readonly SourceDocument[]> {
+  for (const { file, value, placeOf } of documents) {
+    for (const { path, names } of namedVariables(value)) {
+      const message = `warning: \${${names.join('}, ${')}} stays as it is written; --expand-env replaces it`;
+      await context.warn(problemLine({ file, ...placeOf(path), message }));
+    }
+  }
+  return documents;
+}
+
+async function expanded(
+  context: CommandContext,
+  documents: readonly SourceDocument[],
+): Promise<readonly SourceDocument[]> {
+  const problems: FileProblem[] = [];
+  const done: SourceDocument[] = [];
+  for (const document of documents) {
+    const { file, value, placeOf } = document;
+    for (const { path, names } of namedVariables(value)) {
+      const at = { file, ...placeOf(path) };
+      for (const name of names) {
+        if (context.env[name] === undefined) {
+          problems.push({ ...at, message: `the environment has no variable ${name}` });
+        } else await context.warn(problemLine({ ...at, message: `\${${name}} is replaced` }));
+      }
+    }
+    done.push({ ...document, value: expandVariables(value, context.env) });
+  }
+  if (problems.length > 0) throw new FilesError(problems);
+  return done;
+}

@@ -1,0 +1,50 @@
+import { completionsOf, run } from './run.js';
+import type { TextOutput } from './surroundings.js';
+
+/** The word with which the scripts of `completion` ask what may come next; behind it, the words so far. */
+const COMPLETE = '--complete';
+/** As shells have it: 128 and the number of SIGINT. */
+const INTERRUPTED = 130;
+
+const end = new AbortController();
+
+/** A stream of the process. What is written after its reader has gone is dropped, and work that writes on ends. */
+function outputOf(stream: NodeJS.WriteStream): TextOutput {
+  let isOpen = true;
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    isOpen = false;
+    if (error.code !== 'EPIPE') process.exitCode = 1;
+    end.abort();
+  });
+  return {
+    isTTY: stream.isTTY,
+    columns: stream.columns,
+    write: (text) =>
+      isOpen ? new Promise((resolve) => stream.write(text, () => resolve())) : Promise.resolve(),
+  };
+}
+
+let isInterrupted = false;
+process.once('SIGINT', () => {
+  isInterrupted = true;
+  end.abort();
+  // What does not end at once ends with the second one.
+});
+
+const surroundings = {
+  stdin: process.stdin,
+  stdout: outputOf(process.stdout),
+  stderr: outputOf(process.stderr),
+  env: process.env,
+  cwd: process.cwd(),
+  signal: end.signal,
+};
+const words = process.argv.slice(2);
+if (words[0] === COMPLETE) {
+  await surroundings.stdout.write(await completionsOf(words.slice(1), surroundings));
+} else {
+  const code = await run(words, surroundings);
+  if (isInterrupted) process.exitCode = INTERRUPTED;
+  // A reader that has gone, such as head, is no error of the command.
+  else process.exitCode = end.signal.aborted ? (process.exitCode ?? 0) : code;
+}

@@ -1,0 +1,2 @@
+/** From the least to the worst. */
+export const SEVERITY_NAMES = ['note', 'warning', 'error'] as const;

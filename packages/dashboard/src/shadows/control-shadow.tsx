@@ -1,0 +1,40 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import { useQuery } from '@connectrpc/connect-query';
+import { ShadowService } from '@gen/enforcement/v1/shadow_service_pb.js';
+import { Link } from 'wouter';
+import { useMay } from '../session/session-context.js';
+import { Empty, QueryState } from '../ui/states.js';
+import { ShadowComparison } from './shadow-comparison.js';
+
+const REFRESH_MS = 5_000;
+
+/** The shadow of a control, or how it gets one. */
+export function ControlShadow({ controlId }: { readonly controlId: number }) {
+  const mayChange = useMay('controls.write');
+  const query = useQuery(
+    ShadowService.method.getShadow,
+    { controlId },
+    { refetchInterval: REFRESH_MS, retry: false },
+  );
+  if (query.error !== null && ConnectError.from(query.error).code === Code.NotFound) {
+    return (
+      <Empty title="This control has no shadow">
+        <p>
+          A shadow is a proposed version, which is evaluated beside the control and never decides.
+          {mayChange && (
+            <>
+              {' '}
+              <Link href={`/controls/${controlId}/edit`}>Change the control in the editor</Link>, and set the
+              change as its shadow instead of saving it.
+            </>
+          )}
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <QueryState query={query} what="the shadow">
+      {({ shadow }) => shadow !== undefined && <ShadowComparison shadow={shadow} />}
+    </QueryState>
+  );
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_JSON_DEPTH, stringifyJson } from '../../exact-json/src/index.js';
+import { readDocuments } from '../src/index.js';
+
+describe('documents of a file', () => {
+  const problemsOf = (text: string) =>
+    readDocuments(text).problems.map(({ line, column, message }) => `${line}:${column}: ${message}`);
+
+  it('are exact JSON, whether they are YAML or JSON', () => {
+    const text =
+      '{"a": 123456789012345678901, "b": [1.5, true, null]}\n---\na: yes\nb: 0.1\n__proto__: { c: 1 }\n';
+    const [json, yaml] = readDocuments(text).documents.map(({ value }) => value);
+    expect(stringifyJson(json ?? null)).toBe('{"a":123456789012345678901,"b":[1.5,true,null]}');
+    expect((json as { a: unknown }).a).toBe(123456789012345678901n);
+    expect(stringifyJson(yaml ?? null)).toBe('{"a":"yes","b":0.1,"__proto__":{"c":1}}');
+  });
+
+  it.each([
+    ['an alias', 'a: &x [1]\nb: *x\n', '2:4: aliases such as *x are not read; write the value out'],
+    ['a member that occurs twice', 'a: 1\nb: 2\na: 3\n', '3:1: Map keys must be unique'],
+    [
+      'a number of another form',
+      'a:\n  - 0x1F\n',
+      '2:5: must be a number as in JSON, or a text in quotes: "0x1F"',
+    ],
+    ['infinity', 'a: .inf\n', '1:4: must be a number as in JSON, or a text in quotes: ".inf"'],
+    ['a tag', 'a: !!python/object x\n', '1:4: Unresolved tag: tag:yaml.org,2002:python/object'],
+    ['another version', '%YAML 1.1\n---\na: yes\n', '2:1: must be YAML 1.2'],
+    ['a text that is not closed', 'a: "x\n', /^[12]:[0-9]+: Missing closing "quote/],
+  ])('with %s are refused, with the place', (_, text, problem) => {
+    expect(problemsOf(text)[0]).toMatch(problem);
+  });
+
+  it('that nest too deeply are refused', () => {
+    expect(problemsOf('['.repeat(20_000))).not.toEqual([]);
+    expect(problemsOf(`${'['.repeat(MAX_JSON_DEPTH + 2)}${']'.repeat(MAX_JSON_DEPTH + 2)}`)[0]).toMatch(
+      /must not nest deeper/,
+    );
+  });
+});

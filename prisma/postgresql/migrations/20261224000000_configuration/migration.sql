@@ -1,0 +1,114 @@
+-- CreateTable
+CREATE TABLE "applied_objects" (
+    "namespace" TEXT COLLATE "C" NOT NULL DEFAULT 'default',
+    "key" TEXT COLLATE "C" NOT NULL,
+    "owner" TEXT COLLATE "C" NOT NULL,
+    "digest" TEXT NOT NULL,
+    "applied_at_ms" BIGINT NOT NULL,
+
+    CONSTRAINT "applied_objects_pkey" PRIMARY KEY ("namespace","key")
+);
+
+-- CreateTable
+CREATE TABLE "sampling_rules" (
+    "id" SERIAL NOT NULL,
+    "namespace" TEXT COLLATE "C" NOT NULL DEFAULT 'default',
+    "agent_name" TEXT COLLATE "C",
+    "control_id" INTEGER,
+    "share" DOUBLE PRECISION NOT NULL,
+    "masked_paths" TEXT NOT NULL,
+    "masked_patterns" TEXT NOT NULL,
+    "max_bytes" INTEGER NOT NULL,
+    "retention_hours" INTEGER NOT NULL,
+    "ends_at_ms" BIGINT,
+    "created_at_ms" BIGINT NOT NULL,
+    "created_by" TEXT NOT NULL,
+
+    CONSTRAINT "sampling_rules_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "step_samples" (
+    "namespace" TEXT COLLATE "C" NOT NULL DEFAULT 'default',
+    "decision_id" TEXT NOT NULL,
+    "rule_id" INTEGER NOT NULL,
+    "agent_name" TEXT COLLATE "C" NOT NULL,
+    "stage" TEXT NOT NULL,
+    "step_type" TEXT NOT NULL,
+    "step_name" TEXT NOT NULL,
+    "outcome" TEXT NOT NULL,
+    "taken_at_ms" BIGINT NOT NULL,
+    "expires_at_ms" BIGINT NOT NULL,
+    "masked_values" INTEGER NOT NULL,
+    "content" TEXT NOT NULL,
+
+    CONSTRAINT "step_samples_pkey" PRIMARY KEY ("namespace","decision_id")
+);
+
+-- CreateTable
+CREATE TABLE "control_shadows" (
+    "id" SERIAL NOT NULL,
+    "namespace" TEXT COLLATE "C" NOT NULL DEFAULT 'default',
+    "control_id" INTEGER NOT NULL,
+    "data" TEXT NOT NULL,
+    "share" DOUBLE PRECISION NOT NULL,
+    "share_by" TEXT NOT NULL,
+    "set_at_ms" BIGINT NOT NULL,
+    "set_by" TEXT,
+    "base_version" INTEGER NOT NULL,
+    "both_matched" BIGINT NOT NULL DEFAULT 0,
+    "neither_matched" BIGINT NOT NULL DEFAULT 0,
+    "only_live_matched" BIGINT NOT NULL DEFAULT 0,
+    "only_shadow_matched" BIGINT NOT NULL DEFAULT 0,
+    "live_failed" BIGINT NOT NULL DEFAULT 0,
+    "shadow_failed" BIGINT NOT NULL DEFAULT 0,
+    "left_out" BIGINT NOT NULL DEFAULT 0,
+
+    CONSTRAINT "control_shadows_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "shadow_differences" (
+    "id" SERIAL NOT NULL,
+    "shadow_id" INTEGER NOT NULL,
+    "decision_id" TEXT NOT NULL,
+    "agent_name" TEXT COLLATE "C" NOT NULL,
+    "stage" TEXT NOT NULL,
+    "step_type" TEXT NOT NULL,
+    "step_name" TEXT NOT NULL,
+    "shadow_matched" BOOLEAN NOT NULL,
+    "message" TEXT,
+    "at_ms" BIGINT NOT NULL,
+
+    CONSTRAINT "shadow_differences_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateIndex
+CREATE INDEX "applied_objects_namespace_owner_idx" ON "applied_objects"("namespace", "owner");
+
+-- CreateIndex
+CREATE INDEX "sampling_rules_namespace_id_idx" ON "sampling_rules"("namespace", "id");
+
+-- CreateIndex
+CREATE INDEX "step_samples_namespace_taken_at_ms_idx" ON "step_samples"("namespace", "taken_at_ms");
+
+-- CreateIndex
+CREATE INDEX "step_samples_namespace_agent_name_taken_at_ms_idx" ON "step_samples"("namespace", "agent_name", "taken_at_ms");
+
+-- CreateIndex
+CREATE INDEX "step_samples_namespace_rule_id_idx" ON "step_samples"("namespace", "rule_id");
+
+-- CreateIndex
+CREATE INDEX "step_samples_expires_at_ms_idx" ON "step_samples"("expires_at_ms");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "control_shadows_control_id_key" ON "control_shadows"("control_id");
+
+-- CreateIndex
+CREATE INDEX "control_shadows_namespace_control_id_idx" ON "control_shadows"("namespace", "control_id");
+
+-- CreateIndex
+CREATE INDEX "shadow_differences_shadow_id_id_idx" ON "shadow_differences"("shadow_id", "id");
+
+-- AddForeignKey
+ALTER TABLE "shadow_differences" ADD CONSTRAINT "shadow_differences_shadow_id_fkey" FOREIGN KEY ("shadow_id") REFERENCES "control_shadows"("id") ON DELETE CASCADE ON UPDATE RESTRICT;

@@ -1,0 +1,73 @@
+import { withServiceErrors } from '../database/errors.js';
+import { inPortions } from '../database/in-portions.js';
+import { insertRows } from '../database/insert-rows.js';
+import type { Scoped } from '../database/scoped.js';
+import { objectOfKey } from './configuration-object.js';
+import type { AppliedObject } from './configuration-plan.js';
+
+/** What is to be remembered of an object. */
+export interface RememberedObject {
+  readonly key: string;
+  readonly digest: string;
+}
+
+/**
+ * What owners have applied in a namespace. Writing needs the client of a mutation. Every method rejects with a `ServiceError`
+ * only.
+ */
+export function createAppliedStore({ client, namespace }: Scoped) {
+  const of = { namespace: namespace.name };
+  const toApplied = ({ key, owner, digest }: AppliedRow): AppliedObject => ({
+    ...objectOfKey(key),
+    owner,
+    digest,
+  });
+  return {
+    /** What is remembered of objects, by key. */
+    find: (keys: readonly string[]): Promise<AppliedObject[]> =>
+      withServiceErrors(async () =>
+        (
+          await inPortions(keys, (key) =>
+            client.appliedObject.findMany({ where: { ...of, key: { in: key } } }),
+          )
+        ).map(toApplied),
+      ),
+
+    /** What an owner has applied, by key ascending; of all owners without one. */
+    ofOwner: (owner: string | null): Promise<AppliedObject[]> =>
+      withServiceErrors(async () => {
+        const where = owner === null ? of : { ...of, owner };
+        return (await client.appliedObject.findMany({ where, orderBy: { key: 'asc' } })).map(toApplied);
+      }),
+
+    /** Remembers objects as those of an owner, whatever was remembered of them. */
+    remember: (owner: string, objects: readonly RememberedObject[], nowMs: number): Promise<void> =>
+      withServiceErrors(async () => {
+        const keys = objects.map(({ key }) => key);
+        await inPortions(keys, async (portion) => {
+          await client.appliedObject.deleteMany({ where: { ...of, key: { in: portion } } });
+          return [];
+        });
+        const values = { owner, namespace: namespace.name, applied_at_ms: BigInt(nowMs) };
+        await insertRows(
+          client,
+          'applied_objects',
+          objects.map(({ key, digest }) => ({ key, digest, ...values })),
+        );
+      }),
+
+    forget: (keys: readonly string[]): Promise<void> =>
+      withServiceErrors(async () => {
+        await inPortions(keys, async (portion) => {
+          await client.appliedObject.deleteMany({ where: { ...of, key: { in: portion } } });
+          return [];
+        });
+      }),
+  };
+}
+
+interface AppliedRow {
+  readonly key: string;
+  readonly owner: string;
+  readonly digest: string;
+}

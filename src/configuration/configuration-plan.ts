@@ -1,0 +1,157 @@
+import { digestOf, type Family, type ObjectName, objectKey } from './configuration-object.js';
+
+/** An object as it is stored. */
+export interface StoredObject extends ObjectName {
+  /** Equal for equal contents. */
+  readonly text: string;
+}
+
+/** What is remembered of an object that was applied. */
+export interface AppliedObject extends ObjectName {
+  readonly owner: string;
+  /** Of what was applied. */
+  readonly digest: string;
+}
+
+/** An object of the documents, with what is to be stored. */
+export interface WantedObject extends ObjectName {
+  readonly kind: string;
+  readonly text: string;
+  /** Another text that means the same, as it is stored. */
+  readonly sameAs?: string | null;
+}
+
+export type ChangeKind = 'create' | 'update' | 'delete' | 'unchanged';
+
+/** What becomes of an object. */
+export interface PlannedChange extends ObjectName {
+  readonly kind: string;
+  readonly change: ChangeKind;
+  /** Null for nothing. */
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly adopted: boolean;
+  /** Whether what is remembered of it differs from what is to be remembered. */
+  readonly remembers: boolean;
+}
+
+export type ConflictReason = 'other_owner' | 'changed_elsewhere' | 'deleted_elsewhere' | 'exists' | 'in_use';
+
+/** Why an object cannot be applied. */
+export interface Conflict extends ObjectName {
+  readonly kind: string;
+  readonly reason: ConflictReason;
+  readonly owner: string | null;
+  readonly changedBy: string | null;
+}
+
+/** What applying does; nothing may be done if there are conflicts. */
+export interface Plan {
+  readonly changes: readonly PlannedChange[];
+  readonly conflicts: readonly Conflict[];
+  /** Those that the owner applied and that are stored no longer, so that only what is remembered of them goes. */
+  readonly forgotten: readonly ObjectName[];
+}
+
+export interface PlanInput {
+  readonly owner: string;
+  /** Each object once. */
+  readonly wanted: readonly WantedObject[];
+  /** The stored ones of those that are wanted, and of those that the owner has applied. */
+  readonly stored: ReadonlyMap<string, StoredObject>;
+  /** What is remembered of these, by key. */
+  readonly applied: ReadonlyMap<string, AppliedObject>;
+  readonly prune: boolean;
+  /** Whether a conflict of an object is resolved by the documents. */
+  readonly overwrites: (object: ObjectName, kind: string) => boolean;
+}
+
+/** Compares what is wanted with what is stored and with what was applied before. Pure. */
+export function planConfiguration(input: PlanInput): Plan {
+  const { owner, wanted, stored, applied, overwrites } = input;
+  const changes: PlannedChange[] = [];
+  const conflicts: Conflict[] = [];
+  const keys = new Set<string>();
+  for (const object of wanted) {
+    const key = objectKey(object);
+    keys.add(key);
+    const { kind } = object;
+    const before = stored.get(key);
+    const known = applied.get(key);
+    const reason = conflictOf(object, before, known, owner);
+    if (reason !== null && (reason === 'other_owner' || !overwrites(object, kind))) {
+      conflicts.push(conflict(object, kind, reason, known));
+      continue;
+    }
+    const isKept = before !== undefined && isSame(before, object);
+    // What is stored is remembered, so that a later look at it finds no change.
+    const after = isKept ? before.text : object.text;
+    changes.push({
+      ...nameOf(object),
+      kind,
+      change: before === undefined ? 'create' : isKept ? 'unchanged' : 'update',
+      before: before?.text ?? null,
+      after,
+      adopted: before !== undefined && known === undefined,
+      remembers: known?.owner !== owner || known.digest !== digestOf(after),
+    });
+  }
+  const forgotten: ObjectName[] = [];
+  if (input.prune) {
+    for (const [key, known] of applied) {
+      if (keys.has(key) || known.owner !== owner) continue;
+      const before = stored.get(key);
+      const kind = KIND_OF_FAMILY[known.family];
+      if (before === undefined) forgotten.push(nameOf(known));
+      else if (digestOf(before.text) !== known.digest && !overwrites(known, kind)) {
+        conflicts.push(conflict(known, kind, 'changed_elsewhere', known));
+      } else {
+        const texts = { before: before.text, after: null };
+        changes.push({ ...nameOf(known), kind, change: 'delete', ...texts, adopted: false, remembers: true });
+      }
+    }
+  }
+  return { changes, conflicts, forgotten };
+}
+
+/** The kind by which objects are named that have no document. */
+export const KIND_OF_FAMILY: Readonly<Record<Family, string>> = {
+  control: 'Control',
+  policy: 'Policy',
+  pack: 'Pack',
+  links: 'AgentLinks',
+};
+
+function conflictOf(
+  object: WantedObject,
+  before: StoredObject | undefined,
+  known: AppliedObject | undefined,
+  owner: string,
+): ConflictReason | null {
+  if (known === undefined) return before === undefined || isSame(before, object) ? null : 'exists';
+  if (known.owner !== owner) {
+    // What the other owner applied does not exist any more: nothing of it is lost.
+    return before === undefined ? null : 'other_owner';
+  }
+  if (before === undefined) return 'deleted_elsewhere';
+  if (isSame(before, object)) return null;
+  return digestOf(before.text) === known.digest ? null : 'changed_elsewhere';
+}
+
+function isSame(before: StoredObject, { text, sameAs = null }: WantedObject): boolean {
+  return before.text === text || before.text === sameAs;
+}
+
+function conflict(
+  object: ObjectName,
+  kind: string,
+  reason: ConflictReason,
+  known: AppliedObject | undefined,
+): Conflict {
+  const owner = known?.owner ?? null;
+  return { ...nameOf(object), kind, reason, owner, changedBy: null };
+}
+
+function nameOf({ family, name, policy }: ObjectName): ObjectName {
+  return policy === undefined ? { family, name } : { family, name, policy };
+}

@@ -1,0 +1,70 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ConfigurationService as ConfigurationServiceDesc } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
+import { objectsOf } from '../configuration/configuration-problems.js';
+import { createConfigurationSchemas, type LintInput } from '../configuration/configuration-schemas.js';
+import { type HandlerCall, type HandlersOf, handler } from '../contract/call/handler.js';
+import type { Warning } from '../contract/warnings/warning.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
+import type { Database } from '../database/database.js';
+import { scopeOf } from '../database/scoped.js';
+import { withLongestWindows } from '../evaluators/load-evaluators.js';
+import { evaluatorsOfWindow, lintDocuments } from './lint-documents.js';
+import { finding, type LintFinding, ruleOfWarning } from './lint-rules.js';
+import { readLintAgents, readStored } from './namespace-facts.js';
+
+export interface LintOptions {
+  readonly database: Pick<Database, 'client'>;
+  readonly registry: EvaluatorRegistry;
+  /** Longest window of controls with memory, in milliseconds. */
+  readonly maxWindowMs: number;
+}
+
+/** Lint of documents, with the registrations and the objects of the namespace. */
+export function createLint({
+  database,
+  registry,
+  maxWindowMs,
+}: LintOptions): Pick<HandlersOf<typeof ConfigurationServiceDesc>, 'lintConfiguration'> {
+  // A window that the service does not keep is found, not refused.
+  const wide = withLongestWindows(registry);
+  const kept = evaluatorsOfWindow(maxWindowMs);
+  const schemas = createConfigurationSchemas(wide);
+  const pause = (): Promise<void> => nextTurn();
+  return {
+    lintConfiguration: handler(schemas.lintConfiguration, async (input, context) => {
+      const found = documentFindings(input, context);
+      const scope = scopeOf(context, database.client);
+      const { objects } = objectsOf(input.documents, context.principal.namespace.name);
+      const isEachAlone = input.each_alone;
+      const facts = {
+        registry: wide,
+        kept,
+        agents: await readLintAgents(scope),
+        stored: isEachAlone ? null : await readStored(scope, wide, pause),
+        isEachAlone,
+        pause,
+      };
+      const all = [...found, ...(await lintDocuments(objects, facts))];
+      return { findings: all.sort((one, other) => one.document - other.document) };
+    }),
+  };
+}
+
+const PLACE = /^documents\[(\d+)\]\.?/;
+
+/** What is wrong with the documents as a set, and members that the service does not read. */
+function documentFindings({ documents }: LintInput, context: HandlerCall): LintFinding[] {
+  const { problems } = objectsOf(documents, context.principal.namespace.name);
+  return [
+    ...problems.flatMap(({ field = '', message }) => placed(field, 'invalid-document', message ?? '')),
+    ...context.ignoredParts().flatMap((warning: Warning) => {
+      const rule = ruleOfWarning(warning);
+      return rule === null ? [] : placed(warning.field, rule, warning.message);
+    }),
+  ];
+}
+
+function placed(field: string, rule: LintFinding['rule'], message: string): LintFinding[] {
+  const [start = '', document] = PLACE.exec(field) ?? [];
+  return document === undefined ? [] : [finding(rule, Number(document), field.slice(start.length), message)];
+}

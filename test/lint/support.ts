@@ -1,0 +1,81 @@
+import { parseAllDocuments } from 'yaml';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
+import { objectsOf } from '../../src/configuration/configuration-problems.js';
+import { createConfigurationSchemas } from '../../src/configuration/configuration-schemas.js';
+import { parseInput } from '../../src/contract/input/parse-input.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
+import { evaluatorsOfWindow, type LintFacts, lintDocuments } from '../../src/lint/lint-documents.js';
+import type { LintFinding } from '../../src/lint/lint-rules.js';
+import type { LintAgent } from '../../src/lint/registration-rules.js';
+
+export const registry = createRegistry(builtinEvaluators);
+const schema = createConfigurationSchemas(registry).lintConfiguration;
+
+/** A registered agent with steps. */
+export interface TestAgent {
+  readonly name: string;
+  readonly labels?: readonly string[];
+  readonly steps: readonly object[];
+}
+
+export const FACTS: LintFacts = {
+  registry,
+  kept: evaluatorsOfWindow(24 * 3_600_000),
+  agents: null,
+  stored: null,
+  isEachAlone: false,
+  pause: () => Promise.resolve(),
+};
+
+export function registered(...agents: readonly TestAgent[]): Pick<LintFacts, 'agents'> {
+  const read = agents.map(({ name, labels = [], steps }): LintAgent => {
+    return { name, labels, registration: JSON.stringify({ agent: { agent_name: name }, steps }) };
+  });
+  return { agents: { agents: read, isComplete: true } };
+}
+
+/** Lints documents, with what is known besides. */
+export async function lint(
+  documents: readonly unknown[],
+  facts: Partial<LintFacts> = {},
+): Promise<readonly LintFinding[]> {
+  const input = parseInput(schema, { documents: documents as JsonValue[] });
+  const { objects } = objectsOf(input.documents, 'default');
+  return lintDocuments(objects, { ...FACTS, ...facts });
+}
+
+/** The same as `RULE INDEX FIELD`. */
+export async function found(
+  documents: readonly unknown[],
+  facts: Partial<LintFacts> = {},
+): Promise<string[]> {
+  return (await lint(documents, facts)).map(({ rule, document, field }) => `${rule} ${document} ${field}`);
+}
+
+export function yamlDocuments(text: string): unknown[] {
+  return parseAllDocuments(text).map((document) => document.toJS());
+}
+
+/** A document of a control. */
+export const control = (name: string, condition: object, more: object = {}) => ({
+  kind: 'Control',
+  name,
+  data: { execution: 'server', condition, action: { decision: 'deny' }, ...more },
+});
+export const leaf = (evaluator: string, config: object, path = 'input') => ({
+  selector: { path },
+  evaluator: { name: evaluator, config },
+});
+export const regex = (pattern: string, path = 'input') => leaf('regex', { pattern }, path);
+export const policy = (name: string, controls: readonly string[], more: object = {}) => ({
+  kind: 'Policy',
+  name,
+  controls,
+  ...more,
+});
+export const links = (name: string, controls: readonly string[], policies: readonly string[] = []) => ({
+  kind: 'AgentLinks',
+  name,
+  controls,
+  policies,
+});

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { suiteService } from '../support/service-suite.js';
+import { compareWithServer } from './agreement.support.js';
+
+const PAIRS = 300;
+const service = suiteService();
+
+it(`offline verdicts are those of the service, on ${PAIRS} pairs of controls and a step`, async () => {
+  const { pairs, explained, outcomes } = await compareWithServer(service, PAIRS, 36);
+  expect([pairs, explained > 0]).toEqual([PAIRS, true]);
+  expect(Object.keys(outcomes)).toEqual(expect.arrayContaining(['allow', 'ask', 'deny', 'steer']));
+});
