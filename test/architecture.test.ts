@@ -3,7 +3,15 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const ENGINES = ['exact-json', 'documents', 'linear-text', 'cel', 'json-schema', 'shell-reader', 'sql-reader'];
+const ENGINES = [
+  'exact-json',
+  'documents',
+  'linear-text',
+  'cel',
+  'json-schema',
+  'shell-reader',
+  'sql-reader',
+];
 const AROUND_SINKS = ['supervised-worker', 'versioned-files', 's3-files', 'parquet-log', 'kafka-producer'];
 const PACKAGES = [...ENGINES, ...AROUND_SINKS, 'clickhouse-tables'];
 const page = readFileSync(path.join(ROOT, 'docs', 'architecture.md'), 'utf8');

@@ -13,7 +13,15 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const FOR_USERS = ['client', 'evaluator-sdk', 'proto'];
 /** Largest archive of a package for users, in bytes; a sixth of the client's is the evaluator of expressions. */
 const MAX_ARCHIVE_BYTES = 480_000;
-const ENGINES = ['cel', 'documents', 'exact-json', 'json-schema', 'linear-text', 'shell-reader', 'sql-reader'];
+const ENGINES = [
+  'cel',
+  'documents',
+  'exact-json',
+  'json-schema',
+  'linear-text',
+  'shell-reader',
+  'sql-reader',
+];
 /** Packages around the sinks of events. */
 const AROUND_SINKS = ['kafka-producer', 'parquet-log', 's3-files', 'supervised-worker', 'versioned-files'];
 const OTHERS = [...ENGINES, ...AROUND_SINKS, 'clickhouse-tables'];
