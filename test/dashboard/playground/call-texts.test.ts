@@ -8,7 +8,7 @@ import {
   grpcurlText,
   typeScriptText,
 } from '../../../packages/dashboard/src/playground/call-texts.js';
-import { stepFragment, stepOfFragment } from '../../../packages/dashboard/src/playground/step-link.js';
+import { stepFragment, stepOfFragment } from '../../../packages/dashboard/src/references/step-link.js';
 
 const STEP = {
   type: 'tool',

@@ -1,4 +1,4 @@
-import { stepOfFragment } from './step-link.js';
+import { stepOfFragment } from '../references/step-link.js';
 
 const SAMPLE = {
   type: 'tool',

@@ -1,6 +1,6 @@
 import { useState } from 'react';
+import { stepFragment } from '../references/step-link.js';
 import { CopyButton } from '../ui/copy-button.js';
-import { stepFragment } from './step-link.js';
 
 interface LinkPanelProps {
   readonly agentName: string;

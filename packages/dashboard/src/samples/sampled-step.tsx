@@ -4,7 +4,7 @@ import { type GetSampleResponse, SampleService } from '@gen/enforcement/v1/sampl
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { transport } from '../data/transport.js';
-import { stepFragment } from '../playground/step-link.js';
+import { stepFragment } from '../references/step-link.js';
 import { useMay } from '../session/session-context.js';
 import { Problem } from '../ui/states.js';
 import { TestCaseDialog } from './test-case-dialog.js';
