@@ -237,3 +237,16 @@ export const LATER_VERSIONS = [
     }),
   },
 ];
+
+/** A proposed version of a control, which is compared with it. */
+export const SHADOW = {
+  name: 'watch-production-rollouts',
+  data: {
+    description: 'Only people roll out',
+    execution: 'server',
+    scope: { step_names: ['deploy'] },
+    condition: leaf('input.environment', 'list', { values: ['production', 'staging'] }),
+    action: { decision: 'deny' },
+    tags: ['platform'],
+  },
+};

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AGENTS } from './agents.mjs';
-import { ASKED_STEP, CONTROLS, LATER_VERSIONS, POLICIES } from './controls.mjs';
+import { ASKED_STEP, CONTROLS, LATER_VERSIONS, POLICIES, SHADOW } from './controls.mjs';
 import { createRandom, STEPS, stepFor } from './steps.mjs';
 
 const DAY_MS = 86_400_000;
@@ -46,11 +46,19 @@ const DESTINATION = {
   url: 'https://hooks.example.com/halts',
   kinds: ['halt.set'],
 };
+/** Keeps some steps of one agent, so that changes of controls can be tried with them. */
+const SAMPLING_RULE = {
+  agent_name: 'support-assistant',
+  share: 0.5,
+  masked_paths: ['input.to'],
+  masked_patterns: ['ORD-[0-9]+'],
+  retention_hours: 72,
+};
 /** Targets of the first control. */
 const TARGETS = ['checkout', 'returns'];
 
 /**
- * Agents, controls with their links, bindings and versions, policies, and keys.
+ * Agents, controls with their links, bindings, versions and a shadow, policies, a sampling rule, and keys.
  * @param {ReturnType<typeof createCaller>} call
  */
 export async function loadDefinitions(call) {
@@ -77,6 +85,8 @@ export async function loadDefinitions(call) {
   for (const target_id of TARGETS) {
     await call('PUT', '/control-bindings', { target_type: 'project', target_id, control_id: bound });
   }
+  await call('PUT', `/controls/${ids.get(SHADOW.name)}/shadow`, { data: SHADOW.data });
+  await call('POST', '/sampling-rules', SAMPLING_RULE);
   for (const key of KEYS) await call('POST', '/keys', key);
   await call('POST', '/notification-destinations', DESTINATION);
   await call('POST', '/evaluation', ASKED_STEP);

@@ -35,6 +35,13 @@ describeOnPostgresql('the demonstration data', (freshDatabaseUrl) => {
     expect(totals.error_count).toBe(0);
   });
 
+  it('has samples, and a shadow that does not match what its control matches', async () => {
+    const samples = async () => (await call('GET', '/samples')).samples.length;
+    await expect.poll(samples).toBeGreaterThan(0);
+    const differences = async () => (await call('GET', '/shadows')).shadows[0].only_shadow_matched;
+    await expect.poll(differences).toBeGreaterThan(0);
+  });
+
   it('has agents that take steps until they are stopped', async () => {
     const count = async () => (await call('POST', '/observability/events/query', { limit: 1 })).total;
     const before = await count();

@@ -55,7 +55,8 @@ describeOnSqlite('a caller that may not do everything', (freshDatabaseUrl) => {
       const { page } = watched;
       expect(await menuOf(watched)).toEqual([
         ...['Overview', 'Live', 'Events', 'Approvals', 'Agents', 'Controls'],
-        ...['Policies', 'Packs', 'Templates', 'Evaluators', 'Limits', 'Halts', 'Playground'],
+        ...['Policies', 'Packs', 'Templates', 'Evaluators', 'Shadows'],
+        ...['Limits', 'Halts', 'Playground'],
       ]);
       const paths = ['/agents', `/agents/${AGENT}`, '/controls', `/controls/${controlId}`];
       for (const path of [

@@ -18,6 +18,8 @@ export const GO_LETTERS: Readonly<Record<string, string>> = {
   '/packs': 's',
   '/templates': 't',
   '/evaluators': 'v',
+  '/shadows': 'w',
+  '/samples': 'm',
   '/limits': 'i',
   '/halts': 'h',
   '/playground': 'y',
