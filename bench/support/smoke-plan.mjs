@@ -340,6 +340,14 @@ export const SMOKES = [
     rows: ['the cases, after the start', 'a suite of one case / a process'],
   },
   {
+    name: 'cli',
+    environment: { BENCH_ROUNDS: '1' },
+    rows: each(
+      [['--version', '--help', 'completion of commands', 'completion of options', 'help of a command']],
+      (what) => `${what} / a process`,
+    ),
+  },
+  {
     name: 'keys',
     environment: { BENCH_ROUNDS: '1', BENCH_BUDGET_MS: '1' },
     rows: [

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { nameOf } from '../../packages/cli/src/command-names.js';
 import { COMMANDS } from '../../packages/cli/src/command-table.js';
-import { nameOf } from '../../packages/cli/src/run.js';
 import { type CliOptions, folderWith, runCli, wordsOf } from '../support/cli.js';
 import { suiteService } from '../support/service-suite.js';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { documentsOf } from '../../packages/cli/src/files/read-documents.js';
+import { documentsOf } from '../../packages/cli/src/files/documents-of.js';
 import { readControls } from '../../packages/cli/src/offline/documents.js';
 import { createOfflineJudge } from '../../packages/cli/src/offline/offline-judge.js';
 import type { Judge, Judgement, NotJudged, Question } from '../../packages/cli/src/suite/judge.js';

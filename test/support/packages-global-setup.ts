@@ -12,8 +12,8 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const IS_BUILT = process.env.TEST_USES_BUILD === 'true';
 
 /**
- * Builds the optional packages, which the service under test loads as it does when they are installed, the dashboard,
- * and the service as JavaScript, which all tests with processes of their own share. Returns what removes it.
+ * Builds the optional packages, which the service under test loads as it does when they are installed, the dashboard, the
+ * command, and the service as JavaScript, which all tests with processes of their own share. Returns what removes it.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   // The tests of events need neither, and run beside others that do.
@@ -27,6 +27,7 @@ export default async function setup(): Promise<() => Promise<void>> {
         promisify(execFile)(process.execPath, [compiler, '-p', project, '--noCheck']),
       ),
       promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts', 'build-dashboard.mjs')]),
+      promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts', 'build-cli.mjs')]),
     ]);
   }
   const folder = IS_BUILT ? await copyOfService(path.join(ROOT, 'dist')) : await compileInto();

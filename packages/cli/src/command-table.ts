@@ -10,16 +10,31 @@ export interface CommandEntry {
 
 /** First words of commands of two words. */
 export const GROUPS: { readonly [word: string]: string } = {
-  samples: 'Steps that are kept for replays',
+  samples: 'Choose which steps are kept for replays, and look at them',
   watch: 'Print events or controls as they change',
   events: 'Find and export events',
   approvals: 'List and decide approvals',
-  halt: 'Set, list and lift halts',
+  halt: 'List, set and lift halts',
   keys: 'List, create, rotate and revoke keys',
+};
+
+/** Headings of `--help`, each above the commands from this one on. */
+export const HEADINGS: { readonly [word: string]: string } = {
+  init: 'Files',
+  test: 'Tests',
+  diff: 'Files and the server',
+  replay: 'Effect of a change',
+  get: 'The server',
+  login: 'This command',
 };
 
 /** All commands, in the order in which `--help` lists them. Those of a group are together. */
 export const COMMANDS: readonly CommandEntry[] = [
+  {
+    usage: 'init [folder]',
+    summary: 'Make a folder with files to begin with',
+    load: () => import('./commands/init.js'),
+  },
   {
     usage: 'validate <files..>',
     summary: 'Check files without a server, by the rules of the service',
@@ -31,19 +46,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/lint.js'),
   },
   {
-    usage: 'export',
-    summary: 'Write what the server has as documents',
-    load: () => import('./commands/export.js'),
-  },
-  {
-    usage: 'replay',
-    summary: 'Evaluate recorded steps with proposed controls, and show what changes',
-    load: () => import('./commands/replay.js'),
-  },
-  {
-    usage: 'shadow <action> [control]',
-    summary: 'Compare a proposed version of a control with it, then promote or drop it',
-    load: () => import('./commands/shadow.js'),
+    usage: 'format <files..>',
+    summary: 'Write files in canonical form; comments stay',
+    load: () => import('./commands/format.js'),
   },
   {
     usage: 'test <files..>',
@@ -66,16 +71,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/bench.js'),
   },
   {
-    usage: 'init [folder]',
-    summary: 'Make a folder with files to begin with',
-    load: () => import('./commands/init.js'),
-  },
-  {
-    usage: 'format <files..>',
-    summary: 'Write files in canonical form; comments stay',
-    load: () => import('./commands/format.js'),
-  },
-  {
     usage: 'diff <files..>',
     summary: 'Compare files with what the server has: 0 same, 2 different, 1 error',
     load: () => import('./commands/diff.js'),
@@ -86,39 +81,19 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/apply.js'),
   },
   {
-    usage: 'get <what> <name>',
-    summary: 'Print one object',
-    load: () => import('./commands/get.js'),
+    usage: 'export',
+    summary: 'Write what the server has as documents',
+    load: () => import('./commands/export.js'),
   },
   {
-    usage: 'list <what>',
-    summary: 'List objects of the server',
-    load: () => import('./commands/list.js'),
+    usage: 'replay',
+    summary: 'Evaluate recorded steps with proposed controls, and show what changes',
+    load: () => import('./commands/replay.js'),
   },
   {
-    usage: 'login',
-    summary: 'Keep a key, or log in at an issuer, as a context',
-    load: () => import('./commands/login.js'),
-  },
-  {
-    usage: 'doctor',
-    summary: 'Check connection, versions, clock, database, rights and certificate',
-    load: () => import('./commands/doctor.js'),
-  },
-  {
-    usage: 'completion <shell>',
-    summary: 'Print a script that completes commands and options',
-    load: () => import('./commands/completion.js'),
-  },
-  {
-    usage: 'samples list',
-    summary: 'List steps that were kept',
-    load: () => import('./commands/samples-list.js'),
-  },
-  {
-    usage: 'samples show <decision>',
-    summary: 'Print a step that was kept',
-    load: () => import('./commands/samples-show.js'),
+    usage: 'shadow <action> [control]',
+    summary: 'Compare a proposed version of a control with it, then promote or drop it',
+    load: () => import('./commands/shadow.js'),
   },
   {
     usage: 'samples rules',
@@ -134,6 +109,26 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: 'samples stop <rule>',
     summary: 'Keep no more steps of a rule',
     load: () => import('./commands/samples-stop.js'),
+  },
+  {
+    usage: 'samples list',
+    summary: 'List steps that were kept',
+    load: () => import('./commands/samples-list.js'),
+  },
+  {
+    usage: 'samples show <decision>',
+    summary: 'Print a step that was kept',
+    load: () => import('./commands/samples-show.js'),
+  },
+  {
+    usage: 'get <what> <name>',
+    summary: 'Print one object',
+    load: () => import('./commands/get.js'),
+  },
+  {
+    usage: 'list <what>',
+    summary: 'List objects of the server',
+    load: () => import('./commands/list.js'),
   },
   {
     usage: 'watch events',
@@ -171,14 +166,14 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/approvals-deny.js'),
   },
   {
-    usage: 'halt set <scope>',
-    summary: 'Deny steps at once, whatever the controls say',
-    load: () => import('./commands/halt-set.js'),
-  },
-  {
     usage: 'halt list',
     summary: 'List halts',
     load: () => import('./commands/halt-list.js'),
+  },
+  {
+    usage: 'halt set <scope>',
+    summary: 'Deny steps at once, whatever the controls say',
+    load: () => import('./commands/halt-set.js'),
   },
   {
     usage: 'halt lift <id>',
@@ -204,5 +199,20 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: 'keys revoke <id>',
     summary: 'Withdraw a key at once',
     load: () => import('./commands/keys-revoke.js'),
+  },
+  {
+    usage: 'login',
+    summary: 'Keep a key, or log in at an issuer, as a context',
+    load: () => import('./commands/login.js'),
+  },
+  {
+    usage: 'doctor',
+    summary: 'Check connection, versions, clock, database, rights and certificate',
+    load: () => import('./commands/doctor.js'),
+  },
+  {
+    usage: 'completion <shell>',
+    summary: 'Print a script that completes commands and options',
+    load: () => import('./commands/completion.js'),
   },
 ];

@@ -1,8 +1,6 @@
-import { completionsOf, run } from './run.js';
+import { run } from './run.js';
 import type { TextOutput } from './surroundings.js';
 
-/** The word with which the scripts of `completion` ask what may come next; behind it, the words so far. */
-const COMPLETE = '--complete';
 /** As shells have it: 128 and the number of SIGINT. */
 const INTERRUPTED = 130;
 
@@ -39,12 +37,7 @@ const surroundings = {
   cwd: process.cwd(),
   signal: end.signal,
 };
-const words = process.argv.slice(2);
-if (words[0] === COMPLETE) {
-  await surroundings.stdout.write(await completionsOf(words.slice(1), surroundings));
-} else {
-  const code = await run(words, surroundings);
-  if (isInterrupted) process.exitCode = INTERRUPTED;
-  // A reader that has gone, such as head, is no error of the command.
-  else process.exitCode = end.signal.aborted ? (process.exitCode ?? 0) : code;
-}
+const code = await run(process.argv.slice(2), surroundings);
+if (isInterrupted) process.exitCode = INTERRUPTED;
+// A reader that has gone, such as head, is no error of the command.
+else process.exitCode = end.signal.aborted ? (process.exitCode ?? 0) : code;

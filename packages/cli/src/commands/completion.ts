@@ -10,7 +10,7 @@ complete -o default -F _control_enforcement control-enforcement
   zsh: `#compdef control-enforcement
 _control_enforcement() {
   local -a found
-  found=("\${(@f)$(SHELL= control-enforcement --complete "\${(@)words[2,CURRENT]}")}")
+  found=("\${(@f)$(control-enforcement --complete "\${(@)words[2,CURRENT]}")}")
   compadd -a found || _files
 }
 compdef _control_enforcement control-enforcement

@@ -4,7 +4,7 @@ import { canonicalJson, isObject } from '../../../exact-json/src/index.js';
 import { CliError } from '../errors.js';
 import { indented } from '../output.js';
 import { inOrder, ORDERED_PATHS, rankOf } from './canonical-order.js';
-import { documentsOf } from './read-documents.js';
+import { documentsOf } from './documents-of.js';
 import { PRINT_OPTIONS } from './yaml-text.js';
 
 /** A text of documents in canonical form: order of members and indentation. Comments stay. Throws a `FilesError`. */

@@ -1,5 +1,4 @@
-import { type FileDocument, readDocuments } from '../../../documents/src/index.js';
-import { isObject, type JsonObject } from '../../../exact-json/src/index.js';
+import type { JsonObject } from '../../../exact-json/src/index.js';
 import type { CommandContext } from '../context.js';
 import { CliError } from '../errors.js';
 import { expandVariables, namedVariables } from './environment.js';
@@ -39,6 +38,8 @@ export async function readFiles(
 ): Promise<readonly SourceDocument[]> {
   const documents: SourceDocument[] = [];
   const problems: FileProblem[] = [];
+  // The parser of YAML is loaded when there is something to read.
+  const { documentsOf } = await import('./documents-of.js');
   for (const name of await namesOf(context.cwd, given)) {
     try {
       const { file, text } = await readText(context, name);
@@ -54,34 +55,6 @@ export async function readFiles(
     throw new CliError(`there are ${documents.length} documents; the limit is ${MAX_DOCUMENTS}`);
   }
   return expandEnv ? expanded(context, documents) : unexpanded(context, documents);
-}
-
-/** The documents of a text. Throws a `FilesError` with all that is wrong with it. */
-export function documentsOf(file: string, text: string): SourceDocument[] {
-  const { documents, problems } = readDocuments(text);
-  if (problems.length > 0) throw new FilesError(problems.map((problem) => ({ file, ...problem })));
-  if (documents.length === 0) {
-    throw new FilesError([
-      {
-        file,
-        line: 1,
-        column: 1,
-        message: 'the file has no document; a document has at least kind and name',
-      },
-    ]);
-  }
-  const wrong: FileProblem[] = [];
-  const read = documents.flatMap(({ value, placeOf }: FileDocument): SourceDocument[] => {
-    if (isObject(value)) return [{ file, value, text, placeOf }];
-    wrong.push({
-      file,
-      ...placeOf([]),
-      message: 'a document must be an object, with at least kind and name',
-    });
-    return [];
-  });
-  if (wrong.length > 0) throw new FilesError(wrong);
-  return read;
 }
 
 function wrongNamespace(document: SourceDocument, namespace: string | undefined): FileProblem[] {

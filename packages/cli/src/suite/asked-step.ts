@@ -7,7 +7,8 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from '../../../e
 import type { CommandContext } from '../context.js';
 import { CliError, messageOf } from '../errors.js';
 import { FilesError } from '../files/problems.js';
-import { documentsOf, readFiles } from '../files/read-documents.js';
+import { documentsOf } from '../files/documents-of.js';
+import { readFiles } from '../files/read-documents.js';
 import { readText } from '../files/read-text.js';
 import { readControls } from '../offline/documents.js';
 import { createOfflineJudge } from '../offline/offline-judge.js';

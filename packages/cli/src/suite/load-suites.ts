@@ -6,7 +6,7 @@ import { PackFilesError } from '../../../../src/packs/pack-reader.js';
 import type { CommandContext } from '../context.js';
 import { CliError } from '../errors.js';
 import { FilesError } from '../files/problems.js';
-import { documentsOf } from '../files/read-documents.js';
+import { documentsOf } from '../files/documents-of.js';
 import { namesOf, readText } from '../files/read-text.js';
 import type { PlacedDocument } from '../offline/documents.js';
 import { packSuites } from './pack-suites.js';

@@ -3,7 +3,7 @@ import { didYouMean } from '../../../../src/contract/warnings/suggestion.js';
 import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
 import type { JsonObject, JsonValue } from '../../../exact-json/src/index.js';
 import { type FileProblem, FilesError } from '../files/problems.js';
-import { documentsOf } from '../files/read-documents.js';
+import { documentsOf } from '../files/documents-of.js';
 import { controlsOf, type OfflineControls, type PlacedDocument, readControls } from '../offline/documents.js';
 import { issueProblems, problemAt } from '../offline/placed-problems.js';
 import { questionOf, type Tell } from './case-reader.js';

@@ -1,0 +1,89 @@
+import yargs, { type Argv, type Options } from 'yargs';
+import type { Command, ExitCode } from './command.js';
+import { createCommandContext } from './command-context.js';
+import { groupOf, NAME } from './command-names.js';
+import { COMMANDS, type CommandEntry, GROUPS } from './command-table.js';
+import type { GlobalArgs } from './context.js';
+import { UsageError } from './errors.js';
+import { STDIN_PATH } from './files/read-text.js';
+import { GLOBAL_OPTIONS } from './global-options.js';
+import type { Surroundings } from './surroundings.js';
+import { VERSION } from './version.js';
+
+const MAX_COLUMNS = 110;
+
+/** Runs the command that the words name. Throws what it throws, and a `YError` for words that no command has. */
+export async function runParsed(words: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+  let code: ExitCode = 0;
+  let printed = '';
+  const parser = createParser(surroundings, async (command, args) => {
+    demandSingle(command, args);
+    code = await command.run(createCommandContext(surroundings, args), args);
+  });
+  const given = words.map((word) => (word === '-' ? STDIN_PATH : word));
+  await parser.parseAsync(given, {}, (_error, _args, output) => {
+    printed = output;
+  });
+  if (printed !== '') await surroundings.stdout.write(`${printed}\n`);
+  return code;
+}
+
+type Invoke = (command: Command, args: GlobalArgs & { readonly [name: string]: unknown }) => Promise<void>;
+
+function createParser({ stdout }: Surroundings, invoke: Invoke): Argv {
+  const parser = yargs([])
+    .scriptName(NAME)
+    .usage('Controls as code for the Control Enforcement Service.\n\nUsage: $0 <command> [options]')
+    .locale('en')
+    .wrap(Math.min(MAX_COLUMNS, stdout.columns ?? MAX_COLUMNS))
+    .parserConfiguration({
+      'boolean-negation': false,
+      'parse-numbers': false,
+    })
+    .options(GLOBAL_OPTIONS)
+    .group(Object.keys(GLOBAL_OPTIONS), 'Options of every command:')
+    .version(VERSION)
+    .help()
+    .alias('h', 'help')
+    .strict()
+    .recommendCommands()
+    .demandCommand(1, 'name a command')
+    .exitProcess(false)
+    .fail(false);
+  for (const entry of COMMANDS) {
+    if (groupOf(entry) === undefined) addCommand(parser, entry, entry.usage, invoke);
+  }
+  for (const [word, summary] of Object.entries(GROUPS)) {
+    parser.command(word, summary, (group: Argv) => {
+      for (const entry of COMMANDS.filter((one) => groupOf(one) === word)) {
+        addCommand(group, entry, entry.usage.slice(word.length + 1), invoke);
+      }
+      return group.demandCommand(1, `name a command of ${word}`);
+    });
+  }
+  return parser;
+}
+
+function addCommand(parser: Argv, entry: CommandEntry, usage: string, invoke: Invoke): void {
+  const build = (inner: Argv, { positionals, options, examples }: Command): Argv => {
+    for (const [name, positional] of Object.entries(positionals)) inner.positional(name, positional);
+    inner.options(options).usage(`$0 ${entry.usage}\n\n${entry.summary}.`);
+    // Not as examples of the parser, which breaks lines within them.
+    inner.epilogue(`Examples:\n${examples.map(({ line, does }) => `  ${line}\n      ${does}`).join('\n')}`);
+    return inner;
+  };
+  parser.command(
+    usage,
+    entry.summary,
+    async (inner: Argv) => build(inner, (await entry.load()).command),
+    async (args) => invoke((await entry.load()).command, args as GlobalArgs & Record<string, unknown>),
+  );
+}
+
+/** The parser makes a list of an option that is given twice. */
+function demandSingle({ options }: Command, args: { readonly [name: string]: unknown }): void {
+  for (const [name, option] of Object.entries<Options>({ ...GLOBAL_OPTIONS, ...options })) {
+    if (option.array === true || !Array.isArray(args[name])) continue;
+    throw new UsageError(`--${name} is given more than once`, `See ${NAME} --help.`);
+  }
+}
