@@ -36,7 +36,7 @@ export function tooManySamplingRules(limit: number): ServiceError {
 
 export function sampleNotFound(decisionId: string): ServiceError {
   return new ServiceError('SAMPLE_NOT_FOUND', {
-    detail: 'There is no sample of this decision, or not any more.',
+    detail: 'A sample of this decision was not found: none was kept, or its time is over.',
     hint: 'List the samples with GET /samples.',
     name: decisionId,
     kind: 'Sample',

@@ -50,6 +50,11 @@ const SECRETS: Record<string, readonly [(config: Config) => unknown, string, unk
     'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
     'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
   ],
+  SERVICE_SAMPLE_KEY: [
+    (config) => config.samples.key,
+    'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
+    'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
+  ],
   SERVICE_EVENT_STORE: [(c) => c.observability.store?.password, 'clickhouse://u:p%40s@h/d', 'p@s'],
   SERVICE_EVENT_KAFKA_PASSWORD: [(config) => config.eventSinks.kafka?.sasl?.password, 'k-pass', 'k-pass'],
   SERVICE_EVENT_S3_SECRET_ACCESS_KEY: [(config) => s3Of(config)?.secretAccessKey, 's3-key', 's3-key'],

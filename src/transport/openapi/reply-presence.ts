@@ -50,6 +50,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'GetAccessRequestResponse?': ['result'],
   'PatchOperation?': ['value'],
   'Halt?': ['expires_at', 'lifted_at'],
+  'SamplingRule?': ['ends_at'],
   'Destination?': ['rotated_at', 'previous_secret_until'],
   'Delivery?': ['next_attempt_at', 'last_attempt_at'],
   'VerifyAuditResponse?': ['problem'],
