@@ -55,22 +55,59 @@ describeOnSqlite('changes of controls in the dashboard', (freshDatabaseUrl) => {
   it('keeps samples by rules, which are created and deleted', async () => {
     const rules = async () => (await client(SampleService).listSamplingRules({})).rules;
     await open(`/samples?agent=${AGENT}`, async ({ page }) => {
-      await page.getByRole('button', { name: 'New rule' }).click();
       const dialog = page.getByRole('dialog', { name: 'Keep steps?' });
-      expect(await dialog.getByLabel('Agent (empty: all agents)').inputValue()).toBe(AGENT);
-      await dialog.getByLabel('Share of the steps').selectOption({ label: 'all' });
-      await dialog.getByLabel('Paths that are always masked').fill('input.password, context.token');
+      const patterns = dialog.getByLabel(/^RE2 patterns/);
+      await page.getByRole('button', { name: 'New rule' }).press('Enter');
+      expect(await dialog.getByLabel('Keep the steps of').inputValue()).toBe('agent');
+      expect(await dialog.getByLabel('Agent', { exact: true }).inputValue()).toBe(AGENT);
+      await dialog.getByLabel(/^Selectors/).fill('input.password\n context.token\n');
+      await patterns.fill('ACC-[0-9]{6}\n(');
+      await dialog.getByLabel('Kept for').selectOption({ label: '3 days' });
+      await dialog.getByLabel('Largest step').selectOption({ label: '64 KiB' });
+      await dialog.getByText('The service has no key for samples').waitFor();
       await settled(page);
       expect(await axeViolationsInThemes(page)).toEqual([]);
+      await dialog.getByLabel(/^Share/).fill('100');
+      await page.keyboard.press('Enter');
+      await dialog.getByRole('alert').getByText('masked_patterns[1]').waitFor();
+      await patterns.fill('ACC-[0-9]{6}');
       await dialog.getByRole('button', { name: 'Keep', exact: true }).click();
       await dialog.waitFor({ state: 'detached' });
-      await page.getByRole('cell', { name: `of ${AGENT}` }).waitFor();
+      await page.getByRole('cell', { name: `of ${AGENT}`, exact: true }).waitFor();
       expect(await axeViolationsInThemes(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+
+      await page.getByRole('button', { name: 'New rule' }).click();
+      await dialog.getByLabel('Keep the steps of').selectOption('control');
+      await dialog.getByLabel('Agent (empty: all agents)').fill('');
+      expect(await dialog.getByRole('button', { name: 'Keep', exact: true }).isDisabled()).toBe(true);
+      await dialog.getByLabel('Find a control').fill('watch-ref');
+      await dialog.getByLabel('Control', { exact: true }).selectOption({ label: CONTROL });
+      await dialog.getByLabel('The rule ends').selectOption({ label: 'in 7 days' });
+      await page.setViewportSize({ width: 360, height: 740 });
+      expect(await overflow(page)).toBe(0);
+      expect(await axeViolationsInThemes(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Keep', exact: true }).click();
+      await page.getByRole('link', { name: `control ${idOf(CONTROL)}` }).waitFor();
       expect(await overflow(page)).toBe(0);
     });
     expect(await rules()).toMatchObject([
-      { agentName: AGENT, share: 1, retentionHours: 168, maskedPaths: ['input.password', 'context.token'] },
+      {
+        agentName: AGENT,
+        share: 1,
+        retentionHours: 72,
+        maxBytes: 65_536,
+        maskedPaths: ['input.password', 'context.token'],
+        maskedPatterns: ['ACC-[0-9]{6}'],
+      },
+      { controlId: idOf(CONTROL), share: 0.01, endsAt: expect.anything() },
     ]);
+    await open('/samples', async ({ page }) => {
+      await page.getByRole('button', { name: 'Delete sampling rule 2' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete sampling rule 2' }).click();
+      await page.getByRole('link', { name: `control ${idOf(CONTROL)}` }).waitFor({ state: 'detached' });
+    });
+    expect(await rules()).toHaveLength(1);
   });
 
   it('tries a recorded step, and makes it a test case', async () => {

@@ -11,10 +11,12 @@ interface AgentFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly required?: boolean;
+  /** `Agent` if it is absent. */
+  readonly label?: string;
 }
 
 /** A field for the name of an agent, which suggests registered ones. */
-export function AgentField({ value, onChange, required = false }: AgentFieldProps) {
+export function AgentField({ value, onChange, required = false, label = 'Agent' }: AgentFieldProps) {
   const name = useDebounced(value.trim());
   const limit = useAgentLimit();
   const mayList = useMay('agents.read');
@@ -27,7 +29,7 @@ export function AgentField({ value, onChange, required = false }: AgentFieldProp
   const suggestions = names.map((agentName) => [agentName, agentName] as const);
   return (
     <SuggestField
-      label="Agent"
+      label={label}
       value={value}
       onChange={onChange}
       suggestions={suggestions}

@@ -1,19 +1,20 @@
-import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import { useQuery } from '@connectrpc/connect-query';
 import { SampleService, type SamplingRule } from '@gen/enforcement/v1/sample_service_pb.js';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
+import { Link } from 'wouter';
 import { useChange } from '../data/use-change.js';
 import { useMay } from '../session/session-context.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
-import { Dialog } from '../ui/dialog.js';
-import { SelectField, TextField } from '../ui/fields/fields.js';
+import { SelectField } from '../ui/fields/fields.js';
 import { Page } from '../ui/page/page.js';
-import { useAddressFilter } from '../ui/page/use-address-filter.js';
-import { Empty, Problem, QueryState } from '../ui/states.js';
+import { spanText } from '../ui/span-text.js';
+import { Empty, QueryState } from '../ui/states.js';
 import type { Columns } from '../ui/table/columns.js';
 import { Table } from '../ui/table/table.js';
 import { TimeText } from '../ui/time-text.js';
 import { UserText } from '../ui/user-text.js';
+import { NewRule } from './new-rule.js';
 
 const MAX_NAME = 60;
 
@@ -22,7 +23,10 @@ export default function SamplingPage() {
   const mayWrite = useMay('samples.write');
   const query = useQuery(SampleService.method.listSamplingRules, {});
   return (
-    <Page title="Samples" actions={mayWrite && <NewRule />}>
+    <Page
+      title="Samples"
+      actions={mayWrite && query.data !== undefined && <NewRule isEncrypted={query.data.encrypted} />}
+    >
       <p className="muted">
         Samples are steps that agents really asked about, with what was decided. Changes of controls are tried
         with them before they are saved. Nothing is kept without a rule; secrets and personal data are masked
@@ -56,24 +60,61 @@ export default function SamplingPage() {
 
 const COLUMNS: Columns<SamplingRule> = [
   { head: 'Rule', cell: ({ ruleId }) => ruleId },
-  { head: 'Keeps the steps', cell: (rule) => <UserText text={selectedText(rule)} max={MAX_NAME} /> },
-  { head: 'Share', cell: ({ share }) => `${(share * 100).toLocaleString()}%` },
-  { head: 'For', cell: ({ retentionHours }) => `${retentionHours.toLocaleString()} hours` },
-  { head: 'Samples', cell: ({ sampleCount }) => sampleCount.toLocaleString() },
+  { head: 'Keeps the steps', cell: (rule) => <Selected rule={rule} /> },
+  { head: 'Share', cell: ({ share }) => shareText(share) },
+  { head: 'For', cell: ({ retentionHours }) => spanText(retentionHours * 3_600) },
+  { head: 'Masked besides', cell: (rule) => <Masks rule={rule} /> },
+  { head: 'Samples', className: 'number', cell: ({ sampleCount }) => sampleCount.toLocaleString() },
+  {
+    head: 'Ends',
+    cell: ({ endsAt }) => (endsAt === undefined ? 'never' : <TimeText time={isoOf(endsAt)} />),
+  },
   {
     head: 'Created',
-    cell: ({ createdAt }) => <TimeText time={createdAt && timestampDate(createdAt).toISOString()} />,
+    cell: ({ createdAt }) => <TimeText time={createdAt && isoOf(createdAt)} />,
   },
   { head: 'By', cell: ({ createdBy }) => <UserText text={createdBy} max={MAX_NAME} /> },
   { head: 'Delete', isHeadHidden: true, cell: (rule) => <DeleteRule rule={rule} /> },
 ];
 
-function selectedText({ agentName, controlId }: SamplingRule): string {
-  const ofAgent = agentName === undefined ? 'of all agents' : `of ${agentName}`;
-  return controlId === undefined ? ofAgent : `${ofAgent} that control ${controlId} is asked about`;
+function isoOf(time: Timestamp): string {
+  return timestampDate(time).toISOString();
 }
 
-function DeleteRule({ rule }: { readonly rule: SamplingRule }) {
+/** A share as percent: small ones have as many digits as they need. */
+function shareText(share: number): string {
+  return `${(share * 100).toLocaleString(undefined, { maximumSignificantDigits: 4 })}%`;
+}
+
+interface OfRule {
+  readonly rule: SamplingRule;
+}
+
+function Selected({ rule: { agentName, controlId } }: OfRule) {
+  return (
+    <>
+      {agentName === undefined ? 'of all agents' : <UserText text={`of ${agentName}`} max={MAX_NAME} />}
+      {controlId !== undefined && (
+        <>
+          {' that '}
+          <Link href={`/controls/${controlId}`}>control {controlId}</Link> checks
+        </>
+      )}
+    </>
+  );
+}
+
+function Masks({ rule: { maskedPaths, maskedPatterns } }: OfRule) {
+  const all = [...maskedPaths, ...maskedPatterns];
+  if (all.length === 0) return <span className="muted">nothing</span>;
+  return (
+    <code>
+      <UserText text={all.join(', ')} max={MAX_NAME} />
+    </code>
+  );
+}
+
+function DeleteRule({ rule }: OfRule) {
   const mayWrite = useMay('samples.write');
   const [samples, setSamples] = useState('keep');
   const remove = useChange(SampleService.method.deleteSamplingRule);
@@ -95,81 +136,4 @@ function DeleteRule({ rule }: { readonly rule: SamplingRule }) {
 const REMAINS = [
   ['keep', 'are kept for their time'],
   ['delete', 'are deleted at once'],
-] as const;
-
-/** The dialog is open at once if the address names what to keep. */
-function NewRule() {
-  const { get } = useAddressFilter();
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        New rule
-      </button>
-      {isOpen && <NewRuleDialog agentName={get('agent')} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
-
-interface NewRuleDialogProps {
-  readonly agentName: string;
-  readonly onClose: () => void;
-}
-
-function NewRuleDialog({ agentName, onClose }: NewRuleDialogProps) {
-  const form = useId();
-  const [agent, setAgent] = useState(agentName);
-  const [share, setShare] = useState('0.01');
-  const [hours, setHours] = useState('168');
-  const [paths, setPaths] = useState('');
-  const create = useChange(SampleService.method.createSamplingRule, onClose);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    create.mutate({
-      ...(agent.trim() === '' ? {} : { agentName: agent }),
-      share: Number(share),
-      retentionHours: Number(hours),
-      maskedPaths: paths.split(/[\s,]+/).filter((path) => path !== ''),
-    });
-  };
-  return (
-    <Dialog
-      title="Keep steps?"
-      onClose={onClose}
-      actions={
-        <>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" form={form} className="primary" disabled={create.isPending}>
-            Keep
-          </button>
-        </>
-      }
-    >
-      <form id={form} className="stack" onSubmit={submit}>
-        <TextField label="Agent (empty: all agents)" value={agent} onChange={setAgent} />
-        <SelectField label="Share of the steps" options={SHARES} value={share} onChange={setShare} />
-        <SelectField label="Kept for" options={HOURS} value={hours} onChange={setHours} />
-        <TextField
-          label="Paths that are always masked"
-          placeholder="input.password, context.token"
-          value={paths}
-          onChange={setPaths}
-        />
-        <Problem error={create.error} />
-      </form>
-    </Dialog>
-  );
-}
-
-const SHARES = [
-  ['0.01', '1%'],
-  ['0.1', '10%'],
-  ['1', 'all'],
-] as const;
-const HOURS = [
-  ['24', 'a day'],
-  ['168', '7 days'],
-  ['720', '30 days'],
 ] as const;
