@@ -47,6 +47,7 @@ import { createStalenessLimit } from '../decisions/staleness.js';
 import { tracedEvaluations } from '../decisions/traced-evaluations.js';
 import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
 import { createServiceEventStore } from '../events/create-event-store.js';
+import { createMarks } from '../events/marks/marks.js';
 import { createObservability, type Observability } from '../events/observability.js';
 import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.js';
 import { createExplain } from '../explain/explain.js';
@@ -348,7 +349,10 @@ export async function createFeatures(
       }),
       feature(TemplateService, controls.templates),
       feature(EvaluatorService, evaluatorHandlers(registry)),
-      feature(ObservabilityService, observability.handlers),
+      feature(ObservabilityService, {
+        ...observability.handlers,
+        ...createMarks({ ...config.observability, database, mutate, search: store.search, now }),
+      }),
       feature(AuditService, audit.handlers),
       feature(AuthService, runtimeTokens.handlers),
       feature(

@@ -23,7 +23,11 @@ import type { ReportedControls } from './reported-controls.js';
 import { refuseUnknownFilters } from './store/event-filter.js';
 import type { EventCodec } from './store/event-store.js';
 
-type Handlers = HandlersOf<typeof ObservabilityServiceDesc>;
+/** Those of ObservabilityService but the ones about false positives. */
+export type EventHandlers = Omit<
+  HandlersOf<typeof ObservabilityServiceDesc>,
+  'markFalsePositive' | 'unmarkFalsePositive' | 'listFalsePositives'
+>;
 
 /** Implementations of the streaming RPCs. */
 export interface EventStreams {
@@ -57,12 +61,12 @@ async function* each<From, To>(
   for await (const value of source) yield await map(value);
 }
 
-/** The RPCs of ObservabilityService. */
+/** The RPCs of ObservabilityService that are about events themselves. */
 export function observabilityHandlers(
   service: ObservabilityService,
   streams: EventStreams,
   { encode, now, readers, reported }: EventReading,
-): Handlers {
+): EventHandlers {
   const schemas = createEventSchemas(now);
   const reading = (context: CallContext) => async (message: EventMessage) => {
     const { principal } = context;
@@ -122,7 +126,7 @@ export function observabilityHandlers(
 }
 
 /** The same RPCs when observability is off. Callers receive this error before any about the input. */
-export function observabilityOffHandlers(): Handlers {
+export function observabilityOffHandlers(): EventHandlers {
   return {
     createEvents: off,
     ingestEvents: collectHandler(z.unknown(), async () => refuse()),
@@ -143,7 +147,8 @@ const refuse = (): never => {
   throw observabilityOff();
 };
 const refused = z.unknown().transform(refuse);
-const off: Handler = handler(refused, refuse);
+/** An RPC while events are not stored. */
+export const off: Handler = handler(refused, refuse);
 
 function status(initialized: boolean): object {
   return { status: 'ok', ingestor_initialized: initialized, store_initialized: initialized };

@@ -1,6 +1,4 @@
-import type { ObservabilityService as ObservabilityServiceDesc } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import type { Config } from '../config/config.js';
-import type { HandlersOf } from '../contract/call/handler.js';
 import type { Database } from '../database/database.js';
 import type { FactsLog, RepeatLog } from '../process/repeat-log.js';
 import type { CountMeter } from './counts/count-meter.js';
@@ -12,6 +10,7 @@ import { createEventPruner, type EventPruner } from './event-pruner.js';
 import { createWatchEvents } from './event-watch.js';
 import { createIngestStream } from './ingest-stream.js';
 import {
+  type EventHandlers,
   type EventReaders,
   observabilityHandlers,
   observabilityOffHandlers,
@@ -45,7 +44,7 @@ export interface ObservabilityParts {
 
 /** Observability as configured. */
 export interface Observability {
-  readonly handlers: HandlersOf<typeof ObservabilityServiceDesc>;
+  readonly handlers: EventHandlers;
   /** Undefined when the service itself records nothing. */
   readonly recorder: Recorder | undefined;
   /** Undefined when the event store is disabled. */

@@ -56,7 +56,8 @@ export function createNamespaceRemoval(options: NamespaceRemovalOptions): Namesp
         (await removeOwners(tx, name)) ??
         (await removeApprovals(tx, name)) ??
         (await removeSamplingRules(tx, name)) ??
-        (await removeSamples(tx, name));
+        (await removeSamples(tx, name)) ??
+        (await removeMarks(tx, name));
       if (removed === null) return { value: undefined, changed: false };
       return {
         value: undefined,
@@ -110,7 +111,8 @@ async function unfinished(client: DbClient): Promise<string[]> {
       OR EXISTS (SELECT 1 FROM "notification_destinations" d WHERE d."namespace" = n."name")
       OR EXISTS (SELECT 1 FROM "approvals" p WHERE p."namespace" = n."name")
       OR EXISTS (SELECT 1 FROM "sampling_rules" r WHERE r."namespace" = n."name")
-      OR EXISTS (SELECT 1 FROM "step_samples" s WHERE s."namespace" = n."name"))`;
+      OR EXISTS (SELECT 1 FROM "step_samples" s WHERE s."namespace" = n."name")
+      OR EXISTS (SELECT 1 FROM "false_positives" f WHERE f."namespace" = n."name"))`;
   return rows.map(({ name }) => name);
 }
 
@@ -200,4 +202,10 @@ async function removeSamples(tx: DbClient, namespace: string): Promise<Removed |
     DELETE FROM "step_samples" WHERE "namespace" = ${namespace} AND "decision_id" IN (
       SELECT "decision_id" FROM "step_samples" WHERE "namespace" = ${namespace} LIMIT ${SAMPLES_AT_ONCE})`;
   return count === 0 ? null : { change: {}, counts: { step_samples: count } };
+}
+
+/** Of matches that are false positives; few, as a namespace has a bounded number. */
+async function removeMarks(tx: DbClient, namespace: string): Promise<Removed | null> {
+  const { count } = await tx.falsePositive.deleteMany({ where: { namespace } });
+  return count === 0 ? null : { change: {}, counts: { false_positives: count } };
 }

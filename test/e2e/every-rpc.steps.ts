@@ -18,6 +18,7 @@ import { AUTH_STEPS } from './every-rpc.auth.js';
 import { BINDING_STEPS } from './every-rpc.bindings.js';
 import { CONFIGURATION_STEPS } from './every-rpc.configuration.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
+import { FALSE_POSITIVE_STEPS } from './every-rpc.false-positives.js';
 import { HALT_STEPS } from './every-rpc.halts.js';
 import { KEY_STEPS } from './every-rpc.keys.js';
 import { LABEL_STEPS } from './every-rpc.labels.js';
@@ -669,6 +670,7 @@ export const STEPS: readonly Step[] = [
     reply: { is_safe: true, confidence: 1, matches: [], errors: [], non_matches: [] },
   }),
   ...OBSERVABILITY_STEPS,
+  ...FALSE_POSITIVE_STEPS,
   ...VERSION_STEPS,
   ...POLICY_STEPS,
   ...AGENT_EVALUATOR_STEPS,

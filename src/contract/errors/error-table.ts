@@ -64,6 +64,7 @@ export const ERROR_TABLE = {
   SAMPLING_RULE_NOT_FOUND: entry(404, GrpcCode.NotFound, 'Sampling Rule Not Found'),
   SAMPLE_NOT_FOUND: entry(404, GrpcCode.NotFound, 'Sample Not Found'),
   SHADOW_NOT_FOUND: entry(404, GrpcCode.NotFound, 'Shadow Not Found'),
+  EVENT_NOT_FOUND: entry(404, GrpcCode.NotFound, 'Event Not Found'),
   SHADOW_CHANGED: entry(409, GrpcCode.Aborted, 'Shadow Changed'),
   PACK_VERSION_CHANGED: entry(409, GrpcCode.Aborted, 'Pack Version Changed'),
   HALT_NOT_FOUND: entry(404, GrpcCode.NotFound, 'Halt Not Found'),

@@ -21,6 +21,7 @@ export type ErrorResource =
   | 'Approval'
   | 'SamplingRule'
   | 'Sample'
+  | 'Event'
   | 'ApiKey';
 
 /** One problem of a request. */

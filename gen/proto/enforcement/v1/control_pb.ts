@@ -580,7 +580,7 @@ export const SteeringContextSchema: GenMessage<SteeringContext> = /*@__PURE__*/
  */
 export type Pagination = Message<"enforcement.v1.Pagination"> & {
   /**
-   * Page size that was used, 1 to 100.
+   * Page size that was used.
    *
    * @generated from field: int32 limit = 1;
    */
