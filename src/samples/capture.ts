@@ -114,18 +114,14 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
     }
     const cut = masking.withoutPaths(read);
     if (sizeOf(cut.value) > rule.maxBytes * SEARCHED_SIZES) return tooLarge();
-    const { value: step, count } = masking.masked(cut.value);
+    const { sessionId = null, accepts = null } = request.options ?? {};
+    const call = { step: cut.value, sessionId, target: request.target ?? null };
+    const { value: kept, count } = masking.masked(call, read);
+    const { step } = kept;
     if (sizeOf(step) > rule.maxBytes) return tooLarge();
-    const { sessionId, accepts } = request.options ?? {};
-    const target = request.target ?? null;
     const { decisionId, agentKey: agentName, outcome, atMs: takenAtMs } = facts;
     const of = { namespace: rule.namespace, decisionId };
-    const content = sealedContent(sealing, of, {
-      step,
-      sessionId: sessionId === undefined ? null : masking.maskedText(sessionId, 'session_id'),
-      target: target && { type: target.type, id: masking.maskedText(target.id, 'target_id') },
-      accepts: accepts ?? null,
-    });
+    const content = sealedContent(sealing, of, { ...kept, accepts });
     return {
       ...of,
       ruleId: rule.id,

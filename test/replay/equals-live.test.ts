@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import '../support/property-seed.js';
 import { replayed } from '../e2e/replay.support.js';
 import { generatedCases } from '../support/generated-cases.js';
+import { denyWord } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 
@@ -184,18 +185,7 @@ describeService('replayed samples', ({ call, seed, service }) => {
 
   it('are evaluated as of the time at which they were taken', async () => {
     const agent_name = 'delta-bot-0001';
-    const endsAtMs = Date.now() + 1_500;
-    await seed.linked(agent_name, 'for-a-moment', {
-      execution: 'server',
-      condition: {
-        selector: { path: '*' },
-        evaluator: {
-          name: 'cel',
-          config: { expression: `now < timestamp("${new Date(endsAtMs).toISOString()}")` },
-        },
-      },
-      action: { decision: 'deny' },
-    });
+    await seed.linked(agent_name, 'for-a-moment', denyWord('never'));
     await demand('POST', '/api/v1/sampling-rules', { share: 1, agent_name });
     const request = {
       agent_name,
@@ -203,19 +193,30 @@ describeService('replayed samples', ({ call, seed, service }) => {
       accepts: ['steer'],
       step: { type: 'llm', name: 'a', input: 'b' },
     };
-    const before = await demand('POST', '/api/v1/evaluation', request);
-    expect([before.outcome, Date.now() < endsAtMs]).toEqual(['deny', true]);
+    const kept = async (count: number) => {
+      const { body } = await until(
+        () => call('GET', `/api/v1/samples?agent_name=${agent_name}`),
+        ({ body }) => body.pagination.total === count,
+      );
+      return body.samples as { decision_id: string; taken_at: string }[];
+    };
+    await demand('POST', '/api/v1/evaluation', request);
+    const [first] = await kept(1);
     await until(
       () => Date.now(),
-      (nowMs) => nowMs > endsAtMs + 50,
+      (nowMs) => nowMs > Date.parse(first?.taken_at ?? ''),
     );
-    expect((await demand('POST', '/api/v1/evaluation', request)).outcome).toBe('allow');
-    await until(
-      () => call('GET', `/api/v1/samples?agent_name=${agent_name}`),
-      ({ body }) => body.pagination.total === 2,
-    );
-    const { changes } = await replayed(service.url, { without_controls: ['for-a-moment'], agent_name });
-    expect(outcomesOf(changes, 'live')).toEqual([`${before.decision_id} deny`]);
+    await demand('POST', '/api/v1/evaluation', request);
+    const [second] = await kept(2);
+    const expression = `now < timestamp("${second?.taken_at}")`;
+    const data = {
+      execution: 'server',
+      condition: { selector: { path: '*' }, evaluator: { name: 'cel', config: { expression } } },
+      action: { decision: 'deny' },
+    };
+    const documents = [{ kind: 'Control', name: 'for-a-moment', data }];
+    const { changes } = await replayed(service.url, { documents, agent_name });
+    expect(outcomesOf(changes, 'proposed')).toEqual([`${first?.decision_id} deny`]);
   });
 });
 

@@ -26,21 +26,29 @@ export function maskMembers(value: JsonValue): JsonValue {
 function maskNamed(value: JsonValue, quoted: Set<string>): JsonValue {
   if (Array.isArray(value)) return mapItems(value, (item) => maskNamed(item, quoted));
   if (!isObject(value)) return value;
-  const isNamedSecret = NAMING_MEMBERS.some((name) => {
-    const text = Object.hasOwn(value, name) ? value[name] : undefined;
-    return typeof text === 'string' && isSecretMember(text);
-  });
+  const isSecret = secretMembersOf(value);
   return mapMembers(value, (member, name) => {
-    const isSecret = isSecretMember(name) && !(NAMING_MEMBERS.includes(name) && namesSibling(value));
-    if (!isSecret && !(isNamedSecret && NAMED_MEMBERS.has(name))) return maskNamed(member, quoted);
+    if (!isSecret(name)) return maskNamed(member, quoted);
     collectTexts(member, quoted);
     return MASK;
   });
 }
 
-/** Whether an object has a member that another one of it can name. */
-function namesSibling(value: JsonObject): boolean {
-  return Object.keys(value).some((name) => NAMED_MEMBERS.has(name));
+/** Tells which members of an object are secret: by their names, or because a sibling names them. */
+export function secretMembersOf(value: JsonObject): (name: string) => boolean {
+  const names = Object.keys(value);
+  const namesSibling = names.some((name) => NAMED_MEMBERS.has(name.toLowerCase()));
+  const isNamedSecret = names.some((name) => {
+    const text = isNaming(name) ? value[name] : undefined;
+    return typeof text === 'string' && isSecretMember(text);
+  });
+  return (name) =>
+    (isSecretMember(name) && !(isNaming(name) && namesSibling)) ||
+    (isNamedSecret && NAMED_MEMBERS.has(name.toLowerCase()));
+}
+
+function isNaming(name: string): boolean {
+  return NAMING_MEMBERS.includes(name.toLowerCase());
 }
 
 function collectTexts(secret: JsonValue, quoted: Set<string>): void {
