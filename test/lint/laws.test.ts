@@ -123,6 +123,9 @@ const isInScope = (of: unknown, { name, type }: Step, stage: Stage): boolean => 
   ].every(([all, one]) => (all ?? [one]).includes(one as string));
 };
 
+/** Each case takes some milliseconds. */
+const casesOf = (all: number): number => generatedCases(all, 1 / 8);
+
 describe('lint', () => {
   it('never throws for documents that can be read, and places every finding in one of them', async () => {
     let findings = 0;
@@ -141,12 +144,13 @@ describe('lint', () => {
           expect(one.message).not.toBe('');
         }
       }),
-      { numRuns: generatedCases(300) },
+      { numRuns: casesOf(300) },
     );
     expect(findings).toBeGreaterThan(100);
   });
 
   it('never says always or never of a control that the core decides otherwise for some step', async () => {
+    const numRuns = casesOf(1_500);
     const seen = { always: 0, never: 0 };
     const inputs = INPUTS.flatMap((input) => NAMES.map((name) => ({ input, name })));
     const cases = inputs.flatMap(({ input, name }): [Step, Stage][] => [
@@ -154,7 +158,7 @@ describe('lint', () => {
       [{ type: 'llm', name, input, output: 'a', context: null }, 'post'],
     ]);
     await fc.assert(
-      fc.asyncProperty(condition, scope, async (one, of) => {
+      fc.asyncProperty(condition, fc.oneof(fc.constant({}), scope), async (one, of) => {
         const document = control('a', one, { scope: of });
         const { isAlways, isNever } = ofCondition(await lint([document]), 'selector' in one);
         if (!isAlways && !isNever) return;
@@ -167,13 +171,14 @@ describe('lint', () => {
           if (isAlways && isInScope(of, step, stage)) expect(matched).not.toBe(false);
         }
       }),
-      { numRuns: generatedCases(1_500) },
+      { numRuns },
     );
-    expect(seen.always).toBeGreaterThan(5);
-    expect(seen.never).toBeGreaterThan(50);
+    expect(seen.always).toBeGreaterThan(numRuns / 100);
+    expect(seen.never).toBeGreaterThan(numRuns / 10);
   });
 
   it('never says so of the controls of the reference either', async () => {
+    const numRuns = casesOf(450);
     let told = 0;
     const steps = fc.array(fc.tuple(aGeneratedStep, aGeneratedStage), { minLength: 5, maxLength: 5 });
     await fc.assert(
@@ -187,7 +192,8 @@ describe('lint', () => {
           told += 1;
           const matches = judge(definition);
           for (const [step, stage] of some) {
-            const matched = await matches(step, stage);
+            // Before a step runs, it has no output.
+            const matched = await matches(stage === 'pre' ? { ...step, output: null } : step, stage);
             if (isNever) expect(matched).not.toBe(true);
             // Clients evaluate other controls.
             const { execution, scope: of = {} } = definition as JsonObject;
@@ -197,8 +203,8 @@ describe('lint', () => {
           }
         }
       }),
-      { numRuns: generatedCases(450) },
+      { numRuns },
     );
-    expect(told).toBeGreaterThan(4);
+    expect(told).toBeGreaterThan(numRuns / 50);
   });
 });
