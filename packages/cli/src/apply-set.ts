@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, type JsonValue } from '../../exact-json/src/index.js';
 import type { Clients } from './clients.js';
 import type { CommandContext } from './context.js';
-import { type FileProblem, FilesError, pathParts, problemLine } from './files/problems.js';
-import type { SourceDocument } from './files/read-documents.js';
-import { RestError } from './rest.js';
+import type { SourceDocument } from './files/documents-of.js';
+import { FilesError, problemLine } from './files/problems.js';
+import { placedInFiles, refusedInFiles } from './files/refused-documents.js';
 
 /** A request of ApplyConfiguration without its documents. */
 export interface ApplyRequest {
@@ -49,7 +49,7 @@ export async function applySet(
     const reply = await rest.send('POST', '/api/v1/configuration/apply', body);
     await context.progress('');
     for (const { field = '', message = '' } of objects(reply.warnings)) {
-      const problem = placed(String(field), String(message), sources);
+      const problem = placedInFiles(String(field), String(message), sources);
       if (problem !== undefined) {
         await context.warn(problemLine({ ...problem, message: `warning: ${problem.message}` }));
       }
@@ -57,35 +57,8 @@ export async function applySet(
     return reply;
   } catch (error) {
     await context.progress('');
-    throw inFiles(error, sources);
+    throw refusedInFiles(error, sources);
   }
-}
-
-/** A refusal with the places of the files; what names no document stays as it is. */
-function inFiles(error: unknown, sources: readonly SourceDocument[]): unknown {
-  if (!(error instanceof RestError) || error.items.length === 0) return error;
-  const problems = error.items.map(({ field = '', message }) => placed(field, message, sources));
-  const known = problems.filter((problem) => problem !== undefined);
-  return known.length === problems.length ? new FilesError(known) : error;
-}
-
-function placed(field: string, message: string, sources: readonly SourceDocument[]): FileProblem | undefined {
-  const [, index, path = ''] = /^documents\[(\d+)\](?:\.(.*))?$/s.exec(field) ?? [];
-  const source =
-    index === undefined
-      ? sources.find(({ value }) => `${value.kind}/${value.name}` === field)
-      : sources[Number(index)];
-  if (source === undefined) return undefined;
-  const named = message.replaceAll(/documents\[(\d+)\]/g, (whole, other: string) => {
-    const first = sources[Number(other)];
-    return first === undefined ? whole : `the document in ${first.file}:${first.placeOf([]).line}`;
-  });
-  const where = index === undefined ? field : path;
-  return {
-    file: source.file,
-    ...source.placeOf(pathParts(path)),
-    message: where === '' ? named : `${where}: ${named}`,
-  };
 }
 
 /** The objects of a list; none if it is no list. */

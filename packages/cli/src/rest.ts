@@ -5,6 +5,7 @@ import {
   parseJson,
   stringifyJson,
 } from '../../exact-json/src/index.js';
+import type { TimedReply } from './clock.js';
 import { CliError, messageOf } from './errors.js';
 
 /** Values of query parameters; those that are undefined are left out, of lists each is sent. */
@@ -13,6 +14,8 @@ export type Query = { readonly [name: string]: string | number | boolean | reado
 /** The JSON routes of the server, without loss of digits. Refusals are `RestError`s. */
 export interface Rest {
   get(path: string, query?: Query): Promise<JsonObject>;
+  /** Asks for an object, and takes the times; `dateMs` is NaN if the server does not tell its own. */
+  timed(path: string): Promise<TimedReply>;
   send(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: JsonObject): Promise<JsonObject>;
   /** The lines of a streamed reply, each of which is a JSON object. */
   lines(path: string, body: JsonObject): AsyncGenerator<JsonObject>;
@@ -77,14 +80,21 @@ export function createRest(
     }
   }
 
+  const limited = (): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]);
   const call = async (method: string, path: string, body?: JsonObject): Promise<JsonObject> => {
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]);
-    const response = await request(method, path, body, ended);
+    const response = await request(method, path, body, limited());
     return objectOf(await response.text(), server);
   };
 
   return {
     get: (path, query = {}) => call('GET', path + queryText(query)),
+    async timed(path) {
+      const sentMs = Date.now();
+      const response = await request('GET', path, undefined, limited());
+      const receivedMs = Date.now();
+      objectOf(await response.text(), server);
+      return { dateMs: Date.parse(response.headers.get('date') ?? ''), sentMs, receivedMs };
+    },
     send: call,
     async *lines(path, body) {
       const response = await request('POST', path, body, signal);

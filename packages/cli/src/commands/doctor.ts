@@ -6,6 +6,7 @@ import {
 } from '../../../../gen/proto/enforcement/v1/server_service_pb.js';
 import { isObject } from '../../../exact-json/src/index.js';
 import { type Clients, serverInfo } from '../clients.js';
+import { clockProblem } from '../clock.js';
 import { defineCommand } from '../command.js';
 import { CliError, messageOf } from '../errors.js';
 import { cellOf } from '../listing.js';
@@ -19,7 +20,6 @@ interface Finding {
   readonly advice: string;
 }
 
-const MAX_CLOCK_DIFFERENCE_S = 5;
 const CERTIFICATE_NOTICE_DAYS = 21;
 const TLS_TIMEOUT_MS = 10_000;
 
@@ -60,10 +60,15 @@ type Add = (check: string, isFine: boolean, finding: string, advice?: string) =>
 
 /** One reply over HTTP: whether there is a service, and its clock, which `date` tells in whole seconds. */
 async function checkConnection({ connection: { server, headers }, rest }: Clients, add: Add): Promise<void> {
-  const begun = Date.now();
-  await rest.get('/api/v1/server-info');
-  const ended = Date.now();
-  add('connection', true, `${server} answers in ${ended - begun} ms`);
+  const reply = await rest.timed('/api/v1/server-info');
+  add('connection', true, `${server} answers in ${reply.receivedMs - reply.sentMs} ms`);
+  const problem = Number.isNaN(reply.dateMs) ? undefined : clockProblem(reply);
+  add(
+    'clock',
+    problem === undefined,
+    problem ?? (Number.isNaN(reply.dateMs) ? 'the server does not tell its time' : 'the clocks agree'),
+    'Set the clock of this machine, or of the server, with NTP: logins, expiry times and retention go by it.',
+  );
   const sent =
     headers['x-api-key'] !== undefined
       ? 'an API key'
@@ -130,16 +135,7 @@ function checkServer(info: GetServerInfoResponse, add: Add, findings: Finding[])
 }
 
 async function checkProblems({ rest }: Clients, findings: Finding[]): Promise<void> {
-  const { problems, checked_at: checkedAt } = await rest.get('/api/v1/problems');
-  const skewS = typeof checkedAt === 'string' ? Math.abs(Date.parse(checkedAt) - Date.now()) / 1_000 : 0;
-  // Problems are determined at most every few seconds.
-  const isSkewed = skewS > MAX_CLOCK_DIFFERENCE_S + 30;
-  findings.push({
-    check: 'clock',
-    state: isSkewed ? 'wrong' : 'ok',
-    finding: isSkewed ? `the clocks differ by some ${Math.round(skewS)} s` : 'the clocks agree',
-    advice: isSkewed ? 'Set the clock of this machine or of the service, for example with NTP.' : '',
-  });
+  const { problems = null } = await rest.get('/api/v1/problems');
   for (const problem of Array.isArray(problems) ? problems.filter(isObject) : []) {
     const { kind, severity, title, detail } = problem;
     findings.push({

@@ -1,10 +1,11 @@
 import { isObject, type JsonObject } from '../../../exact-json/src/index.js';
+import { objects } from '../apply-set.js';
 import { defineCommand } from '../command.js';
 import { CliError, UsageError } from '../errors.js';
-import { FilesError } from '../files/problems.js';
-import { EXPAND_ENV, readFiles, type SourceDocument } from '../files/read-documents.js';
+import type { SourceDocument } from '../files/documents-of.js';
+import { EXPAND_ENV, readFiles } from '../files/read-documents.js';
+import { refusedInFiles } from '../files/refused-documents.js';
 import { plain } from '../output.js';
-import { RestError } from '../rest.js';
 
 const AGE = /^(\d{1,4})(m|h|d)$/;
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -68,7 +69,7 @@ export const command = defineCommand({
         if (isObject(last)) summary = last;
       }
     } catch (error) {
-      throw placed(error, sources);
+      throw refusedInFiles(error, sources);
     } finally {
       await context.progress('');
     }
@@ -85,25 +86,6 @@ function sinceOf(given: string, nowMs: number): string {
   const ms = UNIT_MS[unit as keyof typeof UNIT_MS];
   if (ms === undefined) throw new UsageError(`--since must be such as 30m, 12h or 7d, not ${given}`);
   return new Date(nowMs - Number(count) * ms).toISOString();
-}
-
-/** A refusal of documents, at their places in files. */
-function placed(error: unknown, sources: readonly SourceDocument[]): unknown {
-  if (!(error instanceof RestError)) return error;
-  const problems = error.items.flatMap(({ field = '', message }) => {
-    const [, at, , path = ''] = /^documents\[(\d+)\](\.(.*))?$/.exec(field) ?? [];
-    const source = at === undefined ? undefined : sources[Number(at)];
-    if (source === undefined) return [];
-    const steps = path
-      .split(/\.|(?=\[)/)
-      .map((step) => (/^\[\d+\]$/.test(step) ? Number(step.slice(1, -1)) : step));
-    return {
-      file: source.file,
-      ...source.placeOf(steps),
-      message: path === '' ? message : `${path}: ${message}`,
-    };
-  });
-  return problems.length === error.items.length && problems.length > 0 ? new FilesError(problems) : error;
 }
 
 function changeLine({ sample, live, proposed, live_reason, proposed_reason }: JsonObject): string {
@@ -138,8 +120,4 @@ function summaryText(summary: JsonObject, shown: number): string {
     lines.push(`evaluated without what they keep of earlier steps: ${without_memory.join(', ')}`);
   }
   return plain(`${lines.join('\n')}\n`);
-}
-
-function objects(value: JsonObject[string] | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter((one): one is JsonObject => isObject(one)) : [];
 }

@@ -14,15 +14,14 @@ export const command = defineCommand({
   },
   async run(context, { files, strict, expandEnv }) {
     const sources = await readFiles(context, files, { expandEnv });
-    const [{ checkDocuments }, { builtinEvaluators, createRegistry }] = await Promise.all([
+    const [{ readObjects, warningsOf }, { builtinEvaluators, createRegistry }] = await Promise.all([
       import('../offline/check-documents.js'),
       import('../../../../src/evaluators/load-evaluators.js'),
     ]);
-    const { problems, warnings } = checkDocuments(
-      sources,
-      createRegistry(builtinEvaluators),
-      context.namespace,
-    );
+    const registry = createRegistry(builtinEvaluators);
+    const reading = readObjects(sources, registry, context.namespace);
+    const warnings = warningsOf(reading, registry);
+    const { problems } = reading;
     const all = strict ? [...problems, ...warnings] : problems;
     if (!strict) {
       for (const warning of warnings) {

@@ -1,7 +1,16 @@
 import { type FileDocument, readDocuments } from '../../../documents/src/index.js';
-import { isObject } from '../../../exact-json/src/index.js';
+import { isObject, type JsonObject } from '../../../exact-json/src/index.js';
 import { type FileProblem, FilesError } from './problems.js';
-import type { SourceDocument } from './read-documents.js';
+
+/** A document of a file, as it is sent to the server. */
+export interface SourceDocument {
+  readonly file: string;
+  readonly value: JsonObject;
+  /** That of its file. */
+  readonly text: string;
+  /** The place of the member that a path names, or of the nearest value around it. */
+  placeOf(path: readonly PropertyKey[]): Pick<FileProblem, 'line' | 'column'>;
+}
 
 /** The documents of a text. Throws a `FilesError` with all that is wrong with it. */
 export function documentsOf(file: string, text: string): SourceDocument[] {

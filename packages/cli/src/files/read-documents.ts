@@ -1,19 +1,9 @@
-import type { JsonObject } from '../../../exact-json/src/index.js';
 import type { CommandContext } from '../context.js';
 import { CliError } from '../errors.js';
+import type { SourceDocument } from './documents-of.js';
 import { expandVariables, namedVariables } from './environment.js';
 import { type FileProblem, FilesError, problemLine } from './problems.js';
 import { namesOf, readText } from './read-text.js';
-
-/** A document of a file, as it is sent to the server. */
-export interface SourceDocument {
-  readonly file: string;
-  readonly value: JsonObject;
-  /** That of its file. */
-  readonly text: string;
-  /** The place of the member that a path names, or of the nearest value around it. */
-  placeOf(path: readonly PropertyKey[]): Pick<FileProblem, 'line' | 'column'>;
-}
 
 /** Most documents of all files: a request has no more. */
 const MAX_DOCUMENTS = 10_000;

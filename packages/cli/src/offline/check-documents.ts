@@ -9,42 +9,39 @@ import type { StoredControl } from '../../../../src/controls/definition/definiti
 import { definitionWarnings } from '../../../../src/controls/definition-warnings/definition-warnings.js';
 import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
 import { type FileProblem, pathParts } from '../files/problems.js';
-import type { SourceDocument } from '../files/read-documents.js';
+import { documentField, withPlaces } from '../files/refused-documents.js';
+import { issueProblems, type PlacedDocument, problemAt } from './placed-problems.js';
 import { unknownInData } from './unknown-in-data.js';
 
-/** What was found in documents without a server. */
-export interface Check {
+/** What documents say, without a server. */
+export interface Reading {
   readonly problems: readonly FileProblem[];
-  readonly warnings: readonly FileProblem[];
   /** The documents that were read, in their order. */
   readonly objects: readonly CheckedObject[];
 }
 
 /** A document that was read. */
 export interface CheckedObject {
-  readonly source: SourceDocument;
+  readonly source: PlacedDocument;
   readonly object: ReadDocument['object'];
   /** The control as it is stored; undefined for other kinds, and for one with problems. */
   readonly control: StoredControl | undefined;
 }
 
-/** Reads documents by the schemas of the service, renders templates, and looks for members that have no effect. */
-export function checkDocuments(
-  sources: readonly SourceDocument[],
+/** Reads documents by the schemas of the service, as if they were applied to an empty namespace, and renders templates. */
+export function readObjects(
+  sources: readonly PlacedDocument[],
   registry: EvaluatorRegistry,
   namespace: string | undefined,
-): Check {
+): Reading {
   const schema = createDocumentSchema(registry);
   const problems: FileProblem[] = [];
-  const warnings: FileProblem[] = [];
-  const read: { readonly source: SourceDocument; readonly document: ReadDocument }[] = [];
+  const read: { readonly source: PlacedDocument; readonly document: ReadDocument }[] = [];
   for (const source of sources) {
     problems.push(...unknownInData(source));
     const result = schema.safeParse(source.value, PARSE_OPTIONS);
     if (result.success) read.push({ source, document: result.data });
-    else {
-      for (const { path, message } of result.error.issues) problems.push(problemAt(source, path, message));
-    }
+    else problems.push(...issueProblems(source, result.error.issues));
   }
   const named = namespace ?? read.find(({ document }) => document.namespace !== null)?.document.namespace;
   const set = objectsOf(
@@ -56,11 +53,6 @@ export function checkDocuments(
     if (object.family !== 'control') return { source, object, control: undefined };
     try {
       const control = storedControlOf({ ...object, index: 0 }, proposeControl(object.data, registry));
-      for (const { field, message } of definitionWarnings(control, registry)) {
-        warnings.push(
-          problemAt(source, pathParts(isTemplateInput(object.data) ? 'data' : field), `${field}: ${message}`),
-        );
-      }
       return { source, object, control };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -68,12 +60,24 @@ export function checkDocuments(
       return { source, object, control: undefined };
     }
   });
-  return { problems, warnings, objects };
+  return { problems, objects };
+}
+
+/** Members of the controls that have no effect, and conditions that are not what they seem. */
+export function warningsOf({ objects }: Reading, registry: EvaluatorRegistry): FileProblem[] {
+  return objects.flatMap(({ source, object, control }) => {
+    if (control === undefined || object.family !== 'control') return [];
+    const isTemplate = isTemplateInput(object.data);
+    return [...definitionWarnings(control, registry)].map(({ field, message }) =>
+      // What a template renders has no place in the file.
+      problemAt(source, pathParts(isTemplate ? 'data' : field), `${field}: ${message}`),
+    );
+  });
 }
 
 function problemsOf(
   { options: { items = [], detail } }: ServiceError,
-  source: SourceDocument,
+  source: PlacedDocument,
 ): FileProblem[] {
   if (items.length === 0) return [problemAt(source, [], detail)];
   return items.map(({ field = '', message = detail }) =>
@@ -81,38 +85,18 @@ function problemsOf(
   );
 }
 
-function problemAt(source: SourceDocument, path: readonly PropertyKey[], message: string): FileProblem {
-  const where = path.length === 0 || message.startsWith(`${pathText(path)}: `) ? '' : `${pathText(path)}: `;
-  return { file: source.file, ...source.placeOf(path), message: `${where}${message}` };
-}
-
 function placed(
   field: string,
   message: string,
-  read: readonly { readonly source: SourceDocument }[],
+  read: readonly { readonly source: PlacedDocument }[],
 ): FileProblem {
   const { index, path } = documentField(field) ?? { index: 0, path: '' };
+  const text = withPlaces(
+    message,
+    read.map(({ source }) => source),
+  );
   const source = read[index]?.source;
-  const text = message.replaceAll(/documents\[(\d+)\]/g, (whole, other: string) => {
-    const first = read[Number(other)]?.source;
-    if (first === undefined) return whole;
-    const { line } = first.placeOf([]);
-    return `the document in ${first.file}:${line}`;
-  });
   return source === undefined
     ? { file: '', line: 1, column: 1, message: text }
     : problemAt(source, pathParts(path), text);
-}
-
-/** `documents[3].data.scope` → 3 and `data.scope`; undefined for a field of no document. */
-export function documentField(field: string): { readonly index: number; readonly path: string } | undefined {
-  const found = /^documents\[(\d+)\](?:\.(.*))?$/s.exec(field);
-  return found === null ? undefined : { index: Number(found[1]), path: found[2] ?? '' };
-}
-
-function pathText(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === 'number') return `${text}[${part}]`;
-    return text === '' ? String(part) : `${text}.${String(part)}`;
-  }, '');
 }

@@ -5,10 +5,11 @@ import { LINT_RULES, type LintRule, type Severity } from '../../../../src/lint/l
 import { isObject } from '../../../exact-json/src/index.js';
 import { CliError } from '../errors.js';
 import { type DisableComment, disableComments } from '../files/disable-comments.js';
+import type { SourceDocument } from '../files/documents-of.js';
 import { type FileProblem, FilesError, pathParts } from '../files/problems.js';
-import type { SourceDocument } from '../files/read-documents.js';
-import { type Rest, RestError } from '../rest.js';
-import { checkDocuments, documentField } from './check-documents.js';
+import { refusedInFiles } from '../files/refused-documents.js';
+import type { Rest } from '../rest.js';
+import { readObjects } from './check-documents.js';
 import { SEVERITY_NAMES } from './lint-severities.js';
 
 /** What lint found in a document. A server may have rules that this version does not know. */
@@ -41,7 +42,7 @@ export async function lintOffline(
     throw new CliError('--memory-window-hours must be a number above 0, and at most 8784');
   }
   const registry = createRegistry(builtinEvaluators);
-  const { problems, objects } = checkDocuments(sources, registry, namespace);
+  const { problems, objects } = readObjects(sources, registry, namespace);
   if (problems.length > 0) throw new FilesError(problems);
   const kept = evaluatorsOfWindow(maxWindowMs);
   const pause = () => Promise.resolve();
@@ -67,15 +68,7 @@ export async function lintOnline(
       message: String(one.message),
     }));
   } catch (error) {
-    if (!(error instanceof RestError)) throw error;
-    const problems = error.items.flatMap(({ field = '', message }): FileProblem[] => {
-      const { index, path } = documentField(field) ?? { index: -1, path: '' };
-      const source = sources[index];
-      if (source === undefined) return [];
-      const where = path === '' ? '' : `${path}: `;
-      return [{ file: source.file, ...source.placeOf(pathParts(path)), message: `${where}${message}` }];
-    });
-    throw problems.length === 0 ? error : new FilesError(problems);
+    throw refusedInFiles(error, sources);
   }
 }
 

@@ -1,22 +1,31 @@
 import type { z } from 'zod';
 import { pathText } from '../../../../src/contract/warnings/request-warnings.js';
 import { createSuggester } from '../../../../src/contract/warnings/suggestion.js';
+import type { SourceDocument } from '../files/documents-of.js';
 import type { FileProblem } from '../files/problems.js';
-import type { SourceDocument } from '../files/read-documents.js';
+
+/** A document with the places of its members: of a file, or within another one. */
+export type PlacedDocument = Omit<SourceDocument, 'text'>;
+
+type Placed = Pick<PlacedDocument, 'file' | 'placeOf'>;
 
 /** A problem at what a path of a document names, or at the nearest value around it. */
 export function problemAt(
-  { file, placeOf }: Pick<SourceDocument, 'file' | 'placeOf'>,
+  { file, placeOf }: Placed,
   path: readonly PropertyKey[],
   message: string,
 ): FileProblem {
   const where = path.length === 0 ? '' : `${pathText(path.map(pathPart))}: `;
-  return { file, ...placeOf(path), message: `${where}${message}` };
+  return {
+    file,
+    ...placeOf(path),
+    message: where !== '' && message.startsWith(where) ? message : where + message,
+  };
 }
 
 /** The problems of a document that a schema found. `known`: members that a misspelled one may stand for. */
 export function issueProblems(
-  source: Pick<SourceDocument, 'file' | 'placeOf'>,
+  source: Placed,
   issues: readonly z.core.$ZodIssue[],
   known: readonly string[] = [],
   below: readonly PropertyKey[] = [],
@@ -29,11 +38,6 @@ export function issueProblems(
       problemAt(source, [...path, key], `there is no such member here${suggester.didYouMean(key, known)}`),
     );
   });
-}
-
-/** `data.and[0]` → `['data', 'and', 0]`, as fields of warnings and errors have it. */
-export function pathOfField(field: string): PropertyKey[] {
-  return (field.match(/[^.[\]]+/g) ?? []).map((part) => (/^[0-9]+$/.test(part) ? Number(part) : part));
 }
 
 const pathPart = (part: PropertyKey): string | number => (typeof part === 'number' ? part : String(part));

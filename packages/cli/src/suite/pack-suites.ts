@@ -9,7 +9,8 @@ import type { PackCase } from '../../../../src/packs/pack.js';
 import { readPackFolder } from '../../../../src/packs/pack-folder.js';
 import { readDocuments } from '../../../documents/src/index.js';
 import { isObject, stringifyJson } from '../../../exact-json/src/index.js';
-import type { OfflineControl, PlacedDocument } from '../offline/documents.js';
+import type { OfflineControl } from '../offline/documents.js';
+import type { PlacedDocument } from '../offline/placed-problems.js';
 import type { Suite, SuiteCase } from './suite.js';
 
 /**

@@ -2,10 +2,10 @@ import { PARSE_OPTIONS } from '../../../../src/contract/input/messages.js';
 import { didYouMean } from '../../../../src/contract/warnings/suggestion.js';
 import type { EvaluatorRegistry } from '../../../../src/core/evaluator.js';
 import type { JsonObject, JsonValue } from '../../../exact-json/src/index.js';
-import { type FileProblem, FilesError } from '../files/problems.js';
 import { documentsOf } from '../files/documents-of.js';
-import { controlsOf, type OfflineControls, type PlacedDocument, readControls } from '../offline/documents.js';
-import { issueProblems, problemAt } from '../offline/placed-problems.js';
+import { type FileProblem, FilesError } from '../files/problems.js';
+import { controlsOf, type OfflineControls, readControls } from '../offline/documents.js';
+import { issueProblems, type PlacedDocument, problemAt } from '../offline/placed-problems.js';
 import { questionOf, type Tell } from './case-reader.js';
 import type { Question } from './judge.js';
 import {
