@@ -5,8 +5,9 @@ import type { TargetName } from '../contract/call/namespace.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import { readAgentName } from '../contract/input/names.js';
 import { demandWholeTarget, targetNamed } from '../contract/input/target.js';
-import { listed } from '../contract/warnings/warning.js';
+import { listed, type Warning } from '../contract/warnings/warning.js';
 import { createAgentControlStore } from '../controls/agent-control-store.js';
+import { appliedLinkWarnings } from '../controls/applied-warnings.js';
 import { existing as existingControl } from '../controls/control-service.js';
 import { hiddenLinkWarnings } from '../controls/hidden-controls.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
@@ -252,8 +253,9 @@ export function createAgentService(options: AgentServiceOptions) {
         const problems = compatibilityProblems(registration, agent.name, readCandidates([control], registry));
         if (problems.length > 0) throw policyControlIncompatible(problems);
         const added = await createAgentControlStore(scope).add(agent.id, control.id);
-        const value = { agent, control };
+        const value = { agent, control, applied: [] as Warning[] };
         if (!added) return { value, change: null };
+        value.applied = await appliedLinkWarnings(scope, 'agent_name', [agent.name]);
         const audit = agentFact('agent.add_control', agent.name, null, controlLink(control));
         return { value, change: { agents: [agent.key] }, audit };
       });
@@ -263,26 +265,29 @@ export function createAgentService(options: AgentServiceOptions) {
           ? await hiddenLinkWarnings(scopeOf(context, database.client), linked.control, registry)
           : [];
       const own = agentLinkWarnings(linked.agent, [linked.control], registry);
-      return { success: true, warnings: listed(own, hidden) };
+      return { success: true, warnings: listed(own, hidden, linked.applied) };
     },
 
     /** Removes a direct link; policies may keep the control. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */
     async removeControl(context: CallContext, agentName: string, controlId: number) {
-      return mutate(context, async (scope) => {
+      const { reply, warnings } = await mutate(context, async (scope) => {
         await demandControlOfOwnAgents(scope, context.principal.agents, controlId);
         const agent = await existingAgent(scope, agentName);
         const control = await existingControl(scope, controlId);
         const removed = await createAgentControlStore(scope).remove(agent.id, control.id);
         const stillActive = await createPolicyControlStore(scope).bringsTo(agent.id, control.id);
-        const value = {
+        const reply = {
           success: true,
           removed_direct_association: removed,
           control_still_active: stillActive,
         };
-        if (!removed) return { value, change: null };
+        if (!removed) return { value: { reply, warnings: [] }, change: null };
         const audit = agentFact('agent.remove_control', agent.name, controlLink(control), null);
+        const value = { reply, warnings: await appliedLinkWarnings(scope, 'agent_name', [agent.name]) };
         return { value, change: { agents: [agent.key] }, audit };
       });
+      context.warn(warnings);
+      return reply;
     },
   };
 

@@ -1,4 +1,5 @@
 import type { HandlerCall } from '../contract/call/handler.js';
+import { objectKey } from '../controls/applied-object.js';
 import type { Reviewer } from '../controls/control-review.js';
 import type { ReferenceProblems } from '../controls/reference-problems.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -6,7 +7,7 @@ import type { Database } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import { type Scoped, scopeOf } from '../database/scoped.js';
 import type { PackCatalogue } from '../packs/catalogue.js';
-import { type DesiredControl, objectKey } from './configuration-object.js';
+import type { DesiredControl } from './configuration-object.js';
 import type { PlannedChange } from './configuration-plan.js';
 import {
   configurationConflict,

@@ -1,4 +1,6 @@
 import type { CallContext } from '../contract/call/handler.js';
+import { type ObjectName, objectKey } from '../controls/applied-object.js';
+import { createAppliedStore } from '../controls/applied-store.js';
 import { controlCorrupted } from '../controls/control-errors.js';
 import type { ControlRow } from '../controls/control-store.js';
 import { isDraft } from '../controls/definition/definition.js';
@@ -7,8 +9,7 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
 import { unavailable } from '../database/errors.js';
 import { scopeOf } from '../database/scoped.js';
-import { createAppliedStore } from './applied-store.js';
-import { kindOfControl, type ObjectName, objectKey } from './configuration-object.js';
+import { kindOfControl } from './configuration-object.js';
 import type { ExportInput } from './configuration-schemas.js';
 import {
   createConfigurationState,

@@ -11,10 +11,6 @@ export const KINDS = [...CONTROL_KINDS, 'Policy', 'Pack', 'AgentLinks'] as const
 export type Kind = (typeof KINDS)[number];
 type ControlKind = (typeof CONTROL_KINDS)[number];
 
-/** What an object is stored as, in the order in which objects are listed and created. */
-export const FAMILIES = ['control', 'policy', 'pack', 'links'] as const;
-export type Family = (typeof FAMILIES)[number];
-
 /** An object of a document. `index` is that of its document. */
 export type DesiredObject = DesiredControl | DesiredPolicy | DesiredPack | DesiredLinks;
 
@@ -73,29 +69,6 @@ export interface LinksContent {
   readonly controls: readonly string[];
   /** Names. */
   readonly policies: readonly string[];
-}
-
-/** Identifies an object in a namespace. */
-export interface ObjectName {
-  readonly family: Family;
-  readonly name: string;
-  /** For packs. */
-  readonly policy?: string;
-}
-
-/** A text for each object, by which they are told apart. */
-export function objectKey({ family, name, policy = '' }: ObjectName): string {
-  return `${family}/${family === 'pack' ? `${policy}/` : ''}${name}`;
-}
-
-/** The object of such a text. */
-export function objectOfKey(key: string): ObjectName {
-  const [family = '', ...rest] = key.split('/');
-  const [first = '', second] = rest;
-  const found = FAMILIES.find((one) => one === family) ?? 'control';
-  return second === undefined
-    ? { family: found, name: first }
-    : { family: found, name: second, policy: first };
 }
 
 /** The kind that shows a stored control to best effect. */

@@ -1,16 +1,10 @@
-import { digestOf, type Family, type ObjectName, objectKey } from './configuration-object.js';
+import { type AppliedObject, type Family, type ObjectName, objectKey } from '../controls/applied-object.js';
+import { digestOf } from './configuration-object.js';
 
 /** An object as it is stored. */
 export interface StoredObject extends ObjectName {
   /** Equal for equal contents. */
   readonly text: string;
-}
-
-/** What is remembered of an object that was applied. */
-export interface AppliedObject extends ObjectName {
-  readonly owner: string;
-  /** Of what was applied. */
-  readonly digest: string;
 }
 
 /** An object of the documents, with what is to be stored. */

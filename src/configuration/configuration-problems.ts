@@ -2,7 +2,8 @@ import { type ErrorItem, ServiceError } from '../contract/errors/service-error.j
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import { invalidRequest } from '../contract/input/parse-input.js';
 import { didYouMean } from '../contract/warnings/suggestion.js';
-import { type DesiredObject, objectKey } from './configuration-object.js';
+import { objectKey } from '../controls/applied-object.js';
+import type { DesiredObject } from './configuration-object.js';
 import type { Conflict, ConflictReason } from './configuration-plan.js';
 import type { ReadDocument } from './document-schema.js';
 

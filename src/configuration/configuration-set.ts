@@ -1,19 +1,19 @@
 import type { ErrorItem } from '../contract/errors/service-error.js';
+import { type AppliedObject, objectKey } from '../controls/applied-object.js';
+import { createAppliedStore } from '../controls/applied-store.js';
 import type { ControlRow } from '../controls/control-store.js';
 import type { Scoped } from '../database/scoped.js';
 import type { PackCatalogue } from '../packs/catalogue.js';
-import { createAppliedStore } from './applied-store.js';
 import {
   type DesiredLinks,
   type DesiredObject,
   type DesiredPack,
   type DesiredPolicy,
   linksText,
-  objectKey,
   packText,
   policyText,
 } from './configuration-object.js';
-import type { AppliedObject, StoredObject, WantedObject } from './configuration-plan.js';
+import type { StoredObject, WantedObject } from './configuration-plan.js';
 import {
   createConfigurationState,
   type StoredLinks,

@@ -8,10 +8,10 @@ import {
 } from '../agents/control-compatibility.js';
 import type { ErrorItem } from '../contract/errors/service-error.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
+import { objectKey } from '../controls/applied-object.js';
 import { isDraft, type Leaf, leavesOf, type StoredControl } from '../controls/definition/definition.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Scoped } from '../database/scoped.js';
-import { objectKey } from './configuration-object.js';
 import type { PlannedChange } from './configuration-plan.js';
 import type { ConfigurationSet } from './configuration-set.js';
 import { withoutSteps } from './links-writer.js';

@@ -1,7 +1,8 @@
 import type { ErrorItem } from '../contract/errors/service-error.js';
+import type { ObjectName } from '../controls/applied-object.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Scoped } from '../database/scoped.js';
-import { CONTROL_KINDS, type ObjectName } from './configuration-object.js';
+import { CONTROL_KINDS } from './configuration-object.js';
 import { type Conflict, type Plan, planConfiguration } from './configuration-plan.js';
 import type { ApplyInput } from './configuration-schemas.js';
 import type { ConfigurationSet } from './configuration-set.js';

@@ -1,5 +1,6 @@
 import type { ErrorItem } from '../contract/errors/service-error.js';
-import { type DesiredLinks, type DesiredPolicy, type Family, objectKey } from './configuration-object.js';
+import { type Family, objectKey } from '../controls/applied-object.js';
+import type { DesiredLinks, DesiredPolicy } from './configuration-object.js';
 import type { PlannedChange } from './configuration-plan.js';
 import { unknownName } from './configuration-problems.js';
 import type { WantedPack } from './wanted-packs.js';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import { FAMILIES } from '../controls/applied-object.js';
 import type { AuditFact } from '../database/audit-log.js';
 import { createDifferences } from './configuration-differences.js';
-import { FAMILIES } from './configuration-object.js';
 import type { Plan, PlannedChange } from './configuration-plan.js';
 
 /** Objects that one entry of the audit log lists. */

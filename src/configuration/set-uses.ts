@@ -1,7 +1,7 @@
+import { objectKey } from '../controls/applied-object.js';
 import { withServiceErrors } from '../database/errors.js';
 import { inPortions } from '../database/in-portions.js';
 import type { Scoped } from '../database/scoped.js';
-import { objectKey } from './configuration-object.js';
 import type { PlannedChange } from './configuration-plan.js';
 import type { ConfigurationSet } from './configuration-set.js';
 

@@ -1,7 +1,8 @@
+import { type Family, type ObjectName, objectKey } from '../controls/applied-object.js';
+import { createAppliedStore } from '../controls/applied-store.js';
 import type { Change } from '../database/change-log.js';
 import type { Scoped } from '../database/scoped.js';
-import { createAppliedStore } from './applied-store.js';
-import { digestOf, type Family, type ObjectName, objectKey } from './configuration-object.js';
+import { digestOf } from './configuration-object.js';
 import type { Plan } from './configuration-plan.js';
 import type { ConfigurationSet } from './configuration-set.js';
 import { createConfigurationState } from './configuration-state.js';

@@ -10,6 +10,7 @@ import type { Mutator } from '../database/mutator.js';
 import { isRowId } from '../database/row-id.js';
 import { type Scoped, scopeOf } from '../database/scoped.js';
 import { createAgentControlStore } from './agent-control-store.js';
+import { appliedWarnings, ownersOf } from './applied-warnings.js';
 import { type AttachmentFilters, attachmentsOf } from './control-attachments.js';
 import { controlFact, controlState } from './control-audit.js';
 import { createControlBindingStore } from './control-binding-store.js';
@@ -132,12 +133,23 @@ export function createControlService(options: ControlServiceOptions) {
 
     /** Throws CONTROL_NOT_FOUND. An unreadable definition is null. */
     async get(context: CallContext, controlId: number) {
-      const { row, version } = await controlWithVersion(scopeOf(context, database.client), controlId);
+      const scope = scopeOf(context, database.client);
+      const { row, version } = await controlWithVersion(scope, controlId);
+      const owners = await ownersOf(scope, 'control', [row.name]);
       const stored = readStoredDefinition(row.data, registry);
       const data = stored.ok ? stored.definition : null;
       const action = data !== null && 'action' in data ? data.action : null;
       const { id, name, clonedFromId } = row;
-      return { id, name, data, action, attachments: null, cloned_from_control_id: clonedFromId, version };
+      return {
+        id,
+        name,
+        data,
+        action,
+        attachments: null,
+        cloned_from_control_id: clonedFromId,
+        version,
+        owner: owners.get(name) ?? null,
+      };
     },
 
     /** Throws CONTROL_NOT_FOUND, or CORRUPTED_DATA when the definition is unreadable. */
@@ -162,6 +174,11 @@ export function createControlService(options: ControlServiceOptions) {
       const activity = await store.activity(ids);
       const usage = await createAgentControlStore(scope).usage(ids);
       const attachments = attached === null ? null : await attachmentsOf(scope, ids, attached);
+      const owners = await ownersOf(
+        scope,
+        'control',
+        page.rows.map(({ name }) => name),
+      );
       const last = page.rows.at(-1);
       return {
         controls: page.rows.map((row) =>
@@ -170,6 +187,7 @@ export function createControlService(options: ControlServiceOptions) {
             usage.get(row.id),
             activity.get(row.id),
             attachments?.get(row.id) ?? null,
+            owners.get(row.name) ?? null,
             registry,
           ),
         ),
@@ -194,23 +212,24 @@ export function createControlService(options: ControlServiceOptions) {
     ) {
       const proposal = proposeControl(data, registry);
       const review = await reviewer.review(context, database.client, proposal, strict, controlId);
-      const version = await mutate(context, async (scope) => {
+      const { version, applied } = await mutate(context, async (scope) => {
         const { row, version: before } = await demandedControl(scope, controlId, ifVersion);
         const changed = await accepted(context, scope, { proposal, review }, row);
         const written = columns(changed);
         await createControlStore(scope).update(controlId, written);
         const after = { ...row, ...written };
-        const value = await recordVersion(scope, context, {
+        const number = await recordVersion(scope, context, {
           eventType: 'updated',
           note: 'Definition replaced',
           before: row,
           after,
         });
-        const states = [controlState(row, before), controlState(after, value)] as const;
+        const states = [controlState(row, before), controlState(after, number)] as const;
         const audit = controlFact('control.set_data', after, ...states);
+        const value = { version: number, applied: await changeWarnings(scope, row) };
         return { value, change: { controls: [controlId] }, audit };
       });
-      return { success: true, warnings: review.warnings, version };
+      return { success: true, warnings: [...review.warnings, ...applied], version };
     },
 
     /**
@@ -242,14 +261,14 @@ export function createControlService(options: ControlServiceOptions) {
           throw draftCannotBeEnabled(row.id);
         const switched = change.enabled !== undefined && change.enabled !== row.enabled;
         const ofEffect = change.enabled === true && stored.ok ? effectWarnings(stored.stored, registry) : [];
-        const reply = (version: number) => ({
+        const reply = (version: number, applied: readonly Warning[]) => ({
           success: true,
           name: change.name ?? row.name,
           enabled: readable ? (change.enabled ?? row.enabled) : null,
-          warnings: [...warnings, ...ofEffect],
+          warnings: [...warnings, ...ofEffect, ...applied],
           version,
         });
-        if (!renamed && !switched) return { value: reply(before), change: null };
+        if (!renamed && !switched) return { value: reply(before, []), change: null };
         const written = {
           updatedAtMs: now(),
           ...(renamed ? { name: change.name ?? '' } : {}),
@@ -267,13 +286,14 @@ export function createControlService(options: ControlServiceOptions) {
         const states = [controlState(row, before), controlState(after, version)] as const;
         const audit = controlFact('control.update', after, ...states);
         // The name is part of every verdict, so a new one must reach the snapshot too.
-        return { value: reply(version), change: { controls: [controlId] }, audit };
+        const value = reply(version, await changeWarnings(scope, row));
+        return { value, change: { controls: [controlId] }, audit };
       });
     },
 
     /** Throws CONTROL_NOT_FOUND, or CONTROL_IN_USE if it is linked, in a policy or bound and `force` is not set. */
     async remove(context: CallContext, controlId: number, force: boolean, ifVersion: IfVersion) {
-      return mutate(context, async (scope) => {
+      const { reply, warnings } = await mutate(context, async (scope) => {
         const { row, version } = await demandedControl(scope, controlId, ifVersion);
         const agentNames = await createAgentControlStore(scope).agentsOf(controlId);
         const policyIds = await createPolicyControlStore(scope).policyIdsOf(controlId);
@@ -285,7 +305,7 @@ export function createControlService(options: ControlServiceOptions) {
         await createControlBindingStore(scope).removeOf(controlId);
         await createControlStore(scope).remove(controlId, after.updatedAtMs);
         await recordVersion(scope, context, { eventType: 'deleted', note: 'Deleted', before: row, after });
-        const value = {
+        const reply = {
           success: true,
           dissociated_from: policyIds,
           dissociated_from_policies: policyIds,
@@ -295,9 +315,12 @@ export function createControlService(options: ControlServiceOptions) {
         const users = { policy_ids: policyIds, ...namedAgents(agentNames), ...boundBy(bindingIds) };
         const before = { ...controlState(row, version), ...users };
         const audit = controlFact('control.delete', row, before, null);
+        const value = { reply, warnings: await changeWarnings(scope, row) };
         // Agents that had it, by a link, a policy or a target, have it in their programs.
         return { value, change: { controls: [controlId] }, audit };
       });
+      context.warn(warnings);
+      return reply;
     },
   };
 }
@@ -306,6 +329,11 @@ export function createControlService(options: ControlServiceOptions) {
 function boundBy(bindingIds: readonly number[]): JsonObject {
   if (bindingIds.length === 0) return {};
   return { bindings: bindingIds.length, binding_ids: bindingIds.slice(0, MAX_AUDITED_BINDINGS) };
+}
+
+/** A warning if a control that was changed is applied as configuration. */
+export function changeWarnings(scope: Scoped, { name }: Pick<ControlRow, 'name'>): Promise<Warning[]> {
+  return appliedWarnings(scope, 'control_id', [{ family: 'control', name }]);
 }
 
 /** The row of a control of the namespace. Throws CONTROL_NOT_FOUND. */

@@ -14,6 +14,7 @@ export function summariseControl(
   usage: { readonly agentName: string; readonly count: number } | undefined,
   activity: ControlActivity | undefined,
   attachments: PrintedAttachments | null,
+  owner: string | null,
   registry: EvaluatorRegistry,
 ) {
   const stored = readStoredDefinition(row.data, registry);
@@ -44,5 +45,6 @@ export function summariseControl(
     last_failed_at: isoOfSeconds(activity?.lastFailedS),
     step_names: scope?.step_names ?? null,
     step_name_regex: scope?.step_name_regex ?? null,
+    owner,
   };
 }

@@ -9,7 +9,7 @@ import {
   controlVersionCorrupted,
   controlVersionNotFound,
 } from './control-errors.js';
-import { type ControlServiceOptions, demandedControl, existing } from './control-service.js';
+import { type ControlServiceOptions, changeWarnings, demandedControl, existing } from './control-service.js';
 import { createControlStore } from './control-store.js';
 import {
   type ControlVersionContent,
@@ -80,7 +80,7 @@ export function createControlVersions(options: ControlServiceOptions) {
       const read = readStoredDefinition(version.data, registry);
       if (!read.ok) throw controlVersionCorrupted(controlId, versionNum, withDataPrefix(read.items));
       const control = read.stored;
-      const newNumber = await mutate(context, async (scope) => {
+      const { number: newNumber, applied } = await mutate(context, async (scope) => {
         const { row, version: before } = await demandedControl(scope, controlId, ifVersion);
         const store = createControlStore(scope);
         const renamed = version.name !== row.name;
@@ -102,10 +102,16 @@ export function createControlVersions(options: ControlServiceOptions) {
         });
         const states = [controlState(row, before), controlState(after, number)] as const;
         const audit = controlFact('control.restore_version', after, ...states);
-        return { value: number, change: { controls: [controlId] }, audit };
+        const value = { number, applied: await changeWarnings(scope, row) };
+        return { value, change: { controls: [controlId] }, audit };
       });
       const warnings = await reviewer.warningsOf(context, database.client, control, controlId);
-      return { success: true, version_num: newNumber, warnings, version: newNumber };
+      return {
+        success: true,
+        version_num: newNumber,
+        warnings: [...warnings, ...applied],
+        version: newNumber,
+      };
     },
   };
 }

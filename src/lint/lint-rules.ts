@@ -83,6 +83,7 @@ const RULES_OF_WARNINGS: Readonly<Record<WarningCode, LintRule | null>> = {
   weaker_than_service: null,
   policy_taken: null,
   policy_kept: null,
+  applied_by_configuration: null,
   registrations_not_read: null,
   more_warnings: null,
 };

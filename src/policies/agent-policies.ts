@@ -10,7 +10,9 @@ import {
   readCandidates,
 } from '../agents/control-compatibility.js';
 import type { CallContext } from '../contract/call/handler.js';
+import { listed, type Warning } from '../contract/warnings/warning.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
+import { appliedLinkWarnings } from '../controls/applied-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import { demandPolicyOfOwnAgents } from '../controls/shared-with-caller.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -20,7 +22,7 @@ import { type Scoped, scopeOf } from '../database/scoped.js';
 import { policyLink } from './policy-audit.js';
 import { agentWithoutPolicy, policyOfEveryAgent } from './policy-errors.js';
 import { demandOthers } from './policy-labels.js';
-import { existingPolicy, printedPolicy } from './policy-service.js';
+import { existingPolicy, printedPolicies } from './policy-service.js';
 import { createPolicyStore, type PolicyRow } from './policy-store.js';
 
 export interface AgentPoliciesOptions {
@@ -39,7 +41,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
       const scope = scopeOf(context, database.client);
       const agent = await existingAgent(scope, agentName);
       const policies = await createPolicyStore(scope).ofAgent(agent.id);
-      return { policy_ids: policies.map(({ id }) => id), policies: policies.map(printedPolicy) };
+      return { policy_ids: policies.map(({ id }) => id), policies: await printedPolicies(scope, policies) };
     },
 
     /** Throws POLICY_NOT_FOUND, or POLICY_CONTROL_INCOMPATIBLE; an assigned policy is checked again. */
@@ -50,27 +52,31 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
         const policy = await existingPolicy(scope, policyId);
         const controls = await compatibleControls(scope, agent, policy);
         const added = await createAgentPolicyStore(scope).add(agent.id, policy.id);
-        const value = { agent, controls };
+        const value = { agent, controls, applied: [] as Warning[] };
         if (!added) return { value, change: null };
+        value.applied = await appliedLinkWarnings(scope, 'agent_name', [agent.name]);
         const audit = agentFact('agent.add_policy', agent.name, null, policyLink(policy));
         return { value, change: { agents: [agent.key] }, audit };
       });
-      return { success: true, warnings: agentLinkWarnings(given.agent, given.controls, registry) };
+      const warnings = agentLinkWarnings(given.agent, given.controls, registry);
+      return { success: true, warnings: listed(warnings, given.applied) };
     },
 
     /** Throws POLICY_NOT_FOUND, or POLICY_IN_USE if the policy is for every agent, or for those with labels of this one. */
     async remove(context: CallContext, agentName: string, policyId: number) {
-      await mutate(context, async (scope) => {
+      const warnings = await mutate<Warning[]>(context, async (scope) => {
         await demandPolicyOfOwnAgents(scope, context.principal.agents, policyId);
         const agent = await existingAgent(scope, agentName);
         const policy = await existingPolicy(scope, policyId);
         if (policy.everyAgent) throw policyOfEveryAgent(policy.name);
         await demandOthers(scope, policy, [agent]);
         const removed = await createAgentPolicyStore(scope).remove(agent.id, policy.id);
-        if (!removed) return { value: undefined, change: null };
+        if (!removed) return { value: [], change: null };
         const audit = agentFact('agent.remove_policy', agent.name, policyLink(policy), null);
-        return { value: undefined, change: { agents: [agent.key] }, audit };
+        const value = await appliedLinkWarnings(scope, 'agent_name', [agent.name]);
+        return { value, change: { agents: [agent.key] }, audit };
       });
+      context.warn(warnings);
       return { success: true };
     },
 
@@ -109,29 +115,32 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
         const store = createAgentPolicyStore(scope);
         const removed = await store.removeAll(agent.id, policy.id);
         const added = await store.add(agent.id, policy.id);
-        const value = { agent, controls, lowest: before[0] ?? null };
+        const value = { agent, controls, lowest: before[0] ?? null, applied: [] as Warning[] };
         if (removed === 0 && !added) return { value, change: null };
+        value.applied = await appliedLinkWarnings(scope, 'agent_name', [agent.name]);
         const after = { policy_ids: await policyIds(scope, agent) };
         const audit = agentFact('agent.set_policy', agent.name, { policy_ids: before }, after);
         return { value, change: { agents: [agent.key] }, audit };
       });
-      const warnings = agentLinkWarnings(given.agent, given.controls, registry);
+      const warnings = listed(agentLinkWarnings(given.agent, given.controls, registry), given.applied);
       return { success: true, old_policy_id: given.lowest, warnings };
     },
   };
 
-  function removeAllOf(context: CallContext, agentName: string, { atLeastOne = false } = {}): Promise<void> {
-    return mutate(context, async (scope) => {
+  async function removeAllOf(context: CallContext, agentName: string, { atLeastOne = false } = {}) {
+    const warnings = await mutate<Warning[]>(context, async (scope) => {
       const agent = await existingAgent(scope, agentName);
       const before = await policyIds(scope, agent);
       if (atLeastOne && before.length === 0) throw agentWithoutPolicy(agent.name);
-      if (before.length === 0) return { value: undefined, change: null };
+      if (before.length === 0) return { value: [], change: null };
       const removed = await createAgentPolicyStore(scope).removeAll(agent.id);
-      if (removed === 0) return { value: undefined, change: null };
+      if (removed === 0) return { value: [], change: null };
       const after = { policy_ids: await policyIds(scope, agent) };
       const audit = agentFact('agent.remove_policies', agent.name, { policy_ids: before }, after);
-      return { value: undefined, change: { agents: [agent.key] }, audit };
+      const value = await appliedLinkWarnings(scope, 'agent_name', [agent.name]);
+      return { value, change: { agents: [agent.key] }, audit };
     });
+    context.warn(warnings);
   }
 
   /**

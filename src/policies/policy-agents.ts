@@ -11,8 +11,9 @@ import { keysOf } from '../agents/named-agent.js';
 import type { CallContext } from '../contract/call/handler.js';
 import { callerError, type ErrorItem, type ServiceError } from '../contract/errors/service-error.js';
 import type { IfVersion } from '../contract/input/if-version.js';
-import { listed } from '../contract/warnings/warning.js';
+import { listed, type Warning } from '../contract/warnings/warning.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
+import { appliedLinkWarnings } from '../controls/applied-warnings.js';
 import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import { demandPolicyOfOwnAgents } from '../controls/shared-with-caller.js';
@@ -54,20 +55,21 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
         const owners = await links.owners(agents, policy.id, 'directly');
         const others = agents.filter(({ id }) => !owners.has(id)).map(({ name }) => name);
         const added = await links.addAll(agents, policy.id);
-        const value = { agents, controls, added };
+        const value = { agents, controls, added, applied: [] as Warning[] };
         if (added === 0) return { value, change: null };
+        value.applied = await appliedLinkWarnings(scope, 'agent_names', others);
         const audit = policyFact('policy.add_agents', policy, null, namedAgents(others));
         return { value, change: changeOf(agents), audit };
       });
       const silent = given.agents.filter(({ controlsAskedAtMs }) => controlsAskedAtMs === null).length;
       const clients = clientsOf(silent);
       const warnings = given.controls.flatMap((control) => reviewLink(control, registry, clients).warnings);
-      return { success: true, added: given.added, warnings: listed(warnings) };
+      return { success: true, added: given.added, warnings: listed(warnings, given.applied) };
     },
 
     /** Throws POLICY_IN_USE if the policy is for every agent, or for those with labels of one of these. */
     async remove(context: CallContext, policyId: number, agentNames: readonly string[]) {
-      const removed = await mutate(context, async (scope) => {
+      const { removed, warnings } = await mutate(context, async (scope) => {
         await demandPolicyOfOwnAgents(scope, context.principal.agents, policyId);
         const policy = await existingPolicy(scope, policyId);
         if (policy.everyAgent) throw policyOfEveryAgent(policy.name);
@@ -77,10 +79,12 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
         const found = await links.owners(agents, policy.id, 'anyhow');
         const owners = agents.filter(({ id }) => found.has(id)).map(({ name }) => name);
         const count = await links.removeFrom(agents, policy.id);
-        if (count === 0) return { value: count, change: null };
+        if (count === 0) return { value: { removed: 0, warnings: [] }, change: null };
         const audit = policyFact('policy.remove_agents', policy, namedAgents(owners), null);
-        return { value: count, change: changeOf(agents), audit };
+        const value = { removed: count, warnings: await appliedLinkWarnings(scope, 'agent_names', owners) };
+        return { value, change: changeOf(agents), audit };
       });
+      context.warn(listed(warnings));
       return { success: true, removed };
     },
   };

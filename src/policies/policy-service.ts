@@ -5,7 +5,8 @@ import { keysOf, namesOf } from '../agents/named-agent.js';
 import type { CallContext } from '../contract/call/handler.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
-import { listed } from '../contract/warnings/warning.js';
+import { listed, type Warning } from '../contract/warnings/warning.js';
+import { appliedWarnings, ownersOf } from '../controls/applied-warnings.js';
 import { existing as existingControl } from '../controls/control-service.js';
 import { hiddenLinkWarnings } from '../controls/hidden-controls.js';
 import { reviewLink } from '../controls/link-warnings.js';
@@ -60,11 +61,11 @@ export function createPolicyService(options: PolicyServiceOptions) {
 
     /** One page of policies, newest id first. */
     async list(context: CallContext, filters: PolicyFilters) {
-      const store = createPolicyStore(scopeOf(context, database.client));
-      const { rows, total, hasMore } = await store.list(filters);
+      const scope = scopeOf(context, database.client);
+      const { rows, total, hasMore } = await createPolicyStore(scope).list(filters);
       const last = rows.at(-1);
       return {
-        policies: rows.map(printedPolicy),
+        policies: await printedPolicies(scope, rows),
         pagination: {
           limit: filters.limit,
           total,
@@ -80,7 +81,7 @@ export function createPolicyService(options: PolicyServiceOptions) {
     /** Throws POLICY_NOT_FOUND, VERSION_MISMATCH, POLICY_NAME_CONFLICT or POLICY_CONTROL_INCOMPATIBLE. */
     async update(context: CallContext, policyId: number, wanted: PolicyUpdate, ifVersion: IfVersion) {
       if (wanted.labels !== undefined) await catchUpLabels();
-      return mutate(context, async (scope) => {
+      const { reply, warnings } = await mutate(context, async (scope) => {
         const policy = await demandedPolicy(scope, policyId, ifVersion);
         const { name = policy.name, everyAgent = policy.everyAgent } = wanted;
         const [isRenamed, isMarked] = [name !== policy.name, everyAgent !== policy.everyAgent];
@@ -88,7 +89,7 @@ export function createPolicyService(options: PolicyServiceOptions) {
         const labels =
           wanted.labels === undefined ? null : await setLabels(scope, policy, wanted.labels, registry);
         if (!isRenamed && !isMarked && labels === null) {
-          return { value: await replyOf(scope, policy.id), change: null };
+          return { value: { reply: await replyOf(scope, policy.id), warnings: [] }, change: null };
         }
         if (isRenamed) {
           if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
@@ -100,7 +101,7 @@ export function createPolicyService(options: PolicyServiceOptions) {
           }
           await store.setEveryAgent(policy.id, everyAgent);
         }
-        const value = await replyOf(scope, policy.id);
+        const reply = await replyOf(scope, policy.id);
         const { version, name: oldName, everyAgent: old } = policy;
         const before = {
           version,
@@ -109,7 +110,7 @@ export function createPolicyService(options: PolicyServiceOptions) {
           ...labels?.before,
         };
         const after = {
-          version: value.version,
+          version: reply.version,
           name,
           ...(isMarked ? { every_agent: everyAgent } : {}),
           ...labels?.after,
@@ -118,13 +119,16 @@ export function createPolicyService(options: PolicyServiceOptions) {
         const audit = policyFact(action, { ...policy, name }, before, after);
         // No verdict contains the name of a policy; a mark may change those of any agent.
         const agents = labels?.agents ?? [];
+        const value = { reply, warnings: await changeWarnings(scope, policy) };
         return { value, ...(isMarked && everyAgent ? {} : { change: { agents } }), audit };
       });
+      context.warn(warnings);
+      return reply;
     },
 
     /** Throws POLICY_NOT_FOUND, VERSION_MISMATCH, or POLICY_IN_USE if agents have it and `force` is not set. */
     async remove(context: CallContext, policyId: number, force: boolean, ifVersion: IfVersion) {
-      return mutate(context, async (scope) => {
+      const { reply, warnings } = await mutate(context, async (scope) => {
         const policy = await demandedPolicy(scope, policyId, ifVersion);
         const store = createPolicyStore(scope);
         // One more than a change lists tells that there are too many.
@@ -133,12 +137,13 @@ export function createPolicyService(options: PolicyServiceOptions) {
         if (count > 0 && !force) throw policyInUse(policy.name, names.slice(0, MAX_ERROR_ITEMS), count);
         const controlIds = await createPolicyControlStore(scope).controlIdsOf(policy.id);
         await store.remove(policy.id);
-        const value = {
+        const reply = {
           success: true,
           removed_from_agents_count: count,
           removed_from_agents: names.slice(0, MAX_LISTED_AGENTS),
         };
         const { version, name } = policy;
+        const value = { reply, warnings: await changeWarnings(scope, policy) };
         const before = { version, name, control_ids: controlIds, ...namedAgents(names), agent_count: count };
         return {
           value,
@@ -146,6 +151,8 @@ export function createPolicyService(options: PolicyServiceOptions) {
           audit: policyFact('policy.delete', policy, before, null),
         };
       });
+      context.warn(warnings);
+      return reply;
     },
 
     /** One page of the agents with a policy, by name. Throws POLICY_NOT_FOUND. */
@@ -188,27 +195,35 @@ export function createPolicyService(options: PolicyServiceOptions) {
         if (policy.everyAgent || policy.labels.length > 0) demandForAnyAgent([control], registry);
         const added = await createPolicyControlStore(scope).add(policy.id, control.id);
         const silent = await createAgentPolicyStore(scope).agentsThatNeverAsked(policy.id);
-        if (!added) return { value: { control, silent, version: policy.version }, change: null };
+        const unchanged = { control, silent, version: policy.version, applied: [] };
+        if (!added) return { value: unchanged, change: null };
         const version = await nextVersion(scope, policy);
+        const applied = await changeWarnings(scope, policy);
         const audit = policyFact('policy.add_control', policy, null, controlLink(control));
-        return { value: { control, silent, version }, change: { policies: [policy.id] }, audit };
+        const value = { control, silent, version, applied };
+        return { value, change: { policies: [policy.id] }, audit };
       });
       const { warnings } = reviewLink(put.control, registry, clientsOf(put.silent));
       const hidden = await hiddenLinkWarnings(scopeOf(context, database.client), put.control, registry);
-      return { success: true, warnings: listed(warnings, hidden), version: put.version };
+      return { success: true, warnings: listed(warnings, hidden, put.applied), version: put.version };
     },
 
     /** Removes a control from a policy. Throws POLICY_NOT_FOUND, VERSION_MISMATCH or CONTROL_NOT_FOUND. */
     async removeControl(context: CallContext, policyId: number, controlId: number, ifVersion: IfVersion) {
-      return mutate(context, async (scope) => {
+      const { version, warnings } = await mutate(context, async (scope) => {
         const policy = await demandedPolicy(scope, policyId, ifVersion);
         const control = await existingControl(scope, controlId);
         const removed = await createPolicyControlStore(scope).remove(policy.id, control.id);
-        if (!removed) return { value: { success: true, version: policy.version }, change: null };
-        const version = await nextVersion(scope, policy);
+        if (!removed) return { value: { version: policy.version, warnings: [] }, change: null };
+        const value = {
+          version: await nextVersion(scope, policy),
+          warnings: await changeWarnings(scope, policy),
+        };
         const audit = policyFact('policy.remove_control', policy, controlLink(control), null);
-        return { value: { success: true, version }, change: { policies: [policy.id] }, audit };
+        return { value, change: { policies: [policy.id] }, audit };
       });
+      context.warn(warnings);
+      return { success: true, version };
     },
   };
 
@@ -218,18 +233,23 @@ export function createPolicyService(options: PolicyServiceOptions) {
   }
 }
 
-/** A policy as contained in replies. */
-export function printedPolicy({
-  id,
-  name,
-  version,
-  controlIds,
-  agentCount,
-  createdAtMs,
-  updatedAtMs,
-  everyAgent,
-  labels,
-}: WholePolicy) {
+/** A warning if a policy that was changed is applied as configuration. */
+function changeWarnings(scope: Scoped, { name }: PolicyRow): Promise<Warning[]> {
+  return appliedWarnings(scope, 'policy_id', [{ family: 'policy', name }]);
+}
+
+/** Policies as contained in replies. */
+export async function printedPolicies(scope: Scoped, policies: readonly WholePolicy[]) {
+  const owners = await ownersOf(
+    scope,
+    'policy',
+    policies.map(({ name }) => name),
+  );
+  return policies.map((policy) => printedPolicy(policy, owners.get(policy.name) ?? null));
+}
+
+function printedPolicy(policy: WholePolicy, owner: string | null) {
+  const { id, name, version, controlIds, agentCount, createdAtMs, updatedAtMs } = policy;
   return {
     id,
     name,
@@ -238,15 +258,17 @@ export function printedPolicy({
     update_time: new Date(updatedAtMs).toISOString(),
     agent_count: agentCount,
     create_time: new Date(createdAtMs).toISOString(),
-    every_agent: everyAgent,
-    agent_labels: labels.map(labelText),
+    every_agent: policy.everyAgent,
+    agent_labels: policy.labels.map(labelText),
+    owner,
   };
 }
 
 async function replyOf(scope: Scoped, policyId: number) {
   const policy = await createPolicyStore(scope).findWhole(policyId);
   if (policy === null) throw policyNotFound(policyId);
-  return { policy: printedPolicy(policy), version: policy.version };
+  const owners = await ownersOf(scope, 'policy', [policy.name]);
+  return { policy: printedPolicy(policy, owners.get(policy.name) ?? null), version: policy.version };
 }
 
 /** Agents of a policy whose clients have never requested controls, in words; null for none. */

@@ -5,7 +5,7 @@ import { ServiceError } from '../contract/errors/service-error.js';
 import { controlFact, controlState } from '../controls/control-audit.js';
 import { proposeControl } from '../controls/control-proposal.js';
 import type { Reviewer } from '../controls/control-review.js';
-import { controlWithVersion, existing } from '../controls/control-service.js';
+import { changeWarnings, controlWithVersion, existing } from '../controls/control-service.js';
 import { createControlStore } from '../controls/control-store.js';
 import { isDraft } from '../controls/definition/definition.js';
 import { definitionIndex } from '../controls/definition-index.js';
@@ -111,7 +111,7 @@ export function createShadowService(options: ShadowServiceOptions) {
     /** Throws SHADOW_NOT_FOUND, SHADOW_CHANGED, or errors of references. */
     async promote(context: CallContext, input: ShadowInputs['promoteShadow']) {
       const { control_id: controlId, shadow_version: seen } = input;
-      const version = await mutate(context, async (scope) => {
+      const promoted = await mutate(context, async (scope) => {
         const shadow = await found(scope, controlId);
         const { row: before, version: current } = await controlWithVersion(scope, controlId);
         if (shadow.id !== seen) {
@@ -130,18 +130,19 @@ export function createShadowService(options: ShadowServiceOptions) {
         await createControlStore(scope).update(controlId, written);
         await createShadowStore(scope).remove(controlId);
         const after = { ...before, ...written };
-        const value = await recordVersion(scope, context, {
+        const version = await recordVersion(scope, context, {
           eventType: 'updated',
           note: `Shadow ${shadow.id} promoted`,
           before,
           after,
         });
-        const states = [controlState(before, current), controlState(after, value)] as const;
+        const states = [controlState(before, current), controlState(after, version)] as const;
         const audit = controlFact('control.promote_shadow', after, ...states);
+        const value = { version, warnings: await changeWarnings(scope, before) };
         return { value, change: { controls: [controlId], access: true }, audit };
       });
       await registry.refreshed();
-      return { version, warnings: [] };
+      return promoted;
     },
 
     /** Throws SHADOW_NOT_FOUND. */

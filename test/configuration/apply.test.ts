@@ -14,6 +14,7 @@ const links = (name: string, controls: readonly string[], policies: readonly str
   controls,
   policies,
 });
+type Named = { readonly name: string };
 const items = ({ body }: { body: { errors: { field: string; code: string }[] } }) =>
   body.errors.map(({ field, code }) => `${field} ${code}`);
 
@@ -298,6 +299,63 @@ describeService('An applied configuration', ({ call, seed }) => {
       const refused = await apply([control('fine'), never], { owner: 'warned', strict: true });
       expect(items(refused)).toEqual(['documents[1].data.condition.evaluator.config.pattern never_matches']);
     });
+  });
+
+  it('shows owners, and warns about changes of what they apply otherwise', async () => {
+    const owner = 'labels/main';
+    await seed.control('free-control');
+    const documents = [
+      control('labelled-c'),
+      policy('labelled-p', ['labelled-c']),
+      links('agent-with-label-1', [], ['labelled-p']),
+    ];
+    await apply(documents, { owner });
+    const id = await idOf('labelled-c');
+    const listed = (await call('GET', '/api/v1/controls?limit=100')).body.controls as Named[];
+    expect(listed.find(({ name }) => name === 'labelled-c')).toMatchObject({ owner });
+    expect(listed.find(({ name }) => name === 'free-control')).not.toHaveProperty('owner');
+    expect((await call('GET', `/api/v1/controls/${id}`)).body.owner).toBe(owner);
+    expect((await call('GET', `/api/v1/controls/${await idOf('free-control')}`)).body).not.toHaveProperty(
+      'owner',
+    );
+    const policies = (await call('GET', '/api/v1/policies?limit=100&name=labelled-p')).body.policies;
+    expect(policies).toMatchObject([{ name: 'labelled-p', owner }]);
+    const policyId = policies[0].id;
+
+    const warnedOf = (reply: Awaited<ReturnType<typeof call>>): string[] => [
+      ...(reply.body.warnings ?? []).map(
+        (one: { code: string; field: string }) => `${one.code} ${one.field}`,
+      ),
+      ...[reply.headers.get('x-service-warning')].filter((text) => text !== null),
+    ];
+    const inBody = [
+      await call('PUT', `/api/v1/controls/${id}/data`, { data: denying('regex', { pattern: 'by hand' }) }),
+      await call('POST', `/api/v1/controls/${id}/versions/1/restore`),
+      await call('PATCH', `/api/v1/controls/${id}`, { enabled: false }),
+    ];
+    expect(inBody.map(warnedOf)).toEqual(inBody.map(() => ['applied_by_configuration control_id']));
+    expect(warnedOf(await call('PATCH', `/api/v1/controls/${id}`, { enabled: false }))).toEqual([]);
+    const link = `/api/v1/agents/agent-with-label-1/controls/${id}`;
+    expect(warnedOf(await call('POST', link))).toContain('applied_by_configuration agent_name');
+    const inHeader = [
+      await call('DELETE', link),
+      await call('DELETE', `/api/v1/agents/agent-with-label-1/policies/${policyId}`),
+      await call('DELETE', `/api/v1/policies/${policyId}/controls/${id}`),
+      await call('PATCH', `/api/v1/policies/${policyId}`, { every_agent: true }),
+    ];
+    expect(inHeader.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    for (const reply of inHeader) expect(warnedOf(reply)).toEqual([expect.stringContaining(owner)]);
+
+    const refused = await apply(documents, { owner });
+    expect(items(refused)).toEqual([
+      'Control/labelled-c changed_elsewhere',
+      'Policy/labelled-p changed_elsewhere',
+      // Nothing is linked to the agent itself any more.
+      'AgentLinks/agent-with-label-1 deleted_elsewhere',
+    ]);
+    const deleted = await call('DELETE', `/api/v1/controls/${id}?force=true`);
+    expect(warnedOf(deleted)).toEqual([expect.stringContaining('the control "labelled-c" is applied')]);
+    expect((await apply([], { owner, prune: true, overwrite: ['*'] })).status).toBe(200);
   });
 
   it('gives policies to every agent, by labels and by links, and takes them again', async () => {

@@ -5,10 +5,10 @@ import { countedLabels, createAgentLabelStore } from '../../src/agents/agent-lab
 import { createAgentPolicyStore } from '../../src/agents/agent-policy-store.js';
 import { createAgentStore } from '../../src/agents/agent-store.js';
 import { createApprovalStore } from '../../src/approvals/approval-store.js';
-import { createAppliedStore } from '../../src/configuration/applied-store.js';
 import { DEFAULT_NAMESPACE, type Namespace, namespaceNamed } from '../../src/contract/call/namespace.js';
 import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
 import { agentCounts } from '../../src/controls/agent-counts.js';
+import { createAppliedStore } from '../../src/controls/applied-store.js';
 import { createControlBindingStore } from '../../src/controls/control-binding-store.js';
 import { createControlStore } from '../../src/controls/control-store.js';
 import { createControlVersionStore } from '../../src/controls/control-version-store.js';

@@ -72,6 +72,8 @@ export const WARNING_CODES = {
   policy_taken: 'note',
   /** An agent keeps a policy although it lost the labels that gave it. */
   policy_kept: 'note',
+  /** A change of an object that an owner applies as configuration. */
+  applied_by_configuration: 'note',
   /** The registrations of agents could not be read, so that nothing was compared with them. */
   registrations_not_read: 'note',
   /** There are more warnings than are listed. */

@@ -2,8 +2,7 @@ import { withServiceErrors } from '../database/errors.js';
 import { inPortions } from '../database/in-portions.js';
 import { insertRows } from '../database/insert-rows.js';
 import type { Scoped } from '../database/scoped.js';
-import { objectOfKey } from './configuration-object.js';
-import type { AppliedObject } from './configuration-plan.js';
+import { type AppliedObject, objectOfKey } from './applied-object.js';
 
 /** What is to be remembered of an object. */
 export interface RememberedObject {
