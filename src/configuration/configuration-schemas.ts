@@ -20,17 +20,17 @@ const EXAMPLE = {
   documents: [
     {
       kind: 'Control',
-      name: 'no-card-numbers',
+      name: 'no-ibans',
       data: {
         execution: 'server',
         condition: {
           selector: { path: 'input.text' },
-          evaluator: { name: 'regex', config: { pattern: '\\b\\d{16}\\b' } },
+          evaluator: { name: 'regex', config: { pattern: '\\b[A-Z]{2}\\d{2}[A-Z0-9]{11,30}\\b' } },
         },
         action: { decision: 'deny' },
       },
     },
-    { kind: 'Policy', name: 'baseline', controls: ['no-card-numbers'] },
+    { kind: 'Policy', name: 'bank-accounts', controls: ['no-ibans'] },
   ],
 };
 
@@ -55,10 +55,13 @@ export function createConfigurationSchemas(registry: EvaluatorRegistry) {
       }),
       EXAMPLE,
     ),
-    exportConfiguration: z.object({
-      owner: nullable(owner()),
-      kinds: nullable(list(oneOf(KINDS), { max: KINDS.length })).transform((given) => given ?? []),
-    }),
+    exportConfiguration: withExample(
+      z.object({
+        owner: nullable(owner()),
+        kinds: nullable(list(oneOf(KINDS), { max: KINDS.length })).transform((given) => given ?? []),
+      }),
+      { kinds: ['Control', 'Policy'] },
+    ),
     lintConfiguration: withExample(
       z.object({ documents: documentsOf(createDocumentSchema(registry)), each_alone: flag }),
       {

@@ -80,7 +80,7 @@ export function createSampleSchemas(now: () => number) {
   return {
     createSamplingRule: withExample(created, {
       agent_name: 'billing-bot-01',
-      share: 0.05,
+      share: 1,
       masked_paths: ['input.customer'],
       masked_patterns: ['ACC-[0-9]{6}'],
       retention_hours: 72,

@@ -29,7 +29,7 @@ const OTHERS: Readonly<Record<string, JsonObject>> = {
   deleteAgent: { if_version: 2 },
   listAgentEvaluators: { limit: 20 },
   deleteSamplingRule: { delete_samples: true },
-  listSamples: { limit: 20, agent_name: 'billing-bot-01', rule_id: 1 },
+  listSamples: { limit: 1, agent_name: 'billing-bot-01', rule_id: 1 },
   listAgentControls: { rendered_state: 'rendered', enabled_state: 'enabled' },
   createControl: { strict: true },
   listControls: { limit: 20, name: 'card', enabled: true, stage_filter: 'pre', execution_filter: 'server' },

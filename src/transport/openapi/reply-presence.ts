@@ -51,6 +51,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'PatchOperation?': ['value'],
   'Halt?': ['expires_at', 'lifted_at'],
   'SamplingRule?': ['ends_at'],
+  'ReplaySamplesResponse?': ['change', 'progress', 'summary'],
   'Destination?': ['rotated_at', 'previous_secret_until'],
   'Delivery?': ['next_attempt_at', 'last_attempt_at'],
   'VerifyAuditResponse?': ['problem'],

@@ -1,5 +1,6 @@
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { SampleService } from '../../../gen/proto/enforcement/v1/sample_service_pb.js';
 import type { OpenApiDocument, PlacedOperation } from '../../support/openapi-document.js';
 import { SERVICES } from '../../support/protocol-clients.js';
 import type { Json } from '../../support/wire-shape.js';
@@ -17,16 +18,19 @@ function turnOf({ operationId, method, path, ...operation }: PlacedOperation): n
   const parts = path.split('/').length;
   // The namespace exists by then, and still.
   if (operationId === 'switchNamespace') return 4;
-  // What it forgets was read before.
-  if (operationId === 'resetMemoryKey') return 5;
+  // What it forgets was read before; what it makes would have the ids that other examples name.
+  if (['resetMemoryKey', 'applyConfiguration'].includes(operationId)) return 5;
+  // Reads need it, and a change of the control would stand against it.
+  if (operationId === 'setShadow') return LINKS;
+  if (operationId === 'promoteShadow') return 3;
   if (rpc === undefined) return 0;
   // Its name cannot be used again.
   if (path.endsWith(':delete') || ['deleteNamespace', 'deleteDestination'].includes(operationId)) return 8;
   // Links, before what they link.
   if (method === 'DELETE') return parts > RESOURCE || path.includes('/control-bindings/') ? 5 : 6;
   const isRead = rpc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
-  // What admins read is what was done before.
-  if (isRead && operation['x-access'] === 'admin') return 7;
+  // What admins read is what was done before; samples end with their agent.
+  if (isRead && operation['x-access'] === 'admin' && rpc.parent !== SampleService) return 7;
   if (path.endsWith('/install')) return LINKS;
   if (isRead || rpc.parent === EvaluationService) return 3;
   if (!path.includes('{')) return MAKES;

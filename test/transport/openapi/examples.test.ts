@@ -13,6 +13,7 @@ import {
   replyChecker,
 } from '../../support/openapi-document.js';
 import { suiteService } from '../../support/service-suite.js';
+import { until } from '../../support/until.js';
 import type { Json } from '../../support/wire-shape.js';
 import {
   bodyExamples,
@@ -36,6 +37,8 @@ const FIRST_READS = [
   'awaitApproval',
   'getAccessRequest',
 ];
+/** Reads of samples: a step is asked before the first of them, and kept. */
+const SAMPLE_READS = ['listSamplingRules', 'listSamples', 'getSample', 'replaySamples'];
 const FILE = path.join(PACKAGE_ROOT, 'gen', 'openapi', 'reply-examples.json');
 
 describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
@@ -89,8 +92,10 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
     const bodyProblemsOf = bodyChecker(document);
     const problemsOf = replyChecker(document);
     const replies: Record<string, Json> = {};
+    let sampleId: string | undefined;
     const play = (operation: PlacedOperation) => {
-      const { path: target, headers, body } = exampleRequest(document, operation);
+      const { path: example, headers, body } = exampleRequest(document, operation);
+      const target = operation.operationId === 'getSample' ? `/api/v1/samples/${sampleId}` : example;
       return call(operation.method, target, body, { 'x-api-key': 'an-operator-key', ...headers });
     };
     /** Makes the control that the examples of MemoryService name, and counts a step. */
@@ -130,6 +135,18 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
         expect(body).toMatchObject({ outcome: 'ask', approval: { id: index + 1 } });
       }
     };
+    /** Asks a step that the rule of the examples keeps; the id of its decision is random. */
+    const keepSample = async () => {
+      const headers = { 'x-api-key': 'an-operator-key' };
+      const step = { type: 'tool', name: 'send_email', input: { customer: 'C-77', text: 'ACC-123456' } };
+      const asked = { agent_name: 'billing-bot-01', stage: 'pre', step };
+      expect(await call('POST', '/api/v1/evaluation', asked, headers)).toMatchObject({ status: 200 });
+      const latest = await until(
+        async () => (await call('GET', '/api/v1/samples?limit=1', undefined, headers)).body.samples[0],
+        (sample) => sample?.step_name === 'send_email',
+      );
+      return String(latest.decision_id);
+    };
     /** Only a session can be switched to another namespace. */
     const playInSession = async (operation: PlacedOperation) => {
       const { path: target, body } = exampleRequest(document, operation);
@@ -149,6 +166,7 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
         asks = true;
         await askTwice();
       }
+      if (SAMPLE_READS.includes(id)) sampleId ??= await keepSample();
       const { body } = exampleRequest(document, operation);
       if (body !== undefined) expect(bodyProblemsOf(operation, body), id).toEqual([]);
       let reply = await (id === 'switchNamespace' ? playInSession(operation) : play(operation));

@@ -2343,14 +2343,14 @@ export const FalsePositiveSchema: GenMessage<FalsePositive> = /*@__PURE__*/
  */
 export type MarkFalsePositiveRequest = Message<"enforcement.v1.MarkFalsePositiveRequest"> & {
   /**
-   * The event, which must be a match of the control. At most 36 characters.
+   * The event, which must be a match of the control. At most 36 characters. Required.
    *
    * @generated from field: string control_execution_id = 1;
    */
   controlExecutionId: string;
 
   /**
-   * The control of the event.
+   * The control of the event. Required.
    *
    * @generated from field: int32 control_id = 2;
    */
