@@ -251,6 +251,7 @@ export function createEventSchemas(now: () => number) {
     createEvents: withExample(z.object({ events }), {
       events: [
         {
+          control_execution_id: '5f0c7a52-9d0b-4a57-8e0a-5d7d3c0f1b11',
           trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
           span_id: '00f067aa0ba902b7',
           agent_name: 'billing-bot-01',

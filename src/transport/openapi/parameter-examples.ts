@@ -5,6 +5,7 @@ const PATH: Readonly<Record<string, JsonValue>> = {
   agent_name: 'billing-bot-01',
   approval_id: 1,
   binding_id: 1,
+  control_execution_id: '5f0c7a52-9d0b-4a57-8e0a-5d7d3c0f1b11',
   control_id: 1,
   delivery_id: 1,
   destination_id: 1,
