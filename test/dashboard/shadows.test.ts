@@ -179,6 +179,28 @@ describeOnSqlite('changes of controls in the dashboard', (freshDatabaseUrl) => {
     });
   });
 
+  it('saves also if samples cannot be replayed, and says so', async () => {
+    await open(`/controls/${idOf(CONTROL)}/edit`, async ({ page, problems }) => {
+      await page.route('**/*SampleService/ReplaySamples', (route) => route.abort());
+      const dialog = page.getByRole('dialog');
+      await page.getByRole('radio', { name: /deny/ }).check();
+      await page
+        .getByRole('status', { name: 'On recorded samples' })
+        .getByText('Samples cannot be replayed')
+        .waitFor();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await dialog.getByText('Samples cannot be replayed').waitFor();
+      expect(await dialog.getByRole('button', { name: 'Save and deny' }).isEnabled()).toBe(true);
+      await dialog.getByRole('button', { name: 'Keep editing' }).click();
+      await page.getByRole('radio', { name: /observe/ }).check();
+      await page.getByLabel('Description').fill('Watches refunds of all kinds');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.waitForURL(/\/controls\/\d+$/);
+      const others = problems.splice(0).filter((text) => !text.includes('net::ERR_FAILED'));
+      expect(others).toEqual([]);
+    });
+  });
+
   it('sets a change as shadow, compares it, and promotes or drops it', async () => {
     const id = idOf(CONTROL);
     await open(`/controls/${id}/edit`, async ({ page }) => {

@@ -2,6 +2,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
+import { OwnedBy } from '../control-parts/owned-note.js';
 import { signOfDecision } from '../control-parts/sign.js';
 import { ControlShadow } from '../shadows/control-shadow.js';
 import { AddressTabs } from '../ui/page/address-tabs.js';
@@ -49,7 +50,7 @@ function ControlOfId({ controlId }: { readonly controlId: number }) {
 }
 
 function ControlDetails({ control }: { readonly control: GetControlResponse }) {
-  const { id, data, action } = control;
+  const { id, data, action, owner } = control;
   const { get } = useAddressFilter();
   const isJsonOpen = get('tab') === 'json';
   const tabs: readonly Tab[] = [
@@ -58,7 +59,7 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
       name: 'Definition and matches',
       content: <ControlWorkplace key={String(isJsonOpen)} control={control} isJsonOpen={isJsonOpen} />,
     },
-    { id: 'shadow', name: 'Shadow', content: <ControlShadow controlId={id} /> },
+    { id: 'shadow', name: 'Shadow', content: <ControlShadow controlId={id} owner={owner} /> },
     { id: 'usage', name: 'Used by', content: <ControlUsage control={control} /> },
     { id: 'versions', name: 'Versions', content: <ControlVersions controlId={id} control={control} /> },
     { id: 'activity', name: 'Activity', content: <ControlActivity controlId={id} /> },
@@ -76,6 +77,7 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
           <TagLink key={tag} tag={tag} />
         ))}
       </p>
+      <OwnedBy owner={owner} />
       <AddressTabs label="Control" tabs={tabs} />
     </>
   );

@@ -4,7 +4,8 @@ import {
   ControlService,
   type GetControlResponse,
 } from '@gen/enforcement/v1/control_service_pb.js';
-import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
+import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
+import { OwnedNote } from '../control-parts/owned-note.js';
 import { BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { useChange } from '../data/use-change.js';
 import { useNameSearch } from '../data/use-name-search.js';
@@ -63,16 +64,16 @@ export function ControlPolicies({ control }: ControlProps) {
   );
 }
 
-function useAgentCount({ id }: ControlPolicy): number | undefined {
-  return useQuery(PolicyService.method.getPolicy, { policyId: id }).data?.policy?.agentCount;
+function usePolicy({ id }: ControlPolicy): Policy | undefined {
+  return useQuery(PolicyService.method.getPolicy, { policyId: id }).data?.policy;
 }
 
 function AgentCount({ policy }: PolicyProps) {
-  return useAgentCount(policy)?.toLocaleString() ?? '…';
+  return usePolicy(policy)?.agentCount.toLocaleString() ?? '…';
 }
 
 function RemoveFromPolicy({ control, policy }: ControlProps & PolicyProps) {
-  const agentCount = useAgentCount(policy);
+  const { agentCount, owner } = usePolicy(policy) ?? {};
   const remove = useChange(PolicyService.method.removePolicyControl);
   return (
     <ConfirmButton
@@ -91,6 +92,7 @@ function RemoveFromPolicy({ control, policy }: ControlProps & PolicyProps) {
         {agentCount === undefined ? '… agents' : numberOf(agentCount, 'agent')} with this policy, unless it is
         linked to them in another way.
       </p>
+      <OwnedNote what="policy" owner={owner} />
     </ConfirmButton>
   );
 }

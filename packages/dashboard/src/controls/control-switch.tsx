@@ -1,5 +1,6 @@
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { AffectedAgents } from '../control-parts/affected-agents.js';
+import { OwnedNote } from '../control-parts/owned-note.js';
 import { useChange } from '../data/use-change.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
 import { switchUndo } from '../undo/control-undo.js';
@@ -17,13 +18,14 @@ export function ControlSwitch({ control }: { readonly control: GetControlRespons
       onConfirm={() =>
         change
           .mutateAsync({ controlId: control.id, enabled: !isOn, ifVersion: control.version })
-          .then(({ version }) => offerUndo(switchUndo(control, !isOn, version)))
+          .then((reply) => offerUndo(switchUndo(control, !isOn, reply)))
       }
     >
       <p>
         {isOn ? 'It will no longer check' : 'It will check'} the steps of{' '}
         <AffectedAgents controlId={control.id} />.
       </p>
+      <OwnedNote what="control" owner={control.owner} />
     </ConfirmButton>
   );
 }

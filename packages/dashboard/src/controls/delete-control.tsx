@@ -1,6 +1,7 @@
 import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
 import { useLocation } from 'wouter';
 import { targetText } from '../bindings/target-text.js';
+import { OwnedNote } from '../control-parts/owned-note.js';
 import { useBoundTargets, useUsageText } from '../control-parts/use-control-usage.js';
 import { useChange } from '../data/use-change.js';
 import { ConfirmButton } from '../ui/confirm-button.js';
@@ -29,6 +30,7 @@ export function DeleteControl({ control }: { readonly control: GetControlRespons
         It is used by {usage}. Their steps are no longer checked by it. Its events and versions are kept. For
         a moment it can be created again, with its links and under a new number.
       </p>
+      <OwnedNote what="control" owner={control.owner} />
       {bindings.length > 0 && (
         <>
           <p>Its bindings to targets go with it:</p>

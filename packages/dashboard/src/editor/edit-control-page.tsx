@@ -76,7 +76,7 @@ interface StoredEditorProps {
 }
 
 function StoredEditor({ control, older, node }: StoredEditorProps) {
-  const { id, name, version, data } = control;
+  const { id, name, version, data, owner } = control;
   const draft = draftOf(data);
   const saved = { control: { controlId: id, version }, name, draft: draft ?? {} };
   return (
@@ -97,6 +97,7 @@ function StoredEditor({ control, older, node }: StoredEditorProps) {
               saved={saved}
               start={startOf(name, draft ?? newDraft(), older, node)}
               linkTo=""
+              owner={owner}
               before={savedBefore()}
             />
           ) : (
@@ -105,6 +106,7 @@ function StoredEditor({ control, older, node }: StoredEditorProps) {
               saved={{ ...saved, control: { controlId: id, version: kept.version ?? version } }}
               start={loadedState(kept.name, kept.draft)}
               linkTo=""
+              owner={owner}
             />
           )
         }

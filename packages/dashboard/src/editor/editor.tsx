@@ -2,6 +2,7 @@ import { lazy, Suspense, useCallback, useMemo, useReducer, useRef, useState } fr
 import { Link, useLocation } from 'wouter';
 import { DenyQuestion } from '../control-parts/deny-question.js';
 import { type DenyRisk, denyRisk } from '../control-parts/deny-risk.js';
+import { OwnedQuestion } from '../control-parts/owned-note.js';
 import { DraftState } from '../drafts/draft-state.js';
 import { useKeptDraft } from '../drafts/use-kept-draft.js';
 import { ReplayFigure } from '../replay/replay-figure.js';
@@ -42,14 +43,23 @@ interface EditorProps {
   readonly start: EditorState;
   /** The agent that a new control is linked to. Blank: none. */
   readonly linkTo: string;
+  /** Who applies the control as configuration. */
+  readonly owner?: string | undefined;
   /** What became of a save before the editor was opened. */
   readonly before?: SaveOutcome;
+}
+
+/** A save that waits for an answer. */
+interface Asking {
+  /** What belongs to an owner, or why a change can deny more. */
+  readonly question: 'owner' | DenyRisk;
+  readonly overVersion: bigint | undefined;
 }
 
 const NOTHING_SAVED: SaveOutcome = { kind: 'none' };
 
 /** Edits a control in three panes: its condition as a tree, the selected node, and a step to try it with. */
-export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }: EditorProps) {
+export function Editor({ saved: stored, start, linkTo, owner, before = NOTHING_SAVED }: EditorProps) {
   const [state, dispatch] = useReducer(editorReducer, start);
   const { name, draft, selected } = state;
   const { parameters: address, set: setAddress } = useAddressFilter();
@@ -76,9 +86,7 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
   });
   const { saved, outcome } = saving;
   const controlId = saved.control?.controlId ?? null;
-  const [asking, setAsking] = useState<{ readonly risk: DenyRisk; readonly overVersion?: bigint } | null>(
-    null,
-  );
+  const [asking, setAsking] = useState<Asking | null>(null);
   const isDirty = useMemo(
     () => name !== saved.name || !isSameJson(draft, saved.draft),
     [name, draft, saved.name, saved.draft],
@@ -102,10 +110,11 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
       ? { name: saved.name, definition, text: JSON.stringify(draft) }
       : null,
   );
-  const save = (overVersion?: bigint): void => {
+  const save = (overVersion?: bigint, isOwnerAsked = owner === undefined): void => {
     const risk = denyRisk(saved.control === null ? null : saved.draft, draft);
-    if (risk === null || isRefused) saving.save(name, draft, overVersion);
-    else setAsking(overVersion === undefined ? { risk } : { risk, overVersion });
+    const question = isRefused ? null : isOwnerAsked ? risk : 'owner';
+    setAsking(question && { question, overVersion });
+    if (question === null) saving.save(name, draft, overVersion);
   };
   useCommandKeys({ s: () => save(), Enter: trial.run });
 
@@ -185,9 +194,17 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
         onOverwrite={save}
         onDiscard={() => void kept.discard()}
       />
-      {asking !== null && (
+      {asking?.question === 'owner' && (
+        <OwnedQuestion
+          name={saved.name}
+          owner={owner}
+          onConfirm={() => save(asking.overVersion, true)}
+          onCancel={() => setAsking(null)}
+        />
+      )}
+      {asking !== null && asking.question !== 'owner' && (
         <DenyQuestion
-          risk={asking.risk}
+          risk={asking.question}
           name={name}
           controlId={controlId}
           linkTo={linkTo}

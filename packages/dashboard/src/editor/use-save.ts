@@ -98,14 +98,15 @@ export function useSave(start: SavedState, { linkTo, onDone, onCreated, before }
     }
     const { controlId } = saved.control;
     let version = overVersion ?? saved.control.version;
+    let warnings: readonly Warning[] = [];
     if (name !== saved.name) {
       const renamed = await controls.updateControl({ controlId, name, ifVersion: version });
-      version = renamed.version;
+      ({ version, warnings } = renamed);
       // The definition may still be refused. Then the next attempt starts from here.
       setSaved({ ...saved, name: renamed.name, control: { controlId, version } });
     }
     if (overVersion === undefined && isSameJson(draft, saved.draft)) {
-      return { kind: 'saved', controlId, warnings: [], linkProblem: null };
+      return { kind: 'saved', controlId, warnings: keptWarnings(warnings), linkProblem: null };
     }
     const written = await controls.setControlData({ controlId, data: message, ifVersion: version });
     setSaved({ control: { controlId, version: written.version }, name, draft });

@@ -4,6 +4,7 @@ import { ControlService, type ControlSummary } from '@gen/enforcement/v1/control
 import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { useState } from 'react';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
+import { OwnedNote } from '../control-parts/owned-note.js';
 import { signOfDecision } from '../control-parts/sign.js';
 import { FILTERED_BY_CURSOR, FIRST_PAGE } from '../data/by-cursor.js';
 import { useRefresh } from '../data/use-change.js';
@@ -86,6 +87,7 @@ function AddControlsDialog({ policy, onWarnings, onClose }: AddControlsDialogPro
         They check the steps of the {numberOf(policy.agentCount, 'agent')} with <bdi>{policy.name}</bdi> at
         once.
       </p>
+      <OwnedNote what="policy" owner={policy.owner} />
     </PickMany>
   );
 }

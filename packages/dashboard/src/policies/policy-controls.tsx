@@ -4,6 +4,7 @@ import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_p
 import { useMutation, useQueries } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DecisionBadge } from '../control-parts/decision-badge.js';
+import { OwnedNote } from '../control-parts/owned-note.js';
 import { signOfDecision } from '../control-parts/sign.js';
 import { useChange, useRefresh } from '../data/use-change.js';
 import { CONTROL_COLUMN } from '../references/columns.js';
@@ -129,6 +130,7 @@ function RemoveControl({ policy, member: { id, name } }: RemoveControlProps) {
       }
     >
       <p>It no longer checks the steps of {numberOf(policy.agentCount, 'agent')} with this policy.</p>
+      <OwnedNote what="policy" owner={policy.owner} />
     </ConfirmButton>
   );
 }
@@ -157,6 +159,7 @@ function RemoveControls({ policy, ids, onDone }: RemoveControlsProps) {
       onConfirm={() => remove.mutateAsync()}
     >
       <p>They no longer check the steps of {numberOf(policy.agentCount, 'agent')} with this policy.</p>
+      <OwnedNote what="policy" owner={policy.owner} />
     </ConfirmButton>
   );
 }

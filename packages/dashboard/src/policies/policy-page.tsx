@@ -2,6 +2,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { useId, useRef } from 'react';
 import { useLocation } from 'wouter';
+import { OwnedBy, OwnedNote } from '../control-parts/owned-note.js';
 import { useChange } from '../data/use-change.js';
 import { useMay } from '../session/session-context.js';
 import { ActionMenu } from '../ui/action-menu.js';
@@ -62,6 +63,7 @@ function PolicyOfId({ policyId }: { readonly policyId: number }) {
           ];
           return (
             <>
+              <OwnedBy owner={found.owner} />
               {found.everyAgent && <p>Every agent has this policy, also those that are registered later.</p>}
               <AddressTabs label="Policy" tabs={tabs} />
             </>
@@ -84,6 +86,7 @@ function RenamePolicy({ policy }: { readonly policy: Policy }) {
       </button>
       <dialog ref={dialog} aria-labelledby={titleId} onClose={() => rename.reset()}>
         <h2 id={titleId}>Name of the policy</h2>
+        <OwnedNote what="policy" owner={policy.owner} />
         <NameForm
           key={policy.name}
           title="Name of the policy"
@@ -121,6 +124,7 @@ function EveryAgent({ policy }: { readonly policy: Policy }) {
           ? `Agents that are registered from now on will not have it. The ${numberOf(policy.agentCount, 'agent')} with it keep it.`
           : 'All agents will have it at once, and those that are registered later from their start.'}
       </p>
+      <OwnedNote what="policy" owner={policy.owner} />
     </ConfirmButton>
   );
 }
@@ -143,6 +147,7 @@ function DeletePolicy({ policy }: { readonly policy: Policy }) {
         It will no longer check the steps of {numberOf(policy.agentCount, 'agent')} with its{' '}
         {numberOf(policy.controlIds.length, 'control')}. The controls themselves remain.
       </p>
+      <OwnedNote what="policy" owner={policy.owner} />
     </ConfirmButton>
   );
 }

@@ -8,8 +8,14 @@ import { ShadowComparison } from './shadow-comparison.js';
 
 const REFRESH_MS = 5_000;
 
+interface ControlShadowProps {
+  readonly controlId: number;
+  /** Who applies the control as configuration. */
+  readonly owner: string | undefined;
+}
+
 /** The shadow of a control, or how it gets one. */
-export function ControlShadow({ controlId }: { readonly controlId: number }) {
+export function ControlShadow({ controlId, owner }: ControlShadowProps) {
   const mayChange = useMay('controls.write');
   const query = useQuery(
     ShadowService.method.getShadow,
@@ -34,7 +40,7 @@ export function ControlShadow({ controlId }: { readonly controlId: number }) {
   }
   return (
     <QueryState query={query} what="the shadow">
-      {({ shadow }) => shadow !== undefined && <ShadowComparison shadow={shadow} />}
+      {({ shadow }) => shadow !== undefined && <ShadowComparison shadow={shadow} owner={owner} />}
     </QueryState>
   );
 }

@@ -3,10 +3,10 @@ import {
   type Shadow,
   type ShadowDifference,
   ShadowService,
-  ShadowShareBy,
 } from '@gen/enforcement/v1/shadow_service_pb.js';
 import { Link } from 'wouter';
 import { DefinitionView } from '../control-parts/definition-view.js';
+import { OwnedNote } from '../control-parts/owned-note.js';
 import { stageText } from '../control-parts/scope-text.js';
 import { useChange } from '../data/use-change.js';
 import { agentAddress } from '../references/columns.js';
@@ -23,8 +23,14 @@ import { comparedSteps, shareText } from './shadow-text.js';
 
 const MAX_NAME = 40;
 
+interface ShadowProps {
+  readonly shadow: Shadow;
+  /** Who applies the control as configuration. */
+  readonly owner: string | undefined;
+}
+
 /** A shadow beside its control: what they say about the same steps, and the latest that only one of them matched. */
-export function ShadowComparison({ shadow }: { readonly shadow: Shadow }) {
+export function ShadowComparison({ shadow, owner }: ShadowProps) {
   const { differences, data } = shadow;
   const counts: readonly (readonly [string, bigint])[] = [
     ['Only the shadow matched', shadow.onlyShadowMatched],
@@ -73,7 +79,7 @@ export function ShadowComparison({ shadow }: { readonly shadow: Shadow }) {
           <DefinitionView data={data} />
         </Disclosure>
       )}
-      <ShadowActions shadow={shadow} />
+      <ShadowActions shadow={shadow} owner={owner} />
     </section>
   );
 }
@@ -98,7 +104,7 @@ const COLUMNS: Columns<ShadowDifference> = [
 ];
 
 /** Promotes or drops a shadow after a confirmation. Nothing for callers that may not. */
-function ShadowActions({ shadow }: { readonly shadow: Shadow }) {
+function ShadowActions({ shadow, owner }: ShadowProps) {
   const mayChange = useMay('controls.write');
   const promote = useChange(ShadowService.method.promoteShadow);
   const drop = useChange(ShadowService.method.dropShadow);
@@ -118,6 +124,7 @@ function ShadowActions({ shadow }: { readonly shadow: Shadow }) {
           steps until now, it matched {shadow.onlyShadowMatched.toLocaleString()} that the control did not
           match, and not {shadow.onlyLiveMatched.toLocaleString()} that it did.
         </p>
+        <OwnedNote what="control" owner={owner} />
       </ConfirmButton>
       <ConfirmButton
         verb="Drop"

@@ -45,11 +45,20 @@ const COLUMNS: Columns<Shadow> = [
     ),
   },
   { head: 'For', cell: shareText },
-  { head: 'Steps', cell: (shadow) => comparedSteps(shadow).toLocaleString() },
-  { head: 'Only the shadow matched', cell: ({ onlyShadowMatched: count }) => count.toLocaleString() },
-  { head: 'Only the control matched', cell: ({ onlyLiveMatched: count }) => count.toLocaleString() },
+  { head: 'Steps', className: 'number', cell: (shadow) => comparedSteps(shadow).toLocaleString() },
+  {
+    head: 'Only the shadow matched',
+    className: 'number',
+    cell: ({ onlyShadowMatched: count }) => count.toLocaleString(),
+  },
+  {
+    head: 'Only the control matched',
+    className: 'number',
+    cell: ({ onlyLiveMatched: count }) => count.toLocaleString(),
+  },
   {
     head: 'Failed',
+    className: 'number',
     cell: ({ liveFailed, shadowFailed }) => (liveFailed + shadowFailed).toLocaleString(),
   },
 ];

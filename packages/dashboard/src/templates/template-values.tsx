@@ -8,6 +8,7 @@ import { isSameJson } from '../code/json-members.js';
 import { definitionValue } from '../control-parts/definition-json.js';
 import { DenyQuestion } from '../control-parts/deny-question.js';
 import { type DenyRisk, denyRisk } from '../control-parts/deny-risk.js';
+import { OwnedQuestion } from '../control-parts/owned-note.js';
 import { DraftState } from '../drafts/draft-state.js';
 import { useKeptDraft } from '../drafts/use-kept-draft.js';
 import { ConflictDialog, LeaveDialog } from '../editor/save-dialogs.js';
@@ -31,7 +32,7 @@ interface CreatedState {
 
 /** A save that waits for an answer. */
 interface Asking {
-  readonly risk: DenyRisk;
+  readonly question: 'owner' | DenyRisk;
   readonly isToBeOn: boolean;
   readonly version: bigint;
 }
@@ -84,12 +85,17 @@ export function TemplateValues(props: TemplateValuesProps) {
 
   const definition =
     rendering.definition === undefined ? undefined : (definitionValue(rendering.definition) as JsonObject);
-  const submit = (isToBeOn: boolean, version = saved.version): void => {
+  const submit = (
+    isToBeOn: boolean,
+    version = saved.version,
+    isOwnerAsked = control.owner === undefined,
+  ): void => {
     const before = { ...saved.definition, enabled: isOn && !saved.isDraft };
     const after = definition && { ...definition, enabled: isOn || isToBeOn };
     const risk = after === undefined ? null : denyRisk(before, after);
-    if (risk === null) void store(isToBeOn, version);
-    else setAsking({ risk, isToBeOn, version });
+    const question = isOwnerAsked ? risk : 'owner';
+    setAsking(question && { question, isToBeOn, version });
+    if (question === null) void store(isToBeOn, version);
   };
   const store = async (isToBeOn: boolean, version: bigint): Promise<void> => {
     if (template === undefined) return;
@@ -123,9 +129,17 @@ export function TemplateValues(props: TemplateValuesProps) {
       {held.isHeld && (
         <LeaveDialog name={control.name} held={held} onDiscard={() => void keeping.discard()} />
       )}
-      {asking !== null && (
+      {asking?.question === 'owner' && (
+        <OwnedQuestion
+          name={control.name}
+          owner={control.owner}
+          onConfirm={() => submit(asking.isToBeOn, asking.version, true)}
+          onCancel={() => setAsking(null)}
+        />
+      )}
+      {asking !== null && asking.question !== 'owner' && (
         <DenyQuestion
-          risk={asking.risk}
+          risk={asking.question}
           name={control.name}
           controlId={control.id}
           linkTo=""

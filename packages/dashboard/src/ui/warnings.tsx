@@ -3,6 +3,7 @@ import { useState } from 'react';
 
 /** What warnings that say most about a control are about, in a word or two. */
 const WORDS: Readonly<Record<string, string>> = {
+  applied_by_configuration: 'Applied as configuration.',
   always_matches: 'Matches every step.',
   hidden_by_deny: 'Hidden by another control.',
   unconfigured_evaluator: 'Not configured.',

@@ -5,7 +5,11 @@ import {
   ControlBindingService,
 } from '@gen/enforcement/v1/control_binding_service_pb.js';
 import type { Pagination } from '@gen/enforcement/v1/control_pb.js';
-import { ControlService, type GetControlResponse } from '@gen/enforcement/v1/control_service_pb.js';
+import {
+  ControlService,
+  type GetControlResponse,
+  type UpdateControlResponse,
+} from '@gen/enforcement/v1/control_service_pb.js';
 import { PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { transport } from '../data/transport.js';
 import { numberOf } from '../ui/numbers.js';
@@ -21,10 +25,16 @@ const PAGE = 100;
 const MAX_PAGES = 20;
 
 /** For a control that was switched on or off: only if it has not changed since. */
-export function switchUndo(control: GetControlResponse, isOn: boolean, version: bigint): UndoOffer {
+export function switchUndo(
+  control: GetControlResponse,
+  isOn: boolean,
+  { version, warnings }: Pick<UpdateControlResponse, 'version' | 'warnings'>,
+): UndoOffer {
   const word = (on: boolean) => (on ? 'on' : 'off');
   return {
-    text: `${control.name} was switched ${word(isOn)}.`,
+    text: [`${control.name} was switched ${word(isOn)}.`, ...warnings.map(({ message }) => message)].join(
+      ' ',
+    ),
     change: ControlService.method.updateControl,
     async undo() {
       await controls.updateControl({ controlId: control.id, enabled: !isOn, ifVersion: version });

@@ -20,6 +20,10 @@ export interface BulkAction {
   readonly effect: string;
   /** Whether a control is already as it should be. */
   readonly isDone: (control: ControlSummary) => boolean;
+  /** Who applies a control that is changed as configuration. */
+  readonly ownerOf?: (control: ControlSummary) => string | undefined;
+  /** Who applies the policy that is changed as configuration. */
+  readonly policyOwner?: string | undefined;
   /** @param isRetry whether it failed before, and the viewer has seen why */
   readonly act: (control: ControlSummary, isRetry: boolean) => Promise<unknown>;
 }
@@ -30,6 +34,7 @@ export const SWITCH_ON: BulkAction = {
   done: 'switched on',
   effect: 'They will check the steps of all agents that use them.',
   isDone: ({ enabled }) => enabled,
+  ownerOf: ({ owner }) => owner,
   act: ({ id }) => controls.updateControl({ controlId: id, enabled: true }),
 };
 
@@ -39,6 +44,7 @@ export const SWITCH_OFF: BulkAction = {
   done: 'switched off',
   effect: 'They will no longer check any step.',
   isDone: ({ enabled }) => !enabled,
+  ownerOf: ({ owner }) => owner,
   act: ({ id }) => controls.updateControl({ controlId: id, enabled: false }),
 };
 
@@ -48,6 +54,7 @@ export const DELETE: BulkAction = {
   done: 'deleted',
   effect: 'They are removed from these policies and agents and cannot be restored.',
   isDone: () => false,
+  ownerOf: ({ owner }) => owner,
   async act({ id, version }, isRetry) {
     // What was changed since it was listed is deleted only if the viewer has been told so.
     const known = isRetry ? (await controls.getControl({ controlId: id })).version : version;
@@ -56,7 +63,7 @@ export const DELETE: BulkAction = {
 };
 
 /** Adds controls to a policy. */
-export function addToPolicy({ id: policyId, name, agentCount, controlIds }: Policy): BulkAction {
+export function addToPolicy({ id: policyId, name, agentCount, controlIds, owner }: Policy): BulkAction {
   const members = new Set(controlIds);
   return {
     verb: `Add to ${name}`,
@@ -64,12 +71,13 @@ export function addToPolicy({ id: policyId, name, agentCount, controlIds }: Poli
     done: `added to ${name}`,
     effect: `They will check the steps of the ${numberOf(agentCount, 'agent')} with this policy, too.`,
     isDone: ({ id }) => members.has(id),
+    policyOwner: owner,
     act: ({ id }) => policies.addPolicyControl({ policyId, controlId: id }),
   };
 }
 
 /** Removes controls from a policy. */
-export function removeFromPolicy({ id: policyId, name, agentCount, controlIds }: Policy): BulkAction {
+export function removeFromPolicy({ id: policyId, name, agentCount, controlIds, owner }: Policy): BulkAction {
   const members = new Set(controlIds);
   return {
     verb: `Remove from ${name}`,
@@ -77,6 +85,7 @@ export function removeFromPolicy({ id: policyId, name, agentCount, controlIds }:
     done: `removed from ${name}`,
     effect: `They no longer check the steps of the ${numberOf(agentCount, 'agent')} with this policy, unless they are linked in another way.`,
     isDone: ({ id }) => !members.has(id),
+    policyOwner: owner,
     act: ({ id }) => policies.removePolicyControl({ policyId, controlId: id }),
   };
 }

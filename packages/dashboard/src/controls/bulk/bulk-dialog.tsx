@@ -1,5 +1,6 @@
 import type { ControlSummary } from '@gen/enforcement/v1/control_service_pb.js';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { OwnedNote, OwnedNotes } from '../../control-parts/owned-note.js';
 import { usageText } from '../../control-parts/use-control-usage.js';
 import { useRefresh } from '../../data/use-change.js';
 import { numberOf } from '../../ui/numbers.js';
@@ -181,7 +182,13 @@ function Question({ action, controls, onConfirm, onCancel, children }: QuestionP
           </>
         )}
       </p>
-      {action !== null && <p>{action.effect}</p>}
+      {action !== null && (
+        <>
+          <p>{action.effect}</p>
+          <OwnedNotes owners={items.flatMap((control) => action.ownerOf?.(control) ?? [])} />
+          <OwnedNote what="policy" owner={action.policyOwner} />
+        </>
+      )}
       <div className="dialog-actions">
         <button type="button" onClick={onCancel}>
           Cancel

@@ -5,6 +5,7 @@ import {
   type GetControlResponse,
 } from '@gen/enforcement/v1/control_service_pb.js';
 import { memberChanges } from '../../control-parts/definition-changes.js';
+import { OwnedNote } from '../../control-parts/owned-note.js';
 import { useUsageText } from '../../control-parts/use-control-usage.js';
 import { useChange } from '../../data/use-change.js';
 import { useMay } from '../../session/session-context.js';
@@ -49,6 +50,7 @@ export function RestoreVersion({ control, versionNum, snapshot, onRestored }: Re
         A new version of <bdi>{control.name}</bdi> gets the content of version {versionNum}. It is used by{' '}
         {usage}; their steps are checked by it at once.
       </p>
+      <OwnedNote what="control" owner={control.owner} />
       <p>
         Compared with now, {numberOf(changes.length, 'member')} {changes.length === 1 ? 'changes' : 'change'}:
       </p>

@@ -1,5 +1,6 @@
 import { type Policy, PolicyService } from '@gen/enforcement/v1/policy_service_pb.js';
 import { useEffect, useId, useRef, useState } from 'react';
+import { OwnedNote } from '../../control-parts/owned-note.js';
 import { useChange } from '../../data/use-change.js';
 import { useMay } from '../../session/session-context.js';
 import { numberOf } from '../../ui/numbers.js';
@@ -67,6 +68,7 @@ function LabelsDialog({ policy, onClose }: LabelsDialogProps) {
         Labels are the members of the metadata that an agent is registered with. An agent needs all of these.
         It loses the policy when it is registered without one of them.
       </p>
+      <OwnedNote what="policy" owner={policy.owner} />
       <LabelField labels={labels} onChange={setLabels} />
       <QueryState query={change} what="agents">
         {(found) => <Effect policy={policy} change={found} />}
