@@ -55,7 +55,7 @@ describeOnSqlite('what is applied as configuration, in the dashboard', (freshDat
     await dialog.waitFor({ state: 'hidden' });
   }
 
-  it('asks before a control is saved, also before it asks about what is denied', async () => {
+  it('asks before a control is saved, and shows what the service warns of', async () => {
     const version = async () => (await client(ControlService).getControl({ controlId })).version;
     const before = await version();
     await open(`/controls/${controlId}/edit`, async ({ page }) => {
@@ -82,7 +82,10 @@ describeOnSqlite('what is applied as configuration, in the dashboard', (freshDat
   it('asks before a control is switched off, deleted, or replaced by its shadow', async () => {
     await client(ShadowService).setShadow({ controlId, data });
     await open(`/controls/${controlId}`, async ({ page }) => {
-      await page.getByText(`Applied as configuration by ${OWNER}`).waitFor();
+      await page
+        .getByText(/^Applied as configuration by/)
+        .getByText(OWNER)
+        .waitFor();
       await page.getByRole('button', { name: 'More' }).click();
       await asks(page, `Delete ${CONTROL}`);
       await page.getByRole('tab', { name: 'Shadow' }).click();
@@ -91,7 +94,9 @@ describeOnSqlite('what is applied as configuration, in the dashboard', (freshDat
       const dialog = page.getByRole('dialog');
       await dialog.getByText(QUESTION).waitFor();
       await dialog.getByRole('button', { name: `Switch off ${CONTROL}` }).click();
-      await page.getByText(new RegExp(`was switched off. .*applied by the configuration "${OWNER}"`)).waitFor();
+      await page
+        .getByText(new RegExp(`was switched off. .*applied by the configuration "${OWNER}"`))
+        .waitFor();
     });
   });
 
@@ -108,7 +113,10 @@ describeOnSqlite('what is applied as configuration, in the dashboard', (freshDat
 
   it('asks before a policy is changed or deleted', async () => {
     await open(`/policies/${policyId}`, async ({ page }) => {
-      await page.getByText(`Applied as configuration by ${OWNER}`).waitFor();
+      await page
+        .getByText(/^Applied as configuration by/)
+        .getByText(OWNER)
+        .waitFor();
       await asks(page, `Remove ${CONTROL}`);
       await asks(page, 'Add controls…');
       for (const button of ['Rename…', `Give to every agent ${POLICY}`, `Delete ${POLICY}`]) {
