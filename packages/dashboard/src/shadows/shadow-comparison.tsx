@@ -1,9 +1,5 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import {
-  type Shadow,
-  type ShadowDifference,
-  ShadowService,
-} from '@gen/enforcement/v1/shadow_service_pb.js';
+import { type Shadow, type ShadowDifference, ShadowService } from '@gen/enforcement/v1/shadow_service_pb.js';
 import { Link } from 'wouter';
 import { DefinitionView } from '../control-parts/definition-view.js';
 import { OwnedNote } from '../control-parts/owned-note.js';
