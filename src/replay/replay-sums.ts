@@ -11,13 +11,18 @@ export class ReplaySums {
   samples = 0;
   skipped = 0;
   changed = 0;
+  falsePositives = 0;
+  falsePositivesDenied = 0;
   readonly #controls = new Map<string, { live: number; proposed: number }>();
   readonly #agents = new Map<string, { samples: number; newlyDenied: number; newlyAllowed: number }>();
   readonly #live = new Times();
   readonly #proposed = new Times();
 
-  add(agentName: string, live: Judgement, proposed: Judgement): void {
+  /** `isMarked`: whether a match of the sample is marked as a false positive. */
+  add(agentName: string, live: Judgement, proposed: Judgement, isMarked: boolean): void {
     this.samples += 1;
+    if (isMarked) this.falsePositives += 1;
+    if (isMarked && proposed.outcome === 'deny') this.falsePositivesDenied += 1;
     for (const { control_name } of live.verdict.matches) this.#control(control_name).live += 1;
     for (const { control_name } of proposed.verdict.matches) this.#control(control_name).proposed += 1;
     this.#live.add(live.timeUs);
@@ -61,6 +66,8 @@ export class ReplaySums {
       proposed_p50_us: this.#proposed.at(0.5),
       proposed_p99_us: this.#proposed.at(0.99),
       without_memory: [...withoutMemory].sort(order),
+      false_positives: this.falsePositives,
+      false_positives_denied: this.falsePositivesDenied,
     };
   }
 

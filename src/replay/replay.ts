@@ -6,6 +6,7 @@ import type { Stage } from '../core/types.js';
 import type { Database } from '../database/database.js';
 import { createSharedTurns } from '../decisions/in-turns.js';
 import { createProgramBuilder } from '../decisions/program-builder.js';
+import { markedDecisions } from '../events/marks/mark-store.js';
 import { openedContent, type SampledStep } from '../samples/sample-content.js';
 import { printedSample } from '../samples/sample-service.js';
 import { countOf, readSamples } from '../samples/sample-store.js';
@@ -74,6 +75,7 @@ async function* replay(
   const builder = createProgramBuilder({ ...options, now: () => takenAtMs, onFailure: () => {} });
   const sets = createAgentSets(namespace, proposal, { ...options, builder });
   const judging = { namespace: namespace.name, memory: createNoMemory(() => takenAtMs), signal };
+  const marked = await markedDecisions(database, namespace.name);
   const sums = new ReplaySums();
   let sent = 0;
   let done = 0;
@@ -106,7 +108,7 @@ async function* replay(
       const live = await judge(programs.live, programs, content, stage, judging);
       const isSame = programs.live === programs.proposed;
       const proposed = isSame ? live : await judge(programs.proposed, programs, content, stage, judging);
-      sums.add(nameOfKey(row.agentName), live, proposed);
+      sums.add(nameOfKey(row.agentName), live, proposed, marked.has(row.decisionId));
       if (live.outcome !== proposed.outcome && sent < input.max_changes) {
         sent += 1;
         yield {

@@ -104,6 +104,10 @@ function summaryText(summary: JsonObject, shown: number): string {
   ];
   if (Number(skipped) > 0)
     lines.push(`${skipped} could not be read, or are of agents that do not exist any more`);
+  if (Number(summary.false_positives) > 0)
+    lines.push(
+      `of ${summary.false_positives} samples marked as false positives, ${summary.false_positives_denied} are denied`,
+    );
   for (const control of objects(controls)) {
     if (control.live_matches === control.proposed_matches) continue;
     lines.push(

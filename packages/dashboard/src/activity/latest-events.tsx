@@ -3,6 +3,7 @@ import { ObservabilityService, TotalKind } from '@gen/enforcement/v1/observabili
 import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { EVENT_COLUMNS } from '../events/event-columns.js';
+import { MarkedEvents } from '../events/marked-events.js';
 import { totalText } from '../events/total-text.js';
 import { QueryState } from '../ui/states.js';
 import { Table } from '../ui/table/table.js';
@@ -37,7 +38,7 @@ export function LatestEvents({ agent, control }: Pick<EventsOf, 'agent' | 'contr
           events.length === 0 ? (
             <p className="muted">No event is stored.</p>
           ) : (
-            <>
+            <MarkedEvents events={events}>
               <Table
                 label="Latest events"
                 columns={columns}
@@ -49,7 +50,7 @@ export function LatestEvents({ agent, control }: Pick<EventsOf, 'agent' | 'contr
                   All {totalText({ eventTotal, totalKind })} {eventTotal === 1n ? 'event' : 'events'}
                 </Link>
               </p>
-            </>
+            </MarkedEvents>
           )
         }
       </QueryState>

@@ -36,7 +36,9 @@ const TOUCHED = new Map<DescMethod, readonly DescService[]>([
 
 /** Services whose changes touch nothing else. By name: what a page needs of them is loaded with it. */
 const ALONE: ReadonlySet<string> = new Set(
-  ['ApprovalService', 'NotificationService', 'SampleService'].map((name) => `enforcement.v1.${name}`),
+  ['ApprovalService', 'NotificationService', 'ObservabilityService', 'SampleService'].map(
+    (name) => `enforcement.v1.${name}`,
+  ),
 );
 
 /** What every change touches: the audit log has an entry of it, and the state of the server a new revision. */

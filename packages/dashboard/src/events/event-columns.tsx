@@ -10,6 +10,8 @@ import { UserText } from '../ui/user-text.js';
 import { EventControl } from './event-control.js';
 import { eventTitle, outcomeWord, signOfEvent, stepTitle } from './event-title.js';
 
+import { MarkBadge } from './marked-events.js';
+
 export { signOfEvent } from './event-title.js';
 
 const MAX_NAME = 40;
@@ -17,7 +19,14 @@ const MAX_NAME = 40;
 /** What lists show of an event. The row leads to its trace. */
 export const EVENT_COLUMNS: readonly Column<ControlExecutionEvent>[] = [
   { head: 'Time', cell: ({ timestamp }) => <ClockText time={timestamp} /> },
-  { head: 'Outcome', cell: (event) => <OutcomeBadge event={event} /> },
+  {
+    head: 'Outcome',
+    cell: (event) => (
+      <>
+        <OutcomeBadge event={event} /> <MarkBadge event={event} />
+      </>
+    ),
+  },
   {
     head: 'Step',
     cell: (event) => (

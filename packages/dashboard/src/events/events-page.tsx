@@ -16,6 +16,7 @@ import { EVENT_COLUMNS } from './event-columns.js';
 import { eventFilter, eventProblem } from './event-filter.js';
 import { EVENT_MEMBERS } from './event-members.js';
 import { ExportButton } from './export-button.js';
+import { MarkedEvents } from './marked-events.js';
 import { totalText } from './total-text.js';
 import './events.css';
 
@@ -64,16 +65,18 @@ export default function EventsPage() {
         <SavedViews page="/events" />
       </div>
       {isReady && (
-        <List
-          label="Events"
-          what="events"
-          query={list}
-          columns={EVENT_COLUMNS}
-          rowsOf={({ events }) => events}
-          keyOf={({ controlExecutionId = '' }) => controlExecutionId}
-          totalOf={totalText}
-          empty={<NoEvents isFiltered={terms.length > 0 || range !== ''} />}
-        />
+        <MarkedEvents events={list.data?.pages.flatMap(({ events }) => events) ?? []}>
+          <List
+            label="Events"
+            what="events"
+            query={list}
+            columns={EVENT_COLUMNS}
+            rowsOf={({ events }) => events}
+            keyOf={({ controlExecutionId = '' }) => controlExecutionId}
+            totalOf={totalText}
+            empty={<NoEvents isFiltered={terms.length > 0 || range !== ''} />}
+          />
+        </MarkedEvents>
       )}
       {isReady && <ExportButton filter={wanted} />}
     </Page>

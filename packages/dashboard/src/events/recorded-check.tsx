@@ -7,6 +7,7 @@ import { UserText } from '../ui/user-text.js';
 import { DefinitionAtCheck } from './definition-at-check.js';
 import { signOfEvent } from './event-columns.js';
 import { EventControl, haltOf } from './event-control.js';
+import { FalsePositiveOf } from './false-positive.js';
 import { recordedWalk } from './recorded-walk.js';
 
 interface RecordedCheckProps {
@@ -30,6 +31,7 @@ export function RecordedCheck({ event, isOpen }: RecordedCheckProps) {
         </Link>
       </div>
       {halt === undefined ? <Result event={event} /> : <p dir="auto">{halt}</p>}
+      <FalsePositiveOf event={event} />
       {walk !== undefined && <ConditionWalk root={walk} />}
       {halt === undefined && (
         <details open={isShown} onToggle={(toggled) => setShown(toggled.currentTarget.open)}>

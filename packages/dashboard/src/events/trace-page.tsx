@@ -8,6 +8,7 @@ import { Empty, QueryState } from '../ui/states.js';
 import { UserText } from '../ui/user-text.js';
 import { evaluationsOf } from './evaluations.js';
 import { traceTitle } from './event-title.js';
+import { MarkedEvents } from './marked-events.js';
 import { RecordedEvaluation } from './recorded-evaluation.js';
 import './events.css';
 
@@ -62,7 +63,7 @@ function Trace({ traceId, agentName }: TraceProps) {
           if (events.length === 0) return <Empty title="No event has this trace id" />;
           const evaluations = evaluationsOf([...events].reverse());
           return (
-            <>
+            <MarkedEvents events={events}>
               <p className="muted">
                 {numberOf(Number(eventTotal), 'recorded check')} of {numberOf(evaluations.length, 'step')}
                 {eventTotal > BigInt(events.length) &&
@@ -73,7 +74,7 @@ function Trace({ traceId, agentName }: TraceProps) {
               {evaluations.map(({ key, checks }) => (
                 <RecordedEvaluation key={key} checks={checks} isOpen={evaluations.length <= MAX_OPEN} />
               ))}
-            </>
+            </MarkedEvents>
           );
         }}
       </QueryState>

@@ -21,7 +21,7 @@ function figureOf(replay: Replay) {
     case 'failed':
       return `Samples cannot be replayed: ${replay.reason}`;
     case 'done': {
-      const { samples, newlyDenied, newlyAllowed } = replay.summary;
+      const { samples, newlyDenied, newlyAllowed, falsePositives, falsePositivesDenied } = replay.summary;
       if (samples === 0n) {
         return (
           <>
@@ -33,6 +33,8 @@ function figureOf(replay: Replay) {
         <span title={`Of ${numberOf(Number(samples), 'sample')} that agents really asked about`}>
           On the last {REPLAYED_DAYS} days: <strong>+{newlyDenied.toLocaleString()} denied</strong>, −
           {newlyAllowed.toLocaleString()}
+          {falsePositives > 0n &&
+            `; of ${numberOf(Number(falsePositives), 'marked false positive')}, ${falsePositivesDenied.toLocaleString()} denied`}
         </span>
       );
     }

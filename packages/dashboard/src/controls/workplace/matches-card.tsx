@@ -6,6 +6,7 @@ import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { eventsAddress } from '../../activity/events-address.js';
 import { useRecordedResults } from '../../outcomes/use-recorded-results.js';
+import { useIsLimited } from '../../session/session-context.js';
 import { numberOf } from '../../ui/numbers.js';
 import { QueryState } from '../../ui/states.js';
 import { LatestError } from './latest-error.js';
@@ -13,6 +14,8 @@ import { Sparkline } from './sparkline.js';
 
 const RANGE = '24h';
 const REFRESH_MS = 15_000;
+/** Matches of so many days whose marks are counted. */
+const MARKED_DAYS = 30;
 
 /** What a match of each decision did, after its number. */
 const DONE: readonly (readonly [action: 'deny' | 'steer' | 'observe', done: string])[] = [
@@ -37,7 +40,25 @@ export function MatchesCard({ control }: { readonly control: GetControlResponse 
       <QueryState query={query} what="matches">
         {({ totals }) => totals !== undefined && <Counts control={control} totals={totals} />}
       </QueryState>
+      <FalsePositives controlId={control.id} />
     </section>
+  );
+}
+
+/** How many matches of the control are marked as false positives; nothing without any. */
+function FalsePositives({ controlId }: { readonly controlId: number }) {
+  const isLimited = useIsLimited();
+  const { data } = useQuery(
+    ObservabilityService.method.listFalsePositives,
+    { controlId, days: MARKED_DAYS, limit: 1 },
+    { enabled: !isLimited },
+  );
+  const total = data?.pagination?.total ?? 0;
+  if (total === 0) return null;
+  return (
+    <p className="muted">
+      {numberOf(total, 'marked false positive')} in {MARKED_DAYS} days
+    </p>
   );
 }
 
