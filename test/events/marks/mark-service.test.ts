@@ -54,7 +54,7 @@ describeOnEachDatabase('marks of matches', (freshDatabaseUrl) => {
     expect(refused).toBeInstanceOf(ServiceError);
     expect(refused).toMatchObject({
       code: 'VALIDATION_ERROR',
-      items: [{ field: 'control_execution_id', code: 'too_many_marks' }],
+      options: { items: [{ field: 'control_execution_id', code: 'too_many_marks' }] },
     });
     expect(await markAged('last', 1, 7)).toEqual(['last', 'new', 'late']);
   });
