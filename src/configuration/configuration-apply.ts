@@ -1,4 +1,5 @@
 import type { HandlerCall } from '../contract/call/handler.js';
+import { ServiceError } from '../contract/errors/service-error.js';
 import { objectKey } from '../controls/applied-object.js';
 import type { Reviewer } from '../controls/control-review.js';
 import type { ReferenceProblems } from '../controls/reference-problems.js';
@@ -95,8 +96,10 @@ export function createConfigurationApply(options: ApplyOptions) {
     async apply(context: HandlerCall, input: ApplyInput) {
       const { owner } = input;
       const { wanted, warnings } = await prepare(context, input);
-      const outcome = await mutate<Outcome>(context, async (scope) => {
-        const demandTime = createTimeLimit();
+      let limit: TimeLimit | undefined;
+      const transaction = mutate<Outcome>(context, async (scope) => {
+        limit = createTimeLimit();
+        const { demandTime } = limit;
         const next = await nextRevision(scope);
         if (input.revision !== undefined && input.revision !== next - 1) {
           throw revisionChanged(input.revision, next - 1);
@@ -120,6 +123,11 @@ export function createConfigurationApply(options: ApplyOptions) {
           ...(change === undefined ? {} : { change }),
           audit: appliedFact(owner, input.note, plan),
         };
+      });
+      // A single statement may take longer than all of them may: the database or the transaction ends it.
+      const outcome = await transaction.catch((error: unknown) => {
+        const isLate = limit?.isOver() === true && error instanceof ServiceError;
+        throw isLate && error.code === 'SERVICE_UNAVAILABLE' ? tooMuchWork(WORK_LIMIT_MS / 1000) : error;
       });
       const { plan, revision, applied } = outcome;
       return {
@@ -145,11 +153,21 @@ async function nextRevision({ client }: Scoped): Promise<number> {
   return Number(row.revision);
 }
 
-/** Throws PAYLOAD_TOO_LARGE once the work since this call takes too long. */
-function createTimeLimit(): () => void {
+interface TimeLimit {
+  readonly isOver: () => boolean;
+  /** Throws PAYLOAD_TOO_LARGE once it is over. */
+  readonly demandTime: () => void;
+}
+
+/** For the work since this call. */
+function createTimeLimit(): TimeLimit {
   const began = performance.now();
-  return () => {
-    if (performance.now() - began > WORK_LIMIT_MS) throw tooMuchWork(WORK_LIMIT_MS / 1000);
+  const isOver = () => performance.now() - began > WORK_LIMIT_MS;
+  return {
+    isOver,
+    demandTime: () => {
+      if (isOver()) throw tooMuchWork(WORK_LIMIT_MS / 1000);
+    },
   };
 }
 

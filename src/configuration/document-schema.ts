@@ -81,8 +81,10 @@ const links = z
   .object({ name: agentName(), controls: names, policies: names })
   .transform((read): ReadObject => ({ family: 'links', kind: 'AgentLinks', ...read }));
 
-/** Members of the documents of each kind, besides kind, name and namespace. */
-const MEMBERS: Readonly<Record<Kind, readonly string[]>> = {
+/** Members that documents of every kind have. */
+export const COMMON_MEMBERS = ['kind', 'name', 'namespace'] as const;
+/** Those of each kind besides. */
+export const KIND_MEMBERS: Readonly<Record<Kind, readonly string[]>> = {
   Control: ['data'],
   Template: ['data', 'enabled'],
   Limit: ['data'],
@@ -139,7 +141,7 @@ function refuseKind(value: JsonObject, sink: IssueSink): never {
 }
 
 function demandMembers(value: JsonObject, kind: Kind, sink: IssueSink): boolean {
-  const known = ['kind', 'name', 'namespace', ...MEMBERS[kind]];
+  const known = [...COMMON_MEMBERS, ...KIND_MEMBERS[kind]];
   let isKnown = true;
   for (const [name, member] of Object.entries(value)) {
     // A message has the members of all kinds.

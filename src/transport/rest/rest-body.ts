@@ -70,7 +70,10 @@ function parseBody(
   } catch (error) {
     if (error instanceof JsonUndecodableError) throw new UndecodableBodyError(error.message);
     if (error instanceof JsonTooDeepError) return { problem: problem('recursion_loop', error.message) };
-    if (error instanceof JsonTooLargeError) return { problem: problem('too_long', error.message) };
+    if (error instanceof JsonTooLargeError) {
+      const message = `${error.message}: send fewer in a request, or use gRPC or Connect with the binary format`;
+      return { problem: problem('too_long', message) };
+    }
     if (error instanceof JsonDuplicateError) {
       const message = 'stands in this object more than once: send it once';
       return { problem: problem('duplicate_member', message, pathText(error.path)) };
