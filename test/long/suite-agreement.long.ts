@@ -3,7 +3,7 @@ import { compareWithServer } from '../suite/agreement.support.js';
 import { suiteService } from '../support/service-suite.js';
 
 const PAIRS = Number(process.env.VERIFY_PAIRS ?? 10_000);
-const service = suiteService({}, { keepsLines: false });
+const service = suiteService({ SERVICE_MEMORY_TIMEOUT_SECONDS: '60' }, { keepsLines: false });
 
 it(`offline verdicts are those of the service, on ${PAIRS} pairs of controls and a step`, {
   timeout: 1_800_000,

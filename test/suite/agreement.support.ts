@@ -11,6 +11,7 @@ import { registry } from './suite.support.js';
 
 /** Steps of each generated set of controls. */
 const STEPS = 20;
+const MAX_ATTEMPTS = 10;
 const AGENT = 'agreement-bot-01';
 const WORDS = ['ant', 'bee', 'cat', 'dog', '4111 1111 1111 1111', 'ann@example.com', 'rm -rf /'] as const;
 const word = fc.constantFrom(...WORDS);
@@ -25,7 +26,6 @@ const leaf = fc.oneof(
       'size(input.text) > 6',
       'input.amount > 5',
       'input.missing == 1',
-
       'agent.name.startsWith("agree")',
     )
     .map((expression) => leafOf('*', 'cel', { expression })),
@@ -118,20 +118,24 @@ export async function compareWithServer(
     return reply.body as JsonObject;
   };
 
-  async function live(questions: readonly Question[]): Promise<unknown[]> {
-    const { results } = (await send('POST', '/api/v1/evaluation/batch', {
+  async function live(questions: readonly Question[], attempt = 1): Promise<unknown[]> {
+    const { results = [] } = (await send('POST', '/api/v1/evaluation/batch', {
       evaluations: questions.map(({ step, stage, sessionId, stepId }) => ({
         agent_name: AGENT,
         step: { ...step },
         stage,
-        session_id: sessionId,
+        session_id: `${sessionId}-${attempt}`,
         step_id: stepId,
         accepts: [...OUTCOME_WORDS],
       })),
-    })) as { results?: readonly JsonObject[] } & JsonObject;
-    return (results ?? []).map((result) =>
-      shownVerdict((result.verdict ?? result.result ?? result) as never),
-    );
+    })) as unknown as { readonly results?: readonly { readonly verdict?: Verdict }[] };
+    const verdicts = results.map((result) => {
+      if (result.verdict === undefined) throw new Error(JSON.stringify(result));
+      return result.verdict;
+    });
+    // A machine with much else to do is no other verdict.
+    const isLate = verdicts.some(({ reason }) => reason?.includes('could not be read in time') === true);
+    return isLate && attempt < MAX_ATTEMPTS ? live(questions, attempt + 1) : verdicts.map(shownVerdict);
   }
 
   await fc.assert(
@@ -208,12 +212,14 @@ interface Shown {
   readonly action: string;
 }
 
-function shownVerdict(verdict: {
+interface Verdict {
   readonly outcome: string;
   readonly reason?: string | null;
   readonly matches?: readonly Shown[];
   readonly errors?: readonly Shown[];
-}) {
+}
+
+function shownVerdict(verdict: Verdict) {
   const names = (list: readonly Shown[] = []) =>
     list.map(({ control_name, action }) => `${control_name} ${action}`).sort();
   const { outcome, reason = null, matches, errors } = verdict;

@@ -1,5 +1,5 @@
-import { FilesError } from '../../packages/cli/src/files/problems.js';
 import { documentsOf } from '../../packages/cli/src/files/documents-of.js';
+import { FilesError } from '../../packages/cli/src/files/problems.js';
 import { createOfflineJudge } from '../../packages/cli/src/offline/offline-judge.js';
 import { type RunOptions, runSuites, type SuiteRun } from '../../packages/cli/src/suite/run-suites.js';
 import type { Suite } from '../../packages/cli/src/suite/suite.js';

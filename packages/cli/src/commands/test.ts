@@ -35,16 +35,18 @@ export const command = defineCommand({
     'output-file': { type: 'string', describe: 'Where to write the report, in place of the output' },
     verbose: { type: 'boolean', default: false, describe: 'List cases that passed, too' },
     coverage: { type: 'boolean', default: false, describe: 'Report what of conditions was never seen' },
+    'fail-skipped': { type: 'boolean', default: false, describe: 'End with 2 if a case was skipped' },
     'coverage-min': {
       type: 'string',
       describe: 'Least percentage of results of conditions; below it, the code is 2',
     },
   },
-  async run(context, { files, judge, filter, reporter, outputFile, verbose, coverage, coverageMin }) {
+  async run(context, { files, judge, filter, reporter, outputFile, verbose, ...args }) {
+    const { coverage, coverageMin, failSkipped } = args;
     const least = percentOf(coverageMin);
     const [
       { loadSuites },
-      { runSuites, countsOf },
+      { runSuites, countsOf, suitesNotRun },
       { reportOf },
       { builtinEvaluators, createRegistry },
       judges,
@@ -80,6 +82,9 @@ export const command = defineCommand({
     });
     const { percent, nodes } = run.coverage.report();
     const counts = countsOf(run.results);
+    if (least !== null && nodes.length === 0) {
+      throw new CliError('--coverage-min: the suites have no conditions of their own');
+    }
     if (isToFile) {
       const place = path.resolve(context.cwd, outputFile);
       await writeFile(place, report).catch((error: unknown) => {
@@ -102,11 +107,14 @@ export const command = defineCommand({
         report,
       );
     }
+    for (const [name, count] of suitesNotRun(run.results)) {
+      await context.warn(`${name}: none of its ${count} cases was run: all were skipped`);
+    }
     if (least !== null && percent < least) {
       await context.warn(`coverage is ${percent.toFixed(1)} %, below the ${least} % of --coverage-min`);
       return 2;
     }
-    return counts.failed > 0 ? 2 : 0;
+    return counts.failed > 0 || (failSkipped && counts.skipped > 0) ? 2 : 0;
   },
 });
 

@@ -33,7 +33,8 @@ export interface Coverage {
 type SeenNode = { -readonly [Name in keyof NodeCoverage]: NodeCoverage[Name] };
 
 export function createCoverage(): Coverage {
-  const byControl = new Map<string, SeenNode[]>();
+  const byPlace = new Map<string, SeenNode[]>();
+  const byControl = new Map<OfflineControl, SeenNode[]>();
 
   const keyOf = ({ name, source: { file, placeOf } }: OfflineControl): string => {
     const { line, column } = placeOf([]);
@@ -43,13 +44,15 @@ export function createCoverage(): Coverage {
     const { control } = one;
     if (isDraft(control) || !control.enabled || control.execution !== 'server') return;
     const key = keyOf(one);
-    if (!byControl.has(key)) byControl.set(key, [...nodesOf(control.condition, ['data', 'condition'], one)]);
+    const nodes = byPlace.get(key) ?? [...nodesOf(control.condition, ['data', 'condition'], one)];
+    byPlace.set(key, nodes);
+    byControl.set(one, nodes);
   }
 
   return {
     declare,
     saw(control, tree) {
-      const nodes = byControl.get(keyOf(control)) ?? [];
+      const nodes = byControl.get(control) ?? [];
       for (const [index, seen] of [...inOrder(tree)].entries()) {
         const node = nodes[index];
         if (node === undefined || !seen.evaluated || (seen.error ?? null) !== null) continue;
@@ -58,7 +61,7 @@ export function createCoverage(): Coverage {
       }
     },
     report() {
-      const nodes = [...byControl.values()].flat();
+      const nodes = [...byPlace.values()].flat();
       const seen = nodes.reduce((sum, node) => sum + Number(node.wasTrue) + Number(node.wasFalse), 0);
       return { nodes, percent: nodes.length === 0 ? 100 : (seen / (2 * nodes.length)) * 100 };
     },

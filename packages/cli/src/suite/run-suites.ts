@@ -1,4 +1,5 @@
 import type { ControlExplanation } from '../../../../src/explain/explanation.js';
+import type { OfflineControl } from '../offline/documents.js';
 import { type Coverage, createCoverage } from './coverage.js';
 import { differences } from './expectations.js';
 import type { Judge, Judgement } from './judge.js';
@@ -48,13 +49,18 @@ export async function runSuites(suites: readonly Suite[], options: RunOptions): 
   const all = chosen.reduce((sum, { cases }) => sum + cases.length, 0);
   let explained = 0;
 
-  async function run(suite: Suite, of: SuiteCase, judge: Judge): Promise<Omit<CaseResult, 'durationMs'>> {
+  async function run(
+    suite: Suite,
+    of: SuiteCase,
+    judge: Judge,
+    controls: ReadonlyMap<string, OfflineControl>,
+  ): Promise<Omit<CaseResult, 'durationMs'>> {
     const none = { suite, of, judged: null, explanations: [] };
     if (of.skip !== null) return { ...none, status: 'skipped', reasons: [of.skip] };
     const judged = await judge.judge(of.question);
     if ('needs' in judged) return { ...none, status: 'skipped', reasons: [judged.needs] };
     for (const [name, tree] of judged.trees) {
-      const control = suite.controls?.controls.find((one) => one.name === name);
+      const control = controls.get(name);
       if (control !== undefined) coverage.saw(control, tree);
     }
     const reasons = differences(of.expect, judged);
@@ -65,12 +71,13 @@ export async function runSuites(suites: readonly Suite[], options: RunOptions): 
   }
 
   for (const { suite, cases } of chosen) {
-    for (const control of suite.controls?.controls ?? []) coverage.declare(control);
+    const controls = new Map(suite.controls?.controls.map((one) => [one.name, one]));
+    for (const control of controls.values()) coverage.declare(control);
     const judge = options.judgeOf(suite);
     for (const one of cases) {
       options.signal?.throwIfAborted();
       const started = performance.now();
-      const result = await run(suite, one, judge);
+      const result = await run(suite, one, judge, controls);
       results.push({ ...result, durationMs: performance.now() - started });
       options.onCase?.(results.length, all);
     }
@@ -83,4 +90,12 @@ export function countsOf(results: readonly Pick<CaseResult, 'status'>[]) {
   const count = (status: CaseResult['status']): number =>
     results.filter((one) => one.status === status).length;
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+}
+
+/** The suites of which no case was run, by name, with the number of their cases. */
+export function suitesNotRun(results: readonly CaseResult[]): readonly (readonly [string, number])[] {
+  return [...new Set(results.map(({ suite }) => suite))].flatMap((suite) => {
+    const own = results.filter((one) => one.suite === suite);
+    return own.every(({ status }) => status === 'skipped') ? [[suite.name, own.length] as const] : [];
+  });
 }

@@ -114,8 +114,10 @@ export function createServerJudge(
             : controlsOf(documents, question.agent, question.target?.controls);
       const active = own.filter(({ control }) => !isDraft(control) && control.enabled);
       const needs =
-        offlineNeed(question) ?? active.map(offlineReason).find((reason) => reason !== null) ?? null;
-      if (needs !== null) return { needs: `needs to be run offline: ${needs}` };
+        offlineNeed(question) ??
+        (documents === null ? givenNeed(question) : active.map(offlineReason).find((one) => one !== null)) ??
+        null;
+      if (needs !== null) return { needs: `cannot be asked of a server: ${needs}` };
       return documents === null ? stored(question) : drafts(question, active);
     },
     explain: async (question) => explained.get(question) ?? [],
@@ -127,6 +129,12 @@ function offlineNeed({ nowMs, history, approval, accepts }: Question): string | 
   if (nowMs !== null) return 'it has a time of its own';
   if (approval !== null) return 'it has a decision about an approval';
   return OUTCOME_WORDS.every((word) => accepts.includes(word)) ? null : 'it has accepts';
+}
+
+/** What a case gives that a server takes from what it has stored. */
+function givenNeed({ agent, target }: Question): string | null {
+  if (Object.keys(agent?.metadata ?? {}).length > 0) return 'it has metadata of the agent';
+  return target !== null && target.controls.length > 0 ? 'it binds controls to its target' : null;
 }
 
 function stepOf({ step, stage, sessionId, stepId, error }: Question): JsonObject {
