@@ -1,5 +1,6 @@
 import type { HandlerCall } from '../contract/call/handler.js';
 import { ServiceError } from '../contract/errors/service-error.js';
+import { listed, mistakeItems } from '../contract/warnings/warning.js';
 import { objectKey } from '../controls/applied-object.js';
 import type { Reviewer } from '../controls/control-review.js';
 import type { ReferenceProblems } from '../controls/reference-problems.js';
@@ -63,9 +64,11 @@ export function createConfigurationApply(options: ApplyOptions) {
     const preparing = { client, registry, reviewer: options.newReviewer() };
     const strict = input.strict || options.strict;
     const prepared = await prepareControls(context, controls, byName, strict, preparing);
+    const unread = context.ignoredParts().filter(({ field }) => !field.startsWith('documents['));
     const { owner, prune } = input;
     const wanted: Wanted = { owner, prune, objects, controls: prepared.controls };
-    const wrong = [...read.problems, ...problems, ...prepared.problems];
+    const refused = strict ? mistakeItems(unread, 'Request') : [];
+    const wrong = [...refused, ...read.problems, ...problems, ...prepared.problems];
     // What documents name is only known once all of them can be read.
     if (wrong.length > 0 && read.problems.length === 0) {
       wrong.push(...(await readSet(scope, wanted, catalogue)).problems);
@@ -75,7 +78,7 @@ export function createConfigurationApply(options: ApplyOptions) {
     if (objects.some((one) => one.family === 'policy' && one.agentLabels.length > 0)) {
       await options.catchUpLabels();
     }
-    return { wanted, warnings: prepared.warnings };
+    return { wanted, warnings: listed(unread, prepared.warnings) };
   }
 
   /** The plan of a set, in its transaction. Throws a VALIDATION_ERROR with all problems that depend on what is stored. */

@@ -55,9 +55,11 @@ const PLACE = /^documents\[(\d+)\]\.?/;
 /** What is wrong with the documents as a set, and members that the service does not read. */
 function documentFindings({ documents }: LintInput, context: HandlerCall): LintFinding[] {
   const { problems } = objectsOf(documents, context.principal.namespace.name);
+  const ignored = context.ignoredParts();
+  context.warn(ignored.filter(({ field }) => !PLACE.test(field)));
   return [
     ...problems.flatMap(({ field = '', message }) => placed(field, 'invalid-document', message ?? '')),
-    ...context.ignoredParts().flatMap((warning: Warning) => {
+    ...ignored.flatMap((warning: Warning) => {
       const rule = ruleOfWarning(warning);
       return rule === null ? [] : placed(warning.field, rule, warning.message);
     }),
