@@ -38,6 +38,7 @@ const surroundings = {
   signal: end.signal,
 };
 const code = await run(process.argv.slice(2), surroundings);
-if (isInterrupted) process.exitCode = INTERRUPTED;
+// Everything is written; connections that are kept open for other calls would keep the process.
+if (isInterrupted) process.exit(INTERRUPTED);
 // A reader that has gone, such as head, is no error of the command.
-else process.exitCode = end.signal.aborted ? (process.exitCode ?? 0) : code;
+process.exit(end.signal.aborted ? process.exitCode : code);

@@ -18,7 +18,10 @@ export function hasColours(stream: Surroundings['stdout'], { NO_COLOR, TERM }: S
 }
 
 export function createPaint(isColoured: boolean): Paint {
-  return isColoured ? (colour, text) => styleText(colour, text) : (_colour, text) => text;
+  // The caller has looked at its stream; newer versions would look at the standard output once more.
+  return isColoured
+    ? (colour, text) => styleText(colour, text, { validateStream: false })
+    : (_colour, text) => text;
 }
 
 /** A table: a header and a line for each row, without trailing blanks. Empty without rows. */

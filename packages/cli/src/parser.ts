@@ -1,10 +1,10 @@
 import yargs, { type Argv, type Options } from 'yargs';
 import type { Command, ExitCode } from './command.js';
 import { createCommandContext } from './command-context.js';
-import { groupOf, NAME } from './command-names.js';
+import { groupOf, NAME, nameOf } from './command-names.js';
 import { COMMANDS, type CommandEntry, GROUPS } from './command-table.js';
 import type { GlobalArgs } from './context.js';
-import { UsageError } from './errors.js';
+import { CliError, messageOf, UsageError } from './errors.js';
 import { STDIN_PATH } from './files/read-text.js';
 import { GLOBAL_OPTIONS } from './global-options.js';
 import type { Surroundings } from './surroundings.js';
@@ -12,20 +12,35 @@ import { VERSION } from './version.js';
 
 const MAX_COLUMNS = 110;
 
-/** Runs the command that the words name. Throws what it throws, and a `YError` for words that no command has. */
+/** Runs the command that the words name. Throws what it throws, and a `UsageError` for words that no command has. */
 export async function runParsed(words: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
   let code: ExitCode = 0;
   let printed = '';
+  let isRunning = false;
   const parser = createParser(surroundings, async (command, args) => {
     demandSingle(command, args);
+    isRunning = true;
     code = await command.run(createCommandContext(surroundings, args), args);
   });
   const given = words.map((word) => (word === '-' ? STDIN_PATH : word));
-  await parser.parseAsync(given, {}, (_error, _args, output) => {
-    printed = output;
-  });
+  try {
+    await parser.parseAsync(given, {}, (_error, _args, output) => {
+      printed = output;
+    });
+  } catch (error) {
+    if (isRunning || error instanceof CliError) throw error;
+    const text = messageOf(error);
+    throw new UsageError(text.charAt(0).toLowerCase() + text.slice(1), helpHint(words));
+  }
   if (printed !== '') await surroundings.stdout.write(`${printed}\n`);
   return code;
+}
+
+/** Where to read how the command of the words is used. */
+function helpHint(words: readonly string[]): string {
+  const line = `${words.join(' ')} `;
+  const entry = COMMANDS.find((one) => line.startsWith(`${nameOf(one)} `));
+  return `See ${NAME}${entry === undefined ? '' : ` ${nameOf(entry)}`} --help.`;
 }
 
 type Invoke = (command: Command, args: GlobalArgs & { readonly [name: string]: unknown }) => Promise<void>;

@@ -1,6 +1,5 @@
 import type { ExitCode } from './command.js';
-import { NAME } from './command-names.js';
-import { CliError, messageOf, UsageError } from './errors.js';
+import { CliError, messageOf } from './errors.js';
 import { createPaint, hasColours } from './output.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -37,15 +36,9 @@ async function tell(error: unknown, surroundings: Surroundings): Promise<void> {
     const isPlaced = /^[^\n]*?:\d+:\d+: /.test(message);
     await stderr.write(`${isPlaced ? '' : paint('red', 'error: ')}${message}\n`);
     if (hint !== undefined) await stderr.write(`${paint('dim', hint)}\n`);
-  } else if (error instanceof Error && error.name === 'YError') {
-    await tell(new UsageError(firstLower(error.message), `See ${NAME} --help.`), surroundings);
   } else {
     await stderr.write(`${paint('red', 'error: ')}${messageOf(error)}\n`);
     if (error instanceof Error && env.CONTROL_ENFORCEMENT_DEBUG !== undefined)
       await stderr.write(`${error.stack}\n`);
   }
-}
-
-function firstLower(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -1,5 +1,6 @@
 import {
   type Document,
+  type ErrorCode,
   isAlias,
   isMap,
   isScalar,
@@ -37,8 +38,21 @@ export interface FileReading {
 
 /** Most problems of one file that are told. */
 const MAX_PROBLEMS = 20;
+/** Most brackets that open one after the other; the depth of what they make is checked for each value. */
+const MAX_BRACKETS_AT_ONCE = 5_000;
+const TOO_DEEP = `must not nest deeper than ${MAX_JSON_DEPTH} levels`;
 /** As JSON has them: other forms of YAML, such as 0x1F or .inf, have no meaning in a control. */
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+
+/** What to do about what the parser finds, by its codes. */
+const HINTS: { readonly [code in ErrorCode]?: string } = {
+  BAD_INDENT: '; indent members of the same object by the same number of blanks',
+  BAD_SCALAR_START: '; put the text in quotes',
+  MISSING_CHAR: '; close what is open, or put the text in quotes',
+  TAB_AS_INDENT: '; use blanks',
+  TAG_RESOLVE_FAILED: '; tags are not read, remove it',
+  UNEXPECTED_TOKEN: '; check the indentation, the quotes and the brackets before it',
+};
 
 /**
  * Reads the documents of a text of YAML 1.2, which JSON is a part of (https://yaml.org/spec/1.2.2), as JSON without loss of
@@ -55,8 +69,8 @@ export function readDocuments(text: string): FileReading {
   };
   const documents: FileDocument[] = [];
   for (const document of parsed(text, lines, tell)) {
-    for (const { pos, message } of [...document.errors, ...document.warnings])
-      tell(pos[0], firstLine(message));
+    for (const { pos, code, message } of [...document.errors, ...document.warnings])
+      tell(pos[0], problemOf(code, message));
     if (document.directives?.yaml.version !== '1.2') tell(document.range?.[0] ?? 0, 'must be YAML 1.2');
     const { contents } = document;
     if (contents === null || problems.length > 0) continue;
@@ -69,11 +83,21 @@ export function readDocuments(text: string): FileReading {
 type Tell = (offset: number, message: string) => void;
 
 function parsed(text: string, lines: LineCounter, tell: Tell): readonly Document.Parsed[] {
+  const deep = deepPlace(text);
+  if (deep !== undefined) {
+    lines.addNewLine(0);
+    for (let at = text.indexOf('\n'); at >= 0 && at < deep; at = text.indexOf('\n', at + 1))
+      lines.addNewLine(at + 1);
+    tell(deep, TOO_DEEP);
+    return [];
+  }
   try {
     const found = parseAllDocuments(text, {
       version: '1.2',
       schema: 'core',
       stringKeys: true,
+      // Compares each member with each other; `jsonOf` looks for those that occur twice.
+      uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'silent',
       lineCounter: lines,
@@ -81,8 +105,7 @@ function parsed(text: string, lines: LineCounter, tell: Tell): readonly Document
     return Array.isArray(found) ? found : [];
   } catch (error) {
     // The parser recurses into nested values without a limit of its own.
-    const cause = error instanceof RangeError ? 'it is nested too deeply' : String(error);
-    tell(0, `cannot be read as YAML: ${cause}`);
+    tell(0, error instanceof RangeError ? TOO_DEEP : `cannot be read as YAML: ${String(error)}`);
     return [];
   }
 }
@@ -91,13 +114,17 @@ function jsonOf(node: Node | null, depth: number, tell: Tell): JsonValue {
   if (node === null) return null;
   const at = node.range?.[0] ?? 0;
   if (depth > MAX_JSON_DEPTH) {
-    tell(at, `must not nest deeper than ${MAX_JSON_DEPTH} levels`);
+    tell(at, TOO_DEEP);
     return null;
   }
   if (isMap<Node, Node | null>(node)) {
     const object: JsonObject = {};
     for (const { key, value } of node.items) {
       const name = isScalar(key) ? String(key.value) : '';
+      if (Object.hasOwn(object, name)) {
+        const place = key.range?.[0] ?? at;
+        tell(place, `Map keys must be unique: ${name} occurs twice; remove or rename one of them`);
+      }
       const member = jsonOf(value, depth + 1, tell);
       // An assignment to __proto__ would set the prototype.
       Object.defineProperty(object, name, {
@@ -153,6 +180,21 @@ function placeIn(contents: Node, path: readonly PropertyKey[], lines: LineCounte
   return { line: Math.max(line, 1), column: Math.max(col, 1) };
 }
 
-function firstLine(message: string): string {
-  return message.split('\n', 1)[0] ?? message;
+/** What the parser says, in one line, with what to do about it. */
+function problemOf(code: ErrorCode, message: string): string {
+  if (message.startsWith('Maximum call stack')) return TOO_DEEP;
+  const [first = message] = message.split('\n', 1);
+  return first + (HINTS[code] ?? '');
+}
+
+/** Where so many brackets open at once that the parser would take minutes to find that nothing closes them. */
+function deepPlace(text: string): number | undefined {
+  let open = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const one = text[at];
+    if (one === '[' || one === '{') open += 1;
+    else if (one !== ' ' && one !== '\n') open = 0;
+    if (open > MAX_BRACKETS_AT_ONCE) return at;
+  }
+  return undefined;
 }

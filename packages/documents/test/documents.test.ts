@@ -17,22 +17,39 @@ describe('documents of a file', () => {
 
   it.each([
     ['an alias', 'a: &x [1]\nb: *x\n', '2:4: aliases such as *x are not read; write the value out'],
-    ['a member that occurs twice', 'a: 1\nb: 2\na: 3\n', '3:1: Map keys must be unique'],
+    [
+      'a member that occurs twice',
+      'a: 1\nb: 2\na: 3\n',
+      '3:1: Map keys must be unique: a occurs twice; remove or rename one of them',
+    ],
     [
       'a number of another form',
       'a:\n  - 0x1F\n',
       '2:5: must be a number as in JSON, or a text in quotes: "0x1F"',
     ],
     ['infinity', 'a: .inf\n', '1:4: must be a number as in JSON, or a text in quotes: ".inf"'],
-    ['a tag', 'a: !!python/object x\n', '1:4: Unresolved tag: tag:yaml.org,2002:python/object'],
+    [
+      'a tag',
+      'a: !!python/object x\n',
+      '1:4: Unresolved tag: tag:yaml.org,2002:python/object; tags are not read, remove it',
+    ],
     ['another version', '%YAML 1.1\n---\na: yes\n', '2:1: must be YAML 1.2'],
     ['a text that is not closed', 'a: "x\n', /^[12]:[0-9]+: Missing closing "quote/],
   ])('with %s are refused, with the place', (_, text, problem) => {
     expect(problemsOf(text)[0]).toMatch(problem);
   });
 
+  it('with very many members are read at once, and those that occur twice are found', () => {
+    const text = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1\n`).join('');
+    expect(problemsOf(text)).toEqual([]);
+    expect(problemsOf(`${text}k7: 2\n`)).toEqual([
+      expect.stringMatching(/^20001:1: Map keys must be unique/),
+    ]);
+  });
+
   it('that nest too deeply are refused', () => {
-    expect(problemsOf('['.repeat(20_000))).not.toEqual([]);
+    for (const text of ['['.repeat(4_000_000), `a:\n  ${'[{ '.repeat(4_000)}`, '- '.repeat(5_000)])
+      expect(problemsOf(text)[0]).toMatch(/^\d+:\d+: must not nest deeper than \d+ levels$/);
     expect(problemsOf(`${'['.repeat(MAX_JSON_DEPTH + 2)}${']'.repeat(MAX_JSON_DEPTH + 2)}`)[0]).toMatch(
       /must not nest deeper/,
     );

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { groupOf, nameOf } from '../../packages/cli/src/command-names.js';
+import { COMMANDS, GROUPS, HEADINGS } from '../../packages/cli/src/command-table.js';
+import { helpText } from '../../packages/cli/src/help-text.js';
+import { runCli } from '../support/cli.js';
+
+const PAGE = readFileSync(path.join(import.meta.dirname, '../../docs/controls-as-code.md'), 'utf8');
+
+describe('the list of commands', () => {
+  it('is that of docs/controls-as-code.md', () => {
+    const rows = COMMANDS.map(({ usage, summary }) => `| \`${usage}\` | ${summary} |`);
+    const [, table = ''] = /\| Command \| \|\n\|---\|---\|\n((?:\|.*\n)*)/.exec(PAGE) ?? [];
+    expect(table.trimEnd().split('\n')).toEqual(rows);
+  });
+
+  it('has each command and group once in --help, below a heading', async () => {
+    const words = [...new Set(COMMANDS.map((entry) => nameOf(entry).split(' ')[0] ?? ''))];
+    const lines = helpText().split('\n');
+    const [first, ...others] = lines.slice(lines.indexOf('Files:'));
+    const listed = [first, ...others.slice(0, others.indexOf('Options of every command:'))];
+    expect(listed.flatMap((line = '') => /^ {2}(\w+)/.exec(line)?.[1] ?? [])).toEqual(words);
+    expect(listed.filter((line) => line?.endsWith(':'))).toEqual(
+      Object.values(HEADINGS).map((heading) => `${heading}:`),
+    );
+    const groups = COMMANDS.flatMap((entry) => groupOf(entry) ?? []);
+    expect(new Set(groups)).toEqual(new Set(Object.keys(GROUPS)));
+    for (const flag of ['--help', '-h'])
+      expect(await runCli([flag])).toEqual({ code: 0, stdout: helpText(), stderr: '' });
+  });
+
+  it('has lines that fit a terminal', () => {
+    expect(
+      helpText()
+        .split('\n')
+        .filter((line) => line.length > 110),
+    ).toEqual([]);
+  });
+
+  it.each([
+    [[], /^error: name a command\nSee control-enforcement --help\.\n$/],
+    [['keys'], /^error: name a command of keys\n/],
+    [['aply'], /^error: did you mean apply\?\n/],
+    [
+      ['diff', 'a.yaml'],
+      /^error: missing required argument: owner\nSee control-enforcement diff --help\.\n$/,
+    ],
+    [['apply', 'a.yaml', '--owner', 'a', '--dryrun'], /^error: unknown argument: dryrun\n/],
+    [['get', 'thing', 'a'], /^error: invalid values:/],
+    [['list', 'controls', '--server', 'a', '--server', 'b'], /^error: --server is given more than once\n/],
+  ])('refuses %j, and says what to do', async (words, problem) => {
+    const { code, stdout, stderr } = await runCli(words);
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(problem)]);
+  });
+});
