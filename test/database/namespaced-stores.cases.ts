@@ -21,6 +21,7 @@ import { UNSEALED } from '../../src/notifications/sealer.js';
 import { createPackStore } from '../../src/packs/pack-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
+import { createSampleStore, type NewSamplingRule } from '../../src/samples/sample-store.js';
 import { createShadowStore, type NewShadow } from '../../src/shadows/shadow-store.js';
 import { newControl } from './support.js';
 
@@ -38,6 +39,8 @@ export interface Things {
   readonly keyId: number;
   readonly installationId: number;
   readonly haltId: number;
+  readonly ruleId: number;
+  readonly decisionId: string;
   readonly approvalId: number;
   readonly destinationId: number;
   readonly deliveryId: number;
@@ -417,6 +420,20 @@ const halts = casesOf(createHaltStore, {
   lift: (store, { haltId }) => effectOf(store.lift(haltId, 9, 'me', null)),
 });
 
+const samples = casesOf(createSampleStore, {
+  rules: (store) => store.rules(),
+  rule: (store, { ruleId }) => store.rule(ruleId),
+  insertRule: (store) => effectOf(store.insertRule(newRule('another'))),
+  removeRule: (store, { ruleId }) => store.removeRule(ruleId),
+  counts: (store) => store.counts(1),
+  list: (store, { ruleId }) =>
+    each(
+      () => store.list({ ...PAGE, agentName: null, ruleId: null, nowMs: 1 }),
+      () => store.list({ ...PAGE, agentName: null, ruleId, nowMs: 1 }),
+    ),
+  find: (store, { decisionId }) => store.find(decisionId, 1),
+});
+
 const shadows = casesOf(createShadowStore, {
   find: (store, { controlId }) => store.find(controlId),
   list: (store) => store.list(),
@@ -624,6 +641,7 @@ export const STORES: Readonly<Record<string, StoreCases>> = {
   createBulkStore: bulk,
   createAppliedStore: applied,
   createHaltStore: halts,
+  createSampleStore: samples,
   createShadowStore: shadows,
   createApprovalStore: approvals,
   createDestinationStore: destinations,
@@ -643,6 +661,22 @@ export function newShadow(controlId: number): NewShadow {
     setAtMs: 1,
     setBy: 'me',
     baseVersion: 1,
+  };
+}
+
+/** A sampling rule of an agent. */
+export function newRule(agentName: string): NewSamplingRule {
+  return {
+    agentName,
+    controlId: null,
+    share: 1,
+    maskedPaths: [],
+    maskedPatterns: [],
+    maxBytes: 1_000,
+    retentionHours: 1,
+    endsAtMs: null,
+    createdAtMs: 1,
+    createdBy: 'me',
   };
 }
 

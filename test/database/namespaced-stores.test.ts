@@ -22,6 +22,7 @@ import { UNSEALED } from '../../src/notifications/sealer.js';
 import { createPackStore } from '../../src/packs/pack-store.js';
 import { createPolicyLabelStore } from '../../src/policies/policy-label-store.js';
 import { createPolicyStore } from '../../src/policies/policy-store.js';
+import { createSampleStore } from '../../src/samples/sample-store.js';
 import { createShadowStore } from '../../src/shadows/shadow-store.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { scoped } from '../support/scoped.js';
@@ -31,6 +32,7 @@ import {
   newDestination,
   newHalt,
   newKey,
+  newRule,
   newShadow,
   STORES,
   type StoreCases,
@@ -55,6 +57,8 @@ const NOTHING: Things = {
   bindingId: 999_999,
   keyId: 999_999,
   haltId: 999_999,
+  ruleId: 999_999,
+  decisionId: 'decision-of-nobody',
   approvalId: 999_999,
   destinationId: 999_999,
   deliveryId: 999_999,
@@ -118,6 +122,23 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
     const binding = await createControlBindingStore(scope).insert(TARGET, control.id, true, 1);
     const { id: keyId } = await createKeyStore(scope).insert(newKey(`key-of-${of}`));
     const { id: haltId } = await createHaltStore(scope).insert(newHalt(`step-of-${of}`));
+    const { id: ruleId } = await createSampleStore(scope).insertRule(newRule(agentName));
+    const { decisionId } = await tx.stepSample.create({
+      data: {
+        namespace: of,
+        decisionId: `decision-of-${of}`,
+        ruleId,
+        agentName,
+        stage: 'pre',
+        stepType: 'tool',
+        stepName: `step-of-${of}`,
+        outcome: 'allow',
+        takenAtMs: 1n,
+        expiresAtMs: 9n,
+        maskedValues: 0,
+        content: '{}',
+      },
+    });
     await createShadowStore(scope).set(newShadow(control.id));
     const approvalId = await createApprovalStore(scope).insert(newApproval(agentName, control.id));
     const { id: destinationId } = await createDestinationStore(scope, UNSEALED).insert(
@@ -150,6 +171,8 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
       bindingId: binding.id,
       keyId,
       haltId,
+      ruleId,
+      decisionId,
       approvalId,
       destinationId,
       deliveryId,
@@ -182,6 +205,8 @@ async function rowsOf(tx: DbClient, { name, prefix }: Namespace): Promise<unknow
     bindings: await tx.controlBinding.findMany(either(where, { control: where })),
     keys: await tx.apiKey.findMany({ where }),
     halts: await tx.halt.findMany({ where }),
+    rules: await tx.samplingRule.findMany({ where }),
+    samples: await tx.stepSample.findMany({ where }),
     shadows: await tx.controlShadow.findMany({ where }),
     approvals: await tx.approval.findMany({ where, include: { votes: true, asking: true } }),
     destinations: await tx.notificationDestination.findMany({ where }),
