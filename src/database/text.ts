@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { shorten } from '../../packages/linear-text/src/index.js';
 
 /**
  * Whether both databases can store a text unchanged: without NUL characters and halves of surrogate pairs.
@@ -13,6 +14,11 @@ export function isStorable(text: string): boolean {
 export function assertStorable(text: string): void {
   if (!isStorable(text))
     throw new TypeError('a text to be stored has a NUL character or half a surrogate pair');
+}
+
+/** The text as both databases can store it, shortened to so many characters. */
+export function storableText(text: string, maxLength: number): string {
+  return shorten(text.toWellFormed().replaceAll('\0', ''), maxLength);
 }
 
 /** SHA-256 in hexadecimal of any text. Over UTF-16: in UTF-8 all halves of surrogate pairs are equal. */

@@ -1,19 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { stringifyJson } from '../../packages/exact-json/src/index.js';
-import { shorten } from '../../packages/linear-text/src/index.js';
 import type { Sealing } from '../contract/secrets/sealing.js';
+import { stepLength } from '../core/step-length.js';
 import type { Step } from '../core/types.js';
+import { OutcomeUnknownError } from '../database/errors.js';
 import type { EvaluationCaller } from '../decisions/evaluation-caller.js';
 import type { EvaluationRequest, RevisedVerdict, VerdictRecorder } from '../decisions/evaluation-service.js';
+import { storableText } from '../database/text.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { createMasking, type Masking } from './masking.js';
 import { sealedContent } from './sample-content.js';
-import type { SampleMeter } from './sample-meter.js';
+import type { SampleLoss, SampleMeter } from './sample-meter.js';
 import type { SamplingRegistry } from './sampling-registry.js';
 import { isInShare, type SampleRow, type SamplingRule } from './sampling-rule.js';
 
-/** Most chosen steps that wait in memory, and most of them that another thread holds, which are large. */
+/** Most chosen steps that wait in memory, about most characters of them, and most that another thread holds, which are large. */
 const MAX_WAITING = 500;
+const MAX_LENGTH = 8 * 1024 * 1024;
 const MAX_LARGE = 4;
 /** Most samples of one transaction. */
 const ROWS_PER_WRITE = 100;
@@ -32,6 +35,8 @@ export interface SampleCaptureOptions {
   readonly sealing: Sealing;
   /** Stores rows, and returns the number of those that are stored. */
   readonly insert: (rows: readonly SampleRow[]) => Promise<number>;
+  /** Adds to what rules chose and was not kept, by id of the rule. */
+  readonly addDropped: (dropped: ReadonlyMap<number, number>) => Promise<void>;
   readonly meter: SampleMeter;
   readonly failures: Pick<RepeatLog, 'told' | 'failed'>;
   /** Milliseconds since 1970. */
@@ -51,6 +56,8 @@ interface Chosen {
   readonly rule: SamplingRule;
   readonly request: EvaluationRequest;
   readonly step: Step | Promise<Step | null>;
+  /** About, in characters; 0 for one that another thread holds. */
+  readonly length: number;
   readonly agentKey: string;
   readonly outcome: string;
   readonly decisionId: string;
@@ -62,10 +69,12 @@ interface Chosen {
  * short turns, and written together: nothing of a step leaves the memory before it is masked.
  */
 export function createSampleCapture(options: SampleCaptureOptions): SampleCapture {
-  const { recorder, rules, sealing, insert, meter, failures, now } = options;
+  const { recorder, rules, sealing, insert, addDropped, meter, failures, now } = options;
   const maskings = new WeakMap<SamplingRule, Masking>();
   let waiting: Chosen[] = [];
   let large = 0;
+  let length = 0;
+  let dropped = new Map<number, number>();
   let writing: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
 
@@ -86,20 +95,25 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
     );
     if (rule === undefined) return;
     const { held } = request;
-    if (waiting.length >= MAX_WAITING || (held !== undefined && large >= MAX_LARGE)) {
-      lose('queue_full', 1);
+    const own = held === undefined ? stepLength(request.step) : 0;
+    const isFull = waiting.length >= MAX_WAITING || length + own > MAX_LENGTH;
+    if (isFull || (held !== undefined && large >= MAX_LARGE)) {
+      lose('queue_full', rule);
       return;
     }
     if (held !== undefined) large += 1;
     // It is read now: the other thread keeps it until the call is answered.
     const step = held === undefined ? request.step : held.read().catch(() => null);
-    waiting.push({ rule, request, step, agentKey, outcome: verdict.outcome, decisionId, atMs: now() });
+    length += own;
+    waiting.push({ rule, request, step, length: own, agentKey, outcome: verdict.outcome, decisionId, atMs: now() });
     if (waiting.length >= ROWS_PER_WRITE) void write();
     else timer ??= setTimeout(writeSoon, WAIT_MS).unref();
   }
 
-  function lose(reason: 'queue_full' | 'storage', count: number): void {
-    meter.lost(reason, count);
+  function lose(reason: SampleLoss, { id }: Pick<SamplingRule, 'id'>): void {
+    meter.lost(reason, 1);
+    dropped.set(id, (dropped.get(id) ?? 0) + 1);
+    timer ??= setTimeout(writeSoon, WAIT_MS).unref();
     if (reason === 'queue_full') failures.told('warn', 'samples', TOO_MANY, {});
   }
 
@@ -113,12 +127,12 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
       maskings.set(rule, masking);
     }
     const cut = masking.withoutPaths(read);
-    if (sizeOf(cut.value) > rule.maxBytes * SEARCHED_SIZES) return tooLarge();
+    if (sizeOf(cut.value) > rule.maxBytes * SEARCHED_SIZES) return tooLarge(rule);
     const { sessionId = null, accepts = null } = request.options ?? {};
     const call = { step: cut.value, sessionId, target: request.target ?? null };
     const { value: kept, count } = masking.masked(call, read);
     const { step } = kept;
-    if (sizeOf(step) > rule.maxBytes) return tooLarge();
+    if (sizeOf(step) > rule.maxBytes) return tooLarge(rule);
     const { decisionId, agentKey: agentName, outcome, atMs: takenAtMs } = facts;
     const of = { namespace: rule.namespace, decisionId };
     const content = sealedContent(sealing, of, { ...kept, accepts });
@@ -127,8 +141,8 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
       ruleId: rule.id,
       agentName,
       stage: request.stage,
-      stepType: shownText(step.type),
-      stepName: shownText(step.name),
+      stepType: storableText(step.type, MAX_SHOWN_LENGTH),
+      stepName: storableText(step.name, MAX_SHOWN_LENGTH),
       outcome,
       takenAtMs,
       expiresAtMs: takenAtMs + rule.retentionHours * HOUR_MS,
@@ -137,8 +151,8 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
     };
   }
 
-  function tooLarge(): null {
-    meter.lost('too_large', 1);
+  function tooLarge(rule: SamplingRule): null {
+    lose('too_large', rule);
     return null;
   }
 
@@ -157,7 +171,7 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
     try {
       meter.stored(await insert(rows));
     } catch (error) {
-      lose('storage', rows.length);
+      for (const { ruleId: id } of rows) lose('storage', { id });
       failures.failed('samples', 'samples of steps cannot be stored now, and are lost', error);
     }
   }
@@ -167,12 +181,24 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
       const some = waiting.slice(0, ROWS_PER_WRITE);
       await writeSome(some);
       waiting = waiting.slice(some.length);
+      for (const one of some) length -= one.length;
+    }
+    if (dropped.size === 0) return;
+    const counted = dropped;
+    dropped = new Map();
+    try {
+      await addDropped(counted);
+    } catch (error) {
+      failures.failed('samples', 'what is not kept of samples cannot be counted now', error);
+      // They may be counted: then they are not counted again.
+      if (error instanceof OutcomeUnknownError) return;
+      for (const [id, count] of counted) dropped.set(id, (dropped.get(id) ?? 0) + count);
     }
   }
 
   function writeSoon(): void {
     timer = undefined;
-    void write();
+    void (writing ?? Promise.resolve()).then(write);
   }
 
   /** Writes also what is chosen meanwhile. */
@@ -193,7 +219,8 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
         if (!rules.isEmpty) choose(request, verdict, caller);
       },
     },
-    settled: () => (waiting.length === 0 && writing === null ? Promise.resolve() : write()),
+    settled: () =>
+      waiting.length === 0 && dropped.size === 0 && writing === null ? Promise.resolve() : write(),
   };
 }
 
@@ -204,11 +231,6 @@ function wasAsked({ matches, errors, non_matches: others }: RevisedVerdict, cont
 
 function sizeOf(step: Step): number {
   return Buffer.byteLength(stringifyJson({ ...step }));
-}
-
-/** A text that both databases can store. */
-function shownText(text: string): string {
-  return shorten(text.toWellFormed().replaceAll('\0', ''), MAX_SHOWN_LENGTH);
 }
 
 const TOO_MANY =

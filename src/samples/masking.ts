@@ -60,6 +60,11 @@ export function createMasking({
 
 const nothing = (): void => {};
 
+/** A text, such as the name of a step, without secrets and personal data. */
+export function maskedText(text: string, place: string): string {
+  return new MaskWalk(createTextMask([], nothing), nothing).text(text, place);
+}
+
 function maskedCall({ step, sessionId, target }: MaskedCall, walk: MaskWalk): MaskedCall {
   const { type, name, input, output, context } = step;
   return {

@@ -18,7 +18,7 @@ import {
   tooManySamplingRules,
 } from './sample-errors.js';
 import type { SampleInputs } from './sample-schemas.js';
-import { createSampleStore, REMOVED_AT_ONCE, removeSamples } from './sample-store.js';
+import { createSampleStore, hasSamples, removeSamples } from './sample-store.js';
 import type { SamplingRegistry } from './sampling-registry.js';
 import { isOver, type SampleFacts, type SamplingRule } from './sampling-rule.js';
 
@@ -89,9 +89,10 @@ export function createSampleService({ database, mutate, rules, sealing, now }: S
       const of = { namespace: context.principal.namespace.name, ruleId };
       const removeAll = async (): Promise<number> => {
         let all = 0;
-        for (let some = REMOVED_AT_ONCE; withSamples && some === REMOVED_AT_ONCE; all += some) {
+        // Others may remove some of them, so that a portion is small although there are more.
+        while (withSamples && (await hasSamples(database, of))) {
           context.signal.throwIfAborted();
-          some = await removeSamples(database, of);
+          all += await removeSamples(database, of);
         }
         return all;
       };
@@ -189,6 +190,7 @@ function printedRule(rule: SamplingRule, samples: number) {
     created_at: isoOf(rule.createdAtMs),
     created_by: rule.createdBy,
     sample_count: samples,
+    dropped_samples: rule.droppedSamples,
   };
 }
 

@@ -9,9 +9,9 @@ import type { SampleCursor } from './sample-cursor.js';
 import type { SampleFacts, SampleRow, SamplingRule } from './sampling-rule.js';
 
 /** Rows removed in one transaction, which locks out other writers on SQLite. */
-export const REMOVED_AT_ONCE = 1_000;
+const REMOVED_AT_ONCE = 1_000;
 
-export type NewSamplingRule = Omit<SamplingRule, 'id' | 'namespace'>;
+export type NewSamplingRule = Omit<SamplingRule, 'id' | 'namespace' | 'droppedSamples'>;
 
 /** Selection of samples to list. */
 export interface SampleFilters {
@@ -126,11 +126,12 @@ export async function readSamplingRules({ bulk }: Pick<Database, 'bulk'>): Promi
   const rows = await bulk.read(
     'search',
     Prisma.sql`SELECT "id", "namespace", "agent_name", "control_id", "share", "masked_paths", "masked_patterns",
-      "max_bytes", "retention_hours", "ends_at_ms", "created_at_ms", "created_by" FROM "sampling_rules" ORDER BY "id"`,
+      "max_bytes", "retention_hours", "ends_at_ms", "created_at_ms", "created_by", "dropped_samples"
+      FROM "sampling_rules" ORDER BY "id"`,
   );
   return rows.map((row) => {
     const [id, namespace, agentName, controlId, share, maskedPaths, maskedPatterns, ...others] = row;
-    const [maxBytes, retentionHours, endsAtMs, createdAtMs, createdBy] = others;
+    const [maxBytes, retentionHours, endsAtMs, createdAtMs, createdBy, droppedSamples] = others;
     return ruleOf({
       id: Number(id),
       namespace: String(namespace),
@@ -144,6 +145,7 @@ export async function readSamplingRules({ bulk }: Pick<Database, 'bulk'>): Promi
       endsAtMs: endsAtMs === null ? null : BigInt(endsAtMs ?? 0),
       createdAtMs: BigInt(createdAtMs ?? 0),
       createdBy: String(createdBy),
+      droppedSamples: BigInt(droppedSamples ?? 0),
     });
   });
 }
@@ -168,20 +170,45 @@ function insertion(row: SampleRow): Prisma.Sql {
     ON CONFLICT ("namespace", "decision_id") DO NOTHING`;
 }
 
-/** Removes some of the samples of a rule, or of those whose time is over. Returns their number. */
-export async function removeSamples(
+/** Adds to what rules chose and was not kept, by id of the rule. */
+export async function addDropped(
   { bulk }: Pick<Database, 'bulk'>,
-  which: { readonly namespace: string; readonly ruleId: number } | { readonly endedAtMs: number },
-): Promise<number> {
-  const chosen =
-    'ruleId' in which
-      ? Prisma.sql`"namespace" = ${which.namespace} AND "rule_id" = ${which.ruleId}`
-      : Prisma.sql`"expires_at_ms" <= ${BigInt(which.endedAtMs)}`;
+  dropped: ReadonlyMap<number, number>,
+): Promise<void> {
+  const updates = [...dropped].map(
+    ([id, count]) =>
+      Prisma.sql`UPDATE "sampling_rules" SET "dropped_samples" = "dropped_samples" + ${BigInt(count)} WHERE "id" = ${id}`,
+  );
+  await bulk.transaction((tx) => tx.run(...updates));
+}
+
+/** Samples of a rule, or those whose time is over. */
+type ChosenSamples =
+  | { readonly namespace: string; readonly ruleId: number }
+  | { readonly endedAtMs: number };
+
+function chosenIn(which: ChosenSamples): Prisma.Sql {
+  return 'ruleId' in which
+    ? Prisma.sql`"namespace" = ${which.namespace} AND "rule_id" = ${which.ruleId}`
+    : Prisma.sql`"expires_at_ms" <= ${BigInt(which.endedAtMs)}`;
+}
+
+/** Removes some of these samples. Returns their number, without those that another process removes at the same time. */
+export async function removeSamples({ bulk }: Pick<Database, 'bulk'>, which: ChosenSamples): Promise<number> {
   const [removed] = await bulk.transaction((tx) =>
     tx.run(Prisma.sql`DELETE FROM "step_samples" WHERE ("namespace", "decision_id") IN (
-      SELECT "namespace", "decision_id" FROM "step_samples" WHERE ${chosen} LIMIT ${REMOVED_AT_ONCE})`),
+      SELECT "namespace", "decision_id" FROM "step_samples" WHERE ${chosenIn(which)} LIMIT ${REMOVED_AT_ONCE})`),
   );
   return removed?.changes ?? 0;
+}
+
+/** Whether there is one of these samples. */
+export async function hasSamples({ bulk }: Pick<Database, 'bulk'>, which: ChosenSamples): Promise<boolean> {
+  const rows = await bulk.read(
+    'search',
+    Prisma.sql`SELECT 1 FROM "step_samples" WHERE ${chosenIn(which)} LIMIT 1`,
+  );
+  return rows.length > 0;
 }
 
 /** The samples of all namespaces, and when the first of them is over, null without any. */
@@ -288,5 +315,6 @@ function ruleOf(row: Prisma.SamplingRuleGetPayload<object>): SamplingRule {
     maskedPatterns: JSON.parse(row.maskedPatterns) as string[],
     endsAtMs: row.endsAtMs === null ? null : Number(row.endsAtMs),
     createdAtMs: Number(row.createdAtMs),
+    droppedSamples: Number(row.droppedSamples),
   };
 }

@@ -10,7 +10,7 @@ import { createSampleCapture, type SampleCapture } from './capture.js';
 import type { SampleMeter } from './sample-meter.js';
 import { createSampleSchemas } from './sample-schemas.js';
 import { createSampleService } from './sample-service.js';
-import { insertSamples } from './sample-store.js';
+import { addDropped, insertSamples } from './sample-store.js';
 import { createSampleUpkeep } from './sample-upkeep.js';
 import type { SamplingRegistry } from './sampling-registry.js';
 
@@ -51,7 +51,11 @@ export function createSamples(options: SamplesOptions): Samples {
       listSamples: handler(schemas.listSamples, (input, context) => service.list(context, input)),
       getSample: handler(schemas.getSample, ({ decision_id }, context) => service.get(context, decision_id)),
     },
-    capture: createSampleCapture({ ...options, insert: (rows) => insertSamples(database, rows) }),
+    capture: createSampleCapture({
+      ...options,
+      insert: (rows) => insertSamples(database, rows),
+      addDropped: (dropped) => addDropped(database, dropped),
+    }),
     upkeep: createSampleUpkeep(options),
   };
 }

@@ -18,6 +18,8 @@ export interface SamplingRule {
   readonly endsAtMs: number | null;
   readonly createdAtMs: number;
   readonly createdBy: string;
+  /** Steps that it chose and that were not kept, when it was read. */
+  readonly droppedSamples: number;
 }
 
 /** A sample as it is stored. Times are in milliseconds since 1970. */

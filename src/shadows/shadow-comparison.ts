@@ -1,13 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AgentKey } from '../contract/call/namespace.js';
+import { stepLength } from '../core/step-length.js';
 import type { AgentFacts, ControlProgram, ControlResult, Stage, Step } from '../core/types.js';
+import { storableText } from '../database/text.js';
 import type { ProgramBuilder } from '../decisions/program-builder.js';
 import type { RandomId } from '../decisions/random-id.js';
+import { maskedText } from '../samples/masking.js';
 import type { ActiveShadow } from './shadow.js';
 import type { ShadowTallies } from './shadow-tallies.js';
 
-/** Most steps that wait to be compared. Each is at most as large as those that the thread for requests reads itself. */
+/** Most steps that wait to be compared, and about most characters of them. */
 const MAX_WAITING = 1_000;
+const MAX_LENGTH = 8 * 1024 * 1024;
+/** Of the names of steps that are kept with differences, in characters. */
+const MAX_NAME_LENGTH = 255;
 /** Steps that are compared at a time, while checks outside of the process are awaited. */
 const AT_ONCE = 8;
 /** One part in ten of the time, so that answers wait little: at most 1 ms at a time, and then a pause. */
@@ -72,7 +78,9 @@ const NOT_TAKING_PART: Finding = { isMatch: false, failed: false, message: null 
 export function createShadowComparison(options: ShadowComparisonOptions): ShadowComparison {
   const { builder, tallies, monotonic } = options;
   const stopped = new AbortController();
-  let waiting: ComparedStep[] = [];
+  let waiting: { readonly one: ComparedStep; readonly length: number }[] = [];
+  /** Of what waits, and of what is compared now. */
+  let length = 0;
   let workers = 0;
   /** In this turn, in milliseconds. */
   let spentMs = 0;
@@ -112,8 +120,8 @@ export function createShadowComparison(options: ShadowComparisonOptions): Shadow
       decisionId: String(one.decisionId),
       agentName: one.agent,
       stage: one.stage,
-      stepType: one.step.type,
-      stepName: one.step.name,
+      stepType: shownName(one.step.type, 'type'),
+      stepName: shownName(one.step.name, 'name'),
       shadowMatched: proposed.isMatch,
       message: (proposed.isMatch ? proposed : kept).message,
       atMs: one.atMs,
@@ -140,10 +148,11 @@ export function createShadowComparison(options: ShadowComparisonOptions): Shadow
   async function work(): Promise<void> {
     for (;;) {
       while (resting !== null) await resting;
-      const one = waiting.shift();
-      if (one === undefined) break;
+      const next = waiting.shift();
+      if (next === undefined) break;
       const began = monotonic();
-      await compareAll(one);
+      await compareAll(next.one);
+      length -= next.length;
       spentMs += monotonic() - began;
       if (spentMs >= TURN_MS) resting ??= rest();
     }
@@ -162,7 +171,10 @@ export function createShadowComparison(options: ShadowComparisonOptions): Shadow
   return {
     add(one) {
       if (waiting.length >= MAX_WAITING || stopped.signal.aborted) return leaveOut(one);
-      waiting.push(one);
+      const own = stepLength(one.step);
+      if (length + own > MAX_LENGTH) return leaveOut(one);
+      length += own;
+      waiting.push({ one, length: own });
       if (workers >= AT_ONCE) return;
       workers += 1;
       setImmediate(() => void work());
@@ -170,10 +182,15 @@ export function createShadowComparison(options: ShadowComparisonOptions): Shadow
     leaveOut: (shadowId) => tallies.count(shadowId, 'leftOut'),
     close() {
       stopped.abort();
-      for (const one of waiting) leaveOut(one);
+      for (const { one } of waiting) leaveOut(one);
       waiting = [];
     },
   };
+}
+
+/** Names of steps come from agents, as their contents do. */
+function shownName(name: string, place: string): string {
+  return storableText(maskedText(name, place), MAX_NAME_LENGTH);
 }
 
 function messageOf(match: ControlResult | undefined): string | null {

@@ -2,6 +2,7 @@ import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/in
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
 import { type AgentKey, nameOfKey } from '../contract/call/namespace.js';
 import { ServiceError } from '../contract/errors/service-error.js';
+import type { Warning } from '../contract/warnings/warning.js';
 import { controlFact, controlState } from '../controls/control-audit.js';
 import { proposeControl } from '../controls/control-proposal.js';
 import type { Reviewer } from '../controls/control-review.js';
@@ -50,6 +51,13 @@ export function createShadowService(options: ShadowServiceOptions) {
   async function printed(scope: Scoped, row: ShadowRow) {
     const { name } = await existing(scope, row.controlId);
     return printedShadow(row, name, evaluators);
+  }
+
+  /** Those of the shadow as the definition of its control. */
+  async function warningsOf(context: CallContext, controlId: number): Promise<Warning[]> {
+    const { data } = await found(scopeOf(context, database.client), controlId);
+    const read = readStoredDefinition(data, evaluators);
+    return read.ok ? reviewer.warningsOf(context, database.client, read.stored, controlId) : [];
   }
 
   return {
@@ -111,6 +119,7 @@ export function createShadowService(options: ShadowServiceOptions) {
     /** Throws SHADOW_NOT_FOUND, SHADOW_CHANGED, or errors of references. */
     async promote(context: CallContext, input: ShadowInputs['promoteShadow']) {
       const { control_id: controlId, shadow_version: seen } = input;
+      const warnings = await warningsOf(context, controlId);
       const promoted = await mutate(context, async (scope) => {
         const shadow = await found(scope, controlId);
         const { row: before, version: current } = await controlWithVersion(scope, controlId);
@@ -142,7 +151,7 @@ export function createShadowService(options: ShadowServiceOptions) {
         return { value, change: { controls: [controlId], access: true }, audit };
       });
       await registry.refreshed();
-      return promoted;
+      return { ...promoted, warnings: [...warnings, ...promoted.warnings] };
     },
 
     /** Throws SHADOW_NOT_FOUND. */

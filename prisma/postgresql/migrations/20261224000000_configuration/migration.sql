@@ -23,6 +23,7 @@ CREATE TABLE "sampling_rules" (
     "ends_at_ms" BIGINT,
     "created_at_ms" BIGINT NOT NULL,
     "created_by" TEXT NOT NULL,
+    "dropped_samples" BIGINT NOT NULL DEFAULT 0,
 
     CONSTRAINT "sampling_rules_pkey" PRIMARY KEY ("id")
 );

@@ -22,7 +22,8 @@ CREATE TABLE "sampling_rules" (
     "retention_hours" INTEGER NOT NULL,
     "ends_at_ms" BIGINT,
     "created_at_ms" BIGINT NOT NULL,
-    "created_by" TEXT NOT NULL
+    "created_by" TEXT NOT NULL,
+    "dropped_samples" BIGINT NOT NULL DEFAULT 0
 );
 
 -- CreateTable
