@@ -4,9 +4,9 @@ import type { Sealing } from '../contract/secrets/sealing.js';
 import { stepLength } from '../core/step-length.js';
 import type { Step } from '../core/types.js';
 import { OutcomeUnknownError } from '../database/errors.js';
+import { storableText } from '../database/text.js';
 import type { EvaluationCaller } from '../decisions/evaluation-caller.js';
 import type { EvaluationRequest, RevisedVerdict, VerdictRecorder } from '../decisions/evaluation-service.js';
-import { storableText } from '../database/text.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { createMasking, type Masking } from './masking.js';
 import { sealedContent } from './sample-content.js';
@@ -105,7 +105,16 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
     // It is read now: the other thread keeps it until the call is answered.
     const step = held === undefined ? request.step : held.read().catch(() => null);
     length += own;
-    waiting.push({ rule, request, step, length: own, agentKey, outcome: verdict.outcome, decisionId, atMs: now() });
+    waiting.push({
+      rule,
+      request,
+      step,
+      length: own,
+      agentKey,
+      outcome: verdict.outcome,
+      decisionId,
+      atMs: now(),
+    });
     if (waiting.length >= ROWS_PER_WRITE) void write();
     else timer ??= setTimeout(writeSoon, WAIT_MS).unref();
   }

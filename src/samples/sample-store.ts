@@ -183,9 +183,7 @@ export async function addDropped(
 }
 
 /** Samples of a rule, or those whose time is over. */
-type ChosenSamples =
-  | { readonly namespace: string; readonly ruleId: number }
-  | { readonly endedAtMs: number };
+type ChosenSamples = { readonly namespace: string; readonly ruleId: number } | { readonly endedAtMs: number };
 
 function chosenIn(which: ChosenSamples): Prisma.Sql {
   return 'ruleId' in which

@@ -60,6 +60,7 @@ describeService('samples of steps', ({ call, seed, service }) => {
           max_bytes: 16_384,
           retention_hours: 2,
           sample_count: 0,
+          dropped_samples: 0,
         },
       ],
     });
@@ -119,6 +120,10 @@ describeService('samples of steps', ({ call, seed, service }) => {
     expect(await sample(cut.decision_id)).toMatchObject({ step: text('small', { file: '***' }) });
     expect(await kept(1)).toHaveLength(1);
     expect(await metric('samples_dropped_total')).toBe(lost + 1);
+    await until(
+      () => call('GET', RULES),
+      ({ body }) => body.rules[0].dropped_samples === 1,
+    );
     await remove(id);
   });
 
