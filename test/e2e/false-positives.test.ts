@@ -26,12 +26,14 @@ describeOnEachDatabase('false positives', (freshDatabaseUrl) => {
   });
   const as = ({ key = '' }: KeyEntry) => restClient(service.url, { 'x-api-key': key });
   const ids = new Map<KeyEntry, number>();
+  let sessions = 0;
 
   /** Evaluates a step that matches, and returns its event. */
   const matched = async (who: KeyEntry, text: string) => {
+    const session_id = `session-${(sessions += 1)}`;
     const step = { type: 'tool', name: 'send', input: { text } };
-    const { body } = await as(who)('POST', '/api/v1/evaluation', { agent_name: AGENT, stage: 'pre', step });
-    const filter = { decision_id: body.decision_id, include_buffered: true, include_step: true };
+    await as(who)('POST', '/api/v1/evaluation', { agent_name: AGENT, stage: 'pre', session_id, step });
+    const filter = { session_id, include_buffered: true };
     const { events } = (await as(who)('POST', '/api/v1/observability/events/query', filter)).body;
     expect(events).toHaveLength(1);
     return { control_execution_id: events[0].control_execution_id, control_id: events[0].control_id };
