@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { groupOf, nameOf } from '../../packages/cli/src/command-names.js';
 import { COMMANDS, GROUPS, HEADINGS } from '../../packages/cli/src/command-table.js';
 import { helpText } from '../../packages/cli/src/help-text.js';
-import { runCli } from '../support/cli.js';
+import { folderWith, runCli, wordsOf } from '../support/cli.js';
 
 const PAGE = readFileSync(path.join(import.meta.dirname, '../../docs/controls-as-code.md'), 'utf8');
 
@@ -53,4 +53,35 @@ describe('the list of commands', () => {
     const { code, stdout, stderr } = await runCli(words);
     expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(problem)]);
   });
+
+  /** Commands that ask no server, or do so only if they are told to judge by it. */
+  const OFFLINE = ['init', 'validate', 'format', 'test', 'evaluate', 'explain', 'completion'];
+  // `bench` measures for seconds.
+  const examples = COMMANDS.filter((entry) => nameOf(entry) !== 'bench').map(
+    (entry) => [nameOf(entry), entry] as const,
+  );
+
+  it.each(examples)(
+    '%s ends with 1 for an option that it has not, and without its server',
+    async (name, entry) => {
+      const { examples } = (await entry.load()).command;
+      for (const { line } of examples) {
+        const words = wordsOf(line.replace('*.yaml', 'baseline.yaml'));
+        const cwd = folderWith();
+        await runCli(['init'], { cwd });
+        const wrong = await runCli([...words, '--no-such-option'], { cwd });
+        expect([line, wrong.code, wrong.stdout]).toEqual([line, 1, '']);
+        expect(wrong.stderr).toContain(`See control-enforcement ${name} --help.`);
+        if (OFFLINE.includes(name)) continue;
+        const given = words.filter((word, index) => word !== '--server' && words[index - 1] !== '--server');
+        const away = await runCli([...given, '--server', 'http://127.0.0.1:1'], { cwd, stdin: 'a-key' });
+        const printed = name === 'doctor' ? away.stdout : away.stderr;
+        expect([line, away.code, printed]).toEqual([
+          line,
+          1,
+          expect.stringContaining('cannot reach http://127.0.0.1:1'),
+        ]);
+      }
+    },
+  );
 });

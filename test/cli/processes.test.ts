@@ -115,13 +115,14 @@ describe('the built command, in a process of its own', () => {
 
   it.each(['approve', 'deny'])('decides approvals: %s', async (word) => {
     const data = denyWord('large', {
+      scope: { stages: ['pre'] },
       action: { decision: 'deny', approval: { approvers: ['role:admin'], separate: false } },
     });
     await service.seed.linked(`paying-bot-${word}`, `asks-${word}`, data);
     const { body } = await service.call('POST', '/api/v1/evaluation', {
       agent_name: `paying-bot-${word}`,
       stage: 'pre',
-      accepts: ['allow', 'deny', 'ask'],
+      accepts: ['steer', 'ask', 'modify'],
       step: { type: 'tool', name: 'pay', input: 'large' },
     });
     const { id } = body.approval;

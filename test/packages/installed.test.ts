@@ -223,6 +223,38 @@ describe.each([
   });
 });
 
+describe('the command, packed and installed in an empty folder', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await installPacked(['cli']);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('does what its README shows, and carries the pages that it names', async () => {
+    const [lines = ''] = await blocks('cli', 'sh');
+    const { stdout } = await promisify(execFile)('sh', ['-e', '-c', lines], { cwd: folder });
+    expect(stdout).toMatch(/^Made controls.*2 documents are valid\..*nothing found\..*2 passed, 0 failed/s);
+    const own = path.join(folder, 'node_modules', '@control-enforcement', 'cli');
+    expect((await readdir(own)).sort()).toEqual([
+      'LICENSE',
+      'README.md',
+      'bin',
+      'dist',
+      'docs',
+      'package.json',
+    ]);
+    for (const page of ['controls-as-code.md', 'lint.md', 'suite.schema.json']) {
+      expect(await readFile(path.join(own, 'docs', page), 'utf8')).toBe(
+        await readFile(path.join(ROOT, 'docs', page), 'utf8'),
+      );
+    }
+  });
+
+  it('needs no other package of the repository', async () => {
+    expect(await readdir(path.join(folder, 'node_modules', '@control-enforcement'))).toEqual(['cli']);
+  });
+});
+
 describe('the engines and the packages around sinks and the event store, packed and installed in an empty folder', () => {
   let folder: string;
   beforeAll(async () => {
