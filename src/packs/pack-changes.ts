@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import { listed, refuseMistakes, type Warning } from '../contract/warnings/warning.js';
+import type { ObjectName } from '../controls/applied-object.js';
 import type { StoredControl } from '../controls/definition/definition.js';
 import { definitionWarnings } from '../controls/definition-warnings/definition-warnings.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -42,6 +43,21 @@ export function reviewControls(
   const all = listed(...warnings);
   if (strict) refuseMistakes(all, 'Control');
   return all;
+}
+
+/** What may be applied as configuration of what a change of an installation changes: the pack, its controls, and maybe its policy. */
+export function appliedParts(
+  { pack, policyName }: Pick<InstallationRow, 'pack' | 'policyName'>,
+  changed: readonly { readonly control: { readonly name: string } | null }[],
+  touchesPolicy: boolean,
+): ObjectName[] {
+  return [
+    { family: 'pack', name: pack, policy: policyName },
+    ...(touchesPolicy ? [{ family: 'policy' as const, name: policyName }] : []),
+    ...changed.flatMap(({ control }): ObjectName[] =>
+      control === null ? [] : [{ family: 'control', name: control.name }],
+    ),
+  ];
 }
 
 /** An installation as a reply shows it, with what the transaction has written. */

@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { HandlerCall } from '../contract/call/handler.js';
+import { listed } from '../contract/warnings/warning.js';
+import { appliedWarnings } from '../controls/applied-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import { storedState } from '../database/audit-log.js';
 import { isChanged } from './comparison.js';
 import { createControlChanges } from './control-changes.js';
-import { installationState, type PackChangesOptions, packFact } from './pack-changes.js';
+import { appliedParts, installationState, type PackChangesOptions, packFact } from './pack-changes.js';
 import { createPackStore } from './pack-store.js';
 
 /** Removes installations. */
@@ -12,11 +14,12 @@ export function createPackRemoval({ mutate, now }: Pick<PackChangesOptions, 'mut
   return {
     /** What is not there is removed already. `force`: whether changed controls are deleted as well. */
     async uninstall(context: HandlerCall, installationId: number, force: boolean) {
-      return mutate(context, async (scope) => {
+      const { reply, warnings } = await mutate(context, async (scope) => {
         const store = createPackStore(scope);
         const row = await store.find(installationId);
         if (row === null) {
-          return { value: { removed: false, deleted_controls: [], kept_controls: [] }, change: null };
+          const reply = { removed: false, deleted_controls: [], kept_controls: [] };
+          return { value: { reply, warnings: [] }, change: null };
         }
         const nowMs = now();
         const note = `Deleted with pack ${row.pack} ${row.version}`;
@@ -24,7 +27,8 @@ export function createPackRemoval({ mutate, now }: Pick<PackChangesOptions, 'mut
         const deleted: number[] = [];
         const kept: number[] = [];
         const states: JsonObject[] = [];
-        for (const { key, base, control } of await store.controls(row.id, null)) {
+        const installed = await store.controls(row.id, null);
+        for (const { key, base, control } of installed) {
           if (control === null) continue;
           const mayDelete = force || !isChanged(base, control.data);
           const isDeleted = await changes.remove(row.policyId, control.id, mayDelete);
@@ -35,16 +39,21 @@ export function createPackRemoval({ mutate, now }: Pick<PackChangesOptions, 'mut
         await store.remove(row.id);
         await createPolicyControlStore(scope).touch([row.policyId], nowMs);
         const before = { ...installationState(row), controls: states, kept_control_ids: kept };
+        const reply = {
+          removed: true,
+          deleted_controls: deleted.sort(ascending),
+          kept_controls: kept.sort(ascending),
+        };
+        const gone = installed.filter(({ control }) => control !== null && deleted.includes(control.id));
+        const parts = appliedParts(row, gone, true);
         return {
-          value: {
-            removed: true,
-            deleted_controls: deleted.sort(ascending),
-            kept_controls: kept.sort(ascending),
-          },
+          value: { reply, warnings: await appliedWarnings(scope, 'installation_id', parts) },
           change: { controls: deleted, policies: [row.policyId] },
           audit: packFact('pack.uninstall', row, before, null),
         };
       });
+      context.warn(listed(warnings));
+      return reply;
     },
   };
 }

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { HandlerCall } from '../contract/call/handler.js';
+import { listed } from '../contract/warnings/warning.js';
+import { appliedWarnings } from '../controls/applied-warnings.js';
 import { isDraft } from '../controls/definition/definition.js';
 import { readStoredDefinition } from '../controls/definition-presentation.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
@@ -8,6 +10,7 @@ import type { Scoped } from '../database/scoped.js';
 import { isChanged } from './comparison.js';
 import { type ChangeOrigin, createControlChanges, type WrittenDefinition } from './control-changes.js';
 import {
+  appliedParts,
   demandKnown,
   demandPackVersion,
   installationState,
@@ -80,11 +83,16 @@ export function createPackUpdate(options: PackChangesOptions) {
         if (!isSame) await store.write(before.id, pack.version, done.rows, nowMs);
         if (done.touchesPolicy) await createPolicyControlStore(scope).touch([before.policyId], nowMs);
         const after = isSame ? before : { ...before, version: pack.version, updatedAtMs: nowMs };
+        const changed = rows.filter(({ key }) => done.updated.includes(key));
+        const parts = isSame ? [] : appliedParts(before, changed, done.touchesPolicy);
         const value = {
           installation: await shownInstallation(scope, after, packs),
           updated: done.updated,
           kept: plan.filter(({ keeps }) => keeps).map(({ key }) => key),
-          warnings: reviewControls(done.reviewed, options),
+          warnings: listed(
+            reviewControls(done.reviewed, options),
+            await appliedWarnings(scope, 'installation_id', parts),
+          ),
         };
         if (isSame) return { value, change: null };
         const states = [

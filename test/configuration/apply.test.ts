@@ -238,6 +238,15 @@ describeService('An applied configuration', ({ call, seed }) => {
       expect(refused.body.errors[0].message).toContain('did you mean Control');
     });
 
+    it('is refused with more values than JSON may have, and says what to do', async () => {
+      const refused = await apply([], { overwrite: Array.from({ length: 250_001 }, () => '*') });
+      expect(refused.status).toBe(422);
+      expect(refused.body.errors).toMatchObject([{ code: 'too_long' }]);
+      expect(refused.body.errors[0].message).toContain('more than 250000 values and names: send fewer');
+      const more = await apply(Array.from({ length: 10_001 }, () => ({ kind: 'Control', name: 'a' })));
+      expect(items(more)).toEqual(['documents too_long']);
+    });
+
     it('is refused with names that nothing has, and objects that occur twice', async () => {
       const refused = await apply([
         control('twice'),
