@@ -66,6 +66,11 @@ const COLUMNS: Columns<SamplingRule> = [
   { head: 'Masked besides', cell: (rule) => <Masks rule={rule} /> },
   { head: 'Samples', className: 'number', cell: ({ sampleCount }) => sampleCount.toLocaleString() },
   {
+    head: 'Left out',
+    className: 'number',
+    cell: ({ droppedSamples }) => droppedSamples.toLocaleString(),
+  },
+  {
     head: 'Ends',
     cell: ({ endsAt }) => (endsAt === undefined ? 'never' : <TimeText time={isoOf(endsAt)} />),
   },
