@@ -123,8 +123,9 @@ describe('the built command, in a process of its own', () => {
       agent_name: `paying-bot-${word}`,
       stage: 'pre',
       accepts: ['steer', 'ask', 'modify'],
-      step: { type: 'tool', name: 'pay', input: 'large' },
+      step: { type: 'tool', name: 'pay', input: { amount: 'large' } },
     });
+    expect(body).toMatchObject({ outcome: 'ask', approval: { state: 'pending' } });
     const { id } = body.approval;
     const decided = await start('approvals', word, String(id), '--comment', 'looked at', '--output', 'json')
       .ended;
