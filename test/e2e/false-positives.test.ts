@@ -30,7 +30,8 @@ describeOnEachDatabase('false positives', (freshDatabaseUrl) => {
 
   /** Evaluates a step that matches, and returns its event. */
   const matched = async (who: KeyEntry, text: string) => {
-    const session_id = `session-${(sessions += 1)}`;
+    sessions += 1;
+    const session_id = `session-${sessions}`;
     const step = { type: 'tool', name: 'send', input: { text } };
     await as(who)('POST', '/api/v1/evaluation', { agent_name: AGENT, stage: 'pre', session_id, step });
     const filter = { session_id, include_buffered: true };

@@ -12,7 +12,7 @@ import { TextField } from '../ui/fields/fields.js';
 import { Problem } from '../ui/states.js';
 import { TimeText } from '../ui/time-text.js';
 import { UserText } from '../ui/user-text.js';
-import { useMark } from './marked-events.js';
+import { MarkBadge, useMark } from './marked-events.js';
 
 interface OfEvent {
   readonly event: ControlExecutionEvent;
@@ -40,7 +40,7 @@ function Marked({ event, mark, mayUnmark }: MarkedProps) {
   return (
     <div className="false-positive">
       <p>
-        <span className="badge">false positive</span> Marked by <UserText text={markedBy} />{' '}
+        <MarkBadge event={event} /> Marked by <UserText text={markedBy} />{' '}
         {markedAt !== undefined && <TimeText time={timestampDate(markedAt).toISOString()} />}
         {note !== undefined && (
           <>

@@ -5,6 +5,7 @@ import {
   type ListFalsePositivesResponse,
   ObservabilityService,
 } from '@gen/enforcement/v1/observability_service_pb.js';
+import { IconFlag } from '@tabler/icons-react';
 import { keepPreviousData, type UseQueryResult, useQueries } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext } from 'react';
 import { useIsLimited, useMay } from '../session/session-context.js';
@@ -58,5 +59,11 @@ export function useMark({ controlExecutionId = '' }: ControlExecutionEvent): Fal
 
 /** Says that a match is marked; nothing without a mark. */
 export function MarkBadge({ event }: { readonly event: ControlExecutionEvent }) {
-  return useMark(event) === undefined ? null : <span className="badge">false positive</span>;
+  if (useMark(event) === undefined) return null;
+  return (
+    <span className="badge">
+      <IconFlag size={14} aria-hidden="true" />
+      false positive
+    </span>
+  );
 }
