@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { replayed } from '../e2e/replay.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
-import { seeder } from '../support/seed.js';
+import { denyWord, seeder } from '../support/seed.js';
 import { testService } from '../support/service-suite.js';
 import { queryRow } from '../support/sql.js';
 import { until } from '../support/until.js';
@@ -50,9 +53,17 @@ const step = {
 };
 const FORBIDDEN = [...Object.values(SECRETS), 'MIIEvQMIIEvQ', spaced.replaceAll(' ', '')];
 
+/** The contents of all files of a folder. */
+function bytesIn(folder: string): Buffer[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(path.join(entry.parentPath, entry.name)));
+}
+
 describeOnEachDatabase('what is planted in steps', (freshDatabaseUrl, kind) => {
-  /** Everything that the service wrote: the database, files beside it, and its log. */
-  async function written(url: string, log: readonly string[]): Promise<Buffer> {
+  /** Everything that the service wrote: the database, files beside it, those of events, and its log. */
+  async function written(url: string, events: string, lines: readonly string[]): Promise<Buffer> {
+    const log = [...lines, ...bytesIn(events).map((bytes) => bytes.toString('latin1'))];
     if (kind === 'sqlite') {
       const file = url.slice('file:'.length);
       const folder = path.dirname(file);
@@ -75,12 +86,22 @@ describeOnEachDatabase('what is planted in steps', (freshDatabaseUrl, kind) => {
 
   async function sampled(variables: Record<string, string>) {
     const url = await freshDatabaseUrl();
+    const events = await mkdtemp(path.join(tmpdir(), 'sampled-events-'));
+    onTestFinished(() => rm(events, { recursive: true, force: true }));
     const service = await testService(
-      { DATABASE_URL: url, SERVICE_LOG_LEVEL: 'debug', ...variables },
+      {
+        DATABASE_URL: url,
+        SERVICE_LOG_LEVEL: 'debug',
+        SERVICE_EVENT_SPOOL_DIR: path.join(events, 'spool'),
+        SERVICE_EVENT_PARQUET: path.join(events, 'parquet'),
+        ...variables,
+      },
       { keepsLines: true },
     );
     const call = restClient(service.url);
-    await seeder(call).agent(AGENT);
+    const controlId = await seeder(call).linked(AGENT, 'has-words', denyWord('ordinary'));
+    // Only the live control matches: each step is a difference.
+    await call('PUT', `/api/v1/controls/${controlId}/shadow`, { data: denyWord('never') });
     const rule = { share: 1, masked_paths: ['input.hidden.of'], masked_patterns: ['ACC-[0-9]{6}'] };
     expect((await call('POST', '/api/v1/sampling-rules', rule)).status).toBe(200);
     for (const stage of ['pre', 'post']) {
@@ -88,7 +109,8 @@ describeOnEachDatabase('what is planted in steps', (freshDatabaseUrl, kind) => {
         agent_name: AGENT,
         stage,
         step,
-        session_id: `chat of ${mail}`,
+        // Events have names and sessions as they are given.
+        session_id: 'chat 7',
       });
     }
     const { body } = await until(
@@ -96,16 +118,28 @@ describeOnEachDatabase('what is planted in steps', (freshDatabaseUrl, kind) => {
       (reply) => reply.body.pagination.total === 2,
     );
     const shown = await call('GET', `/api/v1/samples/${body.samples[0].decision_id}`);
-    return { shown, all: await written(url, service.logLines), lines: service.logLines };
+    const { shadow } = await until(
+      async () => (await call('GET', `/api/v1/controls/${controlId}/shadow`)).body,
+      ({ shadow }) => shadow.only_live_matched === 2,
+    );
+    const documents = [{ kind: 'Control', name: 'has-words', data: denyWord('never') }];
+    const { changes } = await replayed(service.url, { documents });
+    expect(changes).toHaveLength(2);
+    const live = await written(url, events, service.logLines);
+    await service.stop();
+    const all = Buffer.concat([live, await written(url, events, service.logLines)]);
+    // The sink has the events of both steps.
+    expect(bytesIn(path.join(events, 'parquet')).length).toBeGreaterThan(0);
+    return { shown, all, lines: service.logLines, told: JSON.stringify([shadow, changes]) };
   }
 
-  it('is in no byte of the database or the log, and what is not secret is', async () => {
-    const { shown, all, lines } = await sampled({});
-    const text = JSON.stringify(shown.body);
+  it('is in no byte of the database, the log, the spool or a sink, and what is not secret is', async () => {
+    const { shown, all, lines, told } = await sampled({});
+    const text = JSON.stringify(shown.body) + told;
     for (const secret of FORBIDDEN)
       expect([secret, all.includes(secret), text.includes(secret)]).toEqual([secret, false, false]);
     expect(all.includes(PLAIN)).toBe(true);
-    expect(shown.body.session_id).toBe('chat of ***');
+    expect(shown.body.session_id).toBe('chat 7');
     expect(shown.body.sample.masked_values).toBeGreaterThan(20);
     expect(lines.filter((line) => line.includes('SERVICE_SAMPLE_KEY_FILE'))).toHaveLength(1);
   });

@@ -140,6 +140,24 @@ describeService('shadows', ({ call, seed }) => {
     expect((await settled(call, controlId, fewer.length)).only_live_matched).toBe(fewer.length);
   });
 
+  it('are evaluated for whole agents, of which a greater share has those of a smaller one', async () => {
+    await fresh();
+    const of = { controlId, shareBy: 'agent' } as const;
+    const chosen = (share: number) => isInShare({ ...of, share }, AGENT, undefined);
+    const shares = Array.from({ length: 10 }, (_, index) => (index + 1) / 10);
+    const first = shares.findIndex(chosen);
+    expect(shares.map(chosen)).toEqual(shares.map((_share, at) => at >= first));
+    for (const share of [shares[first] ?? 1, (shares[first] ?? 1) - 0.1].filter((one) => one > 0.01)) {
+      await set(denyWord('nothing'), { share });
+      for (const session_id of ['a', 'b', 'c']) await evaluate(call, 'bad', { session_id });
+      // What is counted for all shows that the others were looked at.
+      const counted = chosen(share)
+        ? await settled(call, controlId, 3)
+        : (await call('GET', pathOf(controlId))).body.shadow;
+      expect(counted.only_live_matched).toBe(chosen(share) ? 3 : 0);
+    }
+  });
+
   it('are promoted as they were seen, as a new version that can be restored', async () => {
     await fresh();
     const { shadow } = (await set(denyWord('worse'))).body;
