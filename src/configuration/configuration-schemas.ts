@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { boolean, list, nullable, oneOf, text, withExample } from '../contract/input/fields.js';
 import { integer } from '../contract/input/numbers.js';
 import { strictFlag } from '../contract/input/parse-input.js';
-import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { KINDS } from './configuration-object.js';
-import { createDocumentSchema, unreadDocument } from './document-schema.js';
+import { unreadDocument } from './document-schema.js';
 
 /** Most documents of a request. */
 export const MAX_DOCUMENTS = 10_000;
@@ -35,15 +34,15 @@ const EXAMPLE = {
 };
 
 /** Input schemas of ConfigurationService, by RPC. Members are in the order of the messages. */
-export function createConfigurationSchemas(registry: EvaluatorRegistry) {
-  const documentsOf = <T>(document: z.ZodType<T>) =>
-    nullable(list(document, { max: MAX_DOCUMENTS })).transform((given) => given ?? []);
+export function createConfigurationSchemas() {
+  // Read later, in turns of the event loop.
+  const documents = () =>
+    nullable(list(unreadDocument(), { max: MAX_DOCUMENTS })).transform((given) => given ?? []);
   return {
     applyConfiguration: withExample(
       z.object({
         owner: owner(),
-        // Read later, in turns of the event loop.
-        documents: documentsOf(unreadDocument()),
+        documents: documents(),
         dry_run: flag,
         prune: flag,
         overwrite: nullable(list(text({ min: 1, max: 512 }), { max: MAX_DOCUMENTS })).transform(
@@ -62,12 +61,9 @@ export function createConfigurationSchemas(registry: EvaluatorRegistry) {
       }),
       { kinds: ['Control', 'Policy'] },
     ),
-    lintConfiguration: withExample(
-      z.object({ documents: documentsOf(createDocumentSchema(registry)), each_alone: flag }),
-      {
-        documents: EXAMPLE.documents,
-      },
-    ),
+    lintConfiguration: withExample(z.object({ documents: documents(), each_alone: flag }), {
+      documents: EXAMPLE.documents,
+    }),
   };
 }
 
@@ -76,4 +72,3 @@ type Schemas = ReturnType<typeof createConfigurationSchemas>;
 /** Outputs of these schemas. */
 export type ApplyInput = z.output<Schemas['applyConfiguration']>;
 export type ExportInput = z.output<Schemas['exportConfiguration']>;
-export type LintInput = z.output<Schemas['lintConfiguration']>;

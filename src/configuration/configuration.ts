@@ -10,7 +10,7 @@ export type ConfigurationOptions = ApplyOptions & ExportOptions;
 export function createConfiguration(
   options: ConfigurationOptions,
 ): Pick<HandlersOf<typeof ConfigurationServiceDesc>, 'applyConfiguration' | 'exportConfiguration'> {
-  const schemas = createConfigurationSchemas(options.registry);
+  const schemas = createConfigurationSchemas();
   const { apply } = createConfigurationApply(options);
   const { documents } = createConfigurationExport(options);
   return {

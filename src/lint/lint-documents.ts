@@ -25,8 +25,8 @@ export interface LintFacts {
   readonly stored: (LintSet & { readonly bound: ReadonlySet<string> }) | null;
   /** Whether each document is looked at by itself only. */
   readonly isEachAlone: boolean;
-  /** Called between parts of the work, some milliseconds each. */
-  readonly pause: () => Promise<void>;
+  /** Called between parts of the work, one control each. */
+  readonly pause: () => Promise<void> | void;
 }
 
 /** The evaluators with memory of a service whose longest window is so many milliseconds. */
@@ -34,39 +34,35 @@ export function evaluatorsOfWindow(maxWindowMs: number): EvaluatorRegistry {
   return createRegistry(memoryEvaluators({ maxWindowMs }));
 }
 
-/** Controls that are looked at between two pauses. */
-const PER_TURN = 20;
-
 /** Finds what is probably not meant in documents, in their order. Of hidden quadratic work a bounded part is done. */
 export async function lintDocuments(
   objects: readonly DesiredObject[],
   { registry, kept, agents, stored, isEachAlone, pause }: LintFacts,
 ): Promise<readonly LintFinding[]> {
-  const { set, findings } = readLintSet(objects, stored ?? EMPTY_SET, registry);
+  const { set, findings } = await readLintSet(objects, stored ?? EMPTY_SET, registry, pause);
   const audiences = createAudiences(set, agents?.agents ?? []);
   const registrations =
     agents === null ? null : createRegistrationRules(agents, isEachAlone ? null : audiences);
-  for (const [index, { name, document, control }] of set.controls.entries()) {
+  for (const { name, document, control } of set.controls) {
     if (document === null) continue;
     findings.push(...controlFindings(control, document, { registry, kept }));
     if (registrations !== null && !isDraft(control)) {
       findings.push(...registrations.findings(name, control, document));
     }
-    if (index % PER_TURN === 0) await pause();
+    await pause();
   }
   if (!isEachAlone) {
     // Of two equal controls the stored one is kept, or that of the first document.
-    const active = activeControls(set.controls, registry).sort(
+    const active = (await activeControls(set.controls, registry, pause)).sort(
       (one, other) => (one.document ?? -1) - (other.document ?? -1),
     );
-    await pause();
-    const pairs = createSetRules(active, audiences);
+    const pairs = await createSetRules(active, audiences, pause);
     const prerequisites = createPrerequisiteRules(active, audiences, registry);
     for (const [position, control] of active.entries()) {
       findings.push(...pairs.findings(position));
       const catalogue = registrations?.catalogueOf(control.name) ?? null;
       findings.push(...prerequisites.findings(control, catalogue));
-      if (position % PER_TURN === 0) await pause();
+      await pause();
     }
     const facts = { isNamespace: stored !== null, bound: stored?.bound ?? new Set<string>() };
     findings.push(...unlinkedFindings(set, audiences, facts));

@@ -49,17 +49,19 @@ export function lintControl(name: string, document: number | null, control: Stor
 }
 
 /** The objects of documents in place of the stored ones of the same names, and what is wrong with their definitions. */
-export function readLintSet(
+export async function readLintSet(
   objects: readonly DesiredObject[],
   stored: LintSet,
   registry: EvaluatorRegistry,
-): { readonly set: LintSet; readonly findings: LintFinding[] } {
+  pause: () => Promise<void> | void,
+): Promise<{ readonly set: LintSet; readonly findings: LintFinding[] }> {
   const findings: LintFinding[] = [];
   const controls = new Map(stored.controls.map((one) => [one.name, one]));
   const policies = new Map(stored.policies.map((one) => [one.name, one]));
   const links = new Map(stored.links.map((one) => [one.name, one]));
   for (const object of objects) {
     const { name, index } = object;
+    await pause();
     if (object.family === 'policy') policies.set(name, { ...object, document: index });
     else if (object.family === 'links') links.set(name, object);
     else if (object.family === 'control') {

@@ -1,8 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigurationService as ConfigurationServiceDesc } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
 import { objectsOf } from '../configuration/configuration-problems.js';
-import { createConfigurationSchemas, type LintInput } from '../configuration/configuration-schemas.js';
+import { createConfigurationSchemas } from '../configuration/configuration-schemas.js';
+import { createDocumentReader, createPauses } from '../configuration/document-reading.js';
 import { type HandlerCall, type HandlersOf, handler } from '../contract/call/handler.js';
+import type { ErrorItem } from '../contract/errors/service-error.js';
+import { invalidRequest } from '../contract/input/parse-input.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database } from '../database/database.js';
@@ -28,13 +30,15 @@ export function createLint({
   // A window that the service does not keep is found, not refused.
   const wide = withLongestWindows(registry);
   const kept = evaluatorsOfWindow(maxWindowMs);
-  const schemas = createConfigurationSchemas(wide);
-  const pause = (): Promise<void> => nextTurn();
+  const readDocuments = createDocumentReader(wide);
   return {
-    lintConfiguration: handler(schemas.lintConfiguration, async (input, context) => {
-      const found = documentFindings(input, context);
+    lintConfiguration: handler(createConfigurationSchemas().lintConfiguration, async (input, context) => {
+      const read = await readDocuments(input.documents);
+      if (read.problems.length > 0) throw invalidRequest(read.problems);
       const scope = scopeOf(context, database.client);
-      const { objects } = objectsOf(input.documents, context.principal.namespace.name);
+      const { objects, problems } = objectsOf(read.documents, context.principal.namespace.name);
+      const found = documentFindings(problems, context);
+      const pause = createPauses();
       const isEachAlone = input.each_alone;
       const facts = {
         registry: wide,
@@ -53,8 +57,7 @@ export function createLint({
 const PLACE = /^documents\[(\d+)\]\.?/;
 
 /** What is wrong with the documents as a set, and members that the service does not read. */
-function documentFindings({ documents }: LintInput, context: HandlerCall): LintFinding[] {
-  const { problems } = objectsOf(documents, context.principal.namespace.name);
+function documentFindings(problems: readonly ErrorItem[], context: HandlerCall): LintFinding[] {
   const ignored = context.ignoredParts();
   context.warn(ignored.filter(({ field }) => !PLACE.test(field)));
   return [

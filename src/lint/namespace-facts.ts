@@ -11,9 +11,6 @@ import type { LintFacts } from './lint-documents.js';
 import { lintControl } from './lint-set.js';
 import type { LintAgent, LintAgents } from './registration-rules.js';
 
-/** Controls that are read between two turns of others. */
-const PER_TURN = 50;
-
 /** The registrations of the newest agents of a namespace, with their labels. */
 export async function readLintAgents(scope: Scoped): Promise<LintAgents> {
   const agents: LintAgent[] = [];
@@ -40,14 +37,14 @@ function labelTexts(registration: string): string[] {
 export async function readStored(
   scope: Scoped,
   registry: EvaluatorRegistry,
-  pause: () => Promise<void>,
+  pause: LintFacts['pause'],
 ): Promise<NonNullable<LintFacts['stored']>> {
   const state = createConfigurationState(scope);
   const controls = [];
-  for (const [index, { name, data }] of (await state.controls(null)).entries()) {
+  for (const { name, data } of await state.controls(null)) {
     const read = readStoredDefinition(data, registry);
     if (read.ok) controls.push(lintControl(name, null, read.stored));
-    if (index % PER_TURN === 0) await pause();
+    await pause();
   }
   const policies = (await state.policies(null)).map((policy) => ({ ...policy, document: null }));
   return { controls, policies, links: await state.links(null), bound: await boundControls(scope) };

@@ -25,15 +25,18 @@ export interface ActiveControl {
   readonly isAlways: boolean;
 }
 
-export function activeControls(
+export async function activeControls(
   controls: readonly LintControl[],
   registry: EvaluatorRegistry,
-): ActiveControl[] {
-  return controls.flatMap(({ name, document, active }) =>
-    active === null
-      ? []
-      : [{ name, document, definition: active, isAlways: foregoneResult(active, registry) === true }],
-  );
+  pause: () => Promise<void> | void,
+): Promise<ActiveControl[]> {
+  const found: ActiveControl[] = [];
+  for (const { name, document, active } of controls) {
+    if (active === null) continue;
+    found.push({ name, document, definition: active, isAlways: foregoneResult(active, registry) === true });
+    await pause();
+  }
+  return found;
 }
 
 /** Compares the controls of a set with each other. */
@@ -44,7 +47,11 @@ export interface SetRules {
 }
 
 /** Controls come in the order in which the first of two equal ones is kept. */
-export function createSetRules(controls: readonly ActiveControl[], audiences: Audiences): SetRules {
+export async function createSetRules(
+  controls: readonly ActiveControl[],
+  audiences: Audiences,
+  pause: () => Promise<void> | void,
+): Promise<SetRules> {
   const limit = createWorkLimit(
     MAX_WORK,
     'shadowed-by-deny',
@@ -52,14 +59,15 @@ export function createSetRules(controls: readonly ActiveControl[], audiences: Au
   );
   const index = new LeafIndex();
   const always: number[] = [];
+  const effects: string[] = [];
+  const sizes: number[] = [];
   for (const [position, { definition, isAlways }] of controls.entries()) {
     index.add(position, definition.condition);
     if (isAlways && always.length < MAX_CANDIDATES) always.push(position);
+    effects.push(effectOf(definition.action));
+    sizes.push(1 + Math.ceil(stringifyJson(definition.condition).length / CHARACTERS));
+    await pause();
   }
-  const effects = controls.map(({ definition: { action } }) => effectOf(action));
-  const sizes = controls.map(
-    ({ definition }) => 1 + Math.ceil(stringifyJson(definition.condition).length / CHARACTERS),
-  );
   const covers = (wide: ActiveControl, narrow: ActiveControl): boolean =>
     audiences.covers(wide.name, narrow.name) &&
     isCoveredBy(narrow.definition, wide.definition, () => wide.isAlways);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
-import { createConfigurationSchemas } from '../../src/configuration/configuration-schemas.js';
+import { createDocumentSchema } from '../../src/configuration/document-schema.js';
 import type { Stage, Step } from '../../src/core/types.js';
 import { LINT_RULES, type LintFinding } from '../../src/lint/lint-rules.js';
 import { compileProgram } from '../core/compile-program.js';
@@ -9,8 +9,8 @@ import { aGeneratedStage, aGeneratedStep, generatedControls } from '../core/refe
 import { generatedCases } from '../support/generated-cases.js';
 import { control, FACTS, leaf, links, lint, policy, registered, registry } from './support.js';
 
-const schema = createConfigurationSchemas(registry).lintConfiguration;
-const isValid = (document: unknown) => schema.safeParse({ documents: [document] }).success;
+const schema = createDocumentSchema(registry);
+const isValid = (document: unknown) => schema.safeParse(document).success;
 const KNOWN = registered({
   name: 'generated-bot',
   labels: ['team=a'],

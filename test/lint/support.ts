@@ -1,15 +1,14 @@
 import { parseAllDocuments } from 'yaml';
 import type { JsonValue } from '../../packages/exact-json/src/index.js';
 import { objectsOf } from '../../src/configuration/configuration-problems.js';
-import { createConfigurationSchemas } from '../../src/configuration/configuration-schemas.js';
-import { parseInput } from '../../src/contract/input/parse-input.js';
+import { createDocumentReader } from '../../src/configuration/document-reading.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import { evaluatorsOfWindow, type LintFacts, lintDocuments } from '../../src/lint/lint-documents.js';
 import type { LintFinding } from '../../src/lint/lint-rules.js';
 import type { LintAgent } from '../../src/lint/registration-rules.js';
 
 export const registry = createRegistry(builtinEvaluators);
-const schema = createConfigurationSchemas(registry).lintConfiguration;
+const readDocuments = createDocumentReader(registry);
 
 /** A registered agent with steps. */
 export interface TestAgent {
@@ -39,8 +38,9 @@ export async function lint(
   documents: readonly unknown[],
   facts: Partial<LintFacts> = {},
 ): Promise<readonly LintFinding[]> {
-  const input = parseInput(schema, { documents: documents as JsonValue[] });
-  const { objects } = objectsOf(input.documents, 'default');
+  const read = await readDocuments(documents as JsonValue[]);
+  if (read.problems.length > 0) throw new Error(JSON.stringify(read.problems));
+  const { objects } = objectsOf(read.documents, 'default');
   return lintDocuments(objects, { ...FACTS, ...facts });
 }
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { compareWithServer } from '../suite/agreement.support.js';
+import { compareWithServer, PATIENT } from '../suite/agreement.support.js';
 import { suiteService } from '../support/service-suite.js';
 
 const PAIRS = Number(process.env.VERIFY_PAIRS ?? 10_000);
-const service = suiteService({ SERVICE_MEMORY_TIMEOUT_SECONDS: '60' }, { keepsLines: false });
+const service = suiteService(PATIENT, { keepsLines: false });
 
 it(`offline verdicts are those of the service, on ${PAIRS} pairs of controls and a step`, {
   timeout: 1_800_000,

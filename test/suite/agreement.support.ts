@@ -13,6 +13,13 @@ import { registry } from './suite.support.js';
 const STEPS = 20;
 const MAX_ATTEMPTS = 10;
 const AGENT = 'agreement-bot-01';
+/** Settings of a service whose bounds generated steps do not reach. */
+export const PATIENT = {
+  SERVICE_MEMORY_TIMEOUT_SECONDS: '60',
+  SERVICE_APPROVALS_FATIGUE_LIMIT: '100000',
+  SERVICE_APPROVALS_MAX: '100000',
+  SERVICE_APPROVALS_MAX_PER_AGENT: '100000',
+};
 const WORDS = ['ant', 'bee', 'cat', 'dog', '4111 1111 1111 1111', 'ann@example.com', 'rm -rf /'] as const;
 const word = fc.constantFrom(...WORDS);
 

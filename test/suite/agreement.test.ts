@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { suiteService } from '../support/service-suite.js';
-import { compareWithServer } from './agreement.support.js';
+import { compareWithServer, PATIENT } from './agreement.support.js';
 
 const PAIRS = 200;
-const service = suiteService({ SERVICE_MEMORY_TIMEOUT_SECONDS: '60' });
+const service = suiteService(PATIENT);
 
 it(`offline verdicts are those of the service, on ${PAIRS} pairs of controls and a step`, async () => {
   const { pairs, explained, outcomes } = await compareWithServer(service, PAIRS, 36);
