@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { CallContext, Principal } from '../../contract/call/handler.js';
 import { nameOfKey } from '../../contract/call/namespace.js';
+import { controlNotFound } from '../../controls/control-errors.js';
+import { createControlStore } from '../../controls/control-store.js';
 import type { AuditFact } from '../../database/audit-log.js';
 import type { Database } from '../../database/database.js';
 import type { Mutator } from '../../database/mutator.js';
@@ -66,12 +68,18 @@ export function createMarkService(options: MarkServiceOptions) {
       return { false_positive: printedMark(row) };
     },
 
+    /** Throws CONTROL_NOT_FOUND if there is neither the mark nor the control. */
     async unmark(context: CallContext, input: MarkInputs['unmarkFalsePositive']) {
       const match = { controlExecutionId: input.control_execution_id, controlId: input.control_id };
       const wasMarked = await mutate(context, async (scope) => {
         const store = createMarkStore(scope);
         const mark = await store.find(match);
-        if (mark === null) return { value: false, change: null };
+        if (mark === null) {
+          if ((await createControlStore(scope).find(match.controlId)) === null) {
+            throw controlNotFound(match.controlId);
+          }
+          return { value: false, change: null };
+        }
         await store.remove(match);
         return { value: true, change: {}, audit: markFact('unmark', undefined, mark, stateOf(mark), null) };
       });

@@ -2805,7 +2805,7 @@ export const ObservabilityService: GenService<{
     output: typeof MarkFalsePositiveResponseSchema;
   },
   /**
-   * Takes the mark of a match away. Without a mark, nothing changes.
+   * Takes the mark of a match away. Without a mark, nothing changes; then the control must exist.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.UnmarkFalsePositive
    */
