@@ -2,7 +2,7 @@ import { ServiceError } from '../contract/errors/service-error.js';
 
 export function shadowNotFound(controlId: number): ServiceError {
   return new ServiceError('SHADOW_NOT_FOUND', {
-    detail: `Control ${controlId} has no shadow.`,
+    detail: `A shadow of control ${controlId} was not found: none is set.`,
     hint: 'Set one with PUT /controls/ID/shadow, or list those that are set with GET /shadows.',
     name: String(controlId),
     kind: 'Control',
