@@ -56,7 +56,7 @@ export const CONFIGURATION_STEPS: readonly Step[] = [
       { owner: OWNER, documents: [{ kind: 'Contol', name: 'x' }] },
       'documents[0].kind literal_error',
     ],
-    ['demands the owner', { documents: [] }, 'owner missing'],
+    ['demands the owner', { owner: '', documents: [] }, 'owner string_too_short'],
     ['takes no owner with blanks', { owner: 'a b' }, 'owner string_pattern_mismatch'],
     ['is for administrators', { owner: OWNER, documents: [] }, NOT_ADMIN, READER_KEY],
     ['requires a key', { owner: OWNER, documents: [] }, NO_KEY, null],

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { NO_KEY, NOT_ADMIN, refusal } from '../support/refusals.js';
+import { NO_CONTROL, NO_KEY, NOT_ADMIN, refusal } from '../support/refusals.js';
 import { READER_KEY, type Step, steps } from './every-rpc.support.js';
 
 const NO_EVENT = refusal('EVENT_NOT_FOUND', 404, 'NotFound', []);
@@ -54,7 +54,7 @@ export const FALSE_POSITIVE_STEPS: readonly Step[] = [
   ...steps('ObservabilityService.UnmarkFalsePositive', [
     ['is for those who may change controls', MATCH, NOT_ADMIN, READER_KEY],
     ['takes a mark away', MATCH, { reply: { was_marked: true } }],
-    ['takes it away once', MATCH, { reply: { was_marked: false } }],
+    ['does not find one of an unknown control', MATCH, NO_CONTROL],
     ['demands a control', { ...MATCH, control_id: 0 }, 'control_id greater_than_equal'],
     ['requires a key', MATCH, NO_KEY, null],
   ]),

@@ -197,7 +197,7 @@ function alike(outcome: Outcome | undefined, protocol: ProtocolName): unknown {
       return 'a time in UTC';
     if (['at', 'approved_until'].includes(key) && zonedTime.test(String(value)))
       return 'a time with its zone';
-    if ((key.endsWith('ed_at') || key === 'since') && zonedTime.test(String(value)))
+    if ((key.endsWith('ed_at') || ['set_at', 'since'].includes(key)) && zonedTime.test(String(value)))
       return 'a time with its zone';
     return value;
   });

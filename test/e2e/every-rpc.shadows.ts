@@ -11,6 +11,7 @@ const DATA = {
   condition: { selector: { path: 'input' }, evaluator: { name: 'regex', config: { pattern: '\\d{15}' } } },
   action: { decision: 'deny' },
 };
+const BROKEN = { name: 'regex', config: { pattern: '[' } };
 const OF_CONTROL = { control_id: CONTROL, data: DATA };
 const SHADOW = {
   control_id: CONTROL,
@@ -36,8 +37,8 @@ export const SHADOW_STEPS: readonly Step[] = [
     ['demands a definition', { control_id: CONTROL }, 'data missing'],
     [
       'reviews it',
-      { ...OF_CONTROL, data: { ...DATA, action: { decision: 'perhaps' } } },
-      'data.action.decision value_error',
+      { ...OF_CONTROL, data: { ...DATA, condition: { ...DATA.condition, evaluator: BROKEN } } },
+      'data.condition.evaluator.pattern value_error',
     ],
     ['takes no share of none', { ...OF_CONTROL, share: 0 }, 'share greater_than'],
     ['takes no share of more than all', { ...OF_CONTROL, share: 1.5 }, 'share less_than_equal'],
@@ -60,7 +61,7 @@ export const SHADOW_STEPS: readonly Step[] = [
   ]),
   ...steps('ShadowService.PromoteShadow', [
     ['promotes only the one that was seen', { control_id: CONTROL, shadow_version: 1 }, CHANGED],
-    ['demands to name it', { control_id: CONTROL }, 'shadow_version missing'],
+    ['promotes none that is not named', { control_id: CONTROL, shadow_version: 0 }, CHANGED],
     ['is for those who write controls', { control_id: CONTROL, shadow_version: 2 }, NOT_ADMIN, READER_KEY],
     [
       'gives the control its definition',

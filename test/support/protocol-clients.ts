@@ -333,7 +333,7 @@ function violations(bad: { fieldViolations: { field: string; reason: string }[] 
 /** Without a member of the request, the subject is the kind of a resource, which is written with a capital. */
 function preconditions(failure: { violations: { type: string; subject: string }[] } | undefined): string[] {
   return (failure?.violations ?? []).map(({ type, subject }) =>
-    `${subject.replace(/^[A-Z].*/, '')} ${type.toLowerCase()}`.trim(),
+    `${subject.replace(/^[A-Z]\w*$/, '')} ${type.toLowerCase()}`.trim(),
   );
 }
 
