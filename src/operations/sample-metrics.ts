@@ -11,7 +11,7 @@ export function createSampleMetrics(prefix: string, registers: Registry[]): Samp
   });
   const lost = new Counter({
     name: `${prefix}_samples_dropped_total`,
-    help: 'Steps that a sampling rule chose and that were not kept, by reason: too_large (beyond max_bytes), queue_full, storage.',
+    help: 'Steps that a sampling rule chose and that were not kept, by reason: too_large (beyond max_bytes), queue_full, masking (it failed), storage.',
     labelNames: ['reason'],
     registers,
   });

@@ -165,11 +165,18 @@ export function createSampleCapture(options: SampleCaptureOptions): SampleCaptur
     return null;
   }
 
+  /** What cannot be masked is not kept. */
+  function unmasked(rule: SamplingRule, error: unknown): null {
+    lose('masking', rule);
+    failures.failed('samples masking', 'a step cannot be masked, and is not kept', error);
+    return null;
+  }
+
   async function writeSome(some: readonly Chosen[]): Promise<void> {
     const rows: SampleRow[] = [];
     let began = performance.now();
     for (const one of some) {
-      const row = await rowOf(one);
+      const row = await rowOf(one).catch((error: unknown) => unmasked(one.rule, error));
       if (row !== null) rows.push(row);
       if (performance.now() - began < TURN_MS) continue;
       await nextTurn();

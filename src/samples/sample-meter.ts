@@ -1,5 +1,5 @@
 /** Why a step that was chosen is not kept. */
-export type SampleLoss = 'too_large' | 'queue_full' | 'storage';
+export type SampleLoss = 'too_large' | 'queue_full' | 'masking' | 'storage';
 
 /** Receives what happens with samples in this process. */
 export interface SampleMeter {
