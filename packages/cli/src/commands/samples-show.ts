@@ -26,7 +26,7 @@ export const command = defineCommand({
       `${outcome} for ${agent_name} at the stage ${stage}, ${taken_at}`,
       ...(typeof session_id === 'string' ? [`session ${session_id}`] : []),
       ...(typeof target === 'string' ? [`target ${target}`] : []),
-      `${masked_values} values are masked`,
+      masked_values === 1 ? '1 value is masked' : `${masked_values} values are masked`,
     ];
     const text = plain(`${about.join('\n')}\n${indented(step, '')}\n`);
     await context.output({ sample, step, session_id: session_id ?? null, target: target ?? null }, text);
