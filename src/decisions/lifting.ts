@@ -91,7 +91,10 @@ export function createLifting({ memory, approvals }: LiftingOptions) {
     const one = liftable(loaded, request, detail, caller);
     const left = lifts.of(verdict);
     if (left !== null) return liftStep(one, verdict, left);
-    return { verdict: await one.counted(request.step, NOTHING_LIFTED, verdict), outcome: null };
+    const counted = await one.counted(request.step, NOTHING_LIFTED, verdict);
+    // A match that could be lifted leaves out the controls with memory; the trial has asked them, and tells what prevents a lift.
+    const isWhole = verdict.is_safe || counted.skipped_controls <= verdict.skipped_controls;
+    return { verdict: isWhole ? counted : verdict, outcome: null };
   }
 
   return { rememberedStep, lift };

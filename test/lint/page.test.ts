@@ -33,6 +33,11 @@ describe('the page of the rules of lint', () => {
     );
   });
 
+  it('has both a bad and a good example for each rule, but that about lint that is incomplete', () => {
+    const without = sections.filter(({ bad, good }) => bad.trim() === '' || good.trim() === '');
+    expect(without.map(({ id }) => id)).toEqual(['incomplete-lint']);
+  });
+
   it.each(examples)('has examples of $id that lint judges as it says', async ({ id, bad, good, agents }) => {
     const facts = agents === '' ? {} : registered(...(JSON.parse(agents) as TestAgent[]));
     const rules = async (text: string) => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { folderWith, runCli } from '../support/cli.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
@@ -61,6 +63,29 @@ describeOnEachDatabase('LintConfiguration', (freshDatabaseUrl) => {
     expect(rulesOf(await lint(replaced))).toEqual([]);
     expect(rulesOf(await lint(documents, { each_alone: true }))).toEqual([]);
     expect(rulesOf(await lint([control('stored-deny', regex('another'))]))).toEqual([]);
+  });
+
+  it('is what the command finds with a server, at places of files', async () => {
+    const cwd = folderWith({
+      'a.yaml': stringify(control('of-a-command', regex('x'), { scope: { step_names: ['refnd'] } })),
+      'b.yaml': stringify(every('of-a-command')),
+    });
+    const words = ['lint', '--server', service.url, 'a.yaml', 'b.yaml'];
+    const found = await runCli(words, { cwd });
+    expect(found).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^a\.yaml:\d+:\d+: warning: unreachable-scope: data\.scope\.step_names\[0\]: no step named "refnd" is registered by any agent\b.*\n$/,
+      ),
+      stderr: '',
+    });
+    expect((await runCli([...words, '--max-severity', 'note'], { cwd })).code).toBe(1);
+    const bad = folderWith({ 'a.yaml': 'kind: Control\nname: a\ndata: {}\n' });
+    expect(await runCli(['lint', '--server', service.url, 'a.yaml'], { cwd: bad })).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^a\.yaml:3:1: data\.condition: /),
+    });
   });
 
   it('knows controls that are bound to targets', async () => {

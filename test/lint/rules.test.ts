@@ -14,6 +14,11 @@ const history = (config: object) => leaf('history', { within: '1h', key: ['sessi
 const ran = (...step_names: string[]) => ({ op: 'formerly', event: { kinds: ['response'], step_names } });
 const every = { every_agent: true };
 const never = regex('a^b');
+/** Controls that check the same, in other steps. */
+const alike = (count: number) =>
+  Array.from({ length: count }, (_, at) =>
+    control(`c${at}`, regex('x'), { scope: { step_names: [`s${at}`] } }),
+  );
 
 const BOT: TestAgent = {
   name: 'billing-bot',
@@ -440,6 +445,10 @@ const RULES: Readonly<Record<string, { readonly bad: readonly Case[]; readonly g
       ],
     ],
   },
+  'incomplete-lint': {
+    bad: [['too many controls that check the same', alike(250)]],
+    good: [['fewer', alike(50)]],
+  },
   'invalid-document': {
     bad: [['another kind', [{ ...control('a', regex('x')), kind: 'Limit' }]]],
     good: [['a control', [control('a', regex('x'))]]],
@@ -482,10 +491,7 @@ describe('lint', () => {
   });
 
   it('says when a set has too many controls that check the same to compare them all', async () => {
-    const documents = Array.from({ length: 250 }, (_, at) =>
-      control(`c${at}`, regex('x'), { scope: { step_names: [`s${at}`] } }),
-    );
-    const rules = await found(documents);
+    const rules = await found(alike(250));
     expect(rules.filter((one) => !one.startsWith('incomplete-lint'))).toEqual([]);
     expect(rules).toHaveLength(1);
   });

@@ -52,12 +52,16 @@ const condition = fc.letrec<{ node: object; leaf: object }>((tie) => ({
     tie('node').map((not) => ({ not })),
   ),
 })).node;
+const replacing = {
+  decision: 'deny',
+  modify: [{ path: 'input.text', replace: 'value', with: 'nothing' }],
+} as const;
 const action = fc.constantFrom(
   { decision: 'deny' },
   { decision: 'observe' },
   { decision: 'steer', steering_context: { message: 'not like this' } },
   { decision: 'deny', approval: { approvers: ['role:operator'] } },
-  { decision: 'deny', modify: [{ path: 'input.text', replace: 'value', with: 'nothing' }] },
+  replacing,
 );
 const control = fc
   .record({
@@ -103,6 +107,39 @@ const round = fc.record({
 function leafOf(path: string, name: string, config: object) {
   return { selector: { path }, evaluator: { name, config } };
 }
+
+const failsLater = {
+  and: [
+    { not: leafOf('*', 'cel', { expression: 'input.missing == 1' }) },
+    leafOf('*', 'rate', { key: ['session'], limit: 2, period: '1m' }),
+  ],
+};
+const onPre = { enabled: true, execution: 'server', scope: { stages: ['pre'] } } as const;
+type Round = typeof round extends fc.Arbitrary<infer Made> ? Made : never;
+/** What once had other verdicts. */
+const FOUND: [Round][] = [
+  [
+    {
+      // One with memory fails, so that the match of the other is not lifted.
+      controls: [
+        { ...onPre, condition: failsLater, action: replacing },
+        { ...onPre, condition: { not: leafOf('input', 'secrets', {}) }, action: replacing },
+      ],
+      steps: [
+        {
+          stage: 'pre',
+          step: {
+            type: 'llm',
+            name: 'pay',
+            input: { text: '', kind: 'ann@example.com', amount: 3 },
+            output: null,
+            context: null,
+          },
+        },
+      ],
+    },
+  ],
+];
 
 /** What was compared, by outcome, and by the judge of the server. */
 export interface Compared {
@@ -200,7 +237,7 @@ export async function compareWithServer(
         compared.explained += 1;
       }
     }),
-    { seed, numRuns: Math.ceil(pairs / STEPS), endOnFailure: true },
+    { seed, examples: FOUND, numRuns: FOUND.length + Math.ceil(pairs / STEPS), endOnFailure: true },
   );
   return compared;
 }

@@ -61,6 +61,25 @@ cases:
   ]);
 });
 
+it('a limit that denies a step tells so also if another control would ask for an approval', async () => {
+  expect(
+    await failures(`${LIMIT}
+  - kind: Approval
+    name: ask-before-reading
+    data:
+      execution: server
+      scope: { step_names: [read], stages: [pre] }
+      condition: { selector: { path: name }, evaluator: { name: list, config: { values: [read] } } }
+      action: { decision: deny, approval: { approvers: ['role:approver'] } }
+cases:
+  - name: the fourth step
+    step: { name: read }
+    history: [{ step: { name: read }, approval: approved, ago: 1s, repeat: 3 }]
+    expect: { outcome: deny, controls: [three-a-minute, ask-before-reading], reason_contains: three-a-minute }
+`),
+  ).toEqual([]);
+});
+
 it('approvals are asked for, and decided by the case; changes are made', async () => {
   expect(
     await failures(`

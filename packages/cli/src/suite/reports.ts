@@ -112,7 +112,7 @@ function tap({ results, coverage }: SuiteRun, options: ReportOptions): string[] 
 }
 
 function tapText(text: string): string {
-  return text.replaceAll(/[\r\n]+/g, ' ').replaceAll(/[\\#]/g, '\\$&');
+  return text.replaceAll(/[\r\n\v\f\u0085\u2028\u2029]+/g, ' ').replaceAll(/[\\#]/g, '\\$&');
 }
 
 function junit({ results, durationMs }: SuiteRun): string[] {
@@ -156,7 +156,8 @@ function xml(text: string): string {
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')
       .replaceAll('"', '&quot;')
-      .replaceAll('\n', '&#10;')
+      // As they are, readers of attributes take them for blanks.
+      .replaceAll(/[\t\n\r]/g, (blank) => `&#${blank.charCodeAt(0)};`)
   );
 }
 
