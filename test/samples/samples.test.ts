@@ -97,6 +97,19 @@ describeService('samples of steps', ({ call, seed, service }) => {
     expect(await kept(0)).toEqual([]);
   });
 
+  it('have masked names of steps and sessions', async () => {
+    const id = await rule({});
+    const card = '4111111111111111';
+    const step = { ...text('fine'), type: `password=${card}`, name: `pay ${card}` };
+    const { decision_id: decisionId } = await evaluate(step, { session_id: `chat ${card}` });
+    expect(await sample(decisionId)).toMatchObject({
+      sample: { step_type: 'password=***', step_name: 'pay ***', masked_values: 3 },
+      step: { type: 'password=***', name: 'pay ***' },
+      session_id: 'chat ***',
+    });
+    await remove(id);
+  });
+
   it('are those of the agent or control of the rule, and of its share', async () => {
     const other = await seed.control('no-worse', denyWord('worse', { scope: { step_names: ['other'] } }));
     await seed.link(AGENT, other);

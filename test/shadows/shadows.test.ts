@@ -112,6 +112,15 @@ describeService('shadows', ({ call, seed }) => {
     expect([sumOf(again), again.differences]).toEqual([0, []]);
   });
 
+  it('have differences whose names of steps are masked', async () => {
+    await fresh();
+    await set(denyWord('nothing'));
+    const step = { type: 'password=hunter2-is-safe', name: 'pay 4111111111111111', input: 'bad' };
+    await evaluate(call, 'bad', { step });
+    const { differences } = await settled(call, controlId, 1);
+    expect(differences).toMatchObject([{ step_type: 'password=***', step_name: 'pay ***' }]);
+  });
+
   it('count what cannot be evaluated', async () => {
     await fresh();
     await set(denyWord('bad', { condition: RATE }));
@@ -173,6 +182,20 @@ describeService('shadows', ({ call, seed }) => {
     });
     const [entry] = (await call('GET', '/api/v1/audit?resource=control&limit=1')).body.entries;
     expect(entry).toMatchObject({ action: 'control.promote_shadow', resource_id: String(controlId) });
+  });
+
+  it('are promoted with the warnings that their definition has, and those of a changed control', async () => {
+    await fresh();
+    const owned = { kind: 'Control', name: `live-${controls}`, data: denyWord('bad') };
+    const applied = { owner: 'team', documents: [owned], overwrite: [`Control/${owned.name}`] };
+    expect((await call('POST', '/api/v1/configuration/apply', applied)).status).toBe(200);
+    const { shadow, warnings } = (await set(denyWord('.*'))).body;
+    expect(warnings).toMatchObject([{ field: 'data.condition' }]);
+    const { body } = await promote(shadow.shadow_version);
+    expect(body.warnings).toEqual([
+      ...warnings,
+      expect.objectContaining({ code: 'applied_by_configuration' }),
+    ]);
   });
 
   it('are not promoted over a change of the control, and go with it', async () => {
