@@ -70,7 +70,9 @@ const figures = found.of(yardstick);
 for (const name of Object.keys(services)) {
   const ratios = found.of(name).map((value, round) => value / (figures[round] ?? Number.NaN));
   const [low, high] = [quantile(ratios, 0.25), quantile(ratios, 0.75)];
-  console.log(`${name}: ${low.toFixed(3)} to ${high.toFixed(3)} times ${yardstick}, half of ${ROUNDS} rounds`);
+  console.log(
+    `${name}: ${low.toFixed(3)} to ${high.toFixed(3)} times ${yardstick}, half of ${ROUNDS} rounds`,
+  );
 }
 report(
   'samples',
