@@ -89,9 +89,13 @@ describeOnSqlite('what is applied as configuration, in the dashboard', (freshDat
       await page.getByRole('button', { name: 'More' }).click();
       await asks(page, `Delete ${CONTROL}`);
       await page.getByRole('tab', { name: 'Shadow' }).click();
-      await asks(page, `Promote the shadow of ${CONTROL}`);
-      await page.getByRole('button', { name: `Switch off ${CONTROL}` }).click();
       const dialog = page.getByRole('dialog');
+      await page.getByRole('button', { name: `Promote the shadow of ${CONTROL}` }).click();
+      await dialog.getByText(QUESTION).waitFor();
+      await dialog.getByRole('button', { name: /^Promote/ }).click();
+      const told = page.getByRole('status').filter({ hasText: 'Dismiss' });
+      await told.getByText(`is applied by the configuration "${OWNER}"`).waitFor();
+      await page.getByRole('button', { name: `Switch off ${CONTROL}` }).click();
       await dialog.getByText(QUESTION).waitFor();
       await dialog.getByRole('button', { name: `Switch off ${CONTROL}` }).click();
       await page

@@ -1,14 +1,17 @@
 import {
+  Composer,
+  type CST,
   type Document,
   type ErrorCode,
   isAlias,
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   type Pair,
-  parseAllDocuments,
+  Parser,
 } from 'yaml';
 import { type JsonObject, type JsonValue, MAX_JSON_DEPTH, parseJson } from '../../exact-json/src/index.js';
 
@@ -38,6 +41,12 @@ export interface FileReading {
 
 /** Most problems of one file that are told. */
 const MAX_PROBLEMS = 20;
+/**
+ * Most tokens of a file, each a text, a number, a mark such as `:` or `[`, an indentation, or the end of a line. Controls of
+ * packs have one in six bytes, so that 4 MB of them stay below it; 4 MB of one in a byte would take 2 GB of memory.
+ */
+const MAX_TOKENS = 1_000_000;
+const TOO_MANY_TOKENS = `the file has more than ${MAX_TOKENS} texts, marks and ends of lines up to here. Split it into several files`;
 /** Most brackets that open one after the other; the depth of what they make is checked for each value. */
 const MAX_BRACKETS_AT_ONCE = 5_000;
 const TOO_DEEP = `must not nest deeper than ${MAX_JSON_DEPTH} levels`;
@@ -91,23 +100,52 @@ function parsed(text: string, lines: LineCounter, tell: Tell): readonly Document
     tell(deep, TOO_DEEP);
     return [];
   }
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const composer = new Composer({
+    version: '1.2',
+    schema: 'core',
+    stringKeys: true,
+    // Compares each member with each other; `jsonOf` looks for those that occur twice.
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+    lineCounter: lines,
+  });
+  const { stackTraceLimit } = Error;
+  // The parser makes an error of each wrong token, hundreds of thousands in a hostile text.
+  Error.stackTraceLimit = 0;
   try {
-    const found = parseAllDocuments(text, {
-      version: '1.2',
-      schema: 'core',
-      stringKeys: true,
-      // Compares each member with each other; `jsonOf` looks for those that occur twice.
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: 'silent',
-      lineCounter: lines,
-    });
-    return Array.isArray(found) ? found : [];
+    const documents = [...composer.compose(partsOf(text, parser))];
+    // Those of a text without any document.
+    for (const { pos, code, message } of composer.streamInfo().errors) tell(pos[0], problemOf(code, message));
+    return documents;
   } catch (error) {
+    if (error instanceof TooManyTokens) tell(parser.offset, TOO_MANY_TOKENS);
     // The parser recurses into nested values without a limit of its own.
-    tell(0, error instanceof RangeError ? TOO_DEEP : `cannot be read as YAML: ${String(error)}`);
+    else tell(0, error instanceof RangeError ? TOO_DEEP : `cannot be read as YAML: ${String(error)}`);
     return [];
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
+}
+
+class TooManyTokens extends Error {}
+
+/** What the parser finds, as it finds it. Ends after the errors that are told. Throws `TooManyTokens`. */
+function* partsOf(text: string, parser: Parser): Generator<CST.Token> {
+  let tokens = 0;
+  let errors = 0;
+  for (const token of new Lexer().lex(text)) {
+    tokens += 1;
+    if (tokens > MAX_TOKENS) throw new TooManyTokens();
+    for (const part of parser.next(token)) {
+      yield part;
+      if (part.type === 'error') errors += 1;
+      if (errors >= MAX_PROBLEMS) return;
+    }
+  }
+  yield* parser.end();
 }
 
 function jsonOf(node: Node | null, depth: number, tell: Tell): JsonValue {

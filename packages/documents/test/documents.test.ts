@@ -34,6 +34,7 @@ describe('documents of a file', () => {
       '1:4: Unresolved tag: tag:yaml.org,2002:python/object; tags are not read, remove it',
     ],
     ['another version', '%YAML 1.1\n---\na: yes\n', '2:1: must be YAML 1.2'],
+    ['marks alone', ']'.repeat(50), /^1:1: Unexpected flow-seq-end token in YAML document: "]"; check the/],
     ['a text that is not closed', 'a: "x\n', /^[12]:[0-9]+: Missing closing "quote/],
   ])('with %s are refused, with the place', (_, text, problem) => {
     expect(problemsOf(text)[0]).toMatch(problem);
@@ -53,5 +54,20 @@ describe('documents of a file', () => {
     expect(problemsOf(`${'['.repeat(MAX_JSON_DEPTH + 2)}${']'.repeat(MAX_JSON_DEPTH + 2)}`)[0]).toMatch(
       /must not nest deeper/,
     );
+  });
+
+  it.each([
+    ['items', `a: [${'b,'.repeat(500_000)}]`, '1:666667'],
+    ['short keys', 'a: 1\n'.repeat(150_000), '142858:1'],
+  ])('with more than a million tokens are refused where they have them: %s', (_, text, place) => {
+    expect(problemsOf(text)).toEqual([
+      expect.stringMatching(`^${place}: the file has more than 1000000 texts,`),
+    ]);
+  });
+
+  it('with very many errors are refused with the first of them', () => {
+    const problems = problemsOf('""'.repeat(100_000));
+    expect(problems).toHaveLength(20);
+    expect(problems[0]).toMatch(/^1:3: Unexpected double-quoted-scalar at node end; check the/);
   });
 });

@@ -1,9 +1,12 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
+import type { Warning } from '@gen/enforcement/v1/control_pb.js';
 import { ShadowService } from '@gen/enforcement/v1/shadow_service_pb.js';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { useMay } from '../session/session-context.js';
 import { Empty, QueryState } from '../ui/states.js';
+import { Warnings } from '../ui/warnings.js';
 import { ShadowComparison } from './shadow-comparison.js';
 
 const REFRESH_MS = 5_000;
@@ -15,7 +18,22 @@ interface ControlShadowProps {
 }
 
 /** The shadow of a control, or how it gets one. */
-export function ControlShadow({ controlId, owner }: ControlShadowProps) {
+export function ControlShadow(props: ControlShadowProps) {
+  // Those of a promotion, after which there is no shadow.
+  const [warnings, setWarnings] = useState<readonly Warning[]>([]);
+  return (
+    <>
+      <Warnings warnings={warnings} />
+      <ShadowOrNone {...props} onPromoted={setWarnings} />
+    </>
+  );
+}
+
+interface ShadowOrNoneProps extends ControlShadowProps {
+  readonly onPromoted: (warnings: readonly Warning[]) => void;
+}
+
+function ShadowOrNone({ controlId, owner, onPromoted }: ShadowOrNoneProps) {
   const mayChange = useMay('controls.write');
   const query = useQuery(
     ShadowService.method.getShadow,
@@ -40,7 +58,9 @@ export function ControlShadow({ controlId, owner }: ControlShadowProps) {
   }
   return (
     <QueryState query={query} what="the shadow">
-      {({ shadow }) => shadow !== undefined && <ShadowComparison shadow={shadow} owner={owner} />}
+      {({ shadow }) =>
+        shadow !== undefined && <ShadowComparison shadow={shadow} owner={owner} onPromoted={onPromoted} />
+      }
     </QueryState>
   );
 }

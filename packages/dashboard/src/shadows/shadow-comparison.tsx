@@ -1,4 +1,5 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
+import type { Warning } from '@gen/enforcement/v1/control_pb.js';
 import { type Shadow, type ShadowDifference, ShadowService } from '@gen/enforcement/v1/shadow_service_pb.js';
 import { Link } from 'wouter';
 import { DefinitionView } from '../control-parts/definition-view.js';
@@ -23,10 +24,12 @@ interface ShadowProps {
   readonly shadow: Shadow;
   /** Who applies the control as configuration. */
   readonly owner: string | undefined;
+  /** Is called with the warnings of the new version. */
+  readonly onPromoted: (warnings: readonly Warning[]) => void;
 }
 
 /** A shadow beside its control: what they say about the same steps, and the latest that only one of them matched. */
-export function ShadowComparison({ shadow, owner }: ShadowProps) {
+export function ShadowComparison({ shadow, owner, onPromoted }: ShadowProps) {
   const { differences, data } = shadow;
   const counts: readonly (readonly [string, bigint])[] = [
     ['Only the shadow matched', shadow.onlyShadowMatched],
@@ -75,7 +78,7 @@ export function ShadowComparison({ shadow, owner }: ShadowProps) {
           <DefinitionView data={data} />
         </Disclosure>
       )}
-      <ShadowActions shadow={shadow} owner={owner} />
+      <ShadowActions shadow={shadow} owner={owner} onPromoted={onPromoted} />
     </section>
   );
 }
@@ -100,9 +103,9 @@ const COLUMNS: Columns<ShadowDifference> = [
 ];
 
 /** Promotes or drops a shadow after a confirmation. Nothing for callers that may not. */
-function ShadowActions({ shadow, owner }: ShadowProps) {
+function ShadowActions({ shadow, owner, onPromoted }: ShadowProps) {
   const mayChange = useMay('controls.write');
-  const promote = useChange(ShadowService.method.promoteShadow);
+  const promote = useChange(ShadowService.method.promoteShadow, ({ warnings }) => onPromoted(warnings));
   const drop = useChange(ShadowService.method.dropShadow);
   if (!mayChange) return null;
   const { controlId, controlName, shadowVersion } = shadow;
