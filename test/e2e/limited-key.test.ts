@@ -31,7 +31,8 @@ afterAll(async () => {
 /** The service itself, with all that is between a caller and a handler; `auth/agent-scope.test.ts` has the rules. */
 describe.each(['REST over h1', 'gRPC (grpc-js)'] as const)('a key for other agents, over %s', (protocol) => {
   it.each(RPCS)('calls %s as decided', async (rpc) => {
-    const step = STEPS.find((one) => one.rpc === rpc && 'reply' in one.expected);
+    const played = STEPS.filter((one) => one.rpc === rpc);
+    const step = played.find(({ expected }) => 'reply' in expected) ?? played[0];
     const client = PROTOCOLS[protocol](service.url);
     const outcome = await client.call(methodNamed(rpc), step?.input ?? {}, LIMITED.key);
     client.close();

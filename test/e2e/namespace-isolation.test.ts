@@ -11,6 +11,7 @@ import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { suiteService } from '../support/service-suite.js';
 import { suiteTransports } from '../support/suite-transports.js';
+import { until } from '../support/until.js';
 import { event } from './events.support.js';
 
 /** What every name, id and text of the other namespace contains that callers of this one must never see. */
@@ -286,7 +287,7 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl, kind) => {
       named.push(['cursor', [FOREIGN, MISSING]]);
     // Creating with a foreign id in it is tried in tests of its own; a watch without an end is, too.
     if (/WatchEvents$/.test(method.name)) return [];
-    if (/(?:InitAgent|CreateHalt)$/.test(method.name)) return [];
+    if (/(?:InitAgent|CreateHalt|CreateSamplingRule)$/.test(method.name)) return [];
     return named.map(([member, [theirs, missing]]) => [
       member,
       [
@@ -456,6 +457,22 @@ describeOnEachDatabase('a namespace', (freshDatabaseUrl, kind) => {
     expect(await verdictOf(KEYS.own)).toMatchObject({ is_safe: false, halt: { reason: 'ours' } });
     expect(await verdictOf(KEYS.foreign)).toMatchObject({ is_safe: true });
     expect(await verdictOf(KEYS.foreign)).not.toHaveProperty('halt');
+  });
+
+  it('keeps samples of its own agents only', async () => {
+    const ofControl = { control_id: foreign.control, share: 1 };
+    expect((await of(KEYS.own)('POST', '/api/v1/sampling-rules', ofControl)).status).toBe(404);
+    const ofAgent = { agent_name: FOREIGN, share: 1 };
+    expect((await of(KEYS.own)('POST', '/api/v1/sampling-rules', ofAgent)).status).toBe(200);
+    const asked = { agent_name: FOREIGN, stage: 'pre', step, accepts: ['steer'] };
+    const samplesOf = async (key: string) => (await of(key)('GET', '/api/v1/samples')).body.samples.length;
+    // What is stored of the others would be stored before.
+    for (const key of [KEYS.foreign, KEYS.own]) await of(key)('POST', '/api/v1/evaluation', asked);
+    await until(
+      () => samplesOf(KEYS.own),
+      (count) => count === 1,
+    );
+    expect(await samplesOf(KEYS.foreign)).toBe(0);
   });
 
   it('leaves the others as they were', async () => {
