@@ -6,6 +6,12 @@ const NAMED =
   /(?<![\w-])(-{0,2})(\w[\w-]{1,199})(?:\\{0,8}["'`]?\s{0,20}(=>|[:=])|(\s{1,20}(?:is|was):?\s{1,20})|\s{1,20})/g;
 /** An element of XML with its content. */
 const ELEMENT = /(<(?:\w{1,60}:)?(\w[\w-]{1,199})(?:[^<>\w][^<>]{0,200})?>)[^<]+/g;
+/** Of statements of SQL: the literal after these words. */
+const SQL_LITERAL =
+  /\b((?:identified(?:\s{1,20}with\s{1,20}\S{1,60})?\s{1,20}(?:by|as)|password)\s{1,20}(?:password\s{1,20})?)(?:'(?:[^'\\]|''|\\.)*'?|"(?:[^"\\]|""|\\.)*"?)/gis;
+/** A command of clients of MySQL, and its option with a value, without a blank between them. */
+const MYSQL_COMMAND = /\b(?:mysql|mariadb)[\w-]{0,20}\s[^\n|;]*/g;
+const MYSQL_OPTION = /(\s-p)[^\s-]\S*/g;
 /** The rest of the first line of a block of YAML. */
 const BLOCK_HEAD = /[ \t]*(?:[|>][+-]?\d?[+-]?)?[ \t]*\r?\n/y;
 const WORD = /\S+/y;
@@ -14,13 +20,14 @@ const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']', '(': ')'
 
 /**
  * The text with MASK in place of what a secret-like name stands before and `maskSecrets` does not replace: whole objects and lists,
- * blocks of YAML, contents of elements, values of options, and what a sentence says. What is not closed ends with the text. The time
- * is linear in the text.
+ * blocks of YAML, contents of elements, values of options, literals of SQL, and what a sentence says. What is not closed ends with
+ * the text. The time is linear in the text.
  */
 export function maskAssigned(given: string): string {
-  const text = given.replace(ELEMENT, (whole, tag: string, name: string) =>
-    isSecretName(name) ? tag + MASK : whole,
-  );
+  const text = given
+    .replace(ELEMENT, (whole, tag: string, name: string) => (isSecretName(name) ? tag + MASK : whole))
+    .replace(SQL_LITERAL, `$1'${MASK}'`)
+    .replace(MYSQL_COMMAND, (command) => command.replace(MYSQL_OPTION, `$1${MASK}`));
   let masked = '';
   let done = 0;
   NAMED.lastIndex = 0;
