@@ -107,17 +107,17 @@ const CASES: readonly (readonly [what: string, content: () => string | Uint8Arra
   [
     '4 MB of items',
     () => `a: [${'b,'.repeat(2_000_000)}]`,
-    /^1:666667: the file has more than 1000000 texts, marks and ends of lines up to here\. Split it into/,
+    /^1:1066667: the file has more than 1600000 texts, marks and ends of lines up to here\. Split it into/,
   ],
   [
     '4 MB of quotes',
     () => `a: ${'""'.repeat(2_000_000)}`,
-    /^1:1999994: the file has more than 1000000 texts, marks and ends of lines up to here\. Split it into/,
+    /^1:3199994: the file has more than 1600000 texts, marks and ends of lines up to here\. Split it into/,
   ],
   [
     '4 MB of short keys',
     () => 'a: 1\n'.repeat(800_000),
-    /^142858:1: the file has more than 1000000 texts, marks and ends of lines up to here\. Split it into/,
+    /^228572:2: the file has more than 1600000 texts, marks and ends of lines up to here\. Split it into/,
   ],
   ['broken UTF-8', () => BROKEN, /^2:8: the file is not UTF-8 from here on\. Save it as UTF-8/],
   [

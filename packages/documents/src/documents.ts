@@ -42,10 +42,10 @@ export interface FileReading {
 /** Most problems of one file that are told. */
 const MAX_PROBLEMS = 20;
 /**
- * Most tokens of a file, each a text, a number, a mark such as `:` or `[`, an indentation, or the end of a line. Controls of
- * packs have one in six bytes, so that 4 MB of them stay below it; 4 MB of one in a byte would take 2 GB of memory.
+ * Most tokens of a file, each a text, a number, a mark such as `:` or `[`, an indentation, or the end of a line. Exports of
+ * controls have one in 2.8 bytes, so that 4 MB of them stay below it; 4 MB of two in a byte would take 2 GB of memory.
  */
-const MAX_TOKENS = 1_000_000;
+const MAX_TOKENS = 1_600_000;
 const TOO_MANY_TOKENS = `the file has more than ${MAX_TOKENS} texts, marks and ends of lines up to here. Split it into several files`;
 /** Most brackets that open one after the other; the depth of what they make is checked for each value. */
 const MAX_BRACKETS_AT_ONCE = 5_000;
