@@ -1,18 +1,32 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { AgentKey } from '../contract/call/namespace.js';
+import { type AgentKey, nameOfKey } from '../contract/call/namespace.js';
 import { withServiceErrors } from '../database/errors.js';
 import { inPortions } from '../database/in-portions.js';
+import { insertRows, tableOf } from '../database/insert-rows.js';
 import { inNamespace, type Scoped } from '../database/scoped.js';
 import { assertStorable } from '../database/text.js';
 
 /** An agent, or a policy, and what it is to have, or has no longer. */
 export type Pair = readonly [ownerId: number, memberId: number];
 
+export interface NewAgent {
+  readonly name: string;
+  /** The text of its registration. */
+  readonly data: string;
+}
+
 /** An agent without its registration. */
 export interface LinkedAgent {
   readonly id: number;
   readonly key: AgentKey;
 }
+
+/** `name` is a key. */
+interface Inserted {
+  readonly id: bigint | number;
+  readonly name: string;
+}
+const RETURNING = Prisma.sql`RETURNING "id", "name"`;
 
 /**
  * Statements over many policies, agents and links of a namespace: few for thousands of objects, because a mutation blocks all
@@ -32,14 +46,11 @@ export function createBulkStore(scope: Scoped) {
     /** Creates policies; the names must be free. Returns their ids by name. */
     insertPolicies: (names: readonly string[], nowMs: number): Promise<Map<string, number>> =>
       withServiceErrors(async () => {
-        const plain = new Map(names.map((name) => [namespace.keyOf(name), name]));
-        const rows = await inPortions([...plain.keys()], (keys) =>
-          client.policy.createManyAndReturn({
-            data: keys.map((name) => ({ name, createdAtMs: BigInt(nowMs), ...of })),
-            select: { id: true, name: true },
-          }),
-        );
-        return new Map(rows.map(({ id, name }) => [plain.get(name) ?? name, id]));
+        const types = { name: 'TEXT', created_at_ms: 'BIGINT', namespace: 'TEXT' } as const;
+        const created = { created_at_ms: BigInt(nowMs), namespace: namespace.name };
+        const rows = names.map((name) => ({ name: namespace.keyOf(name), ...created }));
+        const inserted = await insertRows<typeof types, Inserted>(client, 'policies', types, rows, RETURNING);
+        return new Map(inserted.map(({ id, name }) => [nameOfKey(name), Number(id)]));
       }),
 
     removePolicies: (ids: readonly number[]): Promise<void> =>
@@ -50,69 +61,72 @@ export function createBulkStore(scope: Scoped) {
         await client.policy.deleteMany({ where: { id: { in: portion }, ...of } });
       }),
 
-    /** The agents of these names, by name. */
-    agents: (names: readonly string[]): Promise<Map<string, LinkedAgent>> =>
+    /** Registers agents without labels; the names must be free. They get the policies for every agent. Returns them by name. */
+    insertAgents: (agents: readonly NewAgent[], nowMs: number): Promise<Map<string, LinkedAgent>> =>
       withServiceErrors(async () => {
-        const plain = new Map(names.map((name) => [namespace.agentKey(name) as string, name]));
-        const rows = await inPortions([...plain.keys()], (keys) =>
-          client.agent.findMany({ where: { name: { in: keys }, ...of }, select: { id: true, name: true } }),
-        );
-        return new Map(rows.map(({ id, name }) => [plain.get(name) ?? name, { id, key: name as AgentKey }]));
-      }),
-
-    /** Registers agents without labels; the names must be free. They get the policies for every agent. */
-    insertAgents: (agents: readonly { readonly name: string; readonly data: string }[], nowMs: number) =>
-      each(agents, (portion) => {
-        const data = portion.map(({ name, data: registration }) => {
-          assertStorable(registration);
-          const key = namespace.agentKey(name);
-          return { name: key, data: registration, createdAtMs: BigInt(nowMs), labelsVersion: 1n, ...of };
+        const types = {
+          name: 'TEXT',
+          data: 'TEXT',
+          created_at_ms: 'BIGINT',
+          labels_version: 'BIGINT',
+          namespace: 'TEXT',
+        } as const;
+        const created = { created_at_ms: BigInt(nowMs), labels_version: 1n, namespace: namespace.name };
+        const rows = agents.map(({ name, data }) => {
+          assertStorable(data);
+          return { name: namespace.agentKey(name), data, ...created };
         });
-        return client.agent.createMany({ data });
+        const inserted = await insertRows<typeof types, Inserted>(client, 'agents', types, rows, RETURNING);
+        return new Map(
+          inserted.map(({ id, name }) => [nameOfKey(name), { id: Number(id), key: name as AgentKey }]),
+        );
       }),
 
     addMembers: (pairs: readonly Pair[]): Promise<void> =>
       each(
         pairs,
         (portion) => client.$executeRaw`
-          WITH w ("owner", "member") AS (VALUES ${rowsOf(portion)})
           INSERT INTO "policy_controls" ("policy_id", "control_id")
-          SELECT p."id", c."id" FROM w, "policies" p, "controls" c
+          SELECT p."id", c."id" FROM ${pairsOf(portion)} AS w, "policies" p, "controls" c
           WHERE p."id" = w."owner" AND ${inNamespace('p', scope)} AND c."id" = w."member" AND ${inNamespace('c', scope)}
           ON CONFLICT DO NOTHING`,
       ),
 
     removeMembers: (pairs: readonly Pair[]): Promise<void> =>
-      each(pairs, (portion) => {
-        const OR = portion.map(([policyId, controlId]) => ({ policyId, controlId }));
-        return client.policyControl.deleteMany({ where: { OR, policy: of } });
-      }),
+      each(
+        pairs,
+        (portion) => client.$executeRaw`
+          DELETE FROM "policy_controls" WHERE ("policy_id", "control_id") IN (
+            SELECT w."owner", w."member"
+            FROM ${pairsOf(portion)} AS w JOIN "policies" o ON o."id" = w."owner" AND ${inNamespace('o', scope)})`,
+      ),
 
     addLinks: (pairs: readonly Pair[]): Promise<void> =>
       each(
         pairs,
         (portion) => client.$executeRaw`
-          WITH w ("owner", "member") AS (VALUES ${rowsOf(portion)})
           INSERT INTO "agent_controls" ("agent_id", "control_id")
-          SELECT a."id", c."id" FROM w, "agents" a, "controls" c
+          SELECT a."id", c."id" FROM ${pairsOf(portion)} AS w, "agents" a, "controls" c
           WHERE a."id" = w."owner" AND ${inNamespace('a', scope)} AND c."id" = w."member" AND ${inNamespace('c', scope)}
           ON CONFLICT DO NOTHING`,
       ),
 
     removeLinks: (pairs: readonly Pair[]): Promise<void> =>
-      each(pairs, (portion) => {
-        const OR = portion.map(([agentId, controlId]) => ({ agentId, controlId }));
-        return client.agentControl.deleteMany({ where: { OR, agent: of } });
-      }),
+      each(
+        pairs,
+        (portion) => client.$executeRaw`
+          DELETE FROM "agent_controls" WHERE ("agent_id", "control_id") IN (
+            SELECT w."owner", w."member"
+            FROM ${pairsOf(portion)} AS w JOIN "agents" o ON o."id" = w."owner" AND ${inNamespace('o', scope)})`,
+      ),
 
     /** Gives policies to agents themselves; one that an agent has by its labels stays when it loses them. */
     givePolicies: (pairs: readonly Pair[]): Promise<void> =>
       each(
         pairs,
         (portion) => client.$executeRaw`
-          WITH w ("owner", "member") AS (VALUES ${rowsOf(portion)})
           INSERT INTO "agent_policies" ("agent_id", "policy_id")
-          SELECT a."id", p."id" FROM w, "agents" a, "policies" p
+          SELECT a."id", p."id" FROM ${pairsOf(portion)} AS w, "agents" a, "policies" p
           WHERE a."id" = w."owner" AND ${inNamespace('a', scope)} AND p."id" = w."member" AND ${inNamespace('p', scope)}
           ON CONFLICT ("agent_id", "policy_id") DO UPDATE SET "direct" = ${true}`,
       ),
@@ -120,15 +134,18 @@ export function createBulkStore(scope: Scoped) {
     /** Takes policies from agents that they were given to; those keep them that have them by their labels. */
     withdrawPolicies: (pairs: readonly Pair[]): Promise<void> =>
       each(pairs, async (portion) => {
-        const OR = portion.map(([agentId, policyId]) => ({ agentId, policyId }));
-        await client.agentPolicy.deleteMany({ where: { OR, byLabels: false, agent: of } });
-        await client.agentPolicy.updateMany({ where: { OR, agent: of }, data: { direct: false } });
+        const these = Prisma.sql`("agent_id", "policy_id") IN (
+          SELECT w."owner", w."member"
+          FROM ${pairsOf(portion)} AS w JOIN "agents" o ON o."id" = w."owner" AND ${inNamespace('o', scope)})`;
+        await client.$executeRaw`DELETE FROM "agent_policies" WHERE "by_labels" = ${false} AND ${these}`;
+        await client.$executeRaw`UPDATE "agent_policies" SET "direct" = ${false} WHERE ${these}`;
       }),
   };
 }
 
-function rowsOf(pairs: readonly Pair[]): Prisma.Sql {
-  return Prisma.join(
-    pairs.map(([owner, member]) => Prisma.sql`(CAST(${owner} AS INTEGER), CAST(${member} AS INTEGER))`),
+function pairsOf(pairs: readonly Pair[]): Prisma.Sql {
+  return tableOf(
+    { owner: 'INTEGER', member: 'INTEGER' },
+    pairs.map(([owner, member]) => ({ owner, member })),
   );
 }

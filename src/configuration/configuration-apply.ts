@@ -1,5 +1,5 @@
 import type { HandlerCall } from '../contract/call/handler.js';
-import { ServiceError } from '../contract/errors/service-error.js';
+import type { ErrorItem } from '../contract/errors/service-error.js';
 import { listed, mistakeItems } from '../contract/warnings/warning.js';
 import { objectKey } from '../controls/applied-object.js';
 import type { Reviewer } from '../controls/control-review.js';
@@ -17,7 +17,6 @@ import {
   refuseProblems,
   revisionChanged,
   shownConflict,
-  tooMuchWork,
 } from './configuration-problems.js';
 import type { ApplyInput } from './configuration-schemas.js';
 import { type ConfigurationSet, readSet, type Wanted } from './configuration-set.js';
@@ -27,9 +26,7 @@ import { prepareControls, referenceItems } from './prepared-controls.js';
 import { planSet, type SetPlan } from './set-plan.js';
 import { appliedFact, shownChanges } from './set-reply.js';
 import { rememberSet, writeSet } from './set-writing.js';
-
-/** Longest work in one transaction, in milliseconds: less than a mutation may take, so that there is a clear answer. */
-const WORK_LIMIT_MS = 5_000;
+import { createWorkLimit, WORK_LIMIT_MS } from './work-limit.js';
 
 export interface ApplyOptions {
   readonly database: Pick<Database, 'client'>;
@@ -81,14 +78,21 @@ export function createConfigurationApply(options: ApplyOptions) {
     return { wanted, warnings: listed(unread, prepared.warnings) };
   }
 
-  /** The plan of a set, in its transaction. Throws a VALIDATION_ERROR with all problems that depend on what is stored. */
-  async function planned(context: HandlerCall, scope: Scoped, input: ApplyInput, set: ConfigurationSet) {
+  /** Everything that applying does, by what is stored at a revision. */
+  async function drawUp(
+    context: HandlerCall,
+    scope: Scoped,
+    input: ApplyInput,
+    wanted: Wanted,
+  ): Promise<Draft> {
+    // First: what is read later may be newer, and then this is no draft of a later revision.
+    const revision = await revisionOf(scope);
+    const set = await readSet(scope, wanted, catalogue);
     const plan = await planSet(scope, input, set, registry);
     const changed = new Set(plan.changes.filter(({ change }) => change !== 'unchanged').map(objectKey));
     const written = set.controls.filter(({ desired }) => changed.has(objectKey(desired)));
     const references = await referenceItems(context, scope, written, referenceProblems);
-    refuseProblems([...set.problems, ...plan.problems, ...references]);
-    return plan;
+    return { revision, set, plan, problems: [...set.problems, ...plan.problems, ...references] };
   }
 
   return {
@@ -99,24 +103,26 @@ export function createConfigurationApply(options: ApplyOptions) {
     async apply(context: HandlerCall, input: ApplyInput) {
       const { owner } = input;
       const { wanted, warnings } = await prepare(context, input);
-      let limit: TimeLimit | undefined;
+      // Nothing else can be changed during a transaction: it reads only if something was changed since.
+      const draft = await drawUp(context, scopeOf(context, client), input, wanted);
+      const limit = createWorkLimit(WORK_LIMIT_MS, () => performance.now());
       const transaction = mutate<Outcome>(context, async (scope) => {
-        limit = createTimeLimit();
+        limit.begin();
         const { demandTime } = limit;
-        const next = await nextRevision(scope);
+        const next = await revisionOf(scope);
         if (input.revision !== undefined && input.revision !== next - 1) {
           throw revisionChanged(input.revision, next - 1);
         }
-        const set = await readSet(scope, wanted, catalogue);
+        const isCurrent = draft.revision === next - 1;
+        const { set, plan, problems } = isCurrent ? draft : await drawUp(context, scope, input, wanted);
         demandTime();
-        const plan = await planned(context, scope, input, set);
-        demandTime();
+        refuseProblems(problems);
         const kept: Outcome = { plan, revision: next - 1, applied: false };
         if (input.dry_run) return { value: kept, change: null };
         if (plan.conflicts.length > 0) throw configurationConflict(plan.conflicts);
         if (plan.forgotten.length === 0 && plan.changes.every(isKept)) return { value: kept, change: null };
         const nowMs = now();
-        const writing = { context, registry, note: input.note ?? `Applied by ${owner}`, nowMs };
+        const writing = { context, note: input.note ?? `Applied by ${owner}`, nowMs };
         const change = await writeSet(scope, set, plan, writing, demandTime);
         await rememberSet(scope, owner, plan, nowMs);
         demandTime();
@@ -127,10 +133,8 @@ export function createConfigurationApply(options: ApplyOptions) {
           audit: appliedFact(owner, input.note, plan),
         };
       });
-      // A single statement may take longer than all of them may: the database or the transaction ends it.
       const outcome = await transaction.catch((error: unknown) => {
-        const isLate = limit?.isOver() === true && error instanceof ServiceError;
-        throw isLate && error.code === 'SERVICE_UNAVAILABLE' ? tooMuchWork(WORK_LIMIT_MS / 1000) : error;
+        throw limit.meaningOf(error);
       });
       const { plan, revision, applied } = outcome;
       return {
@@ -150,28 +154,17 @@ interface Outcome {
   readonly applied: boolean;
 }
 
-/** The revision that this transaction makes. */
-async function nextRevision({ client }: Scoped): Promise<number> {
+interface Draft {
+  readonly revision: number;
+  readonly set: ConfigurationSet;
+  readonly plan: SetPlan;
+  readonly problems: readonly ErrorItem[];
+}
+
+/** The last revision; in a transaction, the one that it makes. */
+async function revisionOf({ client }: Scoped): Promise<number> {
   const row = await client.serviceState.findUniqueOrThrow({ where: { id: 1 }, select: { revision: true } });
   return Number(row.revision);
-}
-
-interface TimeLimit {
-  readonly isOver: () => boolean;
-  /** Throws PAYLOAD_TOO_LARGE once it is over. */
-  readonly demandTime: () => void;
-}
-
-/** For the work since this call. */
-function createTimeLimit(): TimeLimit {
-  const began = performance.now();
-  const isOver = () => performance.now() - began > WORK_LIMIT_MS;
-  return {
-    isOver,
-    demandTime: () => {
-      if (isOver()) throw tooMuchWork(WORK_LIMIT_MS / 1000);
-    },
-  };
 }
 
 function isKept({ change, remembers }: PlannedChange): boolean {

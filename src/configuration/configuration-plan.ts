@@ -24,6 +24,8 @@ export interface PlannedChange extends ObjectName {
   /** Null for nothing. */
   readonly before: string | null;
   readonly after: string | null;
+  /** Of `after`. */
+  readonly digest: string | null;
   readonly adopted: boolean;
   /** Whether what is remembered of it differs from what is to be remembered. */
   readonly remembers: boolean;
@@ -80,14 +82,16 @@ export function planConfiguration(input: PlanInput): Plan {
     const isKept = before !== undefined && isSame(before, object);
     // What is stored is remembered, so that a later look at it finds no change.
     const after = isKept ? before.text : object.text;
+    const digest = digestOf(after);
     changes.push({
       ...nameOf(object),
       kind,
       change: before === undefined ? 'create' : isKept ? 'unchanged' : 'update',
       before: before?.text ?? null,
       after,
+      digest,
       adopted: before !== undefined && known === undefined,
-      remembers: known?.owner !== owner || known.digest !== digestOf(after),
+      remembers: known?.owner !== owner || known.digest !== digest,
     });
   }
   const forgotten: ObjectName[] = [];
@@ -100,7 +104,7 @@ export function planConfiguration(input: PlanInput): Plan {
       else if (digestOf(before.text) !== known.digest && !overwrites(known, kind)) {
         conflicts.push(conflict(known, kind, 'changed_elsewhere', known));
       } else {
-        const texts = { before: before.text, after: null };
+        const texts = { before: before.text, after: null, digest: null };
         changes.push({ ...nameOf(known), kind, change: 'delete', ...texts, adopted: false, remembers: true });
       }
     }

@@ -1,5 +1,6 @@
 import { demandedLabelOf } from '../agents/agent-labels.js';
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
+import { keysOf } from '../agents/named-agent.js';
 import type { HandlerCall } from '../contract/call/handler.js';
 import type { AgentKey } from '../contract/call/namespace.js';
 import { createControlBindingStore } from '../controls/control-binding-store.js';
@@ -7,12 +8,11 @@ import { type ControlRow, createControlStore } from '../controls/control-store.j
 import { definitionIndex } from '../controls/definition-index.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import { type RecordedVersion, recordVersions } from '../controls/version-recording.js';
-import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { withServiceErrors } from '../database/errors.js';
 import { inPortions } from '../database/in-portions.js';
 import type { Scoped } from '../database/scoped.js';
 import { createPackStore } from '../packs/pack-store.js';
-import { setLabels } from '../policies/policy-labels.js';
+import { writeLabels } from '../policies/policy-labels.js';
 import { createPolicyStore } from '../policies/policy-store.js';
 import { createBulkStore, type Pair } from './bulk-store.js';
 import type { DesiredPolicy } from './configuration-object.js';
@@ -22,7 +22,6 @@ import type { WantedPack } from './wanted-packs.js';
 
 export interface WritingOptions {
   readonly context: HandlerCall;
-  readonly registry: EvaluatorRegistry;
   /** For the histories of controls. */
   readonly note: string;
   /** Milliseconds since the epoch. */
@@ -54,7 +53,7 @@ export function createConfigurationWriter(
   scope: Scoped,
   known: KnownIds,
   affected: Affected,
-  { context, registry, note, nowMs }: WritingOptions,
+  { context, note, nowMs }: WritingOptions,
 ) {
   const controlStore = createControlStore(scope);
   const members = createPolicyControlStore(scope);
@@ -166,14 +165,12 @@ export function createConfigurationWriter(
     if (agentLabels.length === 0 && (before?.agentLabels.length ?? 0) === 0 && everyAgent === wasForAny)
       return;
     const id = idIn(known.policies, name);
-    const store = createPolicyStore(scope);
-    const row = await store.find(id);
-    if (row === null) throw new Error(`policy ${id} of a configuration does not exist`);
-    const settled = await setLabels(scope, row, agentLabels.map(demandedLabelOf), registry);
-    for (const agent of settled?.agents ?? []) affected.agents.add(agent);
+    // Whether every agent can have its controls is a matter of the plan.
+    const { missing, stale } = await writeLabels(scope, id, agentLabels.map(demandedLabelOf));
+    for (const agent of keysOf([...missing, ...stale])) affected.agents.add(agent);
     if (everyAgent === wasForAny) return;
     affected.all = true;
-    await store.setEveryAgent(id, everyAgent);
+    await createPolicyStore(scope).setEveryAgent(id, everyAgent);
     // Its document gives it to no agent any more; those of agents do.
     if (!everyAgent) await createAgentPolicyStore(scope).withdrawFromAll(id);
   }

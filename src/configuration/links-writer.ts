@@ -3,6 +3,7 @@ import type { AgentRegistration } from '../agents/agent-registration.js';
 import type { Scoped } from '../database/scoped.js';
 import { createBulkStore, type Pair } from './bulk-store.js';
 import type { LinksContent } from './configuration-object.js';
+import type { StoredLinks } from './configuration-state.js';
 import { type Affected, changesOf, idIn, type KnownIds } from './configuration-writer.js';
 
 /** What is to be linked to an agent itself. */
@@ -12,34 +13,29 @@ export interface WantedLinks extends LinksContent {
 }
 
 /**
- * Links agents to exactly these controls and policies, in the transaction of a mutation: `stored` are those that they have, by
- * name. Agents that are not registered yet are, without steps. Throws a `ServiceError` only.
+ * Links agents to exactly these controls and policies, in the transaction of a mutation: `stored` are all of them that exist, with
+ * those that they have, by name. Agents that are not registered yet are, without steps. Throws a `ServiceError` only.
  */
 export async function writeLinks(
   scope: Scoped,
   wanted: readonly WantedLinks[],
-  stored: ReadonlyMap<string, LinksContent>,
+  stored: ReadonlyMap<string, StoredLinks>,
   known: KnownIds,
   affected: Affected,
   nowMs: number,
 ): Promise<void> {
   const bulk = createBulkStore(scope);
-  const names = wanted.map(({ name }) => name);
-  const agents = await bulk.agents(names);
-  const missing = names.filter((name) => !agents.has(name));
-  if (missing.length > 0) {
-    await bulk.insertAgents(
-      missing.map((name) => ({ name, data: stringifyJson(withoutSteps(name)) })),
-      nowMs,
-    );
-    for (const [name, agent] of await bulk.agents(missing)) agents.set(name, agent);
-  }
+  const missing = wanted.filter(({ name }) => !stored.has(name)).map(({ name }) => name);
+  const registered = await bulk.insertAgents(
+    missing.map((name) => ({ name, data: stringifyJson(withoutSteps(name)) })),
+    nowMs,
+  );
   const links = { added: [] as Pair[], removed: [] as Pair[] };
   const given = { added: [] as Pair[], removed: [] as Pair[] };
   for (const { name, controls, policies } of wanted) {
-    const agent = agents.get(name);
-    if (agent === undefined) throw new Error(`agent ${name} of a configuration is not stored`);
     const before = stored.get(name);
+    const agent = before ?? registered.get(name);
+    if (agent === undefined) throw new Error(`agent ${name} of a configuration is not stored`);
     const pairs = (members: readonly string[], ids: ReadonlyMap<string, number>) =>
       members.map((member): Pair => [agent.id, idIn(ids, member)]);
     const [moreControls, lessControls] = changesOf(before?.controls ?? [], controls);

@@ -2,7 +2,6 @@ import { type Family, type ObjectName, objectKey } from '../controls/applied-obj
 import { createAppliedStore } from '../controls/applied-store.js';
 import type { Change } from '../database/change-log.js';
 import type { Scoped } from '../database/scoped.js';
-import { digestOf } from './configuration-object.js';
 import type { Plan } from './configuration-plan.js';
 import type { ConfigurationSet } from './configuration-set.js';
 import { createConfigurationState } from './configuration-state.js';
@@ -77,10 +76,10 @@ export async function writeSet(
 export async function rememberSet(scope: Scoped, owner: string, plan: Plan, nowMs: number): Promise<void> {
   const store = createAppliedStore(scope);
   const changed = plan.changes.filter(({ remembers }) => remembers);
-  const gone = changed.filter(({ after }) => after === null);
+  const gone = changed.filter(({ digest }) => digest === null);
   await store.forget([...gone, ...plan.forgotten].map(objectKey));
   const kept = changed.flatMap((one) =>
-    one.after === null ? [] : { key: objectKey(one), digest: digestOf(one.after) },
+    one.digest === null ? [] : { key: objectKey(one), digest: one.digest },
   );
   await store.remember(owner, kept, nowMs);
 }

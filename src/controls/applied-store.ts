@@ -1,3 +1,4 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { withServiceErrors } from '../database/errors.js';
 import { inPortions } from '../database/in-portions.js';
 import { insertRows } from '../database/insert-rows.js';
@@ -9,6 +10,17 @@ export interface RememberedObject {
   readonly key: string;
   readonly digest: string;
 }
+
+const APPLIED = {
+  namespace: 'TEXT',
+  key: 'TEXT',
+  owner: 'TEXT',
+  digest: 'TEXT',
+  applied_at_ms: 'BIGINT',
+} as const;
+const REPLACING = Prisma.sql`
+  ON CONFLICT ("namespace", "key") DO UPDATE
+  SET "owner" = excluded."owner", "digest" = excluded."digest", "applied_at_ms" = excluded."applied_at_ms"`;
 
 /**
  * What owners have applied in a namespace. Writing needs the client of a mutation. Every method rejects with a `ServiceError`
@@ -42,17 +54,9 @@ export function createAppliedStore({ client, namespace }: Scoped) {
     /** Remembers objects as those of an owner, whatever was remembered of them. */
     remember: (owner: string, objects: readonly RememberedObject[], nowMs: number): Promise<void> =>
       withServiceErrors(async () => {
-        const keys = objects.map(({ key }) => key);
-        await inPortions(keys, async (portion) => {
-          await client.appliedObject.deleteMany({ where: { ...of, key: { in: portion } } });
-          return [];
-        });
         const values = { owner, namespace: namespace.name, applied_at_ms: BigInt(nowMs) };
-        await insertRows(
-          client,
-          'applied_objects',
-          objects.map(({ key, digest }) => ({ key, digest, ...values })),
-        );
+        const rows = objects.map(({ key, digest }) => ({ key, digest, ...values }));
+        await insertRows(client, 'applied_objects', APPLIED, rows, REPLACING);
       }),
 
     forget: (keys: readonly string[]): Promise<void> =>

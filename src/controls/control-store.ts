@@ -2,7 +2,7 @@ import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import { inPortions } from '../database/in-portions.js';
-import { type ColumnValue, type ColumnValues, insertRows } from '../database/insert-rows.js';
+import { insertRows, type RowOf, tableOf } from '../database/insert-rows.js';
 import type { Page } from '../database/page.js';
 import { inNamespace, type Scoped } from '../database/scoped.js';
 import { assertStorable, hashText, isStorable } from '../database/text.js';
@@ -82,7 +82,7 @@ export function createControlStore(scope: Scoped) {
       updatedAtMs: BigInt(updatedAtMs),
     };
   };
-  const newColumns = (control: NewControl): ColumnValues => ({
+  const newColumns = (control: NewControl): RowOf<typeof NEW> => ({
     name: storable(control.name),
     live_name: namespace.keyOf(control.name),
     namespace: namespace.name,
@@ -140,20 +140,13 @@ export function createControlStore(scope: Scoped) {
     /** The same for many controls with different names. */
     insertAll: (controls: readonly NewControl[]): Promise<ControlRow[]> =>
       withServiceErrors(async () => {
-        await insertRows(client, 'controls', controls.map(newColumns));
-        const keys = controls.map(({ name }) => namespace.keyOf(name));
-        const found = await inPortions(keys, (portion) =>
-          client.control.findMany({
-            where: { liveName: { in: portion }, ...of },
-            select: { id: true, name: true },
-          }),
-        );
-        const ids = new Map(found.map(({ name, id }) => [name, id]));
-        const rows = controls.map(({ facets, ...row }) => ({ id: ids.get(row.name) ?? 0, ...row, facets }));
-        await insertAllFacets(
-          client,
-          rows.flatMap(({ id, facets }) => facetRows(id, facets)),
-        );
+        const columns = controls.map(newColumns);
+        const returned = Prisma.sql`RETURNING "id", "name"`;
+        type Returned = { readonly id: bigint | number; readonly name: string };
+        const inserted = await insertRows<typeof NEW, Returned>(client, 'controls', NEW, columns, returned);
+        const ids = new Map(inserted.map(({ id, name }) => [name, Number(id)]));
+        const rows = controls.map((row) => ({ ...row, id: ids.get(row.name) ?? 0 }));
+        await insertAllFacets(scope, rows);
         return rows.map(({ facets: _, ...row }) => row);
       }),
 
@@ -181,19 +174,19 @@ export function createControlStore(scope: Scoped) {
       controls: readonly (Omit<ControlRow, 'name'> & Pick<NewControl, 'facets'>)[],
     ): Promise<void> =>
       withServiceErrors(async () => {
-        const known = new Set<number>();
         await inPortions(controls, async (portion) => {
-          const own = { id: { in: portion.map(({ id }) => id) }, deletedAtMs: null, ...of };
-          for (const { id } of await client.control.findMany({ where: own, select: { id: true } }))
-            known.add(id);
-          await client.$executeRaw(updateOf(portion, scope));
-          await client.controlFacet.deleteMany({ where: { control: own } });
+          const rows = tableOf(
+            WRITTEN,
+            portion.map((row) => ({ id: row.id, ...definitionColumns(row) })),
+          );
+          await client.$executeRaw`
+            UPDATE "controls" SET ${SET_WRITTEN} FROM ${rows} AS w WHERE ${ofTable('controls', scope)}`;
+          await client.$executeRaw`
+            DELETE FROM "control_facets" WHERE "control_id" IN (
+              SELECT c."id" FROM ${tableOf(ID, portion)} AS w JOIN "controls" c ON ${ofTable('c', scope)})`;
           return [];
         });
-        await insertAllFacets(
-          client,
-          controls.flatMap(({ id, facets }) => (known.has(id) ? facetRows(id, facets) : [])),
-        );
+        await insertAllFacets(scope, controls);
       }),
 
     /**
@@ -253,8 +246,8 @@ function indexColumns<Columns extends Partial<ControlColumns>>(columns: Columns)
   return given as Pick<Columns, keyof ControlColumns>;
 }
 
-/** Columns that a definition decides, with their types: a list of values has none by itself. */
-const WRITTEN = {
+/** Columns that a definition decides. */
+const DEFINITION = {
   data: 'TEXT',
   enabled: 'BOOLEAN',
   execution: 'TEXT',
@@ -265,8 +258,24 @@ const WRITTEN = {
   step_name_pattern: 'TEXT',
   updated_at_ms: 'BIGINT',
 } as const;
+const ID = { id: 'INTEGER' } as const;
+const WRITTEN = { ...ID, ...DEFINITION } as const;
+const NEW = {
+  name: 'TEXT',
+  live_name: 'TEXT',
+  namespace: 'TEXT',
+  cloned_from_id: 'INTEGER',
+  ...DEFINITION,
+  created_at_ms: 'BIGINT',
+} as const;
+const FACET = { ...ID, kind: 'TEXT', hash: 'TEXT' } as const;
+const SET_WRITTEN = Prisma.raw(
+  Object.keys(DEFINITION)
+    .map((name) => `"${name}" = w."${name}"`)
+    .join(', '),
+);
 
-function definitionColumns(row: Omit<ControlRow, 'id' | 'name'>): Record<keyof typeof WRITTEN, ColumnValue> {
+function definitionColumns(row: Omit<ControlRow, 'id' | 'name'>): RowOf<typeof DEFINITION> {
   return {
     data: storable(row.data),
     enabled: row.enabled,
@@ -280,21 +289,10 @@ function definitionColumns(row: Omit<ControlRow, 'id' | 'name'>): Record<keyof t
   };
 }
 
-/** The statement that writes the definitions of controls. */
-function updateOf(controls: readonly Omit<ControlRow, 'name'>[], scope: Scoped): Prisma.Sql {
-  const types = Object.entries(WRITTEN);
-  const rows = controls.map((row) => {
-    const values = definitionColumns(row);
-    const members = types.map(
-      ([name, type]) => Prisma.sql`CAST(${values[name as keyof typeof WRITTEN]} AS ${Prisma.raw(type)})`,
-    );
-    return Prisma.sql`(CAST(${row.id} AS INTEGER), ${Prisma.join(members)})`;
-  });
-  const columns = types.map(([name]) => `"${name}"`);
-  return Prisma.sql`
-    WITH w ("id", ${Prisma.raw(columns.join(', '))}) AS (VALUES ${Prisma.join(rows)})
-    UPDATE "controls" SET ${Prisma.raw(columns.map((name) => `${name} = w.${name}`).join(', '))} FROM w
-    WHERE "controls"."id" = w."id" AND ${inNamespace('controls', scope)} AND "controls"."deleted_at_ms" IS NULL`;
+/** A condition that a row of `w` is one of a living control of the namespace. */
+function ofTable(alias: string, scope: Scoped): Prisma.Sql {
+  const of = (column: string) => Prisma.raw(`"${alias}"."${column}"`);
+  return Prisma.sql`${of('id')} = w."id" AND ${inNamespace(alias, scope)} AND ${of('deleted_at_ms')} IS NULL`;
 }
 
 function numberOrNull(value: bigint | null): number | null {
@@ -306,12 +304,20 @@ function storable(text: string): string {
   return text;
 }
 
-function insertAllFacets(
-  client: DbClient,
-  facets: readonly Prisma.ControlFacetCreateManyInput[],
+/** Those of unknown controls are left out. */
+async function insertAllFacets(
+  scope: Scoped,
+  controls: readonly Pick<NewControl & ControlRow, 'id' | 'facets'>[],
 ): Promise<void> {
-  const rows = facets.map(({ controlId, kind, hash }) => ({ control_id: controlId, kind, hash }));
-  return insertRows(client, 'control_facets', rows);
+  const rows = controls.flatMap(({ id, facets }) =>
+    facetRows(id, facets).map(({ kind, hash }) => ({ id, kind, hash })),
+  );
+  await inPortions(
+    rows,
+    (portion) => scope.client.$queryRaw<never[]>`
+      INSERT INTO "control_facets" ("control_id", "kind", "hash") SELECT w."id", w."kind", w."hash"
+      FROM ${tableOf(FACET, portion)} AS w JOIN "controls" c ON ${ofTable('c', scope)}`,
+  );
 }
 
 async function insertFacets(

@@ -2,7 +2,7 @@ import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
 import { withServiceErrors } from '../database/errors.js';
 import { inPortions } from '../database/in-portions.js';
-import { insertRows } from '../database/insert-rows.js';
+import { columnsOf, tableOf } from '../database/insert-rows.js';
 import { findPage, type Page } from '../database/page.js';
 import { inNamespace, type Scoped } from '../database/scoped.js';
 import { assertStorable } from '../database/text.js';
@@ -67,6 +67,34 @@ const WITHOUT_CONTENT = {
   changedMembers: true,
 } as const;
 
+/** Columns of a version but its number. */
+const NEW = {
+  control_id: 'INTEGER',
+  event_type: 'TEXT',
+  note: 'TEXT',
+  created_at_ms: 'BIGINT',
+  key_fingerprint: 'TEXT',
+  author: 'TEXT',
+  changed_members: 'TEXT',
+  name: 'TEXT',
+  data: 'TEXT',
+} as const;
+
+function newColumns(version: NewControlVersion) {
+  assertStorable(version.data);
+  return {
+    control_id: version.controlId,
+    event_type: version.eventType,
+    note: version.note,
+    created_at_ms: BigInt(version.createdAtMs),
+    key_fingerprint: version.keyFingerprint,
+    author: version.author,
+    changed_members: stringifyJson([...version.changedMembers]),
+    name: version.name,
+    data: version.data,
+  };
+}
+
 /**
  * Versions of controls of a namespace, deleted ones included, which are added and never changed. Ids and numbers must have 32 bits. Writing needs the
  * client of a mutation. Every method rejects with a `ServiceError` only.
@@ -103,37 +131,14 @@ export function createControlVersionStore(scope: Scoped) {
     /** Adds one version to each of some controls, each once. Those of unknown controls are left out. */
     appendAll: (versions: readonly NewControlVersion[]): Promise<void> =>
       withServiceErrors(async () => {
-        await inPortions(versions, async (portion) => {
-          const ids = { in: portion.map(({ controlId }) => controlId) };
-          const own = await client.control.findMany({ where: { id: ids, ...of }, select: { id: true } });
-          const numbers = new Map(own.map(({ id }) => [id, 0]));
-          const where = { controlId: ids, control: of };
-          const by = ['controlId'] as const;
-          const last = await client.controlVersion.groupBy({
-            by: [...by],
-            where,
-            _max: { versionNum: true },
-          });
-          for (const { controlId, _max } of last) numbers.set(controlId, _max.versionNum ?? 0);
-          const rows = portion.flatMap((version) => {
-            const number = numbers.get(version.controlId);
-            if (number === undefined) return [];
-            assertStorable(version.data);
-            return {
-              control_id: version.controlId,
-              version_num: number + 1,
-              event_type: version.eventType,
-              note: version.note,
-              created_at_ms: BigInt(version.createdAtMs),
-              key_fingerprint: version.keyFingerprint,
-              author: version.author,
-              changed_members: stringifyJson([...version.changedMembers]),
-              name: version.name,
-              data: version.data,
-            };
-          });
-          await insertRows(client, 'control_versions', rows);
-          return [];
+        await inPortions(versions, (portion) => {
+          const rows = tableOf(NEW, portion.map(newColumns));
+          return client.$queryRaw<never[]>`
+            INSERT INTO "control_versions" ("version_num", ${columnsOf(NEW)})
+            SELECT 1 + COALESCE((
+              SELECT MAX(v."version_num") FROM "control_versions" v WHERE v."control_id" = w."control_id"), 0),
+              ${columnsOf(NEW, 'w')}
+            FROM ${rows} AS w JOIN "controls" c ON c."id" = w."control_id" AND ${inNamespace('c', scope)}`;
         });
       }),
 

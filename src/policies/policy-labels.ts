@@ -27,11 +27,7 @@ export async function setLabels(
   if (labels.length > 0) {
     demandForAnyAgent(await createPolicyControlStore(scope).controlsOf(policy.id), registry);
   }
-  const store = createPolicyLabelStore(scope);
-  await store.write(policy.id, labels);
-  const { missing, stale } = await store.agentsByLabels(policy.id);
-  await store.give(policy.id);
-  await store.take(policy.id);
+  const { missing, stale } = await writeLabels(scope, policy.id, labels);
   const [before, after] = [policy.labels.map(labelText), labels.map(labelText)];
   const isSame = isDeepStrictEqual(new Set(before), new Set(after));
   if (isSame && missing.length === 0 && stale.length === 0) return null;
@@ -44,6 +40,16 @@ export async function setLabels(
     },
     agents: keysOf([...missing, ...stale]),
   };
+}
+
+/** The same for a policy that agents without these controls may have. Returns the agents that got it, and those that lost it. */
+export async function writeLabels(scope: Scoped, policyId: number, labels: readonly DemandedLabel[]) {
+  const store = createPolicyLabelStore(scope);
+  await store.write(policyId, labels);
+  const { missing, stale } = await store.agentsByLabels(policyId);
+  await store.give(policyId);
+  await store.take(policyId);
+  return { missing, stale };
 }
 
 /** Throws POLICY_IN_USE if some of the agents have the labels that give them the policy. */

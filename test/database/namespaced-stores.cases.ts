@@ -378,8 +378,8 @@ const bindings = casesOf(createControlBindingStore, {
 const bulk = casesOf(createBulkStore, {
   insertPolicies: (store, { policyName }) => effectOf(store.insertPolicies([`new-${policyName}`], 1)),
   removePolicies: (store, { policyId }) => store.removePolicies([policyId]),
-  agents: (store, { agentName }) => store.agents([agentName]),
-  insertAgents: (store, { agentName }) => store.insertAgents([{ name: `new-${agentName}`, data: '{}' }], 1),
+  insertAgents: (store, { agentName }) =>
+    effectOf(store.insertAgents([{ name: `new-${agentName}`, data: '{}' }], 1)),
   addMembers: (store, { policyId, controlId, spareControlId }, own) =>
     store.addMembers([
       [policyId, spareControlId],
