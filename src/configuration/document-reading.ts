@@ -15,15 +15,15 @@ export interface ReadDocuments {
   readonly problems: readonly ErrorItem[];
 }
 
-/** Reads documents of requests in turns of the event loop: thousands of them take seconds. */
+/** Reads documents of requests in turns of the event loop: thousands of them take seconds. Rejects once `signal` is aborted. */
 export function createDocumentReader(
   registry: EvaluatorRegistry,
-): (values: readonly JsonValue[]) => Promise<ReadDocuments> {
+): (values: readonly JsonValue[], signal?: AbortSignal) => Promise<ReadDocuments> {
   const schema = createDocumentSchema(registry);
-  return async (values) => {
+  return async (values, signal) => {
     const documents: ReadDocuments['documents'][number][] = [];
     const problems: ErrorItem[] = [];
-    const pause = createPauses();
+    const pause = createPauses(signal);
     for (const [index, value] of values.entries()) {
       const { value: document, items } = inputItems(schema, value);
       if (document !== undefined) documents.push({ ...document, index });
@@ -38,12 +38,13 @@ export function createDocumentReader(
   };
 }
 
-/** Called between parts of long work: lets others have their turn when it lasts too long. */
-export function createPauses(): () => Promise<void> | void {
+/** Called between parts of long work: lets others have their turn when it lasts too long. Rejects once `signal` is aborted. */
+export function createPauses(signal?: AbortSignal): () => Promise<void> | void {
   let began = performance.now();
   return () => {
     if (performance.now() - began < TURN_MS) return undefined;
     return nextTurn().then(() => {
+      signal?.throwIfAborted();
       began = performance.now();
     });
   };

@@ -57,11 +57,11 @@ export async function lintDocuments(
       (one, other) => (one.document ?? -1) - (other.document ?? -1),
     );
     const pairs = await createSetRules(active, audiences, pause);
-    const prerequisites = createPrerequisiteRules(active, audiences, registry);
+    const prerequisites = await createPrerequisiteRules(active, audiences, registry, pause);
     for (const [position, control] of active.entries()) {
       findings.push(...pairs.findings(position));
       const catalogue = registrations?.catalogueOf(control.name) ?? null;
-      findings.push(...prerequisites.findings(control, catalogue));
+      for await (const one of prerequisites.findings(control, catalogue)) findings.push(one);
       await pause();
     }
     const facts = { isNamespace: stored !== null, bound: stored?.bound ?? new Set<string>() };

@@ -33,12 +33,13 @@ export function createLint({
   const readDocuments = createDocumentReader(wide);
   return {
     lintConfiguration: handler(createConfigurationSchemas().lintConfiguration, async (input, context) => {
-      const read = await readDocuments(input.documents);
+      const read = await readDocuments(input.documents, context.signal);
       if (read.problems.length > 0) throw invalidRequest(read.problems);
       const scope = scopeOf(context, database.client);
       const { objects, problems } = objectsOf(read.documents, context.principal.namespace.name);
       const found = documentFindings(problems, context);
-      const pause = createPauses();
+      // It is not awaited after the time limit of requests.
+      const pause = createPauses(context.signal);
       const isEachAlone = input.each_alone;
       const facts = {
         registry: wide,

@@ -13,54 +13,57 @@ import { createWorkLimit } from './work.js';
 const MAX_COMPARED = 200_000;
 
 export interface PrerequisiteRules {
-  findings(control: ActiveControl, catalogue: StepCatalogue | null): Generator<LintFinding, void>;
+  findings(control: ActiveControl, catalogue: StepCatalogue | null): AsyncGenerator<LintFinding, void>;
   /** What was left out. */
   omitted(): readonly LintFinding[];
 }
 
 /** Finds statements about earlier steps that cannot have run: every agent with the control is denied them, or registers none. */
-export function createPrerequisiteRules(
+export async function createPrerequisiteRules(
   controls: readonly ActiveControl[],
   audiences: Audiences,
   registry: EvaluatorRegistry,
-): PrerequisiteRules {
+  pause: () => Promise<void> | void,
+): Promise<PrerequisiteRules> {
   const limit = createWorkLimit(
     MAX_COMPARED,
     'prerequisite-never-permitted',
     'too many controls deny, and too many steps are required',
   );
-  const denying = controls.filter(({ definition: { action, scope = {} } }) => {
+  const denying: DenyingControl[] = [];
+  for (const control of controls) {
+    const { action, scope = {} } = control.definition;
     const isFinal = action.approval === undefined && action.modify === undefined;
-    return action.decision === 'deny' && isFinal && (scope.stages?.includes('pre') ?? true);
-  });
+    if (action.decision !== 'deny' || !isFinal || scope.stages?.includes('pre') === false) continue;
+    denying.push({ control, deniesAll: createNameResults(control, registry) });
+    await pause();
+  }
 
   /** The control that denies every step of a name to all agents that have another control. */
-  const deniedBy = (
+  const deniedBy = async (
     name: string,
     control: ActiveControl,
     steps: StepCatalogue | null,
-  ): ActiveControl | null => {
-    for (const deny of denying) {
+  ): Promise<ActiveControl | null> => {
+    for (const { control: deny, deniesAll } of denying) {
       if (deny === control) continue;
       if (!limit.spend(1)) {
         limit.leaveOut(control.document ?? 0);
         return null;
       }
-      if (!mayDeny(deny.definition, name, steps)) continue;
-      const { scope: { step_name_regex: _, ...scope } = {}, condition } = deny.definition;
-      const ofName = { condition, scope: { ...scope, step_names: [name] } };
-      if (!deny.isAlways && foregoneResult(ofName, registry) !== true) continue;
+      if (!mayDeny(deny.definition, name, steps) || !deniesAll(name)) continue;
       if (audiences.covers(deny.name, control.name)) return deny;
+      await pause();
     }
     return null;
   };
 
-  function* ofLeaf(
+  async function* ofLeaf(
     { leaf, path, positive }: PlacedLeaf,
     control: ActiveControl,
     document: number,
     steps: StepCatalogue | null,
-  ): Generator<LintFinding, void> {
+  ): AsyncGenerator<LintFinding, void> {
     const earlier = leaf.evaluator.name === 'history' ? earlierStepOf(leaf.evaluator.config, positive) : null;
     if (earlier === null) return;
     const registered = steps?.isComplete === true ? new Set(steps.steps.map(({ name }) => name)) : null;
@@ -70,7 +73,7 @@ export function createPrerequisiteRules(
         reasons.push(`no step named ${quoted(name)} is registered by ${steps?.owner}`);
         continue;
       }
-      const deny = earlier.hasRun ? deniedBy(name, control, steps) : null;
+      const deny = earlier.hasRun ? await deniedBy(name, control, steps) : null;
       if (deny === null) return;
       reasons.push(`every step named ${quoted(name)} is denied by the control ${quoted(deny.name)}`);
     }
@@ -87,13 +90,50 @@ export function createPrerequisiteRules(
   }
 
   return {
-    *findings(control, catalogue) {
+    async *findings(control, catalogue) {
       if (control.document === null || control.definition.action.decision === 'observe') return;
       for (const placed of leavesOf(control.definition.condition, 'data.condition')) {
         yield* ofLeaf(placed, control, control.document, catalogue);
       }
     },
     omitted: () => limit.findings(),
+  };
+}
+
+interface DenyingControl {
+  readonly control: ActiveControl;
+  /** Whether it denies every step of a name in its scope. */
+  deniesAll(name: string): boolean;
+}
+
+/** Names that no check of the condition has are judged once, all together: an expression takes a millisecond. */
+function createNameResults(
+  { definition: { condition, scope }, isAlways }: ActiveControl,
+  registry: EvaluatorRegistry,
+): (name: string) => boolean {
+  if (isAlways) return () => true;
+  const { step_name_regex: _, ...others } = scope ?? {};
+  const judged = (name: string): boolean =>
+    foregoneResult({ condition, scope: { ...others, step_names: [name] } }, registry) === true;
+  const named = new Set(
+    [...leavesOf(condition, '')].flatMap(({ leaf: { selector, evaluator } }) => {
+      const { name, config } = evaluator;
+      const known = registry.get(name);
+      if (known?.configSchema.safeParse(config).success !== true) return [];
+      const demands = known.demands?.(config, selector.path ?? '*') ?? [];
+      return demands.flatMap(({ member, texts }) =>
+        member === 'name' ? texts.map((text) => text.toLowerCase()) : [],
+      );
+    }),
+  );
+  // It is longer than each of them.
+  const ofOthers = judged(`${[...named].join('')}.`);
+  const known = new Map<string, boolean>();
+  return (name) => {
+    if (!named.has(name.toLowerCase())) return ofOthers;
+    const result = known.get(name) ?? judged(name);
+    known.set(name, result);
+    return result;
   };
 }
 
