@@ -198,7 +198,7 @@ export function createAgentService(options: AgentServiceOptions) {
 
     /** Deletes an agent with its links. Throws AGENT_NOT_FOUND or VERSION_MISMATCH. */
     async remove(context: CallContext, agentName: string, ifVersion: IfVersion) {
-      const { agent, links } = await mutate(context, async (scope) => {
+      const { agent, links, warnings } = await mutate(context, async (scope) => {
         const row = await demandedAgent(scope, agentName, ifVersion);
         const links = {
           control_ids: await createAgentControlStore(scope).linkedIds(row.id),
@@ -206,8 +206,14 @@ export function createAgentService(options: AgentServiceOptions) {
         };
         const removed = await createAgentStore(scope).remove(row);
         const audit = agentFact('agent.delete', row.name, { ...agentState(row), ...links }, null);
-        return { value: { agent: row, links: removed }, change: { agents: [row.key] }, audit };
+        const applied = await appliedLinkWarnings(scope, 'agent_name', [row.name]);
+        return {
+          value: { agent: row, links: removed, warnings: applied },
+          change: { agents: [row.key] },
+          audit,
+        };
       });
+      context.warn(warnings);
       asked.forget(agent.key);
       return {
         success: true,

@@ -364,6 +364,8 @@ describeService('An applied configuration', ({ call, seed }) => {
     ]);
     const deleted = await call('DELETE', `/api/v1/controls/${id}?force=true`);
     expect(warnedOf(deleted)).toEqual([expect.stringContaining('the control "labelled-c" is applied')]);
+    const agentDeleted = await call('DELETE', '/api/v1/agents/agent-with-label-1');
+    expect(warnedOf(agentDeleted)).toEqual([expect.stringContaining('what is linked to the agent')]);
     expect((await apply([], { owner, prune: true, overwrite: ['*'] })).status).toBe(200);
   });
 
