@@ -104,7 +104,8 @@ describe('masking of samples', () => {
       text: 'Please refund 12.50 EUR for order 7, 100 % sure; path a/b/c.txt, \\d+ and &amp; <b>bold</b>',
       list: [1, 2.5, -3e10, true, null, 'send', ['a', {}]],
       json: '{ "a" : [1, 2.50], "b": "c" }',
-      command: 'git commit -m "fix: the parser" --no-verify src/samples/masking.ts; mysql -u root -p -P 3306 shop',
+      command:
+        'git commit -m "fix: the parser" --no-verify src/samples/masking.ts; mysql -u root -p -P 3306 shop',
       id: '3f2b8c1e-9a4d-4b7e-8c21-5d6e7f8a9b0c',
       words: 'internationalization-of-the-documentation',
       code: 'if (a > b) { return items.map((item) => item.name); }',

@@ -2,7 +2,6 @@ import { isObject, type JsonObject } from '../../../exact-json/src/index.js';
 import { objects } from '../apply-set.js';
 import { defineCommand } from '../command.js';
 import { CliError, UsageError } from '../errors.js';
-import type { SourceDocument } from '../files/documents-of.js';
 import { EXPAND_ENV, readFiles } from '../files/read-documents.js';
 import { refusedInFiles } from '../files/refused-documents.js';
 import { plain } from '../output.js';
