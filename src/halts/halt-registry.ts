@@ -1,4 +1,5 @@
 import type { RecordedChange } from '../database/change-log.js';
+import { FollowedState } from '../database/followed-state.js';
 import type { ActiveHalt, HaltableStep, HaltCheck } from './halt.js';
 import { HaltIndex } from './halt-index.js';
 
@@ -11,8 +12,6 @@ export interface HaltRegistryOptions {
   readonly now: () => number;
 }
 
-/** Least time between two attempts after a failure, in milliseconds; `catchUp` is called about as often. */
-const RETRY_MS = 500;
 const NONE = new HaltIndex([]);
 
 /**
@@ -23,17 +22,16 @@ export class HaltRegistry implements HaltCheck {
   isEmpty = true;
   readonly #options: HaltRegistryOptions;
   #index = NONE;
-  /** Whether something may have changed since the last reading that succeeded began. */
-  #isStale = false;
-  #reading: Promise<void> | null = null;
-  #failedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #state: FollowedState;
 
   constructor(options: HaltRegistryOptions) {
     this.#options = options;
+    const read = async () => this.#take(await options.read());
+    this.#state = new FollowedState({ ...options, read }, false);
   }
 
   get reading(): Promise<void> | null {
-    return this.#reading;
+    return this.#state.reading;
   }
 
   of(step: HaltableStep): ActiveHalt | null {
@@ -54,8 +52,7 @@ export class HaltRegistry implements HaltCheck {
 
   /** Reads the database at the start. Rejects with a `ServiceError` if it cannot be read: no halt may be missed. */
   async start(): Promise<void> {
-    this.#isStale = true;
-    await this.#readOnce();
+    await this.#state.readOnce();
   }
 
   /**
@@ -63,54 +60,25 @@ export class HaltRegistry implements HaltCheck {
    * the database cannot be read now, the change is made to what is known.
    */
   async apply(halt: ActiveHalt, isActive: boolean): Promise<void> {
-    await this.#readSoon();
-    if (!this.#isStale) return;
+    await this.#state.readSoon();
+    if (!this.#state.isStale) return;
     const others = this.#index.halts.filter(({ id }) => id !== halt.id);
     this.#take(isActive ? [...others, halt] : others);
   }
 
   /** Receives committed changes. */
   changed(changes: readonly RecordedChange[]): void {
-    if (changes.some(({ access }) => access)) void this.#readSoon();
+    if (changes.some(({ access }) => access)) void this.#state.readSoon();
   }
 
   /** The database was replaced by an earlier state. */
   startOver(): void {
-    void this.#readSoon();
+    void this.#state.readSoon();
   }
 
   /** The database answers: what could not be read is read now. */
   catchUp(): void {
-    const isDue = this.#options.now() - this.#failedAtMs >= RETRY_MS;
-    if (this.#isStale && this.#reading === null && isDue) void this.#readSoon();
-  }
-
-  /** Reads with a reading that begins after this call. */
-  #readSoon(): Promise<void> {
-    this.#isStale = true;
-    this.#reading ??= this.#readWhileStale().finally(() => {
-      this.#reading = null;
-    });
-    return this.#reading;
-  }
-
-  async #readWhileStale(): Promise<void> {
-    try {
-      while (this.#isStale) await this.#readOnce();
-    } catch (error) {
-      this.#failedAtMs = this.#options.now();
-      this.#options.onFailure(error);
-    }
-  }
-
-  async #readOnce(): Promise<void> {
-    this.#isStale = false;
-    try {
-      this.#take(await this.#options.read());
-    } catch (error) {
-      this.#isStale = true;
-      throw error;
-    }
+    this.#state.catchUp();
   }
 
   #endExpired(): void {

@@ -1,4 +1,5 @@
 import type { RecordedChange } from '../database/change-log.js';
+import { FollowedState } from '../database/followed-state.js';
 import { isOver, type SamplingRule } from './sampling-rule.js';
 
 export interface SamplingRegistryOptions {
@@ -22,12 +23,13 @@ export class SamplingRegistry {
   readings = 0;
   readonly #options: SamplingRegistryOptions;
   #rules: ReadonlyMap<string, readonly SamplingRule[]> = new Map();
-  /** Whether something may have changed since the last reading began. */
-  #isStale = true;
-  #reading: Promise<void> | null = null;
+  readonly #state: FollowedState;
 
   constructor(options: SamplingRegistryOptions) {
     this.#options = options;
+    const read = async () => this.#take(await options.read());
+    // Nothing is known at the start.
+    this.#state = new FollowedState({ ...options, read }, true);
   }
 
   /** Those of a namespace that are not over, by id ascending. */
@@ -47,11 +49,7 @@ export class SamplingRegistry {
 
   /** Reads the database, with a reading that begins after this call. Never rejects. */
   refresh(): Promise<void> {
-    this.#isStale = true;
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = null;
-    });
-    return this.#reading;
+    return this.#state.readSoon();
   }
 
   /** Receives committed changes. */
@@ -66,20 +64,7 @@ export class SamplingRegistry {
 
   /** The database answers: what could not be read is read now. */
   catchUp(): void {
-    if (this.#isStale && this.#reading === null) void this.refresh();
-  }
-
-  async #read(): Promise<void> {
-    while (this.#isStale) {
-      this.#isStale = false;
-      try {
-        this.#take(await this.#options.read());
-      } catch (error) {
-        this.#isStale = true;
-        this.#options.onFailure(error);
-        return;
-      }
-    }
+    this.#state.catchUp();
   }
 
   #take(rules: readonly SamplingRule[]): void {

@@ -1,4 +1,5 @@
 import type { RecordedChange } from '../database/change-log.js';
+import { FollowedState } from '../database/followed-state.js';
 import type { ActiveShadow } from './shadow.js';
 
 export interface ShadowRegistryOptions {
@@ -10,22 +11,16 @@ export interface ShadowRegistryOptions {
   readonly monotonic: () => number;
 }
 
-/** Least time between two attempts after a failure, in milliseconds; `catchUp` is called about as often. */
-const RETRY_MS = 500;
-
 /** The shadows that are set, in memory. Follows the changes of all processes; while they cannot be read, the last ones stay. */
 export class ShadowRegistry {
-  readonly #options: ShadowRegistryOptions;
   #shadows: readonly ActiveShadow[] = [];
   #controls: ReadonlySet<number> = new Set();
   #listener: (() => void) | null = null;
-  /** Whether something may have changed since the last reading that succeeded began: nothing is known at the start. */
-  #isStale = true;
-  #reading: Promise<void> | null = null;
-  #failedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #state: FollowedState;
 
-  constructor(options: ShadowRegistryOptions) {
-    this.#options = options;
+  constructor({ read, onFailure, monotonic: now }: ShadowRegistryOptions) {
+    // Nothing is known at the start.
+    this.#state = new FollowedState({ read: async () => this.#take(await read()), onFailure, now }, true);
   }
 
   /** All of them, by id ascending. */
@@ -40,7 +35,7 @@ export class ShadowRegistry {
 
   /** Resolves when what was committed before is known, if the database can be read. Never rejects. */
   refreshed(): Promise<void> {
-    return this.#readSoon();
+    return this.#state.readSoon();
   }
 
   /** Receives committed changes. A control that was deleted has no shadow any more. */
@@ -48,40 +43,17 @@ export class ShadowRegistry {
     const concerns = changes.some(
       ({ access, controls }) => access || controls.some((id) => this.#controls.has(id)),
     );
-    if (concerns) void this.#readSoon();
+    if (concerns) void this.#state.readSoon();
   }
 
   /** The database was replaced by an earlier state. */
   startOver(): void {
-    void this.#readSoon();
+    void this.#state.readSoon();
   }
 
   /** The database answers: what could not be read is read now. */
   catchUp(): void {
-    const isDue = this.#options.monotonic() - this.#failedAtMs >= RETRY_MS;
-    if (this.#isStale && this.#reading === null && isDue) void this.#readSoon();
-  }
-
-  /** Reads with a reading that begins after this call. */
-  #readSoon(): Promise<void> {
-    this.#isStale = true;
-    this.#reading ??= this.#readWhileStale().finally(() => {
-      this.#reading = null;
-    });
-    return this.#reading;
-  }
-
-  async #readWhileStale(): Promise<void> {
-    try {
-      while (this.#isStale) {
-        this.#isStale = false;
-        this.#take(await this.#options.read());
-      }
-    } catch (error) {
-      this.#isStale = true;
-      this.#failedAtMs = this.#options.monotonic();
-      this.#options.onFailure(error);
-    }
+    this.#state.catchUp();
   }
 
   #take(shadows: readonly ActiveShadow[]): void {
