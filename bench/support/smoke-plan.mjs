@@ -316,7 +316,7 @@ export const SMOKES = [
   {
     name: 'samples',
     environment: { BENCH_ROUNDS: '1', BENCH_SCALE: '0.001' },
-    rows: ['off', 'other agent', '1 % kept'],
+    rows: ['off', 'other agent', '1 % kept', 'a shadow'],
   },
   {
     name: 'replay',
