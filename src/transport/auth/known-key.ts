@@ -107,7 +107,7 @@ export function isSameKey(one: KnownKey, other: KnownKey): boolean {
 
 function rightsText({ principal, expiresAtMs, storedId }: KnownKey): string {
   const { namespace, scopes, role, name, agents } = principal;
-  const rights = [namespace.name, scopes, role, name, agents?.patterns ?? null];
+  const rights = [namespace.name, String(scopes), role, name, agents?.patterns ?? null];
   return JSON.stringify([...rights, String(expiresAtMs), storedId]);
 }
 
