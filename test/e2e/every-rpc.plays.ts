@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DATABASE_KINDS, type DatabaseKind, describeOnEachDatabase } from '../support/databases.js';
 import {
   methodNamed,
@@ -13,6 +13,7 @@ import { STEPS } from './every-rpc.steps.js';
 import {
   ADMIN_KEY,
   evaluation,
+  LATEST_SAMPLE,
   OPERATOR_KEY,
   READER_KEY,
   type Step,
@@ -144,8 +145,26 @@ const MESSAGES = [
   { id: 'empty', evaluations: [] },
 ];
 
-function play(client: ProtocolClient, { rpc, input, key }: Omit<Step, 'expected'>): Promise<Outcome> {
-  return client.call(methodNamed(rpc), input, key ?? undefined);
+async function play(client: ProtocolClient, { rpc, input, key }: Omit<Step, 'expected'>): Promise<Outcome> {
+  const { decision_id: decisionId } = input;
+  const found = decisionId === LATEST_SAMPLE ? { decision_id: await latestSample(client) } : {};
+  return client.call(methodNamed(rpc), { ...input, ...found }, key ?? undefined);
+}
+
+function latestSample(client: ProtocolClient): Promise<string> {
+  return vi.waitFor(
+    async () => {
+      const outcome = await client.call(methodNamed('SampleService.ListSamples'), { limit: 1 }, ADMIN_KEY);
+      const [sample] = outcome.ok ? ((outcome.reply as { samples?: SampleId[] }).samples ?? []) : [];
+      if (sample === undefined) throw new Error(`no sample was written: ${JSON.stringify(outcome)}`);
+      return sample.decision_id;
+    },
+    { timeout: 20_000 },
+  );
+}
+
+interface SampleId {
+  readonly decision_id: string;
 }
 
 function check(outcome: Outcome | undefined, { expected }: Step, protocol: ProtocolName): void {
@@ -197,7 +216,10 @@ function alike(outcome: Outcome | undefined, protocol: ProtocolName): unknown {
       return 'a time in UTC';
     if (['at', 'approved_until'].includes(key) && zonedTime.test(String(value)))
       return 'a time with its zone';
-    if ((key.endsWith('ed_at') || ['set_at', 'since'].includes(key)) && zonedTime.test(String(value)))
+    if (
+      (key.endsWith('ed_at') || ['set_at', 'since', 'taken_at'].includes(key)) &&
+      zonedTime.test(String(value))
+    )
       return 'a time with its zone';
     return value;
   });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { NO_KEY, NOT_ADMIN, refusal } from '../support/refusals.js';
-import { READER_KEY, type Step, steps } from './every-rpc.support.js';
+import { called, evaluation, LATEST_SAMPLE, READER_KEY, type Step, steps } from './every-rpc.support.js';
 
 const NO_RULE = refusal('SAMPLING_RULE_NOT_FOUND', 404, 'NotFound', []);
 const NO_SAMPLE = refusal('SAMPLE_NOT_FOUND', 404, 'NotFound', []);
@@ -19,6 +19,8 @@ const ASKED = {
 };
 const RULE = { rule_id: 1, ...ASKED, ...MADE };
 const DEFAULTS = { rule_id: 2, share: 0.01, max_bytes: 16_384, retention_hours: 168, ...MADE };
+
+const ALL = { agent_name: 'billing-bot-01', share: 1 };
 
 /** The part of the script that is about samples of steps. */
 export const SAMPLE_STEPS: readonly Step[] = [
@@ -44,6 +46,41 @@ export const SAMPLE_STEPS: readonly Step[] = [
     ['lists rules', {}, { reply: { rules: [RULE, DEFAULTS] } }],
     ['requires a key', {}, NO_KEY, null],
   ]),
+  called('SampleService.CreateSamplingRule', 'keeps all steps of an agent', ALL, { reply: { rule: ALL } }),
+  called(
+    'EvaluationService.Evaluate',
+    'keeps the step',
+    evaluation(ALL.agent_name, 'password: hunter2hunter2'),
+    {
+      reply: { is_safe: true },
+    },
+  ),
+  ...steps('SampleService.GetSample', [
+    [
+      'has the step without its secret',
+      { decision_id: LATEST_SAMPLE },
+      {
+        reply: {
+          sample: {
+            rule_id: 3,
+            agent_name: ALL.agent_name,
+            step_type: 'llm',
+            step_name: 'answer',
+            stage: 'pre',
+          },
+          step_json: expect.not.stringContaining('hunter2'),
+        },
+      },
+    ],
+  ]),
+  called(
+    'SampleService.DeleteSamplingRule',
+    'deletes the sample',
+    { rule_id: 3, delete_samples: true },
+    {
+      reply: { deleted_samples: 1 },
+    },
+  ),
   ...steps('SampleService.DeleteSamplingRule', [
     ['deletes a rule', { rule_id: 2 }, { reply: {} }],
     ['deletes a rule and its samples', { rule_id: 1, delete_samples: true }, { reply: {} }],

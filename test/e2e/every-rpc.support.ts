@@ -17,6 +17,9 @@ export const TOKEN_SETTINGS = {
   SERVICE_PACKS: path.join(import.meta.dirname, '..', 'fixtures', 'packs'),
 };
 
+/** As a `decision_id`: that of the latest sample, which is written after the reply about its step. */
+export const LATEST_SAMPLE = '<the latest sample>';
+
 /** One call of the script. */
 export interface Step {
   readonly rpc: string;
