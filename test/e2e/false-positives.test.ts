@@ -155,7 +155,7 @@ describeOnEachDatabase('false positives', (freshDatabaseUrl) => {
     expect((await as(OTHER)('POST', MARKS, own)).status).toBe(200);
     expect((await marksOf(OTHER)).false_positives).toMatchObject([{ ...own, agent_name: AGENT }]);
     const path = `${MARKS}/${own.control_id}/${own.control_execution_id}`;
-    expect((await as(OPERATOR)('DELETE', path)).body).toMatchObject({ was_marked: false });
+    expect((await as(OPERATOR)('DELETE', path)).body).toMatchObject({ error_code: 'CONTROL_NOT_FOUND' });
     expect((await as(OPERATOR)('DELETE', '/api/v1/namespaces/other?force=true')).status).toBe(200);
     const left = `SELECT COUNT(*) FROM false_positives WHERE namespace = 'other'`;
     await until(

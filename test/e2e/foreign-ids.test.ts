@@ -31,6 +31,8 @@ const MISSING = 'missing-bot-1';
 /** Ids with three digits, for the same reason. */
 const FIRST_ID = 100;
 const MISSING_ID = 999;
+const FOREIGN_EVENT = 'foreign-event-1';
+const MISSING_EVENT = 'missing-event-1';
 const ADMIN = 'the-admin-key-of-1';
 const keys = createKeysFile([
   { name: 'root', key: ADMIN, role: 'admin' },
@@ -81,6 +83,10 @@ describe('a key that is limited to agents', () => {
     await root('POST', `/api/v1/agents/${OWN}/policies/${ids.ownPolicy}`);
     await root('POST', `/api/v1/agents/${FOREIGN}/policies/${ids.foreignPolicy}`);
     await root('POST', `/api/v1/policies/${ids.foreignPolicy}/controls/${ids.foreignControl}`);
+    const stored = { ...eventOf(FOREIGN, ids.foreignControl), control_execution_id: FOREIGN_EVENT };
+    expect((await root('POST', '/api/v1/observability/events', { events: [stored] })).body).toMatchObject({
+      enqueued: 1,
+    });
   });
   afterAll(() => keys.remove());
 
@@ -94,6 +100,7 @@ describe('a key that is limited to agents', () => {
       agent: { agent_name: OWN },
       control_id: ids.ownControl,
       control_ids: [ids.ownControl],
+      control_execution_id: MISSING_EVENT,
       key: { control_id: ids.ownControl, agent_name: OWN },
       policy_id: ids.ownPolicy,
       events: [eventOf(OWN, ids.ownControl)],
@@ -127,6 +134,7 @@ describe('a key that is limited to agents', () => {
     agent: [{ agent_name: FOREIGN }, { agent_name: MISSING }],
     control_id: [ids.foreignControl, MISSING_ID],
     control_ids: [[ids.foreignControl], [MISSING_ID]],
+    control_execution_id: [FOREIGN_EVENT, MISSING_EVENT],
     key: [
       { control_id: ids.foreignControl, agent_name: FOREIGN },
       { control_id: MISSING_ID, agent_name: MISSING },
@@ -166,7 +174,10 @@ describe('a key that is limited to agents', () => {
   /** A text without what the caller itself wrote, and without what differs between any two calls. */
   const masked = (text: string): string =>
     text
-      .replaceAll(new RegExp(`${FOREIGN}|${MISSING}|transfer_(?:money|coins)`, 'g'), 'NAME')
+      .replaceAll(
+        new RegExp(`${FOREIGN}|${MISSING}|${FOREIGN_EVENT}|${MISSING_EVENT}|transfer_(?:money|coins)`, 'g'),
+        'NAME',
+      )
       .replaceAll(new RegExp(`\\b(?:${ids.foreignControl}|${ids.foreignPolicy}|${MISSING_ID})\\b`, 'g'), 'ID')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)/g, 'TIME')
       .replaceAll(/"(?:execution_id|decision_id|duration_ms|step_sha256)":"?[^,"]*"?/g, '');
@@ -251,7 +262,7 @@ describe('a key that is limited to agents', () => {
   it('covers every member that names an agent, a control or a policy', () => {
     const named = METHODS.flatMap(([, { desc }]) => desc.input.fields.map((field) => field.name));
     const naming = named.filter((name) =>
-      /^(?:agent|control|policy|template)(?:_ids?|_names?|)$|^(?:events|key)$/.test(name),
+      /^(?:agent|control|policy|template)(?:_ids?|_names?|)$|^control_execution_id$|^(?:events|key)$/.test(name),
     );
     expect([...new Set(naming)].sort()).toEqual(
       [...Object.keys(namings()).filter((name) => name !== 'evaluations'), 'template'].sort(),
