@@ -24,7 +24,7 @@ describe('shadow', () => {
     expect((await shadow('promote', 'no-cards', '--yes')).stdout).toContain('no-cards has version 2 now');
     expect(await shadow('drop', 'no-cards', '--yes')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('has no shadow'),
+      stderr: expect.stringContaining('A shadow of control 1 was not found'),
     });
     await runCli([...set, '--file', 'next.yaml'], { cwd });
     expect((await shadow('drop', 'no-cards', '--yes')).code).toBe(0);
