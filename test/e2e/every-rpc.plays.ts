@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DATABASE_KINDS, type DatabaseKind, describeOnEachDatabase } from '../support/databases.js';
 import {
   methodNamed,
@@ -13,7 +13,7 @@ import { STEPS } from './every-rpc.steps.js';
 import {
   ADMIN_KEY,
   evaluation,
-  LATEST_SAMPLE,
+  inputOf,
   OPERATOR_KEY,
   READER_KEY,
   type Step,
@@ -146,25 +146,11 @@ const MESSAGES = [
 ];
 
 async function play(client: ProtocolClient, { rpc, input, key }: Omit<Step, 'expected'>): Promise<Outcome> {
-  const { decision_id: decisionId } = input;
-  const found = decisionId === LATEST_SAMPLE ? { decision_id: await latestSample(client) } : {};
-  return client.call(methodNamed(rpc), { ...input, ...found }, key ?? undefined);
-}
-
-function latestSample(client: ProtocolClient): Promise<string> {
-  return vi.waitFor(
-    async () => {
-      const outcome = await client.call(methodNamed('SampleService.ListSamples'), { limit: 1 }, ADMIN_KEY);
-      const [sample] = outcome.ok ? ((outcome.reply as { samples?: SampleId[] }).samples ?? []) : [];
-      if (sample === undefined) throw new Error(`no sample was written: ${JSON.stringify(outcome)}`);
-      return sample.decision_id;
-    },
-    { timeout: 20_000 },
-  );
-}
-
-interface SampleId {
-  readonly decision_id: string;
+  const listSamples = async () => {
+    const outcome = await client.call(methodNamed('SampleService.ListSamples'), { limit: 1 }, ADMIN_KEY);
+    return outcome.ok ? outcome.reply : outcome;
+  };
+  return client.call(methodNamed(rpc), await inputOf({ input }, listSamples), key ?? undefined);
 }
 
 function check(outcome: Outcome | undefined, { expected }: Step, protocol: ProtocolName): void {

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { vi } from 'vitest';
 import { type Refusal, type Refused, refusalOf } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
 
@@ -19,6 +20,23 @@ export const TOKEN_SETTINGS = {
 
 /** As a `decision_id`: that of the latest sample, which is written after the reply about its step. */
 export const LATEST_SAMPLE = '<the latest sample>';
+
+/** The request of a step, once what it names is there. `listSamples` returns the reply of ListSamples. */
+export function inputOf(
+  { input }: Pick<Step, 'input'>,
+  listSamples: () => Promise<unknown>,
+): Promise<Step['input']> {
+  if (input.decision_id !== LATEST_SAMPLE) return Promise.resolve(input);
+  return vi.waitFor(
+    async () => {
+      const listed = await listSamples();
+      const [sample] = (listed as { samples?: { decision_id: string }[] }).samples ?? [];
+      if (sample === undefined) throw new Error(`no sample was written: ${JSON.stringify(listed)}`);
+      return { ...input, decision_id: sample.decision_id };
+    },
+    { timeout: 60_000 },
+  );
+}
 
 /** One call of the script. */
 export interface Step {

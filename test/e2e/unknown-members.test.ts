@@ -20,7 +20,14 @@ import { startService } from '../support/service.js';
 import { describeServiceOnSqlite } from '../support/service-suite.js';
 import { suiteTransports } from '../support/suite-transports.js';
 import { STEPS } from './every-rpc.steps.js';
-import { ADMIN_KEY, OPERATOR_KEY, READER_KEY, type Step, TOKEN_SETTINGS } from './every-rpc.support.js';
+import {
+  ADMIN_KEY,
+  inputOf,
+  OPERATOR_KEY,
+  READER_KEY,
+  type Step,
+  TOKEN_SETTINGS,
+} from './every-rpc.support.js';
 
 const AGENT = 'future-agent-01';
 const WARNING = 'x-service-warning';
@@ -114,11 +121,13 @@ describeOnSqlite('members that no RPC knows', (freshDatabaseUrl) => {
         SERVICE_OPERATOR_API_KEYS: OPERATOR_KEY,
         ...TOKEN_SETTINGS,
       });
+      const asAdmin = restClient(service.url, { 'x-api-key': ADMIN_KEY });
       for (const step of PLAYED) {
         // Once for each RPC: an update that would change nothing but what is unknown is refused.
         const isFirst = !told.has(step.rpc);
         const mayRefuse = isFirst && MAY_REFUSE.test(step.rpc);
-        const reply = send(service.url, step, isFirst);
+        const input = await inputOf(step, async () => (await asAdmin('GET', '/api/v1/samples')).body);
+        const reply = send(service.url, { ...step, input }, isFirst);
         const warnings = await (mayRefuse ? reply.catch(String) : reply);
         if (isFirst) told.set(step.rpc, warnings);
       }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { STEPS } from '../../e2e/every-rpc.steps.js';
-import { ADMIN_KEY, OPERATOR_KEY, READER_KEY, TOKEN_SETTINGS } from '../../e2e/every-rpc.support.js';
+import { ADMIN_KEY, inputOf, OPERATOR_KEY, READER_KEY, TOKEN_SETTINGS } from '../../e2e/every-rpc.support.js';
 import { describeOnSqlite } from '../../support/databases.js';
 import {
   bodyChecker,
@@ -42,7 +42,9 @@ describeOnSqlite('requests and replies of a whole session', (freshDatabaseUrl) =
   it.each(STEPS)('$rpc $what', async ({ rpc, input, key, expected }) => {
     const name = `enforcement.v1.${rpc.replace('.', '/')}`;
     const operation = operations.find((one) => one['x-rpc'] === name) as PlacedOperation;
-    const { method, path, body } = requestOf(operation, input);
+    const listSamples = async () =>
+      (await call('GET', '/api/v1/samples', undefined, { 'x-api-key': ADMIN_KEY })).body;
+    const { method, path, body } = requestOf(operation, await inputOf({ input }, listSamples));
     const reply = await call(method, path, body, key === null ? {} : { 'x-api-key': key });
     expect('reply' in expected).toBe(reply.status < 300);
     if (reply.status < 300) {
