@@ -262,7 +262,9 @@ describe('a key that is limited to agents', () => {
   it('covers every member that names an agent, a control or a policy', () => {
     const named = METHODS.flatMap(([, { desc }]) => desc.input.fields.map((field) => field.name));
     const naming = named.filter((name) =>
-      /^(?:agent|control|policy|template)(?:_ids?|_names?|)$|^control_execution_id$|^(?:events|key)$/.test(name),
+      /^(?:agent|control|policy|template)(?:_ids?|_names?|)$|^control_execution_id$|^(?:events|key)$/.test(
+        name,
+      ),
     );
     expect([...new Set(naming)].sort()).toEqual(
       [...Object.keys(namings()).filter((name) => name !== 'evaluations'), 'template'].sort(),
