@@ -57,6 +57,9 @@ const SLOW = [
   'test/image/',
   'test/contract/changes-of-the-tree.',
   'test/audit/',
+  'test/configuration/',
+  'test/cli/',
+  'test/shadows/',
   'test/client/rolling-restart.',
   'packages/json-schema/',
 ];
