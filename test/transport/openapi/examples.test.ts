@@ -154,6 +154,11 @@ describeOnSqlite('the examples of the OpenAPI document', (freshDatabaseUrl) => {
       const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
       return call(operation.method, target, body, { cookie });
     };
+    // The first probe of the storage may take its time on a busy machine.
+    await until(
+      async () => (await call('GET', '/health')).body.storage,
+      (storage) => storage === 'OK',
+    );
     let keepsMemory = false;
     let asks = false;
     for (const operation of inOrder(operations)) {
