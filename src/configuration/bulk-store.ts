@@ -96,9 +96,7 @@ export function createBulkStore(scope: Scoped) {
       each(
         pairs,
         (portion) => client.$executeRaw`
-          DELETE FROM "policy_controls" WHERE ("policy_id", "control_id") IN (
-            SELECT w."owner", w."member"
-            FROM ${pairsOf(portion)} AS w JOIN "policies" o ON o."id" = w."owner" AND ${inNamespace('o', scope)})`,
+          DELETE FROM "policy_controls" WHERE ("policy_id", "control_id") IN (${ownedPairs('policies', portion, scope)})`,
       ),
 
     addLinks: (pairs: readonly Pair[]): Promise<void> =>
@@ -115,9 +113,7 @@ export function createBulkStore(scope: Scoped) {
       each(
         pairs,
         (portion) => client.$executeRaw`
-          DELETE FROM "agent_controls" WHERE ("agent_id", "control_id") IN (
-            SELECT w."owner", w."member"
-            FROM ${pairsOf(portion)} AS w JOIN "agents" o ON o."id" = w."owner" AND ${inNamespace('o', scope)})`,
+          DELETE FROM "agent_controls" WHERE ("agent_id", "control_id") IN (${ownedPairs('agents', portion, scope)})`,
       ),
 
     /** Gives policies to agents themselves; one that an agent has by its labels stays when it loses them. */
@@ -134,9 +130,7 @@ export function createBulkStore(scope: Scoped) {
     /** Takes policies from agents that they were given to; those keep them that have them by their labels. */
     withdrawPolicies: (pairs: readonly Pair[]): Promise<void> =>
       each(pairs, async (portion) => {
-        const these = Prisma.sql`("agent_id", "policy_id") IN (
-          SELECT w."owner", w."member"
-          FROM ${pairsOf(portion)} AS w JOIN "agents" o ON o."id" = w."owner" AND ${inNamespace('o', scope)})`;
+        const these = Prisma.sql`("agent_id", "policy_id") IN (${ownedPairs('agents', portion, scope)})`;
         await client.$executeRaw`DELETE FROM "agent_policies" WHERE "by_labels" = ${false} AND ${these}`;
         await client.$executeRaw`UPDATE "agent_policies" SET "direct" = ${false} WHERE ${these}`;
       }),
@@ -148,4 +142,11 @@ function pairsOf(pairs: readonly Pair[]): Prisma.Sql {
     { owner: 'INTEGER', member: 'INTEGER' },
     pairs.map(([owner, member]) => ({ owner, member })),
   );
+}
+
+/** Selects those pairs whose owner is of the namespace. */
+function ownedPairs(owners: 'agents' | 'policies', pairs: readonly Pair[], scope: Scoped): Prisma.Sql {
+  return Prisma.sql`
+    SELECT w."owner", w."member"
+    FROM ${pairsOf(pairs)} AS w JOIN "${Prisma.raw(owners)}" o ON o."id" = w."owner" AND ${inNamespace('o', scope)}`;
 }
