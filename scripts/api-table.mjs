@@ -27,7 +27,7 @@ const HOST_ROUTES = [
 ];
 
 /** What keys that are limited to agents may do, by the value of the option. */
-const AGENTS = { FREE: 'any', BY_AGENT: 'own', BEYOND: 'none' };
+const AGENTS = { FREE: 'any', BY_AGENT: 'own', BEYOND: 'none', BY_EVALUATION: 'own' };
 
 const UNARY = 'REST, gRPC, gRPC-Web, Connect';
 const UNARY_WITHOUT_REST = 'gRPC, gRPC-Web, Connect';

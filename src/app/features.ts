@@ -3,6 +3,7 @@ import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js
 import { ApprovalService } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { AuthService } from '../../gen/proto/enforcement/v1/auth_service_pb.js';
+import { AuthzenService } from '../../gen/proto/enforcement/v1/authzen_service_pb.js';
 import { ConfigurationService } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
 import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
@@ -20,6 +21,9 @@ import { SampleService } from '../../gen/proto/enforcement/v1/sample_service_pb.
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
 import { ShadowService } from '../../gen/proto/enforcement/v1/shadow_service_pb.js';
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
+import { createAdapterEvaluations } from '../adapters/adapter-evaluations.js';
+import { createAuthzen } from '../adapters/authzen/authzen.js';
+import { readMappingFile } from '../adapters/mapping-file.js';
 import { evaluatorReferenceProblems } from '../agents/agent-evaluator-references.js';
 import { createAgents } from '../agents/agents.js';
 import { createLabelUpkeep } from '../agents/label-upkeep.js';
@@ -256,6 +260,15 @@ export async function createFeatures(
   const { tracer } = foundations.telemetry;
   const traced = tracer === undefined ? untraced : tracedEvaluations(untraced, tracer);
   const evaluation = config.auth.upstream === null ? traced : withAskedTargets(traced);
+  const { on, file, failOpen } = config.adapters;
+  const evaluations = createAdapterEvaluations({
+    evaluation,
+    on,
+    failOpen,
+    mappings: file === null ? new Map() : readMappingFile(file),
+    meter: metrics.adapters,
+    failures,
+  });
   const explain = createExplain({
     client: database.client,
     halts: programs.halts,
@@ -368,6 +381,7 @@ export async function createFeatures(
       ),
       feature(ApprovalService, approvals.handlers),
       feature(AccessRequestService, approvals.accessRequests),
+      feature(AuthzenService, createAuthzen({ evaluations, publicUrl: config.publicUrl })),
       feature(HaltService, createHalts({ database, mutate, registry: programs.halts, now })),
       feature(
         MemoryService,

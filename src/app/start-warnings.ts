@@ -25,7 +25,13 @@ const LAST_COUNTS =
   'SERVICE_DUPLICATE_MEMBERS is last: a step can have a member twice, of which controls check the last one only; refuse is safe';
 
 /** Warnings about a valid but questionable configuration, one sentence each. Never contains a secret. */
-export function startWarnings({ auth, host, duplicateMembers, unknownVariables }: Config): string[] {
+export function startWarnings({
+  auth,
+  host,
+  duplicateMembers,
+  adapters,
+  unknownVariables,
+}: Config): string[] {
   const warnings = unknownVariables.map((name) => `${name} is not a variable of this service`);
   warnings.push(...runtimeWarnings(auth));
   if (!auth.enabled) {
@@ -43,7 +49,16 @@ export function startWarnings({ auth, host, duplicateMembers, unknownVariables }
     );
   }
   if (duplicateMembers === 'last') warnings.push(LAST_COUNTS);
+  warnings.push(...openAdapters(adapters));
   return warnings;
+}
+
+function openAdapters({ on, failOpen }: Config['adapters']): string[] {
+  return failOpen.map((name) =>
+    on.includes(name)
+      ? `SERVICE_ADAPTERS_FAIL_OPEN has ${name}: its steps pass without an evaluation while the service cannot evaluate; without it they are denied`
+      : `SERVICE_ADAPTERS_FAIL_OPEN has ${name}, which SERVICE_ADAPTERS does not have: it has no effect`,
+  );
 }
 
 /** What evaluations take, if that may surprise: deployed clients with keys would be refused. */

@@ -1,3 +1,4 @@
+import { ADAPTERS } from './adapter-settings.js';
 import { CALL_LIMITS, LOAD_LIMITS } from './admission-limits.js';
 import { APPROVALS } from './approval-settings.js';
 import { AUTH_MODES } from './auth-modes.js';
@@ -30,6 +31,7 @@ export const TABLES = [
   PACKS,
   MEMORY,
   APPROVALS,
+  ADAPTERS,
   SAMPLES,
   EVENTS,
   SINKS,

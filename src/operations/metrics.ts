@@ -1,4 +1,5 @@
 import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { AdapterMeter } from '../adapters/adapter-evaluations.js';
 import type { ApprovalMeter } from '../approvals/approval-meter.js';
 import type { Evaluator } from '../core/evaluator.js';
 import type { Stage } from '../core/types.js';
@@ -74,6 +75,8 @@ export interface Metrics extends CallMeter, RefusalMeter {
   readonly approvals: ApprovalMeter;
   /** The meter of samples. */
   readonly samples: SampleMeter;
+  /** The meter of adapters. */
+  readonly adapters: AdapterMeter;
   /** Counts what was to be sent over OTLP. */
   telemetry(signal: 'traces' | 'metrics', result: 'sent' | 'failed' | 'dropped', count: number): void;
   /** Records a finished database operation. */
@@ -124,6 +127,11 @@ export function createMetrics(prefix: string): Metrics {
     'step_schema_mismatches_total',
     'Evaluated steps that differ from the schemas that their agent registered, by stage and mode (warn, enforce).',
     ['stage', 'mode'],
+  );
+  const adapted = counts(
+    'adapter_steps_total',
+    'Steps that adapters submitted, by adapter and outcome (allow, deny, steer, ask, modify; error: not evaluated and denied; unchecked: not evaluated and allowed).',
+    ['adapter', 'outcome'],
   );
   const reloads = counts(
     'file_reloads_total',
@@ -212,6 +220,11 @@ export function createMetrics(prefix: string): Metrics {
     memory: createMemoryMetrics(prefix, registers),
     approvals: createApprovalMetrics(prefix, registers),
     samples: createSampleMetrics(prefix, registers),
+    adapters: {
+      adapted: (adapter, outcome) => {
+        adapted.of(adapter, outcome).value += 1;
+      },
+    },
     databaseTimed: createDatabaseMetrics(prefix, registers),
   };
 }

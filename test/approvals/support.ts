@@ -84,8 +84,9 @@ export async function openProcess(
   const call = async (name: keyof typeof approvals.handlers, input: object, principal: Principal) => {
     const handler = approvals.handlers[name] as Handler;
     const read = handler.input.parse(input);
+    const call = { ...context(principal), protocol: 'rest', spend() {}, ignoredParts: () => [] };
     // biome-ignore lint/suspicious/noExplicitAny: replies of many shapes
-    return (await handler.handle(read, { ...context(principal), ignoredParts: () => [] })) as any;
+    return (await handler.handle(read, call)) as any;
   };
   return {
     database,

@@ -1019,6 +1019,24 @@ const CASES: Record<SettingName, Case> = {
     ],
     refuses: ['secret', 'ff'.repeat(31), 'MDEyMzQ1'],
   },
+  SERVICE_ADAPTERS: {
+    value: (config) => config.adapters.on,
+    fallback: [],
+    accepts: [['authzen, coding-hooks', ['authzen', 'coding-hooks']]],
+    refuses: ['authzen,hooks', 'all'],
+  },
+  SERVICE_ADAPTERS_FILE: {
+    value: (config) => config.adapters.file,
+    fallback: null,
+    accepts: [['/etc/adapters.yaml', '/etc/adapters.yaml']],
+    refuses: [],
+  },
+  SERVICE_ADAPTERS_FAIL_OPEN: {
+    value: (config) => config.adapters.failOpen,
+    fallback: [],
+    accepts: [['litellm', ['litellm']]],
+    refuses: ['true'],
+  },
   SERVICE_SAMPLE_KEY: {
     value: (config) => config.samples.key,
     fallback: null,

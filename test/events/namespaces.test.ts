@@ -101,6 +101,8 @@ describeOnEachDatabase('the RPCs about events', (freshDatabaseUrl) => {
       address: null,
       signal: new AbortController().signal,
       isLenient: false,
+      protocol: 'rest',
+      spend() {},
       header: () => undefined,
       reportRevision: () => {},
       reportStaleness: () => {},

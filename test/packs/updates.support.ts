@@ -38,6 +38,8 @@ export function adminCall(namespace: Namespace = DEFAULT_NAMESPACE): HandlerCall
     address: null,
     signal: new AbortController().signal,
     isLenient: false,
+    protocol: 'rest',
+    spend() {},
     header: () => undefined,
     reportRevision: () => undefined,
     reportStaleness: () => undefined,

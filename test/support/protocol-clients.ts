@@ -190,6 +190,8 @@ function restRequest(method: DescMethod, input: object) {
     delete rest[name];
     return encodeURIComponent(String(value));
   });
+  const body = rule.body === '' || rule.body === '*' ? undefined : rest[rule.body];
+  if (rule.body !== '*') delete rest[rule.body];
   const query = new URLSearchParams(
     Object.entries(rest).flatMap(([name, value]) =>
       (Array.isArray(value) ? value : [value]).map((each): [string, string] => [name, String(each)]),
@@ -198,7 +200,7 @@ function restRequest(method: DescMethod, input: object) {
   return {
     verb: rule.pattern.case.toUpperCase(),
     path: rule.body === '*' || query.size === 0 ? path : `${path}?${query}`,
-    body: rule.body === '*' ? rest : undefined,
+    body: rule.body === '*' ? rest : body,
     responseBody: rule.responseBody,
   };
 }

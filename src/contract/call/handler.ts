@@ -77,6 +77,10 @@ export interface CallContext {
 
 /** A call as received by its handler. */
 export interface HandlerCall extends CallContext {
+  /** The protocol of the call, as metrics name it. */
+  readonly protocol: string;
+  /** Counts evaluations beyond the first of the call. Fails with RATE_LIMITED above the caller's limit. */
+  spend(evaluations: number): void;
   /**
    * Parts of the request without effect: members that the RPC does not have, and members that occur twice in
    * an object. A handler that calls this reports them itself; otherwise the host does.
@@ -109,6 +113,8 @@ export interface MessageReader<Input = unknown> {
  */
 export interface Handler<Input = unknown> {
   readonly input: z.ZodType<Input>;
+  /** How its JSON routes show errors; absent for problem bodies. */
+  readonly errorForm?: ErrorForm | undefined;
   /** Whether its requests are so large and frequent that they are not searched for parts without effect. */
   readonly isBulk?: boolean;
   readonly reader?: MessageReader<Input> | undefined;
@@ -121,6 +127,25 @@ export interface Handler<Input = unknown> {
   readonly sharesReplies?: boolean;
   handle(input: Input, context: HandlerCall): Promise<object> | object;
 }
+
+/** An error of a call, for a form that is not a problem body. */
+export interface ShownError {
+  /** The HTTP status that a problem body would have. */
+  readonly status: number;
+  /** Stable code, see `ERROR_TABLE`; empty for an error of HTTP itself. */
+  readonly code: string;
+  /** What is wrong, where, and what to do. */
+  readonly message: string;
+  readonly requestId: string;
+}
+
+/** Shows errors of the JSON routes of an RPC in the form of another protocol. */
+export type ErrorForm = (error: ShownError) => {
+  readonly status: number;
+  /** Media type of the body. */
+  readonly type: string;
+  readonly body: string;
+};
 
 /** Never throws for any input; `input` is as it was sent. */
 export type FurtherProblems = (input: JsonObject, context: HandlerCall) => Promise<readonly ErrorItem[]>;

@@ -73,6 +73,7 @@ export const ERROR_TABLE = {
   APPROVAL_CONFLICT: entry(409, GrpcCode.FailedPrecondition, 'Approval Conflict'),
   DESTINATION_NOT_FOUND: entry(404, GrpcCode.NotFound, 'Destination Not Found'),
   DELIVERY_NOT_FOUND: entry(404, GrpcCode.NotFound, 'Delivery Not Found'),
+  ADAPTER_OFF: entry(404, GrpcCode.Unimplemented, 'Adapter Off'),
   ACCESS_REQUEST_INVALID: entry(422, GrpcCode.InvalidArgument, 'Access Request Invalid'),
   DEADLINE_EXCEEDED: entry(504, GrpcCode.DeadlineExceeded, 'Deadline Exceeded'),
   DATABASE_ERROR: entry(500, GrpcCode.Internal, 'Database Error'),

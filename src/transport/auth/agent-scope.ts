@@ -42,7 +42,7 @@ export function limitedToAgents(
   handler: AnyHandler,
 ): AnyHandler {
   const agentsOf = agentsOfRequests(method);
-  if (method.agentScope === AgentScope.FREE) return handler;
+  if (method.agentScope === AgentScope.FREE || method.agentScope === AgentScope.BY_EVALUATION) return handler;
   const check = (input: unknown, { principal: { agents } }: CallContext): void => {
     if (agents === null) return;
     if (agentsOf === undefined) throw beyondAgents();

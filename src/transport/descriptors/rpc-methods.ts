@@ -1,4 +1,4 @@
-import { type DescMethod, type DescService, hasOption } from '@bufbuild/protobuf';
+import { type DescMessage, type DescMethod, type DescService, hasOption } from '@bufbuild/protobuf';
 import {
   Access,
   AgentScope,
@@ -13,6 +13,7 @@ import {
 } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { http } from '../../../gen/proto/google/api/annotations_pb.js';
 import type { HttpRule } from '../../../gen/proto/google/api/http_pb.js';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { isScope, type Scope, type ScopeMask, scopeMask } from '../../contract/call/scopes.js';
 import { optionOf } from '../../contract/proto-option.js';
 
@@ -23,8 +24,11 @@ export interface HttpBinding {
   readonly template: string;
   /** Members taken from the path. */
   readonly pathMembers: readonly string[];
-  /** `*`: the body holds every member that is not in the path. Empty: there is no body. */
-  readonly body: '*' | '';
+  /**
+   * `*`: the body holds every member that is not in the path. A name: the body is that member, and others are in the query.
+   * Empty: there is no body.
+   */
+  readonly body: string;
   /** Member of the reply that is the whole body; empty for the reply itself. */
   readonly responseBody: string;
 }
@@ -64,6 +68,8 @@ export function rpcMethods(service: DescService): RpcMethod[] {
     if (level === Access.UNSPECIFIED) throw new Error(`${name} states no access level`);
     const agentScope = optionOf(desc, agent_scope);
     if (agentScope === AgentScope.UNSPECIFIED) throw new Error(`${name} states no agent scope`);
+    if (agentScope === AgentScope.BY_EVALUATION && !optionOf(desc, evaluation))
+      throw new Error(`${name} has the scope BY_EVALUATION, but does not evaluate`);
     const taken = optionOf(desc, scopes);
     const unknown = taken.find((scope) => !isScope(scope));
     if (unknown !== undefined || taken.length === 0) throw new Error(`${name} states no scope that exists`);
@@ -92,14 +98,10 @@ function httpBindings(rule: HttpRule, desc: DescMethod, name: string): HttpBindi
 function httpBinding(rule: HttpRule, desc: DescMethod, name: string): HttpBinding {
   const { case: verb, value: template } = rule.pattern;
   if (verb === undefined || verb === 'custom') throw new Error(`${name} has an HTTP rule without a method`);
-  if (rule.body !== '' && rule.body !== '*') throw new Error(`${name}: only body "*" is supported`);
   const pathMembers = [...template.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
-  for (const member of [...pathMembers, ...(rule.responseBody === '' ? [] : [rule.responseBody])]) {
-    const message = member === rule.responseBody ? desc.output : desc.input;
-    if (!message.fields.some((field) => field.name === member)) {
-      throw new Error(`${name}: the HTTP rule names ${member}, which ${message.typeName} does not have`);
-    }
-  }
+  const inBody = rule.body === '*' ? [] : [rule.body];
+  checkNames(name, desc.input, [...pathMembers, ...inBody]);
+  checkNames(name, desc.output, [rule.responseBody]);
   return {
     verb: verb.toUpperCase() as HttpBinding['verb'],
     template,
@@ -107,6 +109,19 @@ function httpBinding(rule: HttpRule, desc: DescMethod, name: string): HttpBindin
     body: rule.body,
     responseBody: rule.responseBody,
   };
+}
+
+function checkNames(rpc: string, message: DescMessage, members: readonly string[]): void {
+  const unknown = members.find(
+    (member) => member !== '' && !message.fields.some((field) => field.name === member),
+  );
+  if (unknown === undefined) return;
+  throw new Error(`${rpc}: the HTTP rule names ${unknown}, which ${message.typeName} does not have`);
+}
+
+/** A body of a route as members of its request. */
+export function bodyMembers({ body }: Pick<HttpBinding, 'body'>, value: JsonValue): JsonObject {
+  return body === '*' ? (value as JsonObject) : { [body]: value };
 }
 
 /** The path of a binding under the configured prefix. */

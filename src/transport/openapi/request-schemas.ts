@@ -52,6 +52,14 @@ export function requestParts(
     const query = others.map(([name, schema]) => parameter('query', name, schema, required.has(name)));
     return { parameters: [...path, ...query, ...inHeader] };
   }
+  if (binding.body !== '*') {
+    const one = others.find(([name]) => name === binding.body);
+    if (one === undefined) throw new Error(`${message.name} has no member ${binding.body} in its schema`);
+    const query = others
+      .filter((other) => other !== one)
+      .map(([name, schema]) => parameter('query', name, schema, required.has(name)));
+    return { parameters: [...path, ...query, ...inHeader], body: one[1] };
+  }
   const { required: _, ...rest } = whole;
   const requiredInBody = [...required].filter((name) => !binding.pathMembers.includes(name));
   // Bindings of one message may take different members from the path.

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { DuplicateMembers, JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import { inputItems, invalidRequest, unreadHint } from '../../contract/input/parse-input.js';
-import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
+import { bodyMembers, type HttpBinding, type RpcMethod } from '../descriptors/rpc-methods.js';
 import { queryLists } from './query-values.js';
 import { type HeaderMember, readHeaderMembers } from './request-headers.js';
 import { readBody } from './rest-body.js';
@@ -47,27 +47,37 @@ export function readInput(
     throw invalidRequest([...others, ...(body.problem.options.items ?? [])]);
   }
   const query = queryMembers(method, request);
-  const members = { ...(body.value as JsonObject), ...query };
+  const members = { ...bodyMembers(binding, body.value), ...query };
   const headers = readHeaderMembers(inHeaders, request, members);
   const { value, items } = inputItems(schema, withParams(members, { ...headers, ...params }));
   if (items.length === 0) return { input: value, body: body.value };
-  const places = items.map((item) => located(located(item, params, ''), query, '', 'query'));
+  const places = items.map((item) => inBody(binding, located(located(item, params, ''), query, '', 'query')));
   throw invalidRequest(places, places.length, unreadHint(unreadMembers(method, binding, body.value)));
 }
 
 /** The members of a request as they were sent, without those of its path; undefined without a body that can be read. */
 export function sentMembers(
   method: RpcMethod,
+  binding: HttpBinding,
   request: InputRequest,
   duplicates: DuplicateMembers,
 ): JsonObject | undefined {
   const body = readBody(request, duplicates);
-  return 'problem' in body ? undefined : { ...(body.value as JsonObject), ...queryMembers(method, request) };
+  if ('problem' in body) return undefined;
+  return { ...bodyMembers(binding, body.value), ...queryMembers(method, request) };
 }
 
 /** Path and query take precedence over a body member of the same name. */
 function withParams(body: JsonObject, params: Record<string, string>): JsonObject {
   return Object.keys(params).length === 0 ? body : { ...body, ...params };
+}
+
+/** The place of an item in a body that is one member of the request. */
+function inBody({ body }: HttpBinding, item: ErrorItem): ErrorItem {
+  if (body === '*' || item.field === undefined || firstPart(item) !== body) return item;
+  const { field, ...rest } = item;
+  const place = field.slice(body.length).replace(/^\./, '');
+  return place === '' ? rest : { ...rest, field: place };
 }
 
 function firstPart(item: ErrorItem): string {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorForm } from '../../contract/call/handler.js';
 import { PUBLIC_METHOD } from '../admission/call-class.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import { Call } from '../call/call.js';
@@ -9,6 +10,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route of the calls at this path. */
     callRoute?: CallRoute;
+    /** How errors at this path are shown; undefined for problem bodies. */
+    errorForm?: ErrorForm | undefined;
   }
 }
 

@@ -1,13 +1,22 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import type { ErrorForm } from '../../contract/call/handler.js';
+import type { ErrorCode } from '../../contract/errors/error-table.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
 import type { TraceFacts } from '../call/call-host.js';
 import type { RouteFinder } from '../routing/route-finder.js';
 import type { Unserved } from '../routing/unserved.js';
 import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
-import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../wire/problem.js';
+import {
+  httpStatusOf,
+  isServerFault,
+  problemBody,
+  publicDetail,
+  publicItems,
+  toServiceError,
+} from '../wire/problem.js';
 import { CHALLENGE_HEADER, ETAG_HEADER } from '../wire/reply-headers.js';
 import { rpcErrorReply } from '../wire/rpc-reply.js';
 import { UndecodableBodyError } from './rest-body.js';
@@ -43,7 +52,10 @@ export function registerRestErrors(app: FastifyInstance, served: ServedContext):
 /** A failed request, for its reply and log entry. */
 export type FailedRequest = Pick<FastifyRequest, 'url' | 'id' | 'log' | 'headers'> & {
   /** Absent if the path has no parameters. */
-  readonly routeOptions?: { readonly url?: string | undefined };
+  readonly routeOptions?: {
+    readonly url?: string | undefined;
+    readonly config?: { readonly errorForm?: ErrorForm | undefined };
+  };
 };
 
 /** The reply to a request that failed. */
@@ -53,6 +65,10 @@ export interface ErrorAnswer {
   readonly headers: readonly string[];
   /** JSON text. */
   readonly body: string;
+  /** The code of the error; empty for an error of HTTP. */
+  readonly code: ErrorCode | '';
+  /** What is wrong, where, and what to do, as one text. */
+  readonly message: string;
 }
 
 /** Answers a request with an error. */
@@ -62,8 +78,14 @@ export function sendError(
   reply: FastifyReply,
   context: ErrorContext,
 ): FastifyReply {
-  const { status, headers, body } = errorAnswer(error, request, context);
+  const answer = errorAnswer(error, request, context);
+  const { status, headers, body } = answer;
   for (let at = 0; at + 1 < headers.length; at += 2) reply.header(headers[at] as string, headers[at + 1]);
+  const form = request.routeOptions?.config?.errorForm;
+  if (form !== undefined) {
+    const shown = form({ status, code: answer.code, message: answer.message, requestId: request.id });
+    return reply.code(shown.status).type(shown.type).send(shown.body);
+  }
   return reply.code(status).type(MEDIA_TYPES.json).send(body);
 }
 
@@ -87,7 +109,13 @@ export function errorAnswer(error: unknown, request: FailedRequest, context: Err
     now: context.now(),
     requestId: request.id,
   });
-  return { status, headers, body: stringifyJson(body) };
+  return {
+    status,
+    headers,
+    body: stringifyJson(body),
+    code: serviceError.code,
+    message: wholeMessage(serviceError),
+  };
 }
 
 /** The problem body for an error in one part of a request, logged like the failure of a whole one. */
@@ -114,7 +142,16 @@ function logFailure(
 }
 
 function detailAnswer(status: number, detail: string): ErrorAnswer {
-  return { status, headers: [], body: JSON.stringify({ detail }) };
+  return { status, headers: [], body: JSON.stringify({ detail }), code: '', message: detail };
+}
+
+/** The detail, the problems and the hint of an error in one text. */
+function wholeMessage(error: ServiceError): string {
+  const items = publicItems(error).map(({ field, message }) =>
+    field === undefined ? String(message) : `${String(field)}: ${String(message)}`,
+  );
+  const hint = isServerFault(error) ? undefined : error.options.hint;
+  return [publicDetail(error), ...items, ...(hint === undefined ? [] : [hint])].join(' ');
 }
 
 /** Converts errors raised by Fastify itself. */

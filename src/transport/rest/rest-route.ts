@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import type { ErrorForm } from '../../contract/call/handler.js';
 import type { Call } from '../call/call.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
 import type { ArrivedBody } from './rest-body.js';
@@ -19,6 +20,8 @@ export interface RestRoute {
   readonly template: string;
   /** Schema of the input; for the documentation of the route. */
   readonly input: z.ZodType;
+  /** How errors of the route are shown; undefined for problem bodies. */
+  readonly errorForm?: ErrorForm | undefined;
   /** The reply; an iterable of lines when the RPC answers with a stream. */
   run(request: RestRequest, call: Call): RestReply | Promise<RestReply> | AsyncIterable<string>;
 }

@@ -11,7 +11,7 @@ import { optionOf } from '../../contract/proto-option.js';
 import type { Call } from '../call/call.js';
 import { type CallHost, restRoute } from '../call/call-host.js';
 import { replyShape } from '../descriptors/reply-shape.js';
-import { type HttpBinding, type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
+import { bodyMembers, type HttpBinding, type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
 import { compressedText } from './compressed-text.js';
 import { breakOffWithBody, lineStream } from './line-stream.js';
@@ -55,7 +55,7 @@ export function handlerRoutes(
       request: RestRequest,
       call: Call,
     ): Promise<never> => {
-      const sent = isInvalidRequest(error) ? sentMembers(method, request, duplicates) : undefined;
+      const sent = isInvalidRequest(error) ? sentMembers(method, binding, request, duplicates) : undefined;
       if (sent === undefined) throw error;
       call.receives(() => receivedRequest(method, binding, sent, checkedBytes(request)));
       throw await wholeRefusal(error, one, sent, call);
@@ -65,12 +65,14 @@ export function handlerRoutes(
       binding,
       template: restTemplate(binding, apiBase),
       input: handler.input,
+      errorForm: 'handle' in handler ? handler.errorForm : undefined,
       run(request, call) {
         call.warn(checkQuery(method, binding, request, strict));
         call.warn(unreadBody(binding, request.body));
         const read = (): unknown => {
           const { input, body } = readInput(handler.input, method, binding, request, inHeaders, duplicates);
-          call.receives(() => receivedRequest(method, binding, body, checkedBytes(request)));
+          const members = body === null ? null : bodyMembers(binding, body);
+          call.receives(() => receivedRequest(method, binding, members, checkedBytes(request)));
           return input;
         };
         if ('stream' in handler) {
@@ -166,7 +168,10 @@ export function registerRestRoutes(
       method: binding.verb as HTTPMethods,
       // A colon of the path is doubled, since a single one begins a parameter.
       url: template.replaceAll(':', '::').replace(/\{(\w+)\}/g, ':$1'),
-      config: { callRoute: restRoute(host.metrics, method, binding.verb, template, isEndless) },
+      config: {
+        callRoute: restRoute(host.metrics, method, binding.verb, template, isEndless),
+        errorForm: route.errorForm,
+      },
       handler: (request, reply) => answer(route, request, reply),
     });
   }

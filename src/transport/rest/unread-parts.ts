@@ -7,7 +7,7 @@ import type { ReceivedRequest } from '../../contract/warnings/request-warnings.j
 import { didYouMean } from '../../contract/warnings/suggestion.js';
 import { unknownMembers } from '../../contract/warnings/unknown-members.js';
 import type { Warning } from '../../contract/warnings/warning.js';
-import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
+import { bodyMembers, type HttpBinding, type RpcMethod } from '../descriptors/rpc-methods.js';
 import type { RestRequest } from './rest-route.js';
 
 /** Most parameters named in warnings; a query string may have thousands. */
@@ -68,7 +68,10 @@ export function unreadMembers(
   binding: HttpBinding,
   body: JsonValue,
 ): Generator<Warning, void> {
-  return unknownMembers(method.desc.input, body, { spelling: 'rest', elsewhere: binding.pathMembers });
+  return unknownMembers(method.desc.input, bodyMembers(binding, body), {
+    spelling: 'rest',
+    elsewhere: binding.pathMembers,
+  });
 }
 
 /** Names of the query parameters of a route. */

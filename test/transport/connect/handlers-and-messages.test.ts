@@ -505,6 +505,8 @@ describe('the replies of the handlers', () => {
       address: '192.0.2.7',
       signal: new AbortController().signal,
       isLenient: false,
+      protocol: 'rest',
+      spend() {},
       header: () => undefined,
       reportRevision: () => {},
       reportStaleness: () => {},
