@@ -97,13 +97,13 @@ const SOURCE_RULE =
 /** The value of the first source that has one; undefined without any. A member that is no text counts as none. */
 export function mapped(sources: readonly Source[], request: MappedRequest, name: Mapped): string | undefined {
   for (const source of sources) {
-    const value = valueOf(source, request, name);
+    const value = valueFrom(source, request, name);
     if (value !== undefined && value !== '') return value;
   }
   return undefined;
 }
 
-function valueOf(source: Source, request: MappedRequest, name: Mapped): string | undefined {
+function valueFrom(source: Source, request: MappedRequest, name: Mapped): string | undefined {
   switch (source.kind) {
     case 'header':
       return request.header(source.name);

@@ -30,7 +30,9 @@ const post = (route: string, body: unknown, headers: Record<string, string> = BO
     headers: { 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
-const decide = async (body: unknown, route = '/access/v1/evaluation') => (await post(route, body)).json();
+// biome-ignore lint/suspicious/noExplicitAny: replies of several shapes
+const decide = async (body: unknown, route = '/access/v1/evaluation'): Promise<any> =>
+  (await post(route, body)).json();
 const access = (user: string, action: string, record: string, more: object = {}) => ({
   subject: { type: 'user', id: user },
   action: { name: action },
@@ -91,7 +93,11 @@ describe('the certification scenario of AuthZEN 1.0', () => {
     ['bob reads', access('bob', 'read', 'record-1'), true],
     ['bob writes', access('bob', 'write', 'record-1'), false],
     ['alice writes what is archived', access('alice', 'write', 'record-1', archived), false],
-    ['an admin writes what is archived', access('alice', 'write', 'record-2', { ...archived, ...admin }), true],
+    [
+      'an admin writes what is archived',
+      access('alice', 'write', 'record-2', { ...archived, ...admin }),
+      true,
+    ],
     ['a soft deletion', access('alice', 'delete', 'record-1', deletion(true)), true],
     ['a hard deletion', access('alice', 'delete', 'record-1', deletion(false)), false],
   ];
@@ -170,7 +176,7 @@ describe('decisions of AuthZEN', () => {
     expect(await decide(access('bob', 'write', 'record-1'))).toEqual({
       decision: false,
       context: {
-        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        decision_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         outcome: 'deny',
         controls: ['bob-writes-nothing'],
         reason_user: {
@@ -207,7 +213,10 @@ describe('decisions of AuthZEN', () => {
     for (const [body, headers, status, part] of cases) {
       const reply = await post('/access/v1/evaluation', body, { ...headers, 'x-request-id': 'mine-1' });
       const text = await reply.text();
-      expect([reply.status, reply.headers.get('content-type')]).toEqual([status, 'text/plain; charset=utf-8']);
+      expect([reply.status, reply.headers.get('content-type')]).toEqual([
+        status,
+        'text/plain; charset=utf-8',
+      ]);
       expect(reply.headers.get('x-request-id')).toBe('mine-1');
       expect(text).toContain(part);
       expect(() => JSON.parse(text)).toThrow();

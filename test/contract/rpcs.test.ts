@@ -44,7 +44,7 @@ it('rpcs.golden.txt has what the options of every RPC say', async () => {
   );
 });
 
-it('no key but that of an admin changes what agents share, and only the schema of controls is without a key', () => {
+it('no key but that of an admin changes what agents share, and only descriptions are without a key', () => {
   const open = SERVICES.flatMap(rpcMethods).filter(
     ({ desc, access, agentScope }) =>
       access !== Access.ADMIN &&
@@ -54,7 +54,11 @@ it('no key but that of an admin changes what agents share, and only the schema o
   expect(open.map(({ name }) => name)).toEqual([]);
   // What a caller without a key may call is a decision of its own: deployed clients read the schema without one.
   const withoutKey = SERVICES.flatMap(rpcMethods).filter(({ access }) => access === Access.PUBLIC);
-  expect(withoutKey.map(({ name }) => name)).toEqual(['enforcement.v1.ControlService/GetControlSchema']);
+  // The metadata of AuthZEN are public by its standard.
+  expect(withoutKey.map(({ name }) => name)).toEqual([
+    'enforcement.v1.ControlService/GetControlSchema',
+    'enforcement.v1.AuthzenService/GetAuthzenConfiguration',
+  ]);
 });
 
 it('the roles regular and admin are the levels of access', () => {

@@ -127,8 +127,8 @@ const SETTING: SampleChange = {
     },
     {
       file: 'src/app/start-warnings.ts',
-      below: 'export function startWarnings({ ',
-      text: 'sample, ',
+      below: 'export function startWarnings({\n',
+      text: '  sample,\n',
     },
     {
       file: 'src/app/start-warnings.ts',

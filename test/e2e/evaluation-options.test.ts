@@ -87,7 +87,7 @@ describeOnSqlite('the options of an evaluation', (freshDatabaseUrl) => {
     afterAll(() => client.close());
     const reply = async (input: object): Promise<Record<string, unknown>> => {
       const outcome = await client.call(EVALUATE, input);
-      if (!outcome.ok) throw new Error(`${outcome.reason} ${outcome.fields.join()}`);
+      if (!outcome.ok) throw new Error(`${outcome.reason} ${(outcome.fields ?? []).join()}`);
       return outcome.reply;
     };
 

@@ -11,6 +11,7 @@ import {
   refusal,
 } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
+import { ADAPTER_STEPS } from './every-rpc.adapters.js';
 import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
 import { APPROVAL_STEPS } from './every-rpc.approvals.js';
 import { AUDIT_STEPS } from './every-rpc.audit.js';
@@ -691,4 +692,5 @@ export const STEPS: readonly Step[] = [
   ...SHADOW_STEPS,
   ...CONFIGURATION_STEPS,
   ...LINT_STEPS,
+  ...ADAPTER_STEPS,
 ];

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { vi } from 'vitest';
+import { ADAPTER_NAMES } from '../../src/contract/adapter-names.js';
 import { type Refusal, type Refused, refusalOf } from '../support/refusals.js';
 import type { Json } from '../support/wire-shape.js';
 
@@ -15,6 +16,8 @@ export const OPERATOR_KEY = 'operator-key';
 export const TOKEN_SETTINGS = {
   SERVICE_RUNTIME_TOKEN_SECRETS: 'a-secret-of-tokens-with-32-bytes',
   SERVICE_RUNTIME_AUTH_MODE: 'both',
+  SERVICE_PUBLIC_URL: 'https://decisions.example.com',
+  SERVICE_ADAPTERS: ADAPTER_NAMES.join(','),
   SERVICE_PACKS: path.join(import.meta.dirname, '..', 'fixtures', 'packs'),
 };
 

@@ -27,6 +27,7 @@ import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js
 import { ApprovalService } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { AuthService } from '../../gen/proto/enforcement/v1/auth_service_pb.js';
+import { AuthzenService } from '../../gen/proto/enforcement/v1/authzen_service_pb.js';
 import { ConfigurationService } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
 import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
@@ -52,6 +53,7 @@ import {
   RetryInfoSchema,
 } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { StatusSchema } from '../../gen/proto/google/rpc/status_pb.js';
+import { ERROR_CODE_HEADER } from '../../src/transport/wire/reply-headers.js';
 import { restClient } from './http.js';
 import { comparable, type Encoding, timeParts, toWire } from './wire-shape.js';
 
@@ -76,6 +78,7 @@ export const SERVICES = [
   MemoryService,
   ApprovalService,
   AccessRequestService,
+  AuthzenService,
   ConfigurationService,
   SampleService,
   ShadowService,
@@ -91,7 +94,7 @@ export interface Failure {
   /** HTTP status over REST, name of the gRPC code over everything else. */
   readonly status: number | string;
   /** Offending members as `field code`, for example `limit greater_than_equal`. */
-  readonly fields: readonly string[];
+  readonly fields: readonly string[] | null;
   readonly retryAfterSeconds: number | null;
 }
 
@@ -161,7 +164,14 @@ type RestCall = (
   path: string,
   body?: unknown,
   headers?: Record<string, string>,
-) => Promise<{ status: number; retryAfter?: string | null; headers?: Headers; body: unknown }>;
+) => Promise<{
+  status: number;
+  retryAfter?: string | null;
+  /** Where the body has none. */
+  code?: string | null;
+  headers?: Headers;
+  body: unknown;
+}>;
 
 function restProtocolClient(call: RestCall, close: () => void): ProtocolClient {
   return {
@@ -172,7 +182,13 @@ function restProtocolClient(call: RestCall, close: () => void): ProtocolClient {
         const whole = responseBody === '' ? reply.body : { [responseBody]: reply.body };
         return { ok: true, reply: comparable(method.output, whole) };
       }
-      return restFailure(reply.status, reply.body, reply.retryAfter ?? reply.headers?.get('retry-after'));
+      const { retryAfter, code, headers } = reply;
+      return restFailure(
+        reply.status,
+        reply.body,
+        retryAfter ?? headers?.get('retry-after'),
+        code ?? headers?.get(ERROR_CODE_HEADER),
+      );
     },
     stream: () => Promise.reject(new Error('the JSON routes have no streams')),
     close,
@@ -210,18 +226,31 @@ interface Problem {
   readonly errors?: readonly { field?: string; code: string }[];
 }
 
-function restFailure(status: number, body: unknown, retryAfter: string | null | undefined): Failure {
+function restFailure(
+  status: number,
+  body: unknown,
+  retryAfter: string | null | undefined,
+  code: string | null | undefined,
+): Failure {
   const problem = body as Problem;
   return {
     ok: false,
-    reason: problem.error_code ?? '',
+    reason: problem.error_code ?? code ?? '',
     status,
     // Over gRPC there is no difference between path, query and body.
-    fields: (problem.errors ?? []).map(({ field, code }) =>
-      `${(field ?? '').replace(/^(?:path|query)\./, '')} ${code}`.trim(),
-    ),
+    fields:
+      code === null || code === undefined
+        ? (problem.errors ?? []).map((item) =>
+            `${(item.field ?? '').replace(/^(?:path|query)\./, '')} ${item.code}`.trim(),
+          )
+        : null,
     retryAfterSeconds: retryAfter ? Number(retryAfter) : null,
   };
+}
+
+/** A body in the form of another protocol is not read. */
+function textOrJson(text: string, code: string | null): unknown {
+  return code === null ? JSON.parse(text) : text;
 }
 
 function restOverHttp2(url: string): ProtocolClient {
@@ -237,15 +266,17 @@ function restOverHttp2(url: string): ProtocolClient {
       });
       let status = 0;
       let retryAfter: string | null = null;
+      let code: string | null = null;
       const chunks: Buffer[] = [];
       request.on('response', (received) => {
         status = Number(received[':status']);
         retryAfter = (received['retry-after'] as string | undefined) ?? null;
+        code = (received[ERROR_CODE_HEADER] as string | undefined) ?? null;
       });
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('error', reject);
       request.on('end', () =>
-        resolve({ status, retryAfter, body: JSON.parse(String(Buffer.concat(chunks))) }),
+        resolve({ status, retryAfter, code, body: textOrJson(String(Buffer.concat(chunks)), code) }),
       );
       request.end(text);
     });

@@ -3,7 +3,7 @@ import type { AuthzenService } from '../../../gen/proto/enforcement/v1/authzen_s
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { type ErrorForm, type HandlerCall, type HandlersOf, handler } from '../../contract/call/handler.js';
 import { ERROR_TABLE } from '../../contract/errors/error-table.js';
-import { ServiceError } from '../../contract/errors/service-error.js';
+import { callerError, ServiceError } from '../../contract/errors/service-error.js';
 import { freeObject, list, nullable, oneOf, text, withExample } from '../../contract/input/fields.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import { MAX_EVALUATIONS } from '../../decisions/evaluate-request.js';
@@ -57,7 +57,7 @@ type Accesses = z.output<typeof schemas.evaluateAccesses>;
 
 export interface AuthzenOptions {
   readonly evaluations: AdapterEvaluations;
-  /** Base URL at which callers reach the service; null if it is not configured. */
+  /** Base URL at which callers reach the service; null if it is not configured: then there are no metadata. */
   readonly publicUrl: string | null;
 }
 
@@ -112,10 +112,10 @@ export function createAuthzen({ evaluations, publicUrl }: AuthzenOptions): Handl
     evaluateAccess: form(handler(schemas.evaluateAccess, decide)),
     evaluateAccesses: form(handler(schemas.evaluateAccesses, decideAll)),
     getAuthzenConfiguration: form(
-      handler(schemas.getAuthzenConfiguration, (_input, call) => {
+      handler(schemas.getAuthzenConfiguration, () => {
         evaluations.demand('authzen');
-        const base =
-          publicUrl ?? `https://${call.header('host') ?? call.header(':authority') ?? 'localhost'}`;
+        if (publicUrl === null) throw noPublicUrl();
+        const base = publicUrl;
         return {
           policy_decision_point: base,
           access_evaluation_endpoint: `${base}/access/v1/evaluation`,
@@ -125,6 +125,14 @@ export function createAuthzen({ evaluations, publicUrl }: AuthzenOptions): Handl
       }),
     ),
   };
+}
+
+/** A URL that is taken from the request could be that of its sender. */
+function noPublicUrl(): ServiceError {
+  return callerError('RESOURCE_NOT_FOUND', {
+    detail: 'The decision point does not know its URL.',
+    hint: 'Set SERVICE_PUBLIC_URL to the URL at which callers reach the service.',
+  });
 }
 
 interface Decision {
@@ -214,7 +222,7 @@ function explained(outcome: Extract<AdapterOutcome, { kind: 'deny' | 'steer' | '
 }
 
 function idOf(verdict: { readonly decision_id: unknown } | null): JsonObject {
-  return verdict === null ? {} : { id: String(verdict.decision_id) };
+  return verdict === null ? {} : { decision_id: String(verdict.decision_id) };
 }
 
 /** As in the examples of the standard: a text by its language. */

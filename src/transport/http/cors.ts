@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.js';
 import type { ForeignOriginCheck } from '../auth/request-origin.js';
 import {
+  ERROR_CODE_HEADER,
   ETAG_HEADER,
   NEXT_PAGE_HEADER,
   RATE_LIMIT_HEADER,
@@ -24,6 +25,7 @@ const exposed = (ownHeaders: readonly string[]): string[] => [
   REVISION_HEADER,
   STALENESS_HEADER,
   WARNING_HEADER,
+  ERROR_CODE_HEADER,
   ETAG_HEADER,
   NEXT_PAGE_HEADER,
   RATE_LIMIT_HEADER,

@@ -48,6 +48,8 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'AccessTask?': ['progress'],
   'AccessApproval?': ['approved_at'],
   'GetAccessRequestResponse?': ['result'],
+  'EvaluateAccessResponse?': ['context'],
+  'EvaluateAccessesResponse?': ['context', 'evaluations'],
   'PatchOperation?': ['value'],
   'Halt?': ['expires_at', 'lifted_at'],
   'SamplingRule?': ['ends_at'],

@@ -17,7 +17,7 @@ import {
   publicItems,
   toServiceError,
 } from '../wire/problem.js';
-import { CHALLENGE_HEADER, ETAG_HEADER } from '../wire/reply-headers.js';
+import { CHALLENGE_HEADER, ERROR_CODE_HEADER, ETAG_HEADER } from '../wire/reply-headers.js';
 import { rpcErrorReply } from '../wire/rpc-reply.js';
 import { UndecodableBodyError } from './rest-body.js';
 
@@ -84,6 +84,7 @@ export function sendError(
   const form = request.routeOptions?.config?.errorForm;
   if (form !== undefined) {
     const shown = form({ status, code: answer.code, message: answer.message, requestId: request.id });
+    if (answer.code !== '') reply.header(ERROR_CODE_HEADER, answer.code);
     return reply.code(shown.status).type(shown.type).send(shown.body);
   }
   return reply.code(status).type(MEDIA_TYPES.json).send(body);

@@ -26,6 +26,9 @@ export const RATE_LIMIT_HEADER = 'ratelimit';
 export const RATE_LIMIT_POLICY_HEADER = 'ratelimit-policy';
 export const RETRY_AFTER_HEADER = 'retry-after';
 
+/** Header with the code of an error, where the body is in the form of another protocol, which may have no place for it. */
+export const ERROR_CODE_HEADER = 'x-service-error-code';
+
 /** Header and trailer that says which credentials a call needs (RFC 9110, section 11.6.1). */
 export const CHALLENGE_HEADER = 'www-authenticate';
 

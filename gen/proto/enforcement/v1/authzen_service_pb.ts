@@ -74,7 +74,7 @@ export type EvaluateAccessResponse = Message<"enforcement.v1.EvaluateAccessRespo
   decision: boolean;
 
   /**
-   * Why: `id` and `reason_user` as in the examples of the standard; `outcome`, `controls`; for steers `obligations`; for an access
+   * Why: `outcome`, `decision_id`, `controls` and a text in `reason_user`; for steers `obligations`; for an access
    * that waits for an approval `access_request`; `error` if the access was not evaluated.
    *
    * @generated from field: google.protobuf.Struct context = 2;
@@ -309,7 +309,7 @@ export const GetAuthzenConfigurationResponseSchema: GenMessage<GetAuthzenConfigu
  */
 export const AuthzenService: GenService<{
   /**
-   * Decides about one access. A denial is a decision, not an error. NOT_FOUND (404 ADAPTER_OFF) unless the adapter is on.
+   * Decides about one access. A denial is a decision, not an error. UNIMPLEMENTED (404 ADAPTER_OFF) unless the adapter is on.
    *
    * @generated from rpc enforcement.v1.AuthzenService.EvaluateAccess
    */
@@ -320,7 +320,7 @@ export const AuthzenService: GenService<{
   },
   /**
    * Decides about several accesses, in their order. Members of the request are defaults of each of them. Without evaluations, it is
-   * one access, as for EvaluateAccess. NOT_FOUND (404 ADAPTER_OFF) unless the adapter is on.
+   * one access, as for EvaluateAccess. UNIMPLEMENTED (404 ADAPTER_OFF) unless the adapter is on.
    *
    * @generated from rpc enforcement.v1.AuthzenService.EvaluateAccesses
    */
@@ -330,7 +330,8 @@ export const AuthzenService: GenService<{
     output: typeof EvaluateAccessesResponseSchema;
   },
   /**
-   * Returns the metadata of the decision point. NOT_FOUND (404 ADAPTER_OFF) unless the adapter is on.
+   * Returns the metadata of the decision point. UNIMPLEMENTED (404 ADAPTER_OFF) unless the adapter is on, NOT_FOUND (404
+   * RESOURCE_NOT_FOUND) unless SERVICE_PUBLIC_URL is set.
    *
    * @generated from rpc enforcement.v1.AuthzenService.GetAuthzenConfiguration
    */
