@@ -10,8 +10,8 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
 /** Registers the agent of the client's examples, with the control that denies card numbers. */
-export async function seedClientExample(url: string): Promise<void> {
-  const seed = seeder(restClient(url));
+export async function seedClientExample(url: string, headers: Record<string, string> = {}): Promise<void> {
+  const seed = seeder(restClient(url, headers));
   await seed.agent('billing-bot-01');
   const condition = {
     selector: { path: 'input.text' },
