@@ -1,0 +1,250 @@
+import type { Tool } from '@modelcontextprotocol/client';
+import { UriTemplate } from '@modelcontextprotocol/client';
+import type { ServerCapabilities } from '@modelcontextprotocol/server';
+import { gatewayError, type Log, messageOf } from './errors.js';
+import type { PinState, Pins } from './pins.js';
+import type { ListKind, Upstream } from './upstream.js';
+
+/** Between the name of an upstream and that of a tool or prompt. Names of upstreams have no `_`, so the first one is it. */
+const SEPARATOR = '__';
+
+/** A tool as callers see it. */
+export interface KnownTool {
+  /** The name for callers. */
+  readonly name: string;
+  readonly upstream: Upstream;
+  /** As the upstream tells it. */
+  readonly tool: Tool;
+  readonly state: PinState;
+}
+
+/** A name of a caller, resolved. */
+export interface Target {
+  readonly upstream: Upstream;
+  /** The name as the upstream knows it. */
+  readonly name: string;
+}
+
+/** What all upstreams have together. */
+export interface Catalog {
+  /** The union of what the upstreams that can be reached are able to do. */
+  capabilities(): Promise<ServerCapabilities>;
+  /** All tools but those that nobody may see; those of upstreams that cannot be reached are missing. */
+  tools(): Promise<readonly KnownTool[]>;
+  /** A tool as it is now; undefined if there is none with this name. */
+  tool(name: string): Promise<KnownTool | undefined>;
+  prompts(): Promise<unknown[]>;
+  /** The upstream of a prompt by its name. Throws if there is none. */
+  prompt(name: string): Target;
+  resources(): Promise<unknown[]>;
+  resourceTemplates(): Promise<unknown[]>;
+  /** The upstream of a resource. Throws if none lists it, and no template of one fits. */
+  resource(uri: string): Promise<Target>;
+  /** Reads a list again when it is needed next. */
+  forget(upstream: string, kind: ListKind): void;
+}
+
+interface CatalogOptions {
+  readonly upstreams: readonly Upstream[];
+  readonly isPrefixed: boolean;
+  readonly hidden: readonly string[];
+  readonly pins: Pins;
+  /** How old what is known of an upstream may be, in milliseconds. */
+  readonly maxAgeMs: number;
+  readonly log: Log;
+}
+
+interface Entry<T> {
+  readonly value: Promise<T>;
+  readonly at: number;
+}
+
+export function createCatalog({
+  upstreams,
+  isPrefixed,
+  hidden,
+  pins,
+  maxAgeMs,
+  log,
+}: CatalogOptions): Catalog {
+  const isHidden = matcherOf(hidden);
+  const known = new Map<string, Entry<unknown>>();
+
+  /** What was read a short time ago, or reads it. Calls at the same time read it once. */
+  function recent<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const entry = known.get(key);
+    if (entry !== undefined && performance.now() - entry.at < maxAgeMs) return entry.value as Promise<T>;
+    const value = read();
+    known.set(key, { value, at: performance.now() });
+    value.catch(() => {
+      if (known.get(key)?.value === value) known.delete(key);
+    });
+    return value;
+  }
+
+  const shown = (upstream: Upstream, name: string): string =>
+    isPrefixed ? upstream.name + SEPARATOR + name : name;
+
+  function toolsOf(upstream: Upstream): Promise<ReadonlyMap<string, KnownTool>> {
+    return recent(`${upstream.name} tools`, async () => {
+      const tools = ((await listed(upstream, 'tools', 'tools/list', 'tools')) as Tool[]).filter(isTool);
+      const states = await pins.check(upstream.name, tools);
+      const all = tools.map((tool): [string, KnownTool] => {
+        const name = shown(upstream, tool.name);
+        // A tool that is listed twice counts as changed: either of the two could be the one that is called.
+        const isTwice = tools.some((other) => other !== tool && other.name === tool.name);
+        return [
+          name,
+          { name, upstream, tool, state: isTwice ? 'changed' : (states.get(tool.name) ?? 'new') },
+        ];
+      });
+      for (const [, { name, state }] of all)
+        if (state !== 'approved') log('warn', `tool ${name} is not used before it is approved`, { state });
+      return new Map(all.filter(([name]) => !isHidden(name)));
+    });
+  }
+
+  async function listed(
+    upstream: Upstream,
+    capability: ListKind,
+    method: string,
+    member: string,
+  ): Promise<unknown[]> {
+    const able = await upstream.capabilities();
+    return able[capability] === undefined ? [] : upstream.list(method, member);
+  }
+
+  function itemsOf(
+    upstream: Upstream,
+    capability: ListKind,
+    method: string,
+    member: string,
+  ): Promise<Item[]> {
+    return recent(`${upstream.name} ${member}`, async () =>
+      (await listed(upstream, capability, method, member)).filter(isItem),
+    );
+  }
+
+  /** What each upstream has; nothing of those that cannot be reached. */
+  async function ofEach<T>(read: (upstream: Upstream) => Promise<Iterable<T>>): Promise<T[]> {
+    const all = await Promise.all(
+      upstreams.map((upstream) =>
+        read(upstream).catch((error): T[] => {
+          log('warn', `upstream ${upstream.name}: ${messageOf(error)}`);
+          return [];
+        }),
+      ),
+    );
+    return all.flatMap((some) => [...some]);
+  }
+
+  function targetOf(name: string): Target | undefined {
+    const [only] = upstreams;
+    if (!isPrefixed) return only === undefined ? undefined : { upstream: only, name };
+    const at = name.indexOf(SEPARATOR);
+    const upstream = upstreams.find((one) => one.name === name.slice(0, at));
+    return upstream === undefined ? undefined : { upstream, name: name.slice(at + SEPARATOR.length) };
+  }
+
+  return {
+    async capabilities() {
+      const all = await ofEach(async (upstream) => [await upstream.capabilities()]);
+      const has = (name: keyof ServerCapabilities): boolean => all.some((one) => one[name] !== undefined);
+      return {
+        tools: { listChanged: true },
+        ...(has('resources') ? { resources: { listChanged: true } } : {}),
+        ...(has('prompts') ? { prompts: { listChanged: true } } : {}),
+        ...(has('completions') ? { completions: {} } : {}),
+        ...(has('logging') ? { logging: {} } : {}),
+      };
+    },
+    tools: () => ofEach(async (upstream) => (await toolsOf(upstream)).values()),
+    async tool(name) {
+      const target = targetOf(name);
+      return target === undefined ? undefined : (await toolsOf(target.upstream)).get(name);
+    },
+    prompts: () =>
+      ofEach(async (upstream) =>
+        (await itemsOf(upstream, 'prompts', 'prompts/list', 'prompts')).map((one) => ({
+          ...one,
+          name: shown(upstream, String(one.name)),
+        })),
+      ),
+    prompt(name) {
+      const target = targetOf(name);
+      if (target !== undefined) return target;
+      throw gatewayError('invalidParams', `there is no prompt "${name}"`);
+    },
+    async resources() {
+      const seen = new Set<unknown>();
+      const all = await ofEach((upstream) => itemsOf(upstream, 'resources', 'resources/list', 'resources'));
+      // The first upstream that has it is the one that is asked for it.
+      return all.filter(({ uri }) => !seen.has(uri) && seen.add(uri) !== undefined);
+    },
+    resourceTemplates: () =>
+      ofEach((upstream) => itemsOf(upstream, 'resources', 'resources/templates/list', 'resourceTemplates')),
+    async resource(uri) {
+      const lists = await ofEach(async (upstream) => [
+        { upstream, items: await itemsOf(upstream, 'resources', 'resources/list', 'resources') },
+      ]);
+      const listing = lists.find(({ items }) => items.some((one) => one.uri === uri));
+      if (listing !== undefined) return { upstream: listing.upstream, name: uri };
+      for (const { upstream } of lists) {
+        const templates = await itemsOf(
+          upstream,
+          'resources',
+          'resources/templates/list',
+          'resourceTemplates',
+        );
+        if (templates.some(({ uriTemplate }) => fits(uriTemplate, uri))) return { upstream, name: uri };
+      }
+      const [only] = lists;
+      if (only !== undefined && upstreams.length === 1) return { upstream: only.upstream, name: uri };
+      throw gatewayError('invalidParams', `no server has the resource "${uri}"`);
+    },
+    forget(upstream, kind) {
+      const keys = kind === 'resources' ? ['resources', 'resourceTemplates'] : [kind];
+      for (const key of keys) known.delete(`${upstream} ${key}`);
+    },
+  };
+}
+
+interface Item {
+  readonly [member: string]: unknown;
+}
+
+function isItem(value: unknown): value is Item {
+  return typeof value === 'object' && value !== null;
+}
+
+function isTool(tool: unknown): tool is Tool {
+  return isItem(tool) && typeof tool.name === 'string' && isItem(tool.inputSchema);
+}
+
+function fits(template: unknown, uri: string): boolean {
+  try {
+    return typeof template === 'string' && new UriTemplate(template).match(uri) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a name is one of several patterns, in which `*` stands for any text. */
+export function matcherOf(patterns: readonly string[]): (name: string) => boolean {
+  const parts = patterns.map((pattern) => pattern.split('*'));
+  return (name) =>
+    parts.some(([first = '', ...others]) => {
+      if (others.length === 0) return name === first;
+      const last = others.pop() ?? '';
+      if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last))
+        return false;
+      const end = name.length - last.length;
+      let at = first.length;
+      for (const part of others) {
+        const found = name.indexOf(part, at);
+        if (found === -1 || found + part.length > end) return false;
+        at = found + part.length;
+      }
+      return true;
+    });
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Approval,
+  ApprovalRequiredError,
+  type Client,
+  ConnectError,
+  guardTool,
+  StepDataError,
+  StepError,
+} from '../../client/src/index.js';
+import type { Caller } from './caller.js';
+import type { CheckedStages } from './config.js';
+import type { Log } from './errors.js';
+
+/** How the service is told of a request. Types of steps that are no tools have the prefix `mcp_`. */
+export const STEP_TYPES = { tools: 'tool', resources: 'mcp_resource', prompts: 'mcp_prompt' } as const;
+
+/** A request that is to be decided. */
+export interface Question {
+  readonly caller: Caller;
+  /** Name of the upstream, which controls see as `context.mcp.upstream`. */
+  readonly upstream: string;
+  readonly type: (typeof STEP_TYPES)[keyof typeof STEP_TYPES];
+  readonly name: string;
+  readonly input: Record<string, unknown>;
+  readonly stages: CheckedStages;
+  readonly stepId: string;
+  readonly signal: AbortSignal;
+  /** How long it waits for an approval, in milliseconds; 0 to be told of it at once. */
+  readonly waitMs: number;
+  /** Is told of an approval for which the request begins to wait. */
+  readonly onWait: (approval: Approval) => void;
+}
+
+/** What came of it. */
+export type Outcome<R> =
+  | { readonly kind: 'done'; readonly result: R }
+  /** The text is for a model; it says nothing about how controls decide. */
+  | { readonly kind: 'refused'; readonly text: string; readonly controls: readonly string[] }
+  | { readonly kind: 'ask'; readonly approval: Approval; readonly text: string };
+
+/** Decides about requests before and after they run. */
+export interface Checks {
+  /** Runs a request if it may run, with the input that it may have. Throws what `run` throws, unless that is withheld. */
+  decide<R extends object>(
+    question: Question,
+    run: (input: Record<string, unknown>) => Promise<R>,
+  ): Promise<Outcome<R>>;
+  newStepId(): string;
+}
+
+interface CheckOptions {
+  readonly client: Pick<Client, 'evaluate'>;
+  readonly onUnavailable: 'deny' | 'allow';
+  readonly timeoutMs: number;
+  readonly log: Log;
+}
+
+const STAGES = { both: ['pre', 'post'], pre: ['pre'], post: ['post'] } as const;
+
+export function createChecks({ client, onUnavailable, timeoutMs, log }: CheckOptions): Checks {
+  const evaluate: Client['evaluate'] = async (request, options) => {
+    const evaluation = await client.evaluate(request, options);
+    if (!evaluation.evaluated && evaluation.isSafe) {
+      const { agent, stage, step } = request;
+      log('warn', 'a call passes unchecked, because the service does not answer', {
+        agent,
+        stage,
+        step: step.name,
+        cause: evaluation.reason,
+      });
+    }
+    return evaluation;
+  };
+
+  return {
+    newStepId: randomUUID,
+    async decide(question, run) {
+      const { caller, upstream, type, name, input, stages, stepId, signal, waitMs, onWait } = question;
+      if (stages === 'none') return { kind: 'done', result: await run(input) };
+      const { agent, sessionId, traceparent, client: named, principal } = caller;
+      const mcp = {
+        upstream,
+        ...(named === undefined ? {} : { client: named }),
+        ...(principal === '' ? {} : { principal: principal.slice(principal.indexOf(':') + 1) }),
+      };
+      const options = {
+        step: name,
+        type,
+        stages: STAGES[stages],
+        context: { mcp },
+        stepId: () => stepId,
+        signal,
+        traceparent,
+        onUnavailable,
+        timeoutMs,
+        onUnchecked: () => {},
+        ...(waitMs === 0
+          ? {}
+          : {
+              maxWaitMs: waitMs,
+              onAsk: (approval: Approval) => {
+                onWait(approval);
+                return 'wait' as const;
+              },
+            }),
+      };
+      const guarded =
+        sessionId === undefined
+          ? guardTool(evaluate, run, { ...options, agent })
+          : guardTool(evaluate, run, options, { agent, sessionId, waitForLimits: undefined });
+      try {
+        return { kind: 'done', result: await guarded(input) };
+      } catch (error) {
+        if (error instanceof ApprovalRequiredError)
+          return { kind: 'ask', approval: error.approval, text: error.message };
+        if (error instanceof StepError)
+          return { kind: 'refused', text: error.message, controls: error.controls };
+        if (error instanceof StepDataError) return { kind: 'refused', text: error.message, controls: [] };
+        if (!(error instanceof ConnectError)) throw error;
+        // The service refuses the question itself, for example because it does not know the agent or the key.
+        log('error', `the service refuses to decide about ${name} of the agent ${agent}: ${error.message}`);
+        const text = `Step "${name}" could not be checked, so it counts as denied. Its operator has to look at the gateway.`;
+        return { kind: 'refused', text, controls: [] };
+      }
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { ProtocolError } from '@modelcontextprotocol/server';
+
+/** Codes of errors of JSON-RPC that the gateway makes; they are of the range for implementations. */
+export const ERROR_CODES = {
+  /** Controls deny a resource or a prompt, or withhold it. A denied tool is a result with `isError`. */
+  denied: -32_010,
+  /** The upstream did not answer in time. */
+  upstreamTimeout: -32_011,
+  /** A message of the upstream is larger than `max_result_bytes`. */
+  resultTooLarge: -32_012,
+  /** The upstream cannot be reached, or its connection broke. */
+  upstreamFailed: -32_013,
+  /** More calls than `max_calls`, or more sessions than `max_sessions`. */
+  busy: -32_014,
+  /** `mapping` finds no agent for the call. */
+  noAgent: -32_015,
+  invalidParams: -32_602,
+  methodNotFound: -32_601,
+} as const;
+
+/** An error of the gateway, with the reason as a machine reads it. */
+export function gatewayError(
+  reason: keyof typeof ERROR_CODES,
+  message: string,
+  more: Readonly<Record<string, unknown>> = {},
+): ProtocolError {
+  return new ProtocolError(ERROR_CODES[reason], message, { reason, ...more });
+}
+
+/** The text of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Lines about what the gateway does, for those who run it. */
+export type Log = (
+  level: 'info' | 'warn' | 'error',
+  message: string,
+  more?: Readonly<Record<string, unknown>>,
+) => void;

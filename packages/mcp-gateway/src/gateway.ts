@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerCapabilities } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { Client } from '../../client/src/index.js';
+import { createCallStates } from './approval-states.js';
+import { createAuthentication } from './auth.js';
+import { createCatalog } from './catalog.js';
+import { createChecks, STEP_TYPES } from './checks.js';
+import type { GatewayConfig } from './config.js';
+import { createDeniedTools } from './denied-tools.js';
+import type { Log } from './errors.js';
+import { createFrontServers } from './front-server.js';
+import { startHttpFront } from './http-front.js';
+import { createPins } from './pins.js';
+import { createRelay } from './relay.js';
+import { createUpstream, type ListKind } from './upstream.js';
+
+/** A gateway that runs. */
+export interface Gateway {
+  /** Address of its endpoint; undefined over stdio. */
+  readonly url: string | undefined;
+  /** How many sessions of versions before 2026-07-28 are open; 0 over stdio. */
+  sessions(): number;
+  /** Resolves when its client over stdio has gone, and when it is closed. */
+  readonly ended: Promise<void>;
+  /** Ends all calls and the processes of upstreams. The client of the service is not closed. */
+  close(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly config: GatewayConfig;
+  /** The client of the service. */
+  readonly client: Pick<Client, 'evaluate' | 'watchControls' | 'approvals'>;
+  readonly version: string;
+  readonly log: Log;
+  /** The secret of states of calls, 32 characters or more; random when absent. */
+  readonly stateKey?: string | undefined;
+}
+
+/** Starts a gateway. Upstreams that cannot be reached are asked again when they are needed. */
+export async function startGateway({
+  config,
+  client,
+  version,
+  log,
+  stateKey,
+}: GatewayOptions): Promise<Gateway> {
+  const { listen, mapping, service, approvals, pins } = config;
+  if (service.on_unavailable === 'allow')
+    log('warn', 'service.on_unavailable is allow: calls pass unchecked while the service does not answer');
+  let capabilities: ServerCapabilities = { tools: { listChanged: true } };
+  let tellFront = (_kind: ListKind): void => {};
+  const upstreams = config.upstreams.map((one) =>
+    createUpstream(one, version, {
+      log,
+      onListChanged(kind) {
+        catalog.forget(one.name, kind);
+        tellFront(kind);
+      },
+    }),
+  );
+  const catalog = createCatalog({
+    upstreams,
+    isPrefixed: mapping.tool_names === 'prefixed',
+    hidden: config.hidden,
+    pins: createPins(pins),
+    maxAgeMs: pins.refresh_seconds * 1_000,
+    log,
+  });
+  const denied = config.hide_denied ? createDeniedTools(client, STEP_TYPES.tools, log) : undefined;
+  const relay = createRelay({
+    ...{ config, catalog, denied },
+    checks: createChecks({
+      client,
+      onUnavailable: service.on_unavailable,
+      timeoutMs: service.timeout_seconds * 1_000,
+      log,
+    }),
+    states: createCallStates(stateKey, approvals.state_seconds),
+    approvals: client.approvals,
+  });
+  const servers = createFrontServers({
+    ...{ mapping, relay },
+    info: { name: 'control-enforcement-mcp-gateway', version },
+    capabilities: () => capabilities,
+    instructions() {
+      const texts = upstreams.flatMap((one) => one.instructions() ?? []);
+      return texts.length === 0 ? undefined : texts.join('\n\n');
+    },
+    onError: (error) => log('info', error.message),
+  });
+  // A tool is remembered before anybody uses it.
+  capabilities = await catalog.capabilities();
+  await catalog.tools();
+
+  let ended = (): void => {};
+  const end = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  const close = async (closeFront: () => Promise<void>): Promise<void> => {
+    await closeFront();
+    denied?.close();
+    await Promise.all(upstreams.map((one) => one.close()));
+    ended();
+  };
+  if (listen.transport === 'stdio') {
+    const sessionId = randomUUID();
+    const handle = serveStdio(
+      ({ era }) => {
+        const server = servers({ isModern: era === 'modern', sessionId });
+        tellFront = (kind) =>
+          void server.notification({ method: `notifications/${kind}/list_changed` }).catch(() => {});
+        return server;
+      },
+      { onerror: (error) => log('info', error.message) },
+    );
+    process.stdin.once('end', ended);
+    return { url: undefined, sessions: () => 0, ended: end, close: () => close(() => handle.close()) };
+  }
+  const authentication =
+    config.auth === undefined || config.auth === 'none' ? undefined : createAuthentication(config.auth);
+  const front = await startHttpFront({ listen, mapping, servers, authentication, log });
+  tellFront = front.listChanged;
+  return { url: front.url, sessions: front.sessions, ended: end, close: () => close(front.close) };
+}

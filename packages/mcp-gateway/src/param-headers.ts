@@ -1,0 +1,49 @@
+import type { Tool } from '@modelcontextprotocol/client';
+
+/** What a header may have as it is; other values are sent in Base64. */
+const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+const ENCODED = /^=\?base64\?(.*)\?=$/;
+
+/** The arguments that a tool wants to have in headers `Mcp-Param-*`, by the name of the header (SEP-2243). */
+function* marked(tool: Tool, given: unknown): Generator<[header: string, value: string | undefined]> {
+  const { properties } = tool.inputSchema;
+  if (properties === undefined) return;
+  for (const [name, schema] of Object.entries(properties)) {
+    const header = (schema as { readonly 'x-mcp-header'?: unknown } | null)?.['x-mcp-header'];
+    if (typeof header !== 'string') continue;
+    const value =
+      typeof given === 'object' && given !== null && Object.hasOwn(given, name)
+        ? Reflect.get(given, name)
+        : undefined;
+    yield [
+      `mcp-param-${header.toLowerCase()}`,
+      value === undefined || value === null ? undefined : String(value),
+    ];
+  }
+}
+
+/** The headers of a call of a tool; undefined if it wants none. */
+export function paramHeaders(tool: Tool, given: unknown): Record<string, string> | undefined {
+  const headers: Record<string, string> = {};
+  let hasAny = false;
+  for (const [header, value] of marked(tool, given)) {
+    if (value === undefined) continue;
+    hasAny = true;
+    headers[header] =
+      PLAIN.test(value) && !ENCODED.test(value)
+        ? value
+        : `=?base64?${Buffer.from(value).toString('base64')}?=`;
+  }
+  return hasAny ? headers : undefined;
+}
+
+/** The first header that differs from the arguments of a call; undefined if all are the same. */
+export function differingHeader(tool: Tool, given: unknown, headers: Headers): string | undefined {
+  for (const [header, value] of marked(tool, given)) {
+    const sent = headers.get(header);
+    const encoded = sent === null ? null : ENCODED.exec(sent)?.[1];
+    const read = encoded == null ? sent : Buffer.from(encoded, 'base64').toString();
+    if ((read ?? undefined) !== value) return header;
+  }
+  return undefined;
+}

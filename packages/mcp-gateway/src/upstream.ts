@@ -1,0 +1,274 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  Client,
+  type ProgressCallback,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  type ServerCapabilities,
+  StreamableHTTPClientTransport,
+  type Tool,
+} from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { Result, StandardSchemaV1 } from '@modelcontextprotocol/server';
+import { boundedFetch, ResultTooLargeError } from './bounded-fetch.js';
+import type { UpstreamConfig } from './config.js';
+import { gatewayError, type Log, messageOf } from './errors.js';
+import { paramHeaders } from './param-headers.js';
+
+/** Kinds of lists of an upstream. */
+export type ListKind = 'tools' | 'resources' | 'prompts';
+
+/** A request to an upstream. */
+export interface UpstreamRequest {
+  readonly method: string;
+  readonly params: Record<string, unknown>;
+  readonly signal: AbortSignal;
+  /** Given if the caller wants to be told of progress. */
+  readonly onProgress?: ProgressCallback | undefined;
+  /** Is told what the upstream logs while it works on this request, if its connection tells which request it is about. */
+  readonly onLog?: ((params: Record<string, unknown>) => void) | undefined;
+  /** The definition of the tool that is called: some of its arguments may have to be repeated in headers. */
+  readonly tool?: Tool | undefined;
+}
+
+/** A server behind the gateway. All callers share its connection, which is opened on demand, and again after it broke. */
+export interface Upstream {
+  readonly name: string;
+  /** What it can do; throws a ProtocolError if it cannot be reached. */
+  capabilities(signal?: AbortSignal): Promise<ServerCapabilities>;
+  /** Its instructions for models; undefined if there are none, or it is not connected. */
+  instructions(): string | undefined;
+  /** Whether it speaks version 2026-07-28. */
+  isModern(): boolean;
+  /** Rejects with the ProtocolError of the upstream, or one of the gateway if it cannot be reached or does not answer in time. */
+  request(request: UpstreamRequest): Promise<Result>;
+  /** All pages of a list. */
+  list(method: string, member: string): Promise<unknown[]>;
+  close(): Promise<void>;
+}
+
+/** Results are passed on as they are. */
+const AS_IT_IS: StandardSchemaV1<unknown, Result> = {
+  '~standard': {
+    version: 1,
+    vendor: 'control-enforcement',
+    validate: (value) => ({ value: value as Result }),
+  },
+};
+/** Nothing of the gateway is validated by JSON Schema: a validator would be made for each connection. */
+export const NO_VALIDATOR = {
+  getValidator: () => (input: unknown) => ({
+    valid: true as const,
+    data: input as never,
+    errorMessage: undefined,
+  }),
+};
+const MAX_PAGES = 64;
+
+/** What the messages that arrive in the course of a request are told to. */
+interface Running {
+  readonly onLog: UpstreamRequest['onLog'];
+  readonly stop: AbortController;
+}
+
+export function createUpstream(
+  config: UpstreamConfig,
+  version: string,
+  { log, onListChanged }: { readonly log: Log; readonly onListChanged: (kind: ListKind) => void },
+): Upstream {
+  const { name, timeout_seconds, max_seconds, max_result_bytes: maxBytes } = config;
+  const running = new AsyncLocalStorage<Running>();
+  const limits = {
+    timeout: timeout_seconds * 1_000,
+    maxTotalTimeout: max_seconds * 1_000,
+    resetTimeoutOnProgress: true,
+  };
+  let connecting: Promise<Client> | undefined;
+  let client: Client | undefined;
+  let isClosed = false;
+
+  /** `fetch` begins a stream that outlives the call that opened the connection, so that call is forgotten in it. */
+  function connect(): Promise<Client> {
+    if (isClosed) return Promise.reject(gatewayError('upstreamFailed', 'the gateway is stopping'));
+    connecting ??= running
+      .exit(open)
+      .then((opened) => (client = opened))
+      .catch((error) => {
+        connecting = undefined;
+        throw error;
+      });
+    return connecting;
+  }
+
+  async function open(): Promise<Client> {
+    const changed = (kind: ListKind) => ({
+      autoRefresh: false,
+      debounceMs: 50,
+      onChanged: () => onListChanged(kind),
+    });
+    const opened = new Client(
+      { name: 'control-enforcement-mcp-gateway', version },
+      {
+        versionNegotiation: { mode: 'auto' },
+        jsonSchemaValidator: NO_VALIDATOR,
+        inputRequired: { autoFulfill: false },
+        listChanged: {
+          tools: changed('tools'),
+          resources: changed('resources'),
+          prompts: changed('prompts'),
+        },
+        listMaxPages: MAX_PAGES,
+      },
+    );
+    opened.setNotificationHandler('notifications/message', ({ params }) =>
+      running.getStore()?.onLog?.(params as Record<string, unknown>),
+    );
+    opened.onerror = (error) => log('info', `upstream ${name}: ${error.message}`);
+    opened.onclose = () => {
+      if (client !== opened) return;
+      client = undefined;
+      connecting = undefined;
+      if (!isClosed) log('warn', `upstream ${name}: its connection ended; the next call opens it again`);
+    };
+    try {
+      await opened.connect(
+        transportOf(config, (error) => running.getStore()?.stop.abort(error)),
+        { timeout: limits.timeout },
+      );
+      return opened;
+    } catch (error) {
+      await opened.close().catch(() => {});
+      throw gatewayError('upstreamFailed', `the server "${name}" cannot be reached: ${messageOf(error)}`, {
+        upstream: name,
+      });
+    }
+  }
+
+  /** A server that was started again knows the session no more. Requests that still run on the connection may end. */
+  function forget(): void {
+    const old = client;
+    client = undefined;
+    connecting = undefined;
+    if (old !== undefined) setTimeout(() => void old.close().catch(() => {}), limits.maxTotalTimeout).unref();
+  }
+
+  /** What is thrown for a failed request. */
+  function failureOf(error: unknown, signal: AbortSignal | undefined, stop: AbortSignal): unknown {
+    const tooLarge = stop.aborted ? stop.reason : error;
+    if (tooLarge instanceof ResultTooLargeError) {
+      return gatewayError(
+        'resultTooLarge',
+        `the server "${name}" answered with more than ${maxBytes} bytes; ask for less`,
+        { upstream: name, maxBytes },
+      );
+    }
+    if (signal?.aborted === true) return signal.reason;
+    if (error instanceof ProtocolError) return error;
+    if (error instanceof SdkHttpError && error.status === 404) forget();
+    if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
+      return gatewayError('upstreamTimeout', `the server "${name}" did not answer in time`, {
+        upstream: name,
+      });
+    return gatewayError('upstreamFailed', `the server "${name}" failed: ${messageOf(error)}`, {
+      upstream: name,
+    });
+  }
+
+  async function request({
+    method,
+    params,
+    signal,
+    onProgress,
+    onLog,
+    tool,
+  }: UpstreamRequest): Promise<Result> {
+    const stop = new AbortController();
+    const end = (): void => stop.abort(signal.reason);
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      const connected = client ?? (await connect());
+      if (signal.aborted) throw signal.reason;
+      const headers = tool !== undefined && isModern() ? paramHeaders(tool, params.arguments) : undefined;
+      return await running.run({ onLog, stop }, () =>
+        connected.request({ method, params }, AS_IT_IS, {
+          ...limits,
+          signal: stop.signal,
+          allowInputRequired: true,
+          ...(onProgress === undefined ? {} : { onprogress: onProgress }),
+          ...(headers === undefined ? {} : { headers }),
+        }),
+      );
+    } catch (error) {
+      throw failureOf(error, signal, stop.signal);
+    } finally {
+      signal.removeEventListener('abort', end);
+    }
+  }
+
+  function isModern(): boolean {
+    return client?.getProtocolEra() === 'modern';
+  }
+
+  return {
+    name,
+    isModern,
+    request,
+    instructions: () => client?.getInstructions(),
+    async capabilities() {
+      return (await connect()).getServerCapabilities() ?? {};
+    },
+    async list(method, member) {
+      const all: unknown[] = [];
+      let cursor: unknown;
+      for (let page = 0; page < MAX_PAGES; page += 1) {
+        const params = cursor === undefined ? {} : { cursor };
+        const result: Record<string, unknown> = await request({
+          method,
+          params,
+          signal: AbortSignal.timeout(limits.maxTotalTimeout),
+        });
+        const items = result[member];
+        if (!Array.isArray(items))
+          throw gatewayError('upstreamFailed', `the server "${name}" answered ${method} without ${member}`);
+        all.push(...items);
+        cursor = result.nextCursor;
+        if (typeof cursor !== 'string') return all;
+      }
+      throw gatewayError(
+        'upstreamFailed',
+        `the list ${member} of the server "${name}" has more than ${MAX_PAGES} pages`,
+      );
+    },
+    async close() {
+      isClosed = true;
+      const opened = await connecting?.catch(() => undefined);
+      await opened?.close().catch(() => {});
+    },
+  };
+}
+
+function transportOf(
+  { url, headers, command = '', args, env, cwd, max_result_bytes: maxBytes }: UpstreamConfig,
+  onTooLarge: (error: ResultTooLargeError) => void,
+): StreamableHTTPClientTransport | StdioClientTransport {
+  if (url === undefined) {
+    const inherited = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR'].flatMap((name): [string, string][] => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    });
+    return new StdioClientTransport({
+      command,
+      args,
+      env: { ...Object.fromEntries(inherited), ...env },
+      ...(cwd === undefined ? {} : { cwd }),
+      stderr: 'inherit',
+      maxBufferSize: maxBytes,
+    });
+  }
+  return new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers },
+    fetch: boundedFetch(maxBytes, onTooLarge),
+  });
+}
