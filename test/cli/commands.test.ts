@@ -31,6 +31,7 @@ const OWN = [
   'events export',
   'approvals list',
   'halt set',
+  'mcp',
   'halt list',
   'halt lift',
   'keys list',

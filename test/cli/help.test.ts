@@ -55,7 +55,7 @@ describe('the list of commands', () => {
   });
 
   /** Commands that ask no server, or do so only if they are told to judge by it. */
-  const OFFLINE = ['init', 'validate', 'format', 'test', 'evaluate', 'explain', 'completion'];
+  const OFFLINE = ['init', 'validate', 'format', 'test', 'evaluate', 'explain', 'mcp', 'completion'];
   // `bench` measures for seconds.
   const examples = COMMANDS.filter((entry) => nameOf(entry) !== 'bench').map(
     (entry) => [nameOf(entry), entry] as const,

@@ -2,7 +2,12 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@mode
 import { onTestFinished } from 'vitest';
 import type { Client as ServiceClient } from '../../packages/client/src/index.js';
 import { createClient } from '../../packages/client/src/node.js';
-import { type Gateway, type Log, readGatewayConfig, startGateway } from '../../packages/mcp-gateway/src/index.js';
+import {
+  type Gateway,
+  type Log,
+  readGatewayConfig,
+  startGateway,
+} from '../../packages/mcp-gateway/src/index.js';
 
 /** Versions that clients of the tests speak. */
 export const VERSIONS = ['2026-07-28', '2025-11-25'] as const;

@@ -1,9 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler, type McpHttpHandler, McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
-import { randomUUID } from 'node:crypto';
+import {
+  createMcpHandler,
+  type McpHttpHandler,
+  McpServer,
+  ResourceTemplate,
+} from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
 /** A server behind the gateway, of the official SDK, and what its tools were called with. */
@@ -52,7 +57,10 @@ function toolsOf(own: Pick<UpstreamServer, 'ran' | 'cancelled' | 'description'>)
     const token = meta?.progressToken;
     await ctx.mcpReq.log('warning', 'half done');
     if (token !== undefined)
-      await ctx.mcpReq.notify({ method: 'notifications/progress', params: { progressToken: token, progress: 1, total: 2 } });
+      await ctx.mcpReq.notify({
+        method: 'notifications/progress',
+        params: { progressToken: token, progress: 1, total: 2 },
+      });
     return text(`traced ${String(meta?.traceparent)}`);
   });
   server.registerTool('wait', {}, async (ctx) => {
@@ -66,8 +74,10 @@ function toolsOf(own: Pick<UpstreamServer, 'ran' | 'cancelled' | 'description'>)
     return text('never');
   });
   server.registerTool('hidden_tool', {}, () => text('hidden'));
-  server.registerResource('note', 'note://1', {}, () => ({ contents: [{ uri: 'note://1', text: 'call 555-1234' }] }));
-  server.registerResource('file', new ResourceTemplate('file://{name}', { list: undefined }), {}, (uri) => ({
+  server.registerResource('note', 'note://1', {}, () => ({
+    contents: [{ uri: 'note://1', text: 'call 555-1234' }],
+  }));
+  server.registerResource('file', new ResourceTemplate('file:///{name}', { list: undefined }), {}, (uri) => ({
     contents: [{ uri: uri.href, text: 'a file' }],
   }));
   server.registerPrompt('greet', { argsSchema: z.object({ name: z.string() }) }, ({ name }) => ({
@@ -78,13 +88,19 @@ function toolsOf(own: Pick<UpstreamServer, 'ran' | 'cancelled' | 'description'>)
 
 /** Starts it on a free port; `era` is the only version that it speaks. */
 export async function startUpstream(era: 'modern' | 'legacy'): Promise<UpstreamServer> {
-  const own = { ran: [] as UpstreamServer['ran'], headers: [] as UpstreamServer['headers'], cancelled: 0, description: 'Sends a mail.' };
+  const own = {
+    ran: [] as UpstreamServer['ran'],
+    headers: [] as UpstreamServer['headers'],
+    cancelled: 0,
+    description: 'Sends a mail.',
+  };
   const handler = createMcpHandler(() => toolsOf(own), { legacy: 'reject' });
   const modern = toNodeHandler(handler);
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
   const http = createServer(async (request, response) => {
     own.headers.push(request.headers);
-    if (era === 'modern') return void modern(request as typeof request & { method: string; url: string }, response);
+    if (era === 'modern')
+      return void modern(request as typeof request & { method: string; url: string }, response);
     const known = sessions.get(String(request.headers['mcp-session-id']));
     if (known !== undefined) return void known.handleRequest(request, response);
     const transport = new NodeStreamableHTTPServerTransport({

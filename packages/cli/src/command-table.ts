@@ -25,6 +25,7 @@ export const HEADINGS: { readonly [word: string]: string } = {
   diff: 'Files and the server',
   replay: 'Effect of a change',
   get: 'The server',
+  mcp: 'Gateways',
   login: 'This command',
 };
 
@@ -199,6 +200,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: 'keys revoke <id>',
     summary: 'Withdraw a key at once',
     load: () => import('./commands/keys-revoke.js'),
+  },
+  {
+    usage: 'mcp [action] [tools..]',
+    summary: 'Run a gateway that has calls of MCP servers decided by the server',
+    load: () => import('./commands/mcp.js'),
   },
   {
     usage: 'login',

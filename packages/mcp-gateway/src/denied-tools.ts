@@ -104,7 +104,7 @@ export function ruleOf(controls: readonly AgentControl[], type: string): Rule {
       return [];
     const { action, condition, scope } = control;
     // With an approval or a change a step may pass after all.
-    if (action?.decision !== Decision.DENY || action.approval !== undefined || action.modify !== undefined)
+    if (action?.decision !== Decision.DENY || action.approval !== undefined || action.modify.length > 0)
       return [];
     if (condition === undefined || !isAlwaysTrue(condition)) return [];
     const { stepTypes = [], stepNames = [], stepNameRegex, stages = [] } = scope ?? {};
