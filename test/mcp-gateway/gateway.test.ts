@@ -114,7 +114,7 @@ describe.each(['modern', 'legacy'] as const)('a gateway before a %s server', (er
     it('lists what the caller may call, for this caller alone', async () => {
       const mcp = await connect();
       const { tools, ...cache } = await mcp.listTools();
-      expect(tools.map(({ name }) => name)).toEqual(['send_mail', 'read_row', 'fail', 'big', 'work', 'wait']);
+      expect(tools.map(({ name }) => name)).toEqual(['send_mail', 'read_row', 'fail', 'big', 'work', 'wait', 'at_region']);
       expect(tools[0]?.description).toBe('Sends a mail.');
       if (version === '2026-07-28') expect(cache).toMatchObject({ cacheScope: 'private', ttlMs: 0 });
       expect((await mcp.listPrompts()).prompts).toMatchObject([{ name: 'greet' }]);

@@ -73,6 +73,8 @@ function toolsOf(own: Pick<UpstreamServer, 'ran' | 'cancelled' | 'description'>)
     });
     return text('never');
   });
+  const region = z.string().meta({ 'x-mcp-header': 'Region' });
+  server.registerTool('at_region', { inputSchema: z.object({ region }) }, (input) => text(input.region));
   server.registerTool('hidden_tool', {}, () => text('hidden'));
   server.registerResource('note', 'note://1', {}, () => ({
     contents: [{ uri: 'note://1', text: 'call 555-1234' }],
