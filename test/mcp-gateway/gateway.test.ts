@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../packages/client/src/node.js';
 import { suiteService } from '../support/service-suite.js';
@@ -38,7 +39,12 @@ const CONTROLS = {
     POST,
   ),
   'no-drops': control('name', '.*', { decision: 'deny' }, { step_names: ['drop_table'] }),
-  'no-such-note': control('input.uri', '^file:///secret', { decision: 'deny' }, { step_types: ['mcp_resource'] }),
+  'no-such-note': control(
+    'input.uri',
+    '^file:///secret',
+    { decision: 'deny' },
+    { step_types: ['mcp_resource'] },
+  ),
   'no-mallory': control('input.name', 'Mallory', { decision: 'deny' }, { step_types: ['mcp_prompt'] }),
   'asks-first': control(
     'input.text',
@@ -66,9 +72,12 @@ afterAll(() => shared?.close());
 const decide = (id: number, decision: 'approve' | 'deny') =>
   service.call('POST', `/api/v1/approvals/${id}/decide`, { decision, comment: 'seen' });
 const pending = async (): Promise<number[]> =>
-  (await service.call('GET', '/api/v1/approvals?state=pending')).body.approvals.map((one: { id: number }) => one.id);
+  (await service.call('GET', '/api/v1/approvals?state=pending')).body.approvals.map(
+    (one: { id: number }) => one.id,
+  );
 const newApproval = async (known: readonly number[]): Promise<number> =>
-  (await until(pending, (ids) => ids.some((id) => !known.includes(id)))).find((id) => !known.includes(id)) ?? 0;
+  (await until(pending, (ids) => ids.some((id) => !known.includes(id)))).find((id) => !known.includes(id)) ??
+  0;
 
 describe.each(['modern', 'legacy'] as const)('a gateway before a %s server', (era) => {
   let upstream: UpstreamServer;
@@ -87,13 +96,17 @@ describe.each(['modern', 'legacy'] as const)('a gateway before a %s server', (er
   });
 
   describe.each(VERSIONS)('for a client of version %s', (version) => {
-    const connect = (options: Parameters<typeof mcpClient>[2] = {}) => mcpClient(gateway.url, version, options);
+    const connect = (options: Parameters<typeof mcpClient>[2] = {}) =>
+      mcpClient(gateway.url, version, options);
     const send = (mcp: Awaited<ReturnType<typeof connect>>, text: string, options = {}) =>
       mcp.callTool({ name: 'send_mail', arguments: { to: 'ann', text } }, options);
 
     it('passes calls on, denies, steers and changes them, and withholds and redacts results', async () => {
       const mcp = await connect();
-      expect([mcp.getNegotiatedProtocolVersion(), mcp.getInstructions()]).toEqual([version, 'Mails and files.']);
+      expect([mcp.getNegotiatedProtocolVersion(), mcp.getInstructions()]).toEqual([
+        version,
+        'Mails and files.',
+      ]);
       upstream.ran.length = 0;
       expect(textOf(await send(mcp, 'hello'))).toBe('sent hello to ann');
       expect(textOf(await send(mcp, 'key sk-abc'))).toBe('sent key [key] to ann');
@@ -106,7 +119,11 @@ describe.each(['modern', 'legacy'] as const)('a gateway before a %s server', (er
       expect(JSON.stringify(denied)).not.toContain('\\d{16}');
       expect(textOf(await send(mcp, 'urgent'))).toContain('Write it without haste.');
       expect(textOf(await send(mcp, 'SECRET'))).toContain('denied after it ran by "no-secrets"');
-      expect(upstream.ran.map(([, input]) => (input as { text: string }).text)).toEqual(['hello', 'key [key]', 'SECRET']);
+      expect(upstream.ran.map(([, input]) => (input as { text: string }).text)).toEqual([
+        'hello',
+        'key [key]',
+        'SECRET',
+      ]);
       const row = await mcp.callTool({ name: 'read_row', arguments: { id: '7' } });
       expect([textOf(row), row.structuredContent]).toEqual(['row 7', { id: '7', mail: '[redacted]' }]);
     });
@@ -114,20 +131,34 @@ describe.each(['modern', 'legacy'] as const)('a gateway before a %s server', (er
     it('lists what the caller may call, for this caller alone', async () => {
       const mcp = await connect();
       const { tools, ...cache } = await mcp.listTools();
-      expect(tools.map(({ name }) => name)).toEqual(['send_mail', 'read_row', 'fail', 'big', 'work', 'wait', 'at_region']);
+      expect(tools.map(({ name }) => name)).toEqual([
+        'send_mail',
+        'read_row',
+        'fail',
+        'big',
+        'work',
+        'wait',
+        'at_region',
+      ]);
       expect(tools[0]?.description).toBe('Sends a mail.');
       if (version === '2026-07-28') expect(cache).toMatchObject({ cacheScope: 'private', ttlMs: 0 });
       expect((await mcp.listPrompts()).prompts).toMatchObject([{ name: 'greet' }]);
       expect((await mcp.listResources()).resources).toMatchObject([{ uri: 'note://1' }]);
-      expect((await mcp.listResourceTemplates()).resourceTemplates).toMatchObject([{ uriTemplate: 'file:///{name}' }]);
+      expect((await mcp.listResourceTemplates()).resourceTemplates).toMatchObject([
+        { uriTemplate: 'file:///{name}' },
+      ]);
       // A hidden tool is none; one that is left out of the list is denied as it was.
       await expect(mcp.callTool({ name: 'hidden_tool' })).rejects.toThrow('there is no tool "hidden_tool"');
-      expect(textOf(await mcp.callTool({ name: 'drop_table' }))).toContain('denied before it ran by "no-drops"');
+      expect(textOf(await mcp.callTool({ name: 'drop_table' }))).toContain(
+        'denied before it ran by "no-drops"',
+      );
     });
 
     it('decides about resources and prompts', async () => {
       const mcp = await connect();
-      expect((await mcp.readResource({ uri: 'note://1' })).contents).toMatchObject([{ text: 'call [redacted]' }]);
+      expect((await mcp.readResource({ uri: 'note://1' })).contents).toMatchObject([
+        { text: 'call [redacted]' },
+      ]);
       expect((await mcp.readResource({ uri: 'file:///a' })).contents).toMatchObject([{ text: 'a file' }]);
       await expect(mcp.readResource({ uri: 'file:///secret' })).rejects.toMatchObject({ code: -32_010 });
       const prompt = await mcp.getPrompt({ name: 'greet', arguments: { name: 'Ann' } });
@@ -145,7 +176,10 @@ describe.each(['modern', 'legacy'] as const)('a gateway before a %s server', (er
       if (version === '2025-11-25') await mcp.setLoggingLevel('debug');
       const progress: unknown[] = [];
       const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-      const meta = { traceparent, ...(version === '2026-07-28' ? { 'io.modelcontextprotocol/logLevel': 'debug' } : {}) };
+      const meta = {
+        traceparent,
+        ...(version === '2026-07-28' ? { 'io.modelcontextprotocol/logLevel': 'debug' } : {}),
+      };
       const worked = await mcp.callTool(
         { name: 'work', arguments: {}, _meta: meta },
         { onprogress: (one) => void progress.push(one) },
@@ -157,7 +191,9 @@ describe.each(['modern', 'legacy'] as const)('a gateway before a %s server', (er
       // What a tool throws is checked as a result is.
       expect(textOf(await mcp.callTool({ name: 'fail' }))).toContain('denied after it ran by "no-secrets"');
       await expect(mcp.callTool({ name: 'none' })).rejects.toMatchObject({ code: -32_602 });
-      await expect(send(mcp, 'hello').then(() => mcp.callTool({ name: 'send_mail', arguments: {} }))).resolves.toMatchObject({
+      await expect(
+        send(mcp, 'hello').then(() => mcp.callTool({ name: 'send_mail', arguments: {} })),
+      ).resolves.toMatchObject({
         isError: true,
       });
       const { cancelled, ran } = upstream;
@@ -179,7 +215,10 @@ describe.each(['modern', 'legacy'] as const)('a gateway before a %s server', (er
 
     it('refuses a result that is too large, and goes on', async () => {
       const mcp = await connect();
-      await expect(mcp.callTool({ name: 'big' })).rejects.toMatchObject({ code: -32_012, data: { maxBytes: 1_000_000 } });
+      await expect(mcp.callTool({ name: 'big' })).rejects.toMatchObject({
+        code: -32_012,
+        data: { maxBytes: 1_000_000 },
+      });
       expect(textOf(await send(mcp, 'after that'))).toBe('sent after that to ann');
     });
   });
@@ -200,7 +239,10 @@ describe('approvals at a gateway', () => {
       shared,
       settings({ page: 'https://controls.example.com/approvals/{id}', retry_hold_seconds: 0 }),
     );
-    denying = await startTestGateway(shared, settings({ mode: 'wait', wait_seconds: 1, earlier_versions: 'deny' }));
+    denying = await startTestGateway(
+      shared,
+      settings({ mode: 'wait', wait_seconds: 1, earlier_versions: 'deny' }),
+    );
   });
   afterAll(async () => {
     await gateway?.close();
@@ -214,12 +256,11 @@ describe('approvals at a gateway', () => {
     readonly inputRequests?: { readonly approval: { readonly params: { readonly url: string } } };
   }
   type Mcp = Awaited<ReturnType<typeof mcpClient>>;
+  const asItIs: StandardSchemaV1<unknown, Asked> = {
+    '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: value as Asked }) },
+  };
   const call = (mcp: Mcp, params: object): Promise<Asked> =>
-    mcp.request(
-      { method: 'tools/call', params: { ...params } },
-      { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: value as Asked }) } },
-      { allowInputRequired: true },
-    );
+    mcp.request({ method: 'tools/call', params: { ...params } }, asItIs, { allowInputRequired: true });
 
   it('ask a client of 2026-07-28 to repeat the call, once, as it was, and until somebody has decided', async () => {
     const ann = await mcpClient(gateway.url, '2026-07-28', {
@@ -273,7 +314,9 @@ describe('approvals at a gateway', () => {
     const holding = await mcpClient(gateway.url, '2025-11-25');
     const known = await pending();
     const progress: string[] = [];
-    const held = holding.callTool(pay('pay 5'), { onprogress: ({ message = '' }) => void progress.push(message) });
+    const held = holding.callTool(pay('pay 5'), {
+      onprogress: ({ message = '' }) => void progress.push(message),
+    });
     const id = await newApproval(known);
     await until(
       () => progress,

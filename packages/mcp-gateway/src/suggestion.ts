@@ -7,7 +7,7 @@ export function unknownMember(schema: z.ZodType, path: readonly PropertyKey[], n
     .map((one) => [distance(one, name.toLowerCase().replaceAll('-', '_')), one] as const)
     .sort(([left], [right]) => left - right);
   const hint =
-    nearest !== undefined && nearest[0] <= Math.max(1, Math.floor(nearest[1].length / 3))
+    nearest !== undefined && nearest[0] <= Math.max(2, Math.floor(nearest[1].length / 3))
       ? `did you mean ${nearest[1]}?`
       : `known are ${known.join(', ')}`;
   return `is not known; ${hint}`;
