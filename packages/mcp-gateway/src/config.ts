@@ -225,15 +225,18 @@ export function readGatewayConfig(text: string, file: string, environment: Envir
     throw new GatewayConfigError(`${file}: must have exactly one document with the settings of the gateway`);
   const read = gatewayConfig.safeParse(document.value);
   if (!read.success) {
-    const lines = read.error.issues.flatMap(ofBranch).slice(0, 20).map((issue) => {
-      const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path;
-      const { line, column } = document.placeOf(path);
-      const what =
-        issue.code === 'unrecognized_keys'
-          ? unknownMember(gatewayConfig, issue.path, issue.keys[0] ?? '')
-          : issue.message;
-      return `${file}:${line}:${column}: ${path.length === 0 ? '' : `${path.join('.')}: `}${what}`;
-    });
+    const lines = read.error.issues
+      .flatMap(ofBranch)
+      .slice(0, 20)
+      .map((issue) => {
+        const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path;
+        const { line, column } = document.placeOf(path);
+        const what =
+          issue.code === 'unrecognized_keys'
+            ? unknownMember(gatewayConfig, issue.path, issue.keys[0] ?? '')
+            : issue.message;
+        return `${file}:${line}:${column}: ${path.length === 0 ? '' : `${path.join('.')}: `}${what}`;
+      });
     throw new GatewayConfigError(lines.join('\n'));
   }
   const expand = (values: Record<string, string>, of: string): Record<string, string> =>
@@ -262,8 +265,12 @@ type Issue = z.core.$ZodIssue;
 /** What is wrong with a value of several forms: as the form with members has it, if the value has members. */
 function ofBranch(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
-  const found = issue.errors.find((errors) => errors.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys'));
-  return found === undefined ? [issue] : found.map((one): Issue => ({ ...one, path: [...issue.path, ...one.path] }));
+  const found = issue.errors.find((errors) =>
+    errors.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys'),
+  );
+  return found === undefined
+    ? [issue]
+    : found.map((one): Issue => ({ ...one, path: [...issue.path, ...one.path] }));
 }
 
 /** Whether only this machine reaches what listens there. */
