@@ -11,6 +11,8 @@ import { readProto } from './proto-source.mjs';
 const FILE = join(PACKAGE_ROOT, 'docs', 'api.md');
 const EVERY_RPC = 'test/e2e';
 const NO_TEST = 'none';
+/** The test of the services of adapters, which have no JSON routes. */
+const ADAPTER_TEST = '`test/adapters/gateways.test.ts`';
 
 /** Routes of the host itself, which no proto file tells of, with the tests that are about them. */
 const HOST_ROUTES = [
@@ -68,14 +70,15 @@ function protocolsOf(method, hasPath) {
   return hasPath ? UNARY : UNARY_WITHOUT_REST;
 }
 
-function rpcRows({ services, registry }) {
+function rpcRows({ services, adapterServices, registry }) {
   const http = registry.getExtension('google.api.http');
   const access = registry.getExtension('enforcement.v1.access');
   const scopes = registry.getExtension('enforcement.v1.scopes');
   const agentScope = registry.getExtension('enforcement.v1.agent_scope');
-  return services.flatMap((service) =>
+  return [...services, ...adapterServices].flatMap((service) =>
     service.methods.flatMap((method) => {
-      const rpc = `${service.name}.${method.name}`;
+      const isOfAdapter = adapterServices.includes(service);
+      const rpc = `${isOfAdapter ? service.typeName : service.name}.${method.name}`;
       const level = access.enum.value[getOption(method, access)].localName.toLowerCase();
       const agents = AGENTS[agentScope.enum.value[getOption(method, agentScope)].localName];
       const rule = hasOption(method, http) ? getOption(method, http) : undefined;
@@ -91,7 +94,7 @@ function rpcRows({ services, registry }) {
           agents,
           scope,
           protocolsOf(method, route !== null),
-          testOf(rpc, method),
+          isOfAdapter ? ADAPTER_TEST : testOf(rpc, method),
         ];
       });
     }),
@@ -116,7 +119,8 @@ const table = [
   .join('\n');
 const current = `# The API
 
-Made from the proto files by \`node scripts/api-table.mjs\`; do not edit. RPC names have \`enforcement.v1.\` in front.
+Made from the proto files by \`node scripts/api-table.mjs\`; do not edit. RPC names have \`enforcement.v1.\` in front, unless
+they are those of another protocol.
 \`key\` is a regular or an admin key, \`admin\` an admin key; a browser session counts as the key it was made with. Access
 is checked only when keys are enabled. Agents: a key that is limited to agents may make every call (\`any\`), calls that
 name its agents only (\`own\`), or no call (\`none\`). A caller needs any one of the scopes;
@@ -132,11 +136,11 @@ async function withRoles(page) {
   const { ROLES, scopesOf } = await import('../src/contract/call/scopes.ts').catch(
     () => import('../dist/src/contract/call/scopes.js'),
   );
-  const { services, registry } = readProto();
+  const { services, adapterServices, registry } = readProto();
   const scopes = registry.getExtension('enforcement.v1.scopes');
   const access = registry.getExtension('enforcement.v1.access');
   const rights = ROLES.map(({ name, scopes: mask }) => ({ name, scopes: scopesOf(mask) }));
-  const rows = services.flatMap((service) =>
+  const rows = [...services, ...adapterServices].flatMap((service) =>
     service.methods.map((method) => {
       const taken = getOption(method, scopes);
       const isPublic = access.enum.value[getOption(method, access)].localName === 'PUBLIC';

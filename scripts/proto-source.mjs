@@ -5,8 +5,10 @@ import { createFileRegistry, fromBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { PACKAGE_ROOT } from './compose-schema.mjs';
 
-/** Files of ours begin with this; the others are vendored. */
+/** Files of ours begin with this. */
 const OWN_FILES = 'enforcement/';
+/** Those of protocols of others that the service speaks; the rest is vendored. */
+const ADAPTER_FILES = /^(?:agentgateway|envoy)\//;
 
 /** Numbers of the fields of descriptors that locations are made of. */
 const IN_FILE = { messages: 4, enums: 5, services: 6 };
@@ -23,18 +25,19 @@ function compile() {
   return fromBinary(FileDescriptorSetSchema, image);
 }
 
-/** The services of ours, and what the proto files say about everything in them, by full name. */
+/** The services of ours, what the proto files say about everything in them, by full name, and the services of adapters. */
 export function readProto() {
   const set = compile();
   const own = set.file.filter(({ name }) => name.startsWith(OWN_FILES));
   const registry = createFileRegistry(set);
-  const services = own.flatMap((file) =>
-    file.service.map(({ name }) => registry.getService(`${file.package}.${name}`)),
-  );
+  const servicesOf = (files) =>
+    files.flatMap((file) => file.service.map(({ name }) => registry.getService(`${file.package}.${name}`)));
+  const services = servicesOf(own);
+  const adapterServices = servicesOf(set.file.filter(({ name }) => ADAPTER_FILES.test(name)));
   /** @type {Record<string, string>} */
   const comments = {};
   for (const file of own) collect(file, comments);
-  return { registry, services, comments };
+  return { registry, services, adapterServices, comments };
 }
 
 /** @param {import('@bufbuild/protobuf/wkt').FileDescriptorProto} file */

@@ -124,19 +124,21 @@ function requestOf(step: ForeignStep, call: HandlerCall, mapping: typeof DEFAULT
     agentOfKey: onlyAgentOf(call),
   };
   const value = (name: Mapped) => mapped(mapping[name], from, name);
-  const agent = value('agent');
-  if (agent === undefined) {
-    const sources = mapping.agent.map(sourceText).join(', or ');
-    const message = `the request names no agent; it is taken from ${sources}`;
-    throw invalidRequest([{ resource: 'Request', field: 'agent', code: 'missing', message }]);
-  }
+  const needed = (name: 'agent' | 'step'): string => {
+    const found = value(name);
+    if (found !== undefined) return found;
+    const sources = mapping[name].map(sourceText).join(', or ');
+    const message = `the request names no ${name}; it is taken from ${sources}`;
+    throw invalidRequest([{ resource: 'Request', field: name, code: 'missing', message }]);
+  };
+  const agent = needed('agent');
   const parent = value('traceparent');
   return readEvaluateRequest({
     agent_name: agent,
     stage: step.stage,
     step: {
       type: step.type,
-      name: value('step') ?? '',
+      name: needed('step'),
       input: step.input,
       output: step.output ?? null,
       context: step.context ?? null,

@@ -122,14 +122,18 @@ function valueFrom(source: Source, request: MappedRequest, name: Mapped): string
   }
 }
 
-/** The value at a path of members; undefined if there is none. */
+/**
+ * The value at a path of members; undefined if there is none. Names of members may contain points, such as those of filters in
+ * metadata: of several that fit, the shortest counts.
+ */
 export function memberAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
-  let at = value;
-  for (const name of path) {
-    if (!isObject(at) || !Object.hasOwn(at, name)) return undefined;
-    at = at[name];
+  if (path.length === 0) return value;
+  if (!isObject(value)) return undefined;
+  for (let parts = 1; parts <= path.length; parts += 1) {
+    const name = path.slice(0, parts).join('.');
+    if (Object.hasOwn(value, name)) return memberAt(value[name], path.slice(parts));
   }
-  return at;
+  return undefined;
 }
 
 /** A source as it is written, for messages. */

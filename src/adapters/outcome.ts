@@ -3,6 +3,7 @@ import type { ControlResult, Stage, Step } from '../core/types.js';
 import { retryAfterOf } from '../decisions/applied-limits.js';
 import type { ApprovalNotice } from '../decisions/approval-gate.js';
 import type { RevisedVerdict } from '../decisions/evaluation-service.js';
+import { NEEDS_MODIFY } from '../decisions/lifted-step.js';
 
 /** What comes of a step that an adapter submitted. */
 export type AdapterOutcome =
@@ -65,8 +66,9 @@ export function outcomeOfVerdict(verdict: RevisedVerdict, step: Step, stage: Sta
   return { kind: 'deny', verdict, message, retryAfterSeconds };
 }
 
-function adviceOf({ halt }: RevisedVerdict, retryAfterSeconds: number | null): string {
+function adviceOf({ halt, reason }: RevisedVerdict, retryAfterSeconds: number | null): string {
   if (halt !== undefined) return `Such steps are halted: ${halt.reason}`;
+  if (reason?.endsWith(NEEDS_MODIFY) === true) return 'It may only run changed, which is not possible here.';
   if (retryAfterSeconds === null) return 'A policy forbids it: do not repeat it unchanged.';
   return `A limit is reached: repeat it no earlier than in ${retryAfterSeconds} s.`;
 }

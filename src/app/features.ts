@@ -1,3 +1,4 @@
+import { ExtMcp } from '../../gen/proto/agentgateway/dev/ext_mcp/ext_mcp_pb.js';
 import { AccessRequestService } from '../../gen/proto/enforcement/v1/access_request_service_pb.js';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ApprovalService } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
@@ -21,8 +22,11 @@ import { SampleService } from '../../gen/proto/enforcement/v1/sample_service_pb.
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
 import { ShadowService } from '../../gen/proto/enforcement/v1/shadow_service_pb.js';
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
+import { Authorization } from '../../gen/proto/envoy/service/auth/v3/external_auth_pb.js';
 import { createAdapterEvaluations } from '../adapters/adapter-evaluations.js';
 import { createAuthzen } from '../adapters/authzen/authzen.js';
+import { createExtAuthz } from '../adapters/ext-authz/ext-authz.js';
+import { createExtMcp } from '../adapters/ext-mcp/ext-mcp.js';
 import { readMappingFile } from '../adapters/mapping-file.js';
 import { evaluatorReferenceProblems } from '../agents/agent-evaluator-references.js';
 import { createAgents } from '../agents/agents.js';
@@ -382,6 +386,8 @@ export async function createFeatures(
       feature(ApprovalService, approvals.handlers),
       feature(AccessRequestService, approvals.accessRequests),
       feature(AuthzenService, createAuthzen({ evaluations, publicUrl: config.publicUrl })),
+      feature(Authorization, createExtAuthz(evaluations)),
+      feature(ExtMcp, createExtMcp(evaluations)),
       feature(HaltService, createHalts({ database, mutate, registry: programs.halts, now })),
       feature(
         MemoryService,

@@ -94,7 +94,8 @@ export async function liftStep(of: LiftableStep, first: Verdict, lifts: Lifts): 
   return { verdict: unsafe(first, reason), outcome, approval: notice, modification: null };
 }
 
-const NEEDS_MODIFY =
+/** How the reason of a verdict ends that denies a step only because its caller does not accept `modify`. */
+export const NEEDS_MODIFY =
   'the step may only run changed, and the caller does not accept that (accepts does not include modify)';
 const WOULD_ASK = 'the step would wait for an approval';
 const DENIED = 'the step is denied by another control';

@@ -7,7 +7,7 @@ import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_servi
 import { Access, AgentScope } from '../../gen/proto/enforcement/v1/options_pb.js';
 import { roleNamed } from '../../src/contract/call/scopes.js';
 import { type RpcMethod, rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
-import { SERVICES } from '../support/protocol-clients.js';
+import { ADAPTER_SERVICES, SERVICES } from '../support/protocol-clients.js';
 import { DECISIONS_FILE } from '../support/rpc-decisions.js';
 
 const IDEMPOTENCY = {
@@ -38,7 +38,7 @@ function lineOf(method: RpcMethod): string {
  * `npm run generate`.
  */
 it('rpcs.golden.txt has what the options of every RPC say', async () => {
-  const lines = SERVICES.flatMap(rpcMethods).map(lineOf);
+  const lines = [...SERVICES, ...ADAPTER_SERVICES].flatMap(rpcMethods).map(lineOf);
   await expect(`${lines.join('\n')}\n`, 'run "npm run generate" and review the change').toMatchFileSnapshot(
     DECISIONS_FILE,
   );

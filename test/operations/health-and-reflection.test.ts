@@ -39,7 +39,9 @@ const SERVICES = [
   'ServerService',
   'ShadowService',
   'TemplateService',
-].map((name) => `enforcement.v1.${name}`);
+]
+  .map((name) => `enforcement.v1.${name}`)
+  .concat('agentgateway.dev.ext_mcp.ExtMcp', 'envoy.service.auth.v3.Authorization');
 const NOT_FOUND = 5;
 
 describe('gRPC health', () => {

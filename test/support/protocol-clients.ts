@@ -22,6 +22,7 @@ import {
 } from '@connectrpc/connect-node';
 import * as grpc from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import { ExtMcp } from '../../gen/proto/agentgateway/dev/ext_mcp/ext_mcp_pb.js';
 import { AccessRequestService } from '../../gen/proto/enforcement/v1/access_request_service_pb.js';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ApprovalService } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
@@ -45,6 +46,7 @@ import { SampleService } from '../../gen/proto/enforcement/v1/sample_service_pb.
 import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
 import { ShadowService } from '../../gen/proto/enforcement/v1/shadow_service_pb.js';
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
+import { Authorization } from '../../gen/proto/envoy/service/auth/v3/external_auth_pb.js';
 import { http } from '../../gen/proto/google/api/annotations_pb.js';
 import {
   BadRequestSchema,
@@ -56,6 +58,9 @@ import { StatusSchema } from '../../gen/proto/google/rpc/status_pb.js';
 import { ERROR_CODE_HEADER } from '../../src/transport/wire/reply-headers.js';
 import { restClient } from './http.js';
 import { comparable, type Encoding, timeParts, toWire } from './wire-shape.js';
+
+/** The services of adapters, in the forms of other protocols and without JSON routes. */
+export const ADAPTER_SERVICES = [ExtMcp, Authorization] as const;
 
 /** Every service of the API. */
 export const SERVICES = [
@@ -376,7 +381,7 @@ export const PROTO_LOADER_OPTIONS = {
   enums: String,
   longs: Number,
   defaults: true,
-  includeDirs: ['proto', 'proto/third_party'].map((folder) =>
+  includeDirs: ['proto', 'proto/adapters', 'proto/third_party'].map((folder) =>
     path.resolve(import.meta.dirname, '../..', folder),
   ),
 };

@@ -1,0 +1,127 @@
+import type { Authorization } from '../../../gen/proto/envoy/service/auth/v3/external_auth_pb.js';
+import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import { bulkHandler, type HandlersOf } from '../../contract/call/handler.js';
+import { GrpcCode } from '../../contract/errors/grpc-code.js';
+import { freeObject } from '../../contract/input/fields.js';
+import type { AdapterEvaluations } from '../adapter-evaluations.js';
+import { type AdapterOutcome, controlNames } from '../outcome.js';
+import { type Refusal, refusalOf } from '../refusal.js';
+import { httpStep } from './http-step.js';
+
+/** The external authorization of Envoy, version 3: a request that a proxy received is a step before it runs. */
+export function createExtAuthz(evaluations: AdapterEvaluations): HandlersOf<typeof Authorization> {
+  return {
+    check: bulkHandler(freeObject(), async (message, call) => {
+      evaluations.demand('ext-authz');
+      try {
+        return replyOf(await evaluations.submit('ext-authz', httpStep(message), call));
+      } catch (error) {
+        return refusal(refusalOf(error, call));
+      }
+    }),
+  };
+}
+
+/** The code of gRPC that lets a request pass. */
+const OK = 0;
+
+/** Statuses of HTTP, as the proto has them. */
+const STATUSES = {
+  badrequest: { status: 400, title: 'Bad Request' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  toomanyrequests: { status: 429, title: 'Too Many Requests' },
+  serviceunavailable: { status: 503, title: 'Service Unavailable' },
+} as const;
+type Status = keyof typeof STATUSES;
+
+const OF_REFUSALS = {
+  invalid: 'badrequest',
+  denied: 'forbidden',
+  limited: 'toomanyrequests',
+  unavailable: 'serviceunavailable',
+} as const satisfies Record<Refusal['kind'], Status>;
+
+function replyOf(outcome: AdapterOutcome): object {
+  const { kind } = outcome;
+  switch (kind) {
+    case 'allow': {
+      const facts = factsOf(outcome.unchecked ? 'unchecked' : kind, outcome.verdict);
+      return {
+        status: { code: OK },
+        ok_response: {
+          headers: [
+            header('x-control-enforcement-outcome', String(facts.outcome)),
+            ...(facts.decision_id === undefined
+              ? []
+              : [header('x-control-enforcement-decision-id', String(facts.decision_id))]),
+          ],
+        },
+        dynamic_metadata: facts,
+      };
+    }
+    case 'deny': {
+      const { retryAfterSeconds, message, verdict } = outcome;
+      const status = retryAfterSeconds === null ? 'forbidden' : 'toomanyrequests';
+      return denied(status, message, factsOf(kind, verdict), {}, retryAfterSeconds);
+    }
+    case 'steer': {
+      const { guidance, requiredActions, message, verdict } = outcome;
+      const members = { guidance, required_actions: [...requiredActions] };
+      return denied('forbidden', message, factsOf(kind, verdict), members);
+    }
+    case 'ask': {
+      const { id, expiresAtMs, stepSha256 } = outcome.approval;
+      const facts = { ...factsOf(kind, outcome.verdict), approval_id: id };
+      const members = { expires_at: new Date(expiresAtMs).toISOString(), step_sha256: stepSha256 };
+      return denied('forbidden', outcome.message, facts, members);
+    }
+    case 'error':
+      return denied(
+        'serviceunavailable',
+        outcome.message,
+        { outcome: kind },
+        { error_code: outcome.error.code },
+      );
+    case 'modify':
+      // Not accepted, so it does not occur; a proxy could not let the changed request pass.
+      return denied('forbidden', UNCHANGEABLE, factsOf('deny', outcome.verdict));
+  }
+}
+
+const UNCHANGEABLE = 'The request may only pass changed, and a proxy cannot change it.';
+
+function refusal({ kind, code, message, retryAfterSeconds }: Refusal): object {
+  return denied(OF_REFUSALS[kind], message, { outcome: 'error' }, { error_code: code }, retryAfterSeconds);
+}
+
+/** A denial: the client gets a problem body of RFC 9457, other filters the facts. */
+function denied(
+  status: Status,
+  detail: string,
+  facts: JsonObject,
+  members: JsonObject = {},
+  retryAfterSeconds: number | null = null,
+): object {
+  const problem = { type: 'about:blank', ...STATUSES[status], detail, ...facts, ...members };
+  return {
+    status: { code: GrpcCode.PermissionDenied, message: detail },
+    denied_response: {
+      status: { code: status },
+      headers: [
+        header('content-type', 'application/problem+json'),
+        ...(retryAfterSeconds === null ? [] : [header('retry-after', String(retryAfterSeconds))]),
+      ],
+      body: stringifyJson(problem),
+    },
+    dynamic_metadata: facts,
+  };
+}
+
+function header(key: string, value: string): object {
+  return { header: { key, value } };
+}
+
+function factsOf(outcome: string, verdict: Parameters<typeof controlNames>[0] | null): JsonObject {
+  if (verdict === null) return { outcome };
+  return { outcome, decision_id: String(verdict.decision_id), controls: controlNames(verdict) };
+}

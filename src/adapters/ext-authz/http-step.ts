@@ -1,0 +1,177 @@
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+} from '../../../packages/exact-json/src/index.js';
+import type { ForeignStep } from '../adapter-evaluations.js';
+import { type CheckedHeaders, checkedHeaders, lastingHeaders } from '../checked-headers.js';
+import { memberAt } from '../mapping.js';
+import { isStepMethod, type McpStep, mcpStep, peerJson, refused } from '../mcp-step.js';
+
+/** Data of Envoy's MCP filter, by its name; it read them from the body itself. */
+const MCP_FILTER = 'envoy.filters.http.mcp';
+/** Set by the proxy if it sends bodies: whether it sent only the beginning of this one. */
+const PARTIAL = 'x-envoy-auth-partial-body';
+/** The levels of a step around a body. */
+const LEVELS_AROUND = 4;
+
+/**
+ * The request of HTTP that a proxy asks about, as a step: a request of MCP is the tool, the resource or the prompt that it names, any
+ * other one an `http_request` with the name `METHOD host/path`. Throws a VALIDATION_ERROR if it cannot be checked as a whole, or is
+ * read in several ways.
+ */
+export function httpStep(message: JsonObject): ForeignStep {
+  const attributes = objectIn(message, 'attributes');
+  const request = objectIn(attributes, 'request');
+  const http = objectIn(request, 'http');
+  const method = textIn(http, 'method');
+  if (method === '')
+    throw refused('attributes.request.http.method', 'is needed: only requests of HTTP are checked');
+  const headers = checkedHeaders(headersOf(http));
+  // Names of hosts are the same in any case.
+  const host = textIn(http, 'host').toLowerCase();
+  const [path = '', query] = splitPath(textIn(http, 'path'));
+  const body = bodyOf(http, headers);
+  const mcp = mcpOf(attributes, headers, body);
+  const extensions = objectIn(attributes, 'context_extensions');
+  const context = {
+    source: textIn(objectIn(attributes, 'source'), 'principal'),
+    destination: textIn(objectIn(attributes, 'destination'), 'principal'),
+    route: extensions,
+  };
+  const step: McpStep | HttpStep = mcp ?? {
+    type: 'http_request',
+    name: `${method} ${host}${path}`,
+    input: {
+      method,
+      scheme: textIn(http, 'scheme'),
+      host,
+      path,
+      query: query ?? null,
+      headers: lastingHeaders(headers),
+      body: body ?? null,
+    },
+  };
+  return {
+    ...step,
+    stage: 'pre',
+    context: mcp === undefined ? context : { ...context, host, path },
+    protocol: {
+      agent: textIn(extensions, 'agent') || headers.get('x-agent-name'),
+      session: textIn(extensions, 'session') || headers.get('x-session-id') || headers.get('mcp-session-id'),
+      step_id: headers.get('x-step-id'),
+      traceparent: headers.get('traceparent'),
+    },
+    message: {
+      attributes: {
+        ...attributes,
+        request: { ...request, http: { ...http, headers: Object.fromEntries(headers), header_map: null } },
+      },
+    },
+    // A proxy cannot change the body.
+    accepts: ['steer', 'ask'],
+  };
+}
+
+interface HttpStep {
+  readonly type: 'http_request';
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+/** The path without its query, and the query. */
+function splitPath(written: string): [path: string, query?: string] {
+  const [whole = ''] = written.split('#', 1);
+  const at = whole.indexOf('?');
+  return at === -1 ? [whole] : [whole.slice(0, at), whole.slice(at + 1)];
+}
+
+function headersOf(http: JsonObject): [string, string][] {
+  const { headers: raw } = objectIn(http, 'header_map');
+  const listed = Array.isArray(raw) ? raw.filter((one) => isObject(one)) : [];
+  return [
+    ...Object.entries(objectIn(http, 'headers')).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ]),
+    ...listed.map((one): [string, string] => [
+      textIn(one, 'key'),
+      textIn(one, 'raw_value') || textIn(one, 'value'),
+    ]),
+  ];
+}
+
+/** The body as JSON or text; undefined if there is none, or the proxy sends none. */
+function bodyOf(http: JsonObject, headers: CheckedHeaders): JsonValue | undefined {
+  const text = textIn(http, 'body') || textIn(http, 'raw_body');
+  const sent = headers.get(PARTIAL);
+  // Without bodies, the size of a body says nothing.
+  const isSent = text !== '' || sent !== undefined;
+  const size = Math.max(Number(headers.get('content-length') ?? 0), Number(http.size ?? 0));
+  if (sent === 'true' || (isSent && size > Buffer.byteLength(text))) {
+    throw refused('attributes.request.http.body', INCOMPLETE);
+  }
+  if (text === '') return undefined;
+  const encoding = headers.get('content-encoding') ?? 'identity';
+  if (encoding !== 'identity') {
+    throw refused(
+      'attributes.request.http.body',
+      `is compressed (${encoding}), so it cannot be checked`,
+      text,
+    );
+  }
+  const isJson = (headers.get('content-type') ?? '').toLowerCase().includes('json') || /^\s*[{[]/.test(text);
+  return isJson ? peerJson(text, 'attributes.request.http.body', MAX_JSON_DEPTH - LEVELS_AROUND) : text;
+}
+
+const INCOMPLETE =
+  'is not complete, so it cannot be checked: let the proxy send bodies of this size as a whole (max_request_bytes), or refuse larger ones (allow_partial_message: false)';
+
+/** The step of MCP that a request is; undefined for any other request. */
+function mcpOf(
+  attributes: JsonObject,
+  headers: CheckedHeaders,
+  body: JsonValue | undefined,
+): McpStep | undefined {
+  const stated = headers.get('mcp-method');
+  if (body !== undefined) {
+    if (Array.isArray(body) && body.some((one) => isObject(one) && isStepMethod(one.method))) {
+      throw refused(
+        'attributes.request.http.body',
+        'must be one message of MCP: a list of them is not checked',
+        body,
+      );
+    }
+    const { method, params } = isObject(body) ? body : {};
+    if (stated !== undefined && stated !== method) throw refused('headers.mcp-method', DIFFERS, stated);
+    if (!isStepMethod(method)) return undefined;
+    const step = mcpStep(method, params);
+    const name = headers.get('mcp-name');
+    if (name !== undefined && decoded(name) !== step.name) throw refused('headers.mcp-name', DIFFERS, name);
+    return step;
+  }
+  const read = memberAt(attributes, ['metadata_context', 'filter_metadata', MCP_FILTER]);
+  if (isObject(read) && isStepMethod(read.method)) return mcpStep(read.method, read.params);
+  if (!isStepMethod(stated)) return undefined;
+  const name = decoded(headers.get('mcp-name') ?? '');
+  return mcpStep(stated, stated === 'resources/read' ? { uri: name } : { name });
+}
+
+const DIFFERS = 'is not what the body says, so a server could do something else than was checked';
+
+/** The text of a header of MCP, which is in base64 if it is not ASCII. */
+function decoded(value: string): string {
+  const [, base64] = /^=\?base64\?(.*)\?=$/.exec(value) ?? [];
+  return base64 === undefined ? value : Buffer.from(base64, 'base64').toString('utf8');
+}
+
+function objectIn(object: JsonObject, name: string): JsonObject {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return isObject(value) ? value : {};
+}
+
+function textIn(object: JsonObject, name: string): string {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return typeof value === 'string' ? value : '';
+}

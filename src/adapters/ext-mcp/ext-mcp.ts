@@ -1,0 +1,194 @@
+import type { ExtMcp } from '../../../gen/proto/agentgateway/dev/ext_mcp/ext_mcp_pb.js';
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  stringifyJson,
+} from '../../../packages/exact-json/src/index.js';
+import { bulkHandler, type HandlerCall, type HandlersOf } from '../../contract/call/handler.js';
+import { freeObject } from '../../contract/input/fields.js';
+import type { AdapterEvaluations, ForeignStep } from '../adapter-evaluations.js';
+import { checkedHeaders } from '../checked-headers.js';
+import {
+  isStepMethod,
+  type McpMethod,
+  mcpParams,
+  mcpStep,
+  mcpStepType,
+  peerJson,
+  refused,
+} from '../mcp-step.js';
+import { type AdapterOutcome, controlNames } from '../outcome.js';
+import { refusalOf } from '../refusal.js';
+
+/** Code of JSON-RPC that the gateway has for PERMISSION_DENIED. */
+const NOT_PERMITTED = -32001;
+/** Longest error of a step that a result tells, in UTF-16 code units. */
+const MAX_ERROR_LENGTH = 4_096;
+
+/**
+ * The MCP guardrails of agentgateway. A tool that is called, a resource that is read and a prompt that is got are steps, before as
+ * requests and after as results; other methods pass.
+ */
+export function createExtMcp(evaluations: AdapterEvaluations): HandlersOf<typeof ExtMcp> {
+  /** `remade` makes what takes the place of the message, of a step that may run, or be used, changed. */
+  async function check(
+    message: JsonObject,
+    call: HandlerCall,
+    stepOf: (method: McpMethod) => Checked,
+  ): Promise<Result> {
+    evaluations.demand('ext-mcp');
+    const { method } = message;
+    if (!isStepMethod(method)) return { pass: {} };
+    try {
+      const { step, remade } = stepOf(method);
+      return resultOf(await evaluations.submit('ext-mcp', step, call), remade);
+    } catch (error) {
+      const { kind, message: reason } = refusalOf(error, call);
+      return { error: { code: CODES[kind], reason } };
+    }
+  }
+
+  return {
+    checkRequest: bulkHandler(freeObject(), (message, call) =>
+      check(message, call, (method) => {
+        const { mcp_request: text } = message;
+        const params = typeof text === 'string' && text !== '' ? peerJson(text, 'mcp_request') : {};
+        const { type, name, input } = mcpStep(method, params);
+        return {
+          step: { ...commonOf(message), stage: 'pre', type, name, input },
+          remade: (changed) => mcpParams(method, params as JsonObject, changed.input),
+        };
+      }),
+    ),
+    checkResponse: bulkHandler(freeObject(), async (message, call) => {
+      const { metadata: _, ...result } = await check(message, call, (method) => {
+        const output = peerJson(String(message.mcp_response ?? ''), 'mcp_response');
+        const context = contextOf(message);
+        const step: ForeignStep = {
+          ...commonOf(message),
+          stage: 'post',
+          type: mcpStepType(method),
+          // The protocol does not repeat the request: only the configuration of the gateway can tell.
+          name: textIn(context, 'step') ?? '',
+          input: isObject(context.input) ? context.input : {},
+          output,
+          error: errorOf(output),
+        };
+        return { step, remade: (changed) => changed.output };
+      });
+      return result;
+    }),
+  };
+}
+
+/** A message as a step, and what takes its place if the step is changed. */
+interface Checked {
+  readonly step: ForeignStep;
+  remade(changed: { readonly input: JsonValue; readonly output: JsonValue }): JsonValue;
+}
+
+type Result = { readonly metadata?: JsonObject } & (
+  | { readonly pass: object }
+  | { readonly mutated: string }
+  | { readonly error: { readonly code: string; readonly reason: string; readonly mcp_error?: string } }
+);
+
+const CODES = {
+  invalid: 'invalid',
+  denied: 'permission_denied',
+  limited: 'resource_exhausted',
+  unavailable: 'unknown',
+} as const;
+
+function commonOf(message: JsonObject): Pick<ForeignStep, 'context' | 'protocol' | 'message' | 'accepts'> {
+  const context = contextOf(message);
+  const headers = checkedHeaders(headerEntries(message.headers));
+  return {
+    context: { mcp_method: message.method ?? '', services: message.service_names ?? [] },
+    protocol: {
+      agent: textIn(context, 'agent') ?? headers.get('x-agent-name'),
+      session: textIn(context, 'session') ?? headers.get('x-session-id') ?? headers.get('mcp-session-id'),
+      step_id: textIn(context, 'step_id') ?? headers.get('x-step-id'),
+      traceparent: textIn(context, 'traceparent') ?? headers.get('traceparent'),
+    },
+    message: {
+      service_names: message.service_names ?? [],
+      method: message.method ?? '',
+      metadata_context: context,
+      headers: Object.fromEntries(headers),
+    },
+    accepts: ['steer', 'ask', 'modify'],
+  };
+}
+
+function contextOf({ metadata_context: context }: JsonObject): JsonObject {
+  return isObject(context) ? context : {};
+}
+
+function headerEntries(headers: JsonValue | undefined): [string, string][] {
+  if (!Array.isArray(headers)) return [];
+  return headers.flatMap((one) => (isObject(one) ? [[String(one.key), String(one.value)]] : []));
+}
+
+function textIn(object: JsonObject, name: string): string | undefined {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The error of a tool that failed: its texts. */
+function errorOf(result: JsonValue): string | undefined {
+  if (!isObject(result) || result.isError !== true) return undefined;
+  const content = Array.isArray(result.content) ? result.content : [];
+  const texts = content.flatMap((one) => (isObject(one) && typeof one.text === 'string' ? [one.text] : []));
+  return texts.join('\n').slice(0, MAX_ERROR_LENGTH);
+}
+
+function resultOf(outcome: AdapterOutcome, remade: Checked['remade']): Result {
+  const { kind } = outcome;
+  switch (kind) {
+    case 'allow':
+      return { pass: {}, metadata: metadataOf(outcome.unchecked ? 'unchecked' : kind, outcome.verdict) };
+    case 'modify': {
+      const { step } = outcome;
+      const changed = remade({ input: step.input, output: step.output ?? null });
+      if (!isObject(changed))
+        throw refused('mcp_response', 'cannot be replaced by what is no object', changed);
+      return { mutated: stringifyJson(changed), metadata: metadataOf(kind, outcome.verdict) };
+    }
+    case 'error':
+      return {
+        error: { code: CODES.unavailable, reason: outcome.message },
+        metadata: metadataOf(kind, null),
+      };
+    case 'deny': {
+      const code = outcome.retryAfterSeconds === null ? CODES.denied : CODES.limited;
+      return { error: { code, reason: outcome.message }, metadata: metadataOf(kind, outcome.verdict) };
+    }
+    case 'steer':
+      return explained(outcome, {
+        guidance: outcome.guidance,
+        required_actions: [...outcome.requiredActions],
+      });
+    case 'ask': {
+      const { id, expiresAtMs, stepSha256 } = outcome.approval;
+      const expires_at = new Date(expiresAtMs).toISOString();
+      return explained(outcome, { approval_id: id, expires_at, step_sha256: stepSha256 });
+    }
+  }
+}
+
+/** A denial with an error of JSON-RPC of its own, which tells what would change it. */
+function explained(outcome: Extract<AdapterOutcome, { kind: 'steer' | 'ask' }>, data: JsonObject): Result {
+  const { kind, verdict, message } = outcome;
+  const error = { code: NOT_PERMITTED, message, data: { outcome: kind, ...data } };
+  return {
+    error: { code: CODES.denied, reason: message, mcp_error: stringifyJson(error) },
+    metadata: metadataOf(kind, verdict),
+  };
+}
+
+function metadataOf(outcome: string, verdict: Parameters<typeof controlNames>[0] | null): JsonObject {
+  if (verdict === null) return { outcome };
+  return { outcome, decision_id: String(verdict.decision_id), controls: controlNames(verdict) };
+}
