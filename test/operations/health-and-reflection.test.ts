@@ -16,12 +16,13 @@ import { denyWord } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { suiteService } from '../support/service-suite.js';
 
-const SERVICES = [
+const OWN_SERVICES = [
   'AccessRequestService',
   'AgentService',
   'ApprovalService',
   'AuditService',
   'AuthService',
+  'AuthzenService',
   'ConfigurationService',
   'ControlBindingService',
   'ControlService',
@@ -39,9 +40,8 @@ const SERVICES = [
   'ServerService',
   'ShadowService',
   'TemplateService',
-]
-  .map((name) => `enforcement.v1.${name}`)
-  .concat('agentgateway.dev.ext_mcp.ExtMcp', 'envoy.service.auth.v3.Authorization');
+].map((name) => `enforcement.v1.${name}`);
+const SERVICES = ['agentgateway.dev.ext_mcp.ExtMcp', ...OWN_SERVICES, 'envoy.service.auth.v3.Authorization'];
 const NOT_FOUND = 5;
 
 describe('gRPC health', () => {
