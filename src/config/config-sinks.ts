@@ -10,11 +10,12 @@ import {
   secret,
   TEXT,
   textLike,
+  textWhere,
   wordOf,
 } from './config-readers.js';
 import type { EVENTS } from './event-settings.js';
 import { setting, type ValuesOf } from './setting.js';
-import type { TELEMETRY } from './telemetry-settings.js';
+import { HEADERS, type TELEMETRY } from './telemetry-settings.js';
 
 const HOST_AND_PORT = /^(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}$/;
 const SASL_NAMES = {
@@ -55,7 +56,51 @@ const KAFKA = {
       'Password to authenticate with.',
     ),
   },
+  format: setting('SERVICE_EVENT_KAFKA_FORMAT', 'json', wordOf('json', 'cloudevents', 'ocsf')).help(
+    'What the value of a message is: the event as JSON, as a CloudEvent, or in the schema of OCSF.',
+  ),
   from: setting('SERVICE_EVENT_KAFKA_FROM', 'oldest', wordOf('oldest', 'now')).help(
+    'Where the first delivery begins: with the oldest stored event, or with those stored from now on.',
+  ),
+};
+
+/** An address without a name and password, which would be in log lines: they belong into the headers. */
+const HTTP_URL = /^https?:\/\/[^\s/?#@]+(?:[/?][^\s#]*)?$/;
+
+const HTTP = {
+  url: setting(
+    'SERVICE_EVENT_HTTP_URL',
+    null,
+    textWhere(
+      (text) => HTTP_URL.test(text) && URL.canParse(text),
+      'an http or https URL without a name, password and fragment',
+      'https://collector.example/logs',
+    ),
+  ).help('Receiver that every stored event is sent to by POST, with its whole path.', 'none'),
+  format: setting('SERVICE_EVENT_HTTP_FORMAT', 'cloudevents', wordOf('cloudevents', 'ocsf', 'opa')).help(
+    'How events are sent to it: as CloudEvents, in the schema of OCSF, or as a decision log of OPA.',
+  ),
+  mode: setting('SERVICE_EVENT_HTTP_MODE', 'batch', wordOf('batch', 'structured', 'binary')).help(
+    'Content mode of CloudEvents. With structured and binary each request has one event.',
+  ),
+  batch: setting('SERVICE_EVENT_HTTP_BATCH', 100, integerIn(1, 500)).help('Most events of a request.'),
+  headers: setting('SERVICE_EVENT_HTTP_HEADERS', '', secret(HEADERS)).help(
+    'Headers for that receiver: `name=value`, separated by commas, with %-encoded values.',
+  ),
+  token: setting(
+    'SERVICE_EVENT_HTTP_TOKEN',
+    null,
+    secret(textLike(/^[\x21-\x7e]+$/, 'printable ASCII without spaces', 'text')),
+  ).help('Token for that receiver, in the header `authorization` as a bearer token.'),
+  gzip: setting('SERVICE_EVENT_HTTP_GZIP', null, BOOLEAN).help(
+    'Compress the bodies of requests.',
+    'true for opa, else false',
+  ),
+  caFile: setting('SERVICE_EVENT_HTTP_CA_FILE', null, TEXT).help(
+    'PEM file with the certificate authorities of that receiver.',
+    'those of Node.js',
+  ),
+  from: setting('SERVICE_EVENT_HTTP_FROM', 'oldest', wordOf('oldest', 'now')).help(
     'Where the first delivery begins: with the oldest stored event, or with those stored from now on.',
   ),
 };
@@ -107,9 +152,10 @@ const PARQUET = {
 };
 
 /** Destinations outside of the database that every stored event is copied to. */
-export const SINKS = { eventSinks: { kafka: KAFKA, parquet: PARQUET } };
+export const SINKS = { eventSinks: { kafka: KAFKA, http: HTTP, parquet: PARQUET } };
 
 export type KafkaConfig = NonNullable<ReturnType<typeof kafkaConfig>>;
+export type HttpSinkConfig = NonNullable<ReturnType<typeof httpConfig>>;
 export type ParquetConfig = NonNullable<ReturnType<typeof parquetConfig>>;
 export type OtlpSinkConfig = NonNullable<ReturnType<typeof otlpConfig>>;
 
@@ -119,12 +165,13 @@ type SinkValues = ValuesOf<typeof SINKS> & ValuesOf<typeof EVENTS> & ValuesOf<ty
 export function sinksConfig({ eventSinks, observability, telemetry }: SinkValues, problems: string[]) {
   const sinks = {
     kafka: kafkaConfig(eventSinks.kafka, problems),
+    http: httpConfig(eventSinks.http, problems),
     parquet: parquetConfig(eventSinks.parquet, problems),
     otlp: otlpConfig(telemetry),
   };
   if (!observability.enabled && Object.values(sinks).some((sink) => sink !== null)) {
     problems.push(
-      'SERVICE_OBSERVABILITY_ENABLED: SERVICE_EVENT_KAFKA_BROKERS, SERVICE_EVENT_PARQUET and events over OTLP need the event store; for example SERVICE_OBSERVABILITY_ENABLED=true',
+      'SERVICE_OBSERVABILITY_ENABLED: SERVICE_EVENT_KAFKA_BROKERS, SERVICE_EVENT_HTTP_URL, SERVICE_EVENT_PARQUET and events over OTLP need the event store; for example SERVICE_OBSERVABILITY_ENABLED=true',
     );
   }
   return sinks;
@@ -161,6 +208,28 @@ function kafkaConfig({ tls, caFile, sasl, ...kafka }: ValuesOf<typeof KAFKA>, pr
     tls: tls ? { caFile } : null,
     sasl:
       mechanism === null || username === null || password === null ? null : { mechanism, username, password },
+  };
+}
+
+function httpConfig({ url, token, gzip, headers, ...http }: ValuesOf<typeof HTTP>, problems: string[]) {
+  if (url === null) return null;
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  if (token !== null && names.includes('authorization')) {
+    problems.push(
+      'SERVICE_EVENT_HTTP_TOKEN: SERVICE_EVENT_HTTP_HEADERS has the header authorization too; for example SERVICE_EVENT_HTTP_TOKEN=',
+    );
+  }
+  if (http.caFile !== null && !url.startsWith('https:')) {
+    problems.push(
+      'SERVICE_EVENT_HTTP_URL: SERVICE_EVENT_HTTP_CA_FILE is of no use without TLS; for example SERVICE_EVENT_HTTP_URL=https://collector.example/logs',
+    );
+  }
+  return {
+    ...http,
+    url,
+    // What decision logs of OPA are, so that their receivers expect it.
+    gzip: gzip ?? http.format === 'opa',
+    headers: { ...headers, ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
   };
 }
 

@@ -7,6 +7,7 @@ import {
   secret,
   TEXT,
   textLike,
+  wordOf,
 } from './config-readers.js';
 import { setting } from './setting.js';
 
@@ -59,7 +60,7 @@ function namedValuesIf(isUsable: (name: string, value: string) => boolean, examp
 const RESOURCE_ATTRIBUTES = namedValuesIf(() => true, 'deployment.environment.name=production');
 
 /** Headers of requests. */
-const HEADERS = namedValuesIf(
+export const HEADERS = namedValuesIf(
   (name, value) => HEADER_NAME.test(name) && HEADER_VALUE.test(value),
   'authorization=Bearer%20secret',
 );
@@ -102,6 +103,9 @@ export const TELEMETRY = {
     ),
     sampleRatio: setting('SERVICE_OTLP_SAMPLE_RATIO', 1, numberIn(0, 1, '0.01')).help(
       'Part of the evaluations without a `traceparent` that have a span, 0 to 1; with one, its flag decides.',
+    ),
+    genAi: setting('SERVICE_OTLP_GEN_AI', 'guardrail', wordOf('none', 'guardrail', 'all')).help(
+      'Attributes of `gen_ai` on spans: none, those of a guardrail, or also those of the agent and the tool call in the semantic conventions of OpenTelemetry. They are in development there, and change with them.',
     ),
     metricIntervalMs: setting('SERVICE_OTLP_METRIC_SECONDS', 60, inMs(numberIn(1, 3600, '15'))).help(
       'Seconds between two sets of metrics that are sent.',

@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { retryAfterMs } from '../contract/call/retry-after.js';
 import { type AddressPolicy, ForbiddenAddress, refusalOf } from './address-policy.js';
 import { type AttemptResult, failed } from './attempt-result.js';
 
@@ -64,14 +65,6 @@ function resultOf({ statusCode = 0, headers }: IncomingMessage, nowMs: number): 
   return failed(
     `it answered with the status ${statusCode}${why}`,
     statusCode,
-    waitOf(headers['retry-after'], nowMs),
+    retryAfterMs(headers['retry-after'], nowMs),
   );
-}
-
-/** Milliseconds that a `Retry-After` asks to wait: seconds, or a date. */
-function waitOf(header: string | undefined, nowMs: number): number | null {
-  if (header === undefined) return null;
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  const ms = Date.parse(header) - nowMs;
-  return Number.isNaN(ms) ? null : Math.max(0, ms);
 }

@@ -4,7 +4,7 @@ import { SPAN_NAMES } from '../contract/telemetry/attribute-names.js';
 import type { EvaluateRequest } from '../decisions/evaluate-request.js';
 import type { EvaluationCaller } from '../decisions/evaluation-caller.js';
 import type { EvaluationTracer } from '../decisions/traced-evaluations.js';
-import { requestAttributes, verdictAttributes } from './span-attributes.js';
+import { type GenAi, requestAttributes, verdictAttributes } from './span-attributes.js';
 import type { TraceNotes } from './trace-notes.js';
 import { parentOf } from './trace-parent.js';
 
@@ -15,6 +15,7 @@ export interface EvaluationTracerOptions {
   readonly ratio: number;
   /** 0 to 1, without 1. */
   readonly random: () => number;
+  readonly genAi: GenAi;
   readonly notes: Pick<TraceNotes, 'failed'>;
 }
 
@@ -24,18 +25,18 @@ export interface EvaluationTracerOptions {
  * no more than reading a header.
  */
 export function createEvaluationTracer(options: EvaluationTracerOptions): EvaluationTracer {
-  const { tracer, ratio, random, notes } = options;
+  const { tracer, ratio, random, genAi, notes } = options;
   return {
     start(request, caller) {
       const parent = parentOfEvaluation(request, caller);
       const isSampled = parent === undefined ? random() < ratio : parent.traceFlags === TraceFlags.SAMPLED;
       if (!isSampled) return undefined;
-      const attributes = requestAttributes(request, caller);
+      const attributes = requestAttributes(request, caller, genAi);
       const context = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
       const span = tracer.startSpan(SPAN_NAMES.span, { kind: SpanKind.SERVER, attributes }, context);
       return {
         decided(verdict) {
-          span.setAttributes(verdictAttributes(verdict));
+          span.setAttributes(verdictAttributes(verdict, genAi));
           span.end();
         },
         failed(error) {

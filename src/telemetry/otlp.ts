@@ -60,6 +60,7 @@ export function createOtlp(endpoint: string, options: TelemetryOptions): Telemet
       tracer: provider.getTracer(SCOPE_NAME, version),
       ratio: config.sampleRatio,
       random: Math.random,
+      genAi: config.genAi,
       notes,
     });
     return { tracer, traceFacts: notes.facts, queue };

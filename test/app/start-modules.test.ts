@@ -18,6 +18,7 @@ const OPTIONAL: Readonly<Record<string, RegExp>> = {
   Parquet:
     /^node_modules\/hyparquet|^packages\/(?:parquet-log|versioned-files)\/|^src\/events\/sinks\/parquet-/,
   S3: /^node_modules\/(?:aws4fetch|@rgrove)\/|^packages\/s3-files\//,
+  'events over HTTP': /^src\/events\/sinks\/(?:http-|formats\/http-)/,
   'events over OTLP': /^src\/events\/sinks\/otlp-/,
   // prom-client loads the API, which does nothing without the others.
   OpenTelemetry: /^node_modules\/@opentelemetry\/(?!api\/)|^src\/telemetry\/otlp/,
@@ -103,15 +104,21 @@ describe('a start', () => {
       SERVICE_OTLP_ENDPOINT: nowhere,
       SERVICE_OTLP_SIGNALS: 'traces,metrics,events',
       SERVICE_EVENT_KAFKA_BROKERS: '127.0.0.1:9',
+      SERVICE_EVENT_HTTP_URL: nowhere,
       SERVICE_EVENT_PARQUET: 'parquet',
       VENDOR_API_KEY: 'some-key',
       VENDOR_API_URL: nowhere,
     });
-    await until(parts, (now) => Object.keys(now).length >= 9);
+    await until(parts, (now) => Object.keys(now).length >= 10);
     expect(new Set(Object.keys(partsOf(await read())))).toEqual(
       new Set([
-        ...['Kafka', 'Parquet', 'events over OTLP', 'OpenTelemetry', 'bearer tokens', 'login at the issuer'],
-        ...['signatures of tokens', 'the endpoint of vendor.model', 'readable log lines'],
+        ...['Kafka', 'Parquet', 'events over HTTP', 'events over OTLP', 'OpenTelemetry', 'bearer tokens'],
+        ...[
+          'login at the issuer',
+          'signatures of tokens',
+          'the endpoint of vendor.model',
+          'readable log lines',
+        ],
       ]),
     );
   });

@@ -51,6 +51,7 @@ const UPSTREAM = {
 const SMTP = { SERVICE_SMTP_HOST: 'mail.example', SERVICE_SMTP_FROM: 'controls@example.com' };
 
 const KAFKA = { SERVICE_EVENT_KAFKA_BROKERS: 'kafka:9092' };
+const HTTP = { SERVICE_EVENT_HTTP_URL: 'https://collector.example/logs' };
 const PARQUET = { SERVICE_EVENT_PARQUET: '/var/events' };
 const S3_KEY = { SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id', SERVICE_EVENT_S3_SECRET_ACCESS_KEY: 'secret' };
 const S3 = { SERVICE_EVENT_PARQUET: 's3://audit-bucket', ...S3_KEY };
@@ -1272,12 +1273,104 @@ const CASES: Record<SettingName, Case> = {
     refuses: [],
     with: { ...KAFKA, SERVICE_EVENT_KAFKA_SASL_MECHANISM: 'plain', SERVICE_EVENT_KAFKA_USERNAME: 'writer' },
   },
+  SERVICE_EVENT_KAFKA_FORMAT: {
+    value: (config) => config.eventSinks.kafka?.format,
+    fallback: undefined,
+    accepts: [
+      ['JSON', 'json'],
+      ['cloudevents', 'cloudevents'],
+      ['ocsf', 'ocsf'],
+    ],
+    refuses: ['opa', 'avro'],
+    with: KAFKA,
+  },
   SERVICE_EVENT_KAFKA_FROM: {
     value: (config) => config.eventSinks.kafka?.from,
     fallback: undefined,
     accepts: [['NOW', 'now']],
     refuses: ['newest'],
     with: KAFKA,
+  },
+  SERVICE_EVENT_HTTP_URL: {
+    value: (config) => config.eventSinks.http?.url ?? null,
+    fallback: null,
+    accepts: [
+      ['http://collector:8080', 'http://collector:8080'],
+      ['https://opa.example/logs/prod?a=b', 'https://opa.example/logs/prod?a=b'],
+    ],
+    refuses: [
+      'collector:8080',
+      'ftp://collector',
+      'http://user:secret@host/',
+      'http://host/#a',
+      'http://host:99999',
+    ],
+  },
+  SERVICE_EVENT_HTTP_FORMAT: {
+    value: (config) => config.eventSinks.http?.format,
+    fallback: undefined,
+    accepts: [
+      ['CloudEvents', 'cloudevents'],
+      ['ocsf', 'ocsf'],
+      ['opa', 'opa'],
+    ],
+    refuses: ['json', 'cef'],
+    with: HTTP,
+  },
+  SERVICE_EVENT_HTTP_MODE: {
+    value: (config) => config.eventSinks.http?.mode,
+    fallback: undefined,
+    accepts: [
+      ['batch', 'batch'],
+      ['Structured', 'structured'],
+      ['binary', 'binary'],
+    ],
+    refuses: ['stream'],
+    with: HTTP,
+  },
+  SERVICE_EVENT_HTTP_BATCH: {
+    value: (config) => config.eventSinks.http?.batch,
+    fallback: undefined,
+    accepts: [
+      ['1', 1],
+      ['500', 500],
+    ],
+    refuses: ['0', '501', '1.5'],
+    with: HTTP,
+  },
+  SERVICE_EVENT_HTTP_HEADERS: {
+    value: (config) => config.eventSinks.http?.headers,
+    fallback: undefined,
+    accepts: [['x-scope=a%20b, y=', { 'x-scope': 'a b', y: '' }]],
+    refuses: ['a', '=b', 'a=%zz', 'a=b%0d%0ac'],
+    with: HTTP,
+  },
+  SERVICE_EVENT_HTTP_TOKEN: {
+    value: (config) => config.eventSinks.http?.headers.authorization,
+    fallback: undefined,
+    accepts: [['a-token', 'Bearer a-token']],
+    refuses: ['two words', 'ä'],
+    with: HTTP,
+  },
+  SERVICE_EVENT_HTTP_GZIP: {
+    value: (config) => config.eventSinks.http?.gzip,
+    fallback: undefined,
+    ...BOOLEAN,
+    with: HTTP,
+  },
+  SERVICE_EVENT_HTTP_CA_FILE: {
+    value: (config) => config.eventSinks.http?.caFile,
+    fallback: undefined,
+    accepts: [['/tls/ca.pem', '/tls/ca.pem']],
+    refuses: [],
+    with: HTTP,
+  },
+  SERVICE_EVENT_HTTP_FROM: {
+    value: (config) => config.eventSinks.http?.from,
+    fallback: undefined,
+    accepts: [['NOW', 'now']],
+    refuses: ['newest'],
+    with: HTTP,
   },
   SERVICE_EVENT_PARQUET: {
     value: (config) => config.eventSinks.parquet?.place ?? null,
@@ -1409,6 +1502,15 @@ const CASES: Record<SettingName, Case> = {
       ['0.01', 0.01],
     ],
     refuses: ['-1', '1.01', '1%'],
+  },
+  SERVICE_OTLP_GEN_AI: {
+    value: (config) => config.telemetry.genAi,
+    fallback: 'guardrail',
+    accepts: [
+      ['none', 'none'],
+      ['All', 'all'],
+    ],
+    refuses: ['true', 'latest'],
   },
   SERVICE_OTLP_METRIC_SECONDS: {
     value: (config) => config.telemetry.metricIntervalMs,
@@ -1640,15 +1742,26 @@ describe('the configuration as a whole', () => {
   });
 
   it('has no event sinks unless they are configured, which then have defaults', () => {
-    expect(readConfig({}).eventSinks).toEqual({ kafka: null, parquet: null, otlp: null });
+    expect(readConfig({}).eventSinks).toEqual({ kafka: null, http: null, parquet: null, otlp: null });
     const otlp = { SERVICE_OTLP_ENDPOINT: 'http://collector:4318/', SERVICE_OTLP_SIGNALS: 'events' };
-    expect(readConfig({ ...KAFKA, ...S3, ...otlp }).eventSinks).toEqual({
+    expect(readConfig({ ...KAFKA, ...HTTP, ...S3, ...otlp }).eventSinks).toEqual({
       kafka: {
         brokers: ['kafka:9092'],
         topic: 'control-events',
         clientId: 'control-enforcement-service',
         tls: null,
         sasl: null,
+        format: 'json',
+        from: 'oldest',
+      },
+      http: {
+        url: 'https://collector.example/logs',
+        format: 'cloudevents',
+        mode: 'batch',
+        batch: 100,
+        headers: {},
+        gzip: false,
+        caFile: null,
         from: 'oldest',
       },
       parquet: {
@@ -1673,6 +1786,15 @@ describe('the configuration as a whole', () => {
       'SERVICE_EVENT_KAFKA_PASSWORD',
     ],
     [{ ...KAFKA, SERVICE_EVENT_KAFKA_CA_FILE: '/tls/ca.pem' }, 'SERVICE_EVENT_KAFKA_TLS'],
+    [
+      { ...HTTP, SERVICE_EVENT_HTTP_TOKEN: 'a', SERVICE_EVENT_HTTP_HEADERS: 'Authorization=b' },
+      'SERVICE_EVENT_HTTP_TOKEN',
+    ],
+    [
+      { SERVICE_EVENT_HTTP_URL: 'http://collector', SERVICE_EVENT_HTTP_CA_FILE: '/tls/ca.pem' },
+      'SERVICE_EVENT_HTTP_URL',
+    ],
+    [{ ...HTTP, SERVICE_OBSERVABILITY_ENABLED: 'false' }, 'SERVICE_OBSERVABILITY_ENABLED'],
     [{ SERVICE_SMTP_HOST: 'mail.example' }, 'SERVICE_SMTP_FROM'],
     [{ ...SMTP, SERVICE_SMTP_USERNAME: 'writer' }, 'SERVICE_SMTP_PASSWORD'],
     [{ SERVICE_EVENT_PARQUET: 's3://audit-bucket' }, 'SERVICE_EVENT_S3_ACCESS_KEY_ID'],
@@ -1693,6 +1815,12 @@ describe('the configuration as a whole', () => {
     expect(problemsOf(environment)).toEqual([
       expect.stringMatching(`${missing}: .+; for example ${missing}=`),
     ]);
+  });
+  it('compresses decision logs of OPA, and others if it is told', () => {
+    const gzip = (more: Record<string, string>) => readConfig({ ...HTTP, ...more }).eventSinks.http?.gzip;
+    expect(gzip({ SERVICE_EVENT_HTTP_FORMAT: 'opa' })).toBe(true);
+    expect(gzip({ SERVICE_EVENT_HTTP_FORMAT: 'opa', SERVICE_EVENT_HTTP_GZIP: 'false' })).toBe(false);
+    expect(gzip({ SERVICE_EVENT_HTTP_FORMAT: 'ocsf', SERVICE_EVENT_HTTP_GZIP: 'true' })).toBe(true);
   });
   it('refuses a folder for another UI, which it does not serve', () => {
     expect(problemsOf({ SERVICE_UI_DIST_DIR: '/ui' })).toEqual([

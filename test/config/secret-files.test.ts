@@ -57,6 +57,16 @@ const SECRETS: Record<string, readonly [(config: Config) => unknown, string, unk
   ],
   SERVICE_EVENT_STORE: [(c) => c.observability.store?.password, 'clickhouse://u:p%40s@h/d', 'p@s'],
   SERVICE_EVENT_KAFKA_PASSWORD: [(config) => config.eventSinks.kafka?.sasl?.password, 'k-pass', 'k-pass'],
+  SERVICE_EVENT_HTTP_TOKEN: [
+    (config) => config.eventSinks.http?.headers.authorization,
+    'h-token',
+    'Bearer h-token',
+  ],
+  SERVICE_EVENT_HTTP_HEADERS: [
+    (config) => config.eventSinks.http?.headers,
+    'x-key=a%20key',
+    { 'x-key': 'a key' },
+  ],
   SERVICE_EVENT_S3_SECRET_ACCESS_KEY: [(config) => s3Of(config)?.secretAccessKey, 's3-key', 's3-key'],
   SERVICE_EVENT_S3_SESSION_TOKEN: [(config) => s3Of(config)?.sessionToken, 's3-token', 's3-token'],
   SERVICE_OTLP_HEADERS: [
@@ -76,6 +86,7 @@ const KAFKA = {
   SERVICE_EVENT_KAFKA_SASL_MECHANISM: 'plain',
   SERVICE_EVENT_KAFKA_USERNAME: 'writer',
 };
+const HTTP = { SERVICE_EVENT_HTTP_URL: 'https://collector.example/logs' };
 const S3 = { SERVICE_EVENT_PARQUET: 's3://audit-bucket', SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id' };
 /** Settings that a secret needs beside it. */
 const OTHERS: Record<string, Record<string, string>> = {
@@ -103,6 +114,8 @@ const OTHERS: Record<string, Record<string, string>> = {
   DB_PASSWORD: { SERVICE_DB_HOST: 'h' },
   SERVICE_MIGRATE_DB_URL: { DATABASE_URL: 'postgresql://u:p@h/a' },
   SERVICE_EVENT_KAFKA_PASSWORD: KAFKA,
+  SERVICE_EVENT_HTTP_TOKEN: HTTP,
+  SERVICE_EVENT_HTTP_HEADERS: HTTP,
   SERVICE_EVENT_S3_SECRET_ACCESS_KEY: S3,
   SERVICE_EVENT_S3_SESSION_TOKEN: { ...S3, SERVICE_EVENT_S3_SECRET_ACCESS_KEY: 'key' },
 };

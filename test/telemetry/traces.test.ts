@@ -86,6 +86,8 @@ describe.concurrent('traces', () => {
       expect(span?.attributes).toEqual({
         'gen_ai.operation.name': 'run_guardrail',
         'gen_ai.agent.name': AGENT,
+        'control_enforcement.agent.name': AGENT,
+        'control_enforcement.session.id': 'session-1',
         'control_enforcement.namespace': 'default',
         'gen_ai.conversation.id': 'session-1',
         'gen_ai.guardrail.target.type': 'input',
@@ -195,7 +197,8 @@ describe.concurrent('traces', () => {
       expect(span?.attributes).toMatchObject({
         'control_enforcement.outcome': outcome,
         'gen_ai.guardrail.verdict.type': verdict,
-        'gen_ai.guardrail.rule.id': expect.stringMatching(/^\d+$/),
+        'gen_ai.guardrail.rule.id': span?.attributes['control_enforcement.control.id'],
+        'control_enforcement.control.id': expect.stringMatching(/^\d+$/),
       });
       const names = span?.attributes['control_enforcement.controls.matched'];
       expect((names as string[]).toSorted()).toEqual(matched);

@@ -1,12 +1,18 @@
 /**
- * Every name that spans of evaluations have; docs/telemetry.md explains them. Those of `gen_ai.guardrail` are a proposal
- * of the semantic conventions of OpenTelemetry, which may still change; those of `control_enforcement` do not.
+ * Every name that spans of evaluations have; docs/telemetry.md explains them. Those of `gen_ai` are in development in the
+ * semantic conventions of OpenTelemetry (https://github.com/open-telemetry/semantic-conventions-genai), those of
+ * `gen_ai.guardrail` a proposal: they may still change. Those of `control_enforcement` do not, and say all that these say.
  */
 export const SPAN_NAMES = {
   span: 'run_guardrail control-enforcement',
   operation: 'gen_ai.operation.name',
   agent: 'gen_ai.agent.name',
+  agentId: 'gen_ai.agent.id',
+  tool: 'gen_ai.tool.name',
+  toolCall: 'gen_ai.tool.call.id',
+  ownAgent: 'control_enforcement.agent.name',
   namespace: 'control_enforcement.namespace',
+  session: 'control_enforcement.session.id',
   conversation: 'gen_ai.conversation.id',
   target: 'gen_ai.guardrail.target.type',
   verdict: 'gen_ai.guardrail.verdict.type',
@@ -18,6 +24,7 @@ export const SPAN_NAMES = {
   stepId: 'control_enforcement.step.id',
   outcome: 'control_enforcement.outcome',
   decision: 'control_enforcement.decision.id',
+  control: 'control_enforcement.control.id',
   revision: 'control_enforcement.revision',
   matched: 'control_enforcement.controls.matched',
   failed: 'control_enforcement.controls.failed',

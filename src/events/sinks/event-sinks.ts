@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.js';
 import type { Database } from '../../database/database.js';
+import { VERSION } from '../../process/package-root.js';
 import type { FactsLog, RepeatLog } from '../../process/repeat-log.js';
 import type { EventTail } from '../store/event-tail.js';
 import type { EventSink } from './event-sink.js';
@@ -42,16 +43,21 @@ export async function createEventSinks(options: EventSinksOptions): Promise<Even
     });
   }
 
+  const source = () => ({ instance: database.instanceId, version: VERSION });
   const runners: SinkRunner[] = [];
   if (config.kafka !== null) {
     const { createKafkaSink } = await import('./kafka-sink.js');
-    runners.push(runnerOf(createKafkaSink(config.kafka), config.kafka.from));
+    runners.push(runnerOf(createKafkaSink(config.kafka, source), config.kafka.from));
+  }
+  if (config.http !== null) {
+    const { createHttpSink } = await import('./http-sink.js');
+    runners.push(runnerOf(createHttpSink({ config: config.http, source, now }), config.http.from));
   }
   const { parquet } = config;
   if (parquet !== null) {
     const { createParquetSink } = await import('./parquet-sink.js');
-    const source = () => database.instanceId;
-    runners.push(runnerOf(createParquetSink({ config: parquet, source, now }), parquet.from));
+    const id = () => database.instanceId;
+    runners.push(runnerOf(createParquetSink({ config: parquet, source: id, now }), parquet.from));
   }
   // A receiver of logs expects what happens; it keeps nothing for long.
   if (config.otlp !== null) {

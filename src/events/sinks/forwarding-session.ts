@@ -9,8 +9,11 @@ export interface ForwardingOptions {
   readonly sender: { close(limitMs: number): Promise<void> };
   /** Connects; resolves with the position up to which every event was taken before. */
   connect(): Promise<bigint>;
-  /** Resolves when the destination has all of these events for good. There is at least one. */
-  send(events: readonly TailEvent[]): Promise<unknown>;
+  /**
+   * Resolves when the destination has all of these events for good. There is at least one. `reached` tells that it has
+   * those up to a position, so that these are not sent again when a later one fails.
+   */
+  send(events: readonly TailEvent[], reached: (position: bigint) => void): Promise<unknown>;
 }
 
 /** Opens a session of a destination that has every event for good as soon as it has taken it. See `EventSink.open`. */
@@ -32,7 +35,11 @@ export async function openForwarding(
       return durable;
     },
     async take(events, upTo) {
-      if (events.length > 0) await send(events);
+      if (events.length > 0) {
+        await send(events, (position) => {
+          durable = position;
+        });
+      }
       durable = upTo;
     },
     rest: async () => {},

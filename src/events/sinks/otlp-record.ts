@@ -1,9 +1,8 @@
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
-import { nameOfKey, namespaceOfKey } from '../../contract/call/namespace.js';
 import { EVENT_NAMES } from '../../contract/telemetry/attribute-names.js';
 import { type ControlEvent, forwardedEvent } from '../store/event.js';
-import { plainExecutionId } from '../store/event-keys.js';
 import type { TailEvent } from '../store/event-tail.js';
+import { plainEvent } from './formats/plain-event.js';
 import type { OtlpRecord } from './otlp-worker.js';
 
 /** Severities of the data model of OpenTelemetry logs. */
@@ -11,25 +10,23 @@ const INFO = { severityNumber: 9, severityText: 'INFO' };
 const WARN = { severityNumber: 13, severityText: 'WARN' };
 const ERROR = { severityNumber: 17, severityText: 'ERROR' };
 
-const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
-const SPAN_ID = /^(?!0{16})[0-9a-f]{16}$/;
-
 /** A stored event as a log record: its JSON is the body, what is searched for are attributes. */
-export function otlpRecord({ position, event }: TailEvent): OtlpRecord {
+export function otlpRecord(tail: TailEvent): OtlpRecord {
+  const { position, event } = tail;
   const { us } = event.timestamp;
-  const { trace_id: traceId, span_id: spanId, decision_id: decision } = event;
-  const isTraced = TRACE_ID.test(traceId) && SPAN_ID.test(spanId);
+  const { decision_id: decision } = event;
+  const { id, namespace, agent, trace } = plainEvent(tail);
   return {
     time: [Number(us / 1_000_000n), Number(us % 1_000_000n) * 1_000],
     ...severityOf(event),
-    ...(isTraced ? { trace: { traceId, spanId } } : {}),
+    ...(trace === null ? {} : { trace }),
     name: EVENT_NAMES.event,
     body: stringifyJson(forwardedEvent(event) as JsonObject),
     attributes: {
       [EVENT_NAMES.position]: String(position),
-      [EVENT_NAMES.id]: plainExecutionId(event.control_execution_id, event.agent_name),
-      [EVENT_NAMES.namespace]: namespaceOfKey(event.agent_name),
-      [EVENT_NAMES.agent]: nameOfKey(event.agent_name),
+      [EVENT_NAMES.id]: id,
+      [EVENT_NAMES.namespace]: namespace,
+      [EVENT_NAMES.agent]: agent,
       [EVENT_NAMES.rule]: String(event.control_id),
       [EVENT_NAMES.control]: event.control_name,
       [EVENT_NAMES.stage]: event.check_stage,

@@ -117,6 +117,8 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
       figures.lag.clear();
       closing.signal.removeEventListener('abort', cutOffSoon);
       clearTimeout(timer);
+      // A failed session may have delivered some of the last events.
+      position = session?.durable ?? position;
       await session?.close();
       await holder.end();
     }

@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { KafkaConfig } from '../../../src/config/config-sinks.js';
 import { namespaceNamed } from '../../../src/contract/call/namespace.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
+import { cloudEvent } from '../../../src/events/sinks/formats/cloud-event.js';
+import { ocsfEvent } from '../../../src/events/sinks/formats/ocsf-event.js';
 import { createKafkaSink } from '../../../src/events/sinks/kafka-sink.js';
 import type { SinkTimes } from '../../../src/events/sinks/sink-runner.js';
 import { createSqlEventStore } from '../../../src/events/sql/sql-event-store.js';
@@ -19,6 +21,7 @@ import { allEvents, storedEvent } from '../events.support.js';
 import { type TestRunner, testRunner } from './sinks.support.js';
 
 const TOPIC = 'events';
+const SOURCE = { instance: 'database-1', version: '1.2.3' };
 const hasKcat = spawnSync('kcat', ['-V']).status === 0;
 if (!hasKcat)
   console.log('kcat is not installed: what librdkafka reads is not tested (apt-get install kcat)');
@@ -64,10 +67,16 @@ describeOnSqlite('a topic of Kafka', (freshDatabaseUrl) => {
       clientId: 'tested',
       tls: null,
       sasl: null,
+      format: 'json',
       from: 'oldest',
       ...more,
     };
-    const runner = testRunner({ sink: createKafkaSink(config), database, tail: store.tail, times });
+    const runner = testRunner({
+      sink: createKafkaSink(config, () => SOURCE),
+      database,
+      tail: store.tail,
+      times,
+    });
     closers.push(() => runner.close());
     runner.start();
     return runner;
@@ -124,6 +133,21 @@ describeOnSqlite('a topic of Kafka', (freshDatabaseUrl) => {
       agent_name: 'stored-bot-01',
       control_execution_id: 'of-a-team',
     });
+  });
+
+  it.each([
+    ['cloudevents', 'application/cloudevents+json', cloudEvent],
+    ['ocsf', 'application/json', ocsfEvent],
+  ] as const)('has values in the format %s', async (format, contentType, map) => {
+    const to = await broker({ partitions: 1 });
+    await write(2);
+    run(to.port, { format });
+    const records = await received(to, 2);
+    const tail = await store.tail.after('search', 0n, { namespace: 'all' });
+    expect(records.map(({ value }) => JSON.parse(value))).toEqual(
+      tail.events.map((event) => map(event, SOURCE)),
+    );
+    for (const { headers } of records) expect(headers).toMatchObject({ 'content-type': contentType });
   });
 
   it('has no event twice when acknowledgements are lost', async () => {
@@ -196,14 +220,16 @@ describeOnSqlite('a topic of Kafka', (freshDatabaseUrl) => {
 
   it('that refuses a password is reported without the password', async () => {
     const to = await broker({ sasl: { username: 'writer', password: 'right' } });
-    const sink = createKafkaSink({
+    const config: KafkaConfig = {
       brokers: [`127.0.0.1:${to.port}`],
       topic: TOPIC,
       clientId: 'tested',
       tls: null,
       sasl: { mechanism: 'PLAIN', username: 'writer', password: 'a-long-secret' },
+      format: 'json',
       from: 'oldest',
-    });
+    };
+    const sink = createKafkaSink(config, () => SOURCE);
     const error = await sink
       .open(null, async () => 0n, new AbortController().signal)
       .catch((thrown: Error) => thrown);
