@@ -26,18 +26,19 @@ export interface HttpSinkOptions {
   readonly now: () => number;
   /** See `ANSWER_LIMIT_MS`. */
   readonly limitMs?: number;
+  /** Waits, in milliseconds. Rejects when the signal is aborted. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
+
+const waitFor: NonNullable<HttpSinkOptions['wait']> = (ms, signal) =>
+  pause(ms, undefined, { signal, ref: false });
 
 /**
  * A receiver of HTTP, which gets events in one of the formats of `formats`. Delivery is at least once: what it did not
  * answer with 2xx is sent again, from the last stored position.
  */
-export function createHttpSink({
-  config,
-  source,
-  now,
-  limitMs = ANSWER_LIMIT_MS,
-}: HttpSinkOptions): EventSink {
+export function createHttpSink(options: HttpSinkOptions): EventSink {
+  const { config, source, now, limitMs = ANSWER_LIMIT_MS, wait = waitFor } = options;
   const format = httpFormat(config);
   const requests = format.events === 1 ? SINGLE_REQUESTS : 1;
   /** The receiver asked to send nothing before, milliseconds since 1970. */
@@ -48,7 +49,7 @@ export function createHttpSink({
     async open(stored, first, signal) {
       // With the lease, so that no other process sends meanwhile.
       const waitMs = waitUntilMs - now();
-      if (waitMs > 0) await pause(waitMs, undefined, { signal, ref: false });
+      if (waitMs > 0) await wait(waitMs, signal);
       const client = createHttpClient({
         url: config.url,
         ca: config.caFile === null ? null : await readFile(config.caFile, 'utf8'),

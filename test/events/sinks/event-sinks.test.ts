@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createFolderFiles } from '../../../packages/versioned-files/src/index.js';
 import { LagClock } from '../../../src/events/sinks/sink-meter.js';
 import { exchange } from '../../support/http.js';
 import { metric, parseMetrics } from '../../support/prometheus.js';
 import { startService, type TestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
+import { startHttpReceiver } from './http-receiver.js';
 import { allRows } from './parquet-files.js';
 
 const SECRET = 'a-secret-for-brokers';
@@ -24,9 +25,14 @@ describe('a service with event sinks', () => {
 
   const samples = async () => parseMetrics((await exchange(service.url, { path: '/metrics' })).text);
 
-  it('reports each of them, is ready although one is away, and completes the other when it stops', async () => {
+  it('reports each of them, is ready although one is away, and completes the others when it stops', async () => {
+    const receiver = await startHttpReceiver();
+    onTestFinished(() => receiver.stop());
     service = await startService({
       SERVICE_EVENT_PARQUET: folder,
+      SERVICE_EVENT_HTTP_URL: receiver.url,
+      SERVICE_EVENT_HTTP_FORMAT: 'opa',
+      SERVICE_EVENT_HTTP_TOKEN: SECRET,
       // Nobody listens there.
       SERVICE_EVENT_KAFKA_BROKERS: '127.0.0.1:1',
       SERVICE_EVENT_KAFKA_SASL_MECHANISM: 'plain',
@@ -57,6 +63,7 @@ describe('a service with event sinks', () => {
       samples,
       (found) =>
         metric(found, `${PREFIX}_delivered_events_total`, { sink: 'parquet' }) === 25 &&
+        metric(found, `${PREFIX}_delivered_events_total`, { sink: 'http' }) === 25 &&
         metric(found, `${PREFIX}_failures_total`, { sink: 'kafka' }) > 0,
     );
     expect(metric(seen, `${PREFIX}_running`, { sink: 'parquet' })).toBe(1);
@@ -71,6 +78,11 @@ describe('a service with event sinks', () => {
     expect(rows.map((row) => row.control_execution_id)).toEqual(
       events.map((event) => event.control_execution_id),
     );
+    const entries = receiver.kept.flatMap(({ body }) => JSON.parse(body));
+    expect(entries.map((entry) => entry.decision_id)).toEqual(events.map((one) => one.control_execution_id));
+    for (const { headers } of receiver.kept) {
+      expect(headers).toMatchObject({ authorization: `Bearer ${SECRET}`, 'content-encoding': 'gzip' });
+    }
     const lines = service.logLines.join('');
     expect(lines).toContain('events could not be delivered to a sink now');
     expect(lines).not.toContain(SECRET);

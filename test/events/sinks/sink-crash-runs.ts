@@ -12,6 +12,7 @@ import { type CompiledService, type ServiceProcess, spawnService } from '../../s
 import { executeSql } from '../../support/sql.js';
 import { until } from '../../support/until.js';
 import { fuzzSeed, Random } from '../../transport/wire/random.js';
+import { startHttpReceiver } from './http-receiver.js';
 import { allRows, listedFiles } from './parquet-files.js';
 
 const TOPIC = 'events';
@@ -20,7 +21,7 @@ const LEAST_ACKNOWLEDGED = 8;
 
 const countOf = ({ partitions }: KafkaBroker) => partitions.reduce((sum, { length }) => sum + length, 0);
 
-/** What the runs found; the last four have to be 0. */
+/** What the runs found; the last five have to be 0. */
 export interface SinkCrashReport {
   readonly seed: number;
   readonly stored: number;
@@ -34,6 +35,8 @@ export interface SinkCrashReport {
   readonly unknownInFiles: number;
   /** Stored, but never sent to Kafka. */
   readonly missingMessages: number;
+  /** Stored, but never taken by the receiver of HTTP. */
+  readonly missingAtReceiver: number;
 }
 
 /** A report as it has to be. */
@@ -42,10 +45,11 @@ export const NOTHING_WRONG = {
   doubledInFiles: 0,
   unknownInFiles: 0,
   missingMessages: 0,
+  missingAtReceiver: 0,
 } satisfies Partial<SinkCrashReport>;
 
 /**
- * Kills the service again and again while it stores events and copies them to both sinks, and compares what is in the
+ * Kills the service again and again while it stores events and copies them to all sinks, and compares what is in the
  * sinks with what is stored.
  */
 export async function sinkCrashRuns(options: {
@@ -60,6 +64,7 @@ export async function sinkCrashRuns(options: {
   const random = new Random(seed);
   const folder = await mkdtemp(path.join(tmpdir(), 'sink-crash-'));
   const broker = await startKafkaBroker({ topic: TOPIC, partitions: 2 });
+  const receiver = await startHttpReceiver();
   const files = createFolderFiles(folder);
   const environment = {
     DATABASE_URL: databaseUrl,
@@ -70,6 +75,7 @@ export async function sinkCrashRuns(options: {
     SERVICE_EVENT_PARQUET_MAX_ROWS: '200',
     SERVICE_EVENT_KAFKA_BROKERS: `127.0.0.1:${broker.port}`,
     SERVICE_EVENT_KAFKA_TOPIC: TOPIC,
+    SERVICE_EVENT_HTTP_URL: receiver.url,
   };
   let sent = 0;
 
@@ -156,6 +162,11 @@ export async function sinkCrashRuns(options: {
         () => broker.partitions.flat().map(({ value }) => String(JSON.parse(value).control_execution_id)),
         (known) => new Set(known).size >= ids.length,
       );
+      const receivedIds = () =>
+        new Set(
+          receiver.kept.flatMap(({ body }) => (JSON.parse(body) as { id: string }[]).map(({ id }) => id)),
+        );
+      const taken = await until(receivedIds, (known) => known.size >= ids.length);
       service.process.kill('SIGTERM');
       await service.ended;
       const stored = new Set(ids);
@@ -172,6 +183,7 @@ export async function sinkCrashRuns(options: {
         doubledInFiles: inFiles.length - distinct.size,
         unknownInFiles: inFiles.filter((id) => !stored.has(id)).length,
         missingMessages: ids.filter((id) => !sentOnce.has(id)).length,
+        missingAtReceiver: ids.filter((id) => !taken.has(id)).length,
       };
     } finally {
       await database.close();
@@ -179,6 +191,7 @@ export async function sinkCrashRuns(options: {
   } finally {
     await service?.dispose();
     await broker.stop();
+    await receiver.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => compiled.remove());
 
 describeOnSqlite('stored events', (freshDatabaseUrl) => {
-  it(`are in listed files once, and in Kafka, after ${KILLS} sudden deaths of the service`, async () => {
+  it(`are in listed files once, in Kafka, and at a receiver of HTTP, after ${KILLS} sudden deaths of the service`, async () => {
     const report = await sinkCrashRuns({
       compiled,
       databaseUrl: await freshDatabaseUrl(),

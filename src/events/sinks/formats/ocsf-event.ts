@@ -24,7 +24,7 @@ interface Outcome {
 
 const OUTCOMES: Readonly<Record<ControlEvent['action'], Outcome>> = {
   deny: { action: [2, 'Denied'], disposition: [2, 'Blocked'], severity: MEDIUM, isAlert: true },
-  // The agent gets guidance, or another input, in place of what it wanted to do.
+  // The agent gets guidance in place of what it wanted to do.
   steer: { action: [4, 'Modified'], disposition: [11, 'Corrected'], severity: LOW, isAlert: true },
   observe: { action: [3, 'Observed'], disposition: [17, 'Logged'], severity: INFORMATIONAL, isAlert: false },
 };
