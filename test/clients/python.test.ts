@@ -4,6 +4,7 @@ import { restClient } from '../support/http.js';
 import { createKeysFile, type TestKeysFile } from '../support/keys-file.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
+import { approvePayments } from './payments.js';
 import { NO_PYTHON, PYTHON, runPython } from './python-process.js';
 
 const KEYS = [
@@ -37,7 +38,7 @@ const steering = { message: 'Be precise.', required_actions: ['name the customer
 describe.runIf(PYTHON !== undefined)('the tests of the Python client on sqlite', () => {
   let keys: TestKeysFile;
   let service: TestService;
-  const deciding = new AbortController();
+  let stopDeciding: () => void = () => {};
   beforeAll(async () => {
     keys = createKeysFile(KEYS);
     service = await startService({ ...keys.environment });
@@ -59,28 +60,13 @@ describe.runIf(PYTHON !== undefined)('the tests of the Python client on sqlite',
       await seed.link(AGENT, await seed.control(name, data));
     await seed.link('session-bot-01', await seed.control('two-mails', limited));
     await seed.link('paying-bot-02', await seed.control('other-payments', paying));
-    void decideAll();
+    stopDeciding = approvePayments(restClient(service.url, { 'x-api-key': 'ann-key' }), [AGENT]);
   });
   afterAll(async () => {
-    deciding.abort();
+    stopDeciding();
     await service.stop();
     keys.remove();
   });
-
-  /** Approves payments of even amounts and denies the others, until the tests end. */
-  async function decideAll(): Promise<void> {
-    const ann = restClient(service.url, { 'x-api-key': 'ann-key' });
-    while (!deciding.signal.aborted) {
-      const { body } = await ann('GET', `/api/v1/approvals?state=pending&agent_name=${AGENT}`);
-      for (const { id } of body.approvals as { id: number }[]) {
-        const shown = await ann('GET', `/api/v1/approvals/${id}`);
-        const isEven = Number(/amount\W+(\d+)/.exec(JSON.stringify(shown.body))?.[1]) % 2 === 0;
-        const decision = isEven ? { decision: 'approve' } : { decision: 'deny', comment: 'odd' };
-        await ann('POST', `/api/v1/approvals/${id}/decide`, decision);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
 
   it('pass, all of them', async () => {
     const env = {

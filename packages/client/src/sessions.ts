@@ -87,15 +87,27 @@ export function createSessions(baseUrl: string, options: SecureClientSessionOpti
       endIfIdle(old);
     },
     resetConnection() {
-      if (current.state() !== 'connecting') return;
-      current.abort(new ConnectError('connecting took too long', Code.Unavailable));
+      whenQuiet(() => {
+        if (current.state() !== 'connecting') return;
+        current.abort(new ConnectError('connecting took too long', Code.Unavailable));
+      });
     },
     close() {
-      for (const manager of [current, ...leaving]) {
-        manager.abort(new ConnectError('the client is closed', Code.Canceled));
-      }
+      whenQuiet(() => {
+        for (const manager of [current, ...leaving]) {
+          manager.abort(new ConnectError('the client is closed', Code.Canceled));
+        }
+      });
     },
     onGoaway() {},
   };
   return sessions;
+}
+
+/**
+ * Acts once Node.js has told all that it knows of connections. Aborted between the failure of an attempt and its event, the
+ * manager would no longer listen to that event: an uncaught exception, which ends the process.
+ */
+function whenQuiet(act: () => void): void {
+  setImmediate(act);
 }
