@@ -1,19 +1,28 @@
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../../packages/exact-json/src/index.js';
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+  parseJson,
+} from '../../packages/exact-json/src/index.js';
 import { invalidRequest } from '../contract/input/parse-input.js';
 import { jsonProblem } from '../decisions/evaluate-request.js';
 
-/** A request of MCP as a step. */
+/** The levels of an evaluation around data of a step. */
+const LEVELS_AROUND = 4;
+
+/** A request of MCP as a step, in the form that the MCP gateway gives it. */
 export interface McpStep {
-  readonly type: 'tool' | 'resource' | 'prompt';
+  readonly type: 'tool' | 'mcp_resource' | 'mcp_prompt';
   readonly name: string;
   readonly input: JsonObject;
 }
 
 /** Methods of MCP that are steps; all others let an agent do nothing. */
 const METHODS = {
-  'tools/call': { type: 'tool', named: 'name' },
-  'resources/read': { type: 'resource', named: 'uri' },
-  'prompts/get': { type: 'prompt', named: 'name' },
+  'tools/call': 'tool',
+  'resources/read': 'mcp_resource',
+  'prompts/get': 'mcp_prompt',
 } as const;
 
 export type McpMethod = keyof typeof METHODS;
@@ -23,33 +32,40 @@ export function isStepMethod(method: unknown): method is McpMethod {
 }
 
 /** The type of the steps of a method. */
-export const mcpStepType = (method: McpMethod): McpStep['type'] => METHODS[method].type;
+export const mcpStepType = (method: McpMethod): McpStep['type'] => METHODS[method];
+
+/** The name of all steps of a method; undefined if each one names its own. */
+export const mcpStepName = (method: McpMethod): string | undefined =>
+  method === 'resources/read' ? method : undefined;
 
 /** The step of a request with these params. Throws a VALIDATION_ERROR if they are not those of the method. */
 export function mcpStep(method: McpMethod, params: JsonValue | undefined): McpStep {
-  const { type, named } = METHODS[method];
   if (!isObject(params)) throw refused('params', 'must be an object', params);
-  const name = params[named];
-  if (typeof name !== 'string' || name === '') throw refused(`params.${named}`, 'must be a text', name);
-  if (type === 'resource') return { type, name, input: { uri: name } };
+  const type = mcpStepType(method);
+  const text = (member: 'name' | 'uri'): string => {
+    const value = params[member];
+    if (typeof value === 'string' && value !== '') return value;
+    throw refused(`params.${member}`, 'must be a text', value);
+  };
+  if (method === 'resources/read') return { type, name: method, input: { uri: text('uri') } };
   const { arguments: given = null } = params;
   if (given !== null && !isObject(given)) throw refused('params.arguments', 'must be an object', given);
-  return { type, name, input: given ?? {} };
+  return { type, name: text('name'), input: given ?? {} };
 }
 
 /** The params of a request with another input. Throws a VALIDATION_ERROR if its method has no params for it. */
 export function mcpParams(method: McpMethod, params: JsonObject, input: JsonValue): JsonObject {
   if (!isObject(input)) throw refused('params', 'cannot be made of an input that is no object', input);
-  return METHODS[method].type === 'resource' ? { ...params, ...input } : { ...params, arguments: input };
+  return method === 'resources/read' ? { ...params, ...input } : { ...params, arguments: input };
 }
 
 /**
  * A JSON text as sent by a peer. Throws a VALIDATION_ERROR unless it is JSON without duplicate members, which a server could read
  * differently.
  */
-export function peerJson(text: string, field: string, maxDepth?: number): JsonValue {
+export function peerJson(text: string, field: string): JsonValue {
   try {
-    return parseJson(text, { duplicates: 'refuse', ...(maxDepth === undefined ? {} : { maxDepth }) });
+    return parseJson(text, { duplicates: 'refuse', maxDepth: MAX_JSON_DEPTH - LEVELS_AROUND });
   } catch (error) {
     const problem = jsonProblem(error);
     if (problem === undefined) throw error;

@@ -180,7 +180,7 @@ describe('steps of requests of HTTP', () => {
     await authz({ ...GET, headers: { 'mcp-method': 'resources/read', 'mcp-name': 'file:///a' } });
     expect(received.map(({ step }) => [step.type, step.name])).toEqual([
       ['tool', 'zahlen€'],
-      ['resource', 'file:///a'],
+      ['mcp_resource', 'resources/read'],
     ]);
   });
 

@@ -60,6 +60,7 @@ export async function startGatewayService() {
       action: { decision: 'deny', modify: [{ path: 'output', replace: 'matches', with: '[redacted]' }] },
     },
     'no-secrets': denyWord('/etc/shadow', { scope: { stages: ['pre'] } }),
+    'sees-notes': about('list_notes', 'true', { decision: 'observe' }),
     'nothing-deleted': about('DELETE api.example.com/orders/7', 'true'),
   };
   for (const [name, data] of Object.entries(controls)) await seed.link(AGENT, await seed.control(name, data));

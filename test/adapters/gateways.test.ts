@@ -199,6 +199,13 @@ describe('Envoy ext_authz', () => {
         'headers.mcp-method: is not what the body says',
       ],
       [{ body: pay, headers: { 'mcp-name': 'other' } }, 'headers.mcp-name: is not what the body says'],
+      [
+        {
+          body: { method: 'resources/read', params: { uri: 'file:///a' } },
+          headers: { 'mcp-name': 'file:///b' },
+        },
+        'headers.mcp-name: is not what the body says',
+      ],
       [{ body: pay, agent: '' }, 'the request names no agent'],
     ];
     for (const [request, part] of cases) {
@@ -351,15 +358,18 @@ describe('agentgateway ExtMcp', () => {
     expect(metadata).toMatchObject({ outcome: 'modify' });
   });
 
-  it('steers, and asks a person, with an error of JSON-RPC of its own', async () => {
+  it('steers, and asks a person, with the data of an error of JSON-RPC', async () => {
     const steered = errorOf(await requested(call('export')));
+    expect(steered.reason).toContain('Export a page at a time.');
     expect(json(steered.mcpError)).toEqual({
-      code: -32001,
-      message: steered.reason,
-      data: { outcome: 'steer', guidance: 'Export a page at a time.', required_actions: [] },
+      outcome: 'steer',
+      decision_id: expect.any(String),
+      controls: ['exports-by-page'],
+      guidance: 'Export a page at a time.',
+      required_actions: [],
     });
     const waiting = errorOf(await requested(call('share', { what: 'mcp' })));
-    const { data } = json(waiting.mcpError);
+    const data = json(waiting.mcpError);
     expect([waiting.code, data.outcome]).toEqual([PERMISSION_DENIED, 'ask']);
     expect((await gateway.approve(data.approval_id)).status).toBe(200);
     expect((await requested(call('share', { what: 'mcp' }))).result.case).toBe('pass');
@@ -378,7 +388,7 @@ describe('agentgateway ExtMcp', () => {
       ['{"name":"pay","arguments":1}', 'params.arguments: must be an object'],
       ['{"name":"pay","name":"other"}', 'mcp_request: is not JSON that can be checked'],
     ] as const) {
-      expect(errorOf(await requested({ mcpRequest: bytes(mcpRequest) }))).toMatchObject({
+      expect(errorOf(await requested({ mcpRequest: bytes(mcpRequest) })), part).toMatchObject({
         code: INVALID,
         reason: expect.stringContaining(part),
       });
@@ -392,12 +402,26 @@ describe('agentgateway ExtMcp', () => {
     const { result } = await answered({ mcpResponse: bytes(content('the key sk-1a2b')) });
     expect(result.case).toBe('mutated');
     expect(json(result.value as Uint8Array)).toEqual(content('the key [redacted]'));
+    const resource = { contents: [{ uri: 'file:///a', text: 'sk-1a2b' }] };
+    const read = await answered({
+      method: 'resources/read',
+      metadataContext: { agent: AGENT },
+      mcpResponse: bytes(resource),
+    });
+    expect(json(read.result.value as Uint8Array).contents).toEqual([
+      { uri: 'file:///a', text: '[redacted]' },
+    ]);
     const unnamed = await answered({ metadataContext: { agent: AGENT }, mcpResponse: bytes(content('x')) });
     expect(errorOf(unnamed)).toMatchObject({
       code: INVALID,
       reason: expect.stringContaining('names no step'),
     });
     expect(errorOf(await answered({ mcpResponse: bytes('garbage') })).code).toBe(INVALID);
+  });
+
+  it('tells which controls only observe', async () => {
+    const { result, metadata } = await requested(call('list_notes'));
+    expect([result.case, metadata]).toMatchObject(['pass', { outcome: 'allow', controls: ['sees-notes'] }]);
   });
 
   it('lets other methods pass unseen', async () => {
@@ -411,7 +435,7 @@ describe('agentgateway ExtMcp', () => {
       metadataContext: {},
       headers: [{ key: 'X-Agent-Name', value: bytes(agent) }],
     });
-    expect(errorOf(await requested(as(AGENT))).mcpError).toBeDefined();
+    expect(errorOf(await requested(as(AGENT))).reason).toContain('Export a page at a time.');
     expect(errorOf(await requested(as('unknown-bot-01')))).toMatchObject({
       code: PERMISSION_DENIED,
       reason: expect.stringContaining('unknown-bot-01'),

@@ -25,6 +25,10 @@ export function createExtAuthz(evaluations: AdapterEvaluations): HandlersOf<type
 /** The code of gRPC that lets a request pass. */
 const OK = 0;
 
+/** Headers that the server of a request gets. */
+const OUTCOME_HEADER = 'x-control-enforcement-outcome';
+const ID_HEADER = 'x-control-enforcement-decision-id';
+
 /** Statuses of HTTP, as the proto has them. */
 const STATUSES = {
   badrequest: { status: 400, title: 'Bad Request' },
@@ -46,15 +50,16 @@ function replyOf(outcome: AdapterOutcome): object {
   switch (kind) {
     case 'allow': {
       const facts = factsOf(outcome.unchecked ? 'unchecked' : kind, outcome.verdict);
+      const { decision_id: id } = facts;
       return {
         status: { code: OK },
         ok_response: {
+          // They replace those that the client of the proxy may have sent.
           headers: [
-            header('x-control-enforcement-outcome', String(facts.outcome)),
-            ...(facts.decision_id === undefined
-              ? []
-              : [header('x-control-enforcement-decision-id', String(facts.decision_id))]),
+            header(OUTCOME_HEADER, String(facts.outcome)),
+            ...(id === undefined ? [] : [header(ID_HEADER, String(id))]),
           ],
+          headers_to_remove: id === undefined ? [ID_HEADER] : [],
         },
         dynamic_metadata: facts,
       };

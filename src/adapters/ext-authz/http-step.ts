@@ -1,9 +1,4 @@
-import {
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  MAX_JSON_DEPTH,
-} from '../../../packages/exact-json/src/index.js';
+import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { ForeignStep } from '../adapter-evaluations.js';
 import { type CheckedHeaders, checkedHeaders, lastingHeaders } from '../checked-headers.js';
 import { memberAt } from '../mapping.js';
@@ -13,8 +8,6 @@ import { isStepMethod, type McpStep, mcpStep, peerJson, refused } from '../mcp-s
 const MCP_FILTER = 'envoy.filters.http.mcp';
 /** Set by the proxy if it sends bodies: whether it sent only the beginning of this one. */
 const PARTIAL = 'x-envoy-auth-partial-body';
-/** The levels of a step around a body. */
-const LEVELS_AROUND = 4;
 
 /**
  * The request of HTTP that a proxy asks about, as a step: a request of MCP is the tool, the resource or the prompt that it names, any
@@ -56,7 +49,7 @@ export function httpStep(message: JsonObject): ForeignStep {
   return {
     ...step,
     stage: 'pre',
-    context: mcp === undefined ? context : { ...context, host, path },
+    context: mcp === undefined ? context : { ...context, mcp: { upstream: host }, path },
     protocol: {
       agent: textIn(extensions, 'agent') || headers.get('x-agent-name'),
       session: textIn(extensions, 'session') || headers.get('x-session-id') || headers.get('mcp-session-id'),
@@ -108,7 +101,7 @@ function bodyOf(http: JsonObject, headers: CheckedHeaders): JsonValue | undefine
   const sent = headers.get(PARTIAL);
   // Without bodies, the size of a body says nothing.
   const isSent = text !== '' || sent !== undefined;
-  const size = Math.max(Number(headers.get('content-length') ?? 0), Number(http.size ?? 0));
+  const size = Number(headers.get('content-length') ?? http.size ?? 0);
   if (sent === 'true' || (isSent && size > Buffer.byteLength(text))) {
     throw refused('attributes.request.http.body', INCOMPLETE);
   }
@@ -122,7 +115,7 @@ function bodyOf(http: JsonObject, headers: CheckedHeaders): JsonValue | undefine
     );
   }
   const isJson = (headers.get('content-type') ?? '').toLowerCase().includes('json') || /^\s*[{[]/.test(text);
-  return isJson ? peerJson(text, 'attributes.request.http.body', MAX_JSON_DEPTH - LEVELS_AROUND) : text;
+  return isJson ? peerJson(text, 'attributes.request.http.body') : text;
 }
 
 const INCOMPLETE =
@@ -148,14 +141,15 @@ function mcpOf(
     if (!isStepMethod(method)) return undefined;
     const step = mcpStep(method, params);
     const name = headers.get('mcp-name');
-    if (name !== undefined && decoded(name) !== step.name) throw refused('headers.mcp-name', DIFFERS, name);
+    const named = step.type === 'mcp_resource' ? step.input.uri : step.name;
+    if (name !== undefined && decoded(name) !== named) throw refused('headers.mcp-name', DIFFERS, name);
     return step;
   }
   const read = memberAt(attributes, ['metadata_context', 'filter_metadata', MCP_FILTER]);
   if (isObject(read) && isStepMethod(read.method)) return mcpStep(read.method, read.params);
   if (!isStepMethod(stated)) return undefined;
   const name = decoded(headers.get('mcp-name') ?? '');
-  return mcpStep(stated, stated === 'resources/read' ? { uri: name } : { name });
+  return mcpStep(stated, { name, uri: name });
 }
 
 const DIFFERS = 'is not what the body says, so a server could do something else than was checked';

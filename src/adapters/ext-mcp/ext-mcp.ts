@@ -14,6 +14,7 @@ import {
   type McpMethod,
   mcpParams,
   mcpStep,
+  mcpStepName,
   mcpStepType,
   peerJson,
   refused,
@@ -21,8 +22,6 @@ import {
 import { type AdapterOutcome, controlNames } from '../outcome.js';
 import { refusalOf } from '../refusal.js';
 
-/** Code of JSON-RPC that the gateway has for PERMISSION_DENIED. */
-const NOT_PERMITTED = -32001;
 /** Longest error of a step that a result tells, in UTF-16 code units. */
 const MAX_ERROR_LENGTH = 4_096;
 
@@ -44,8 +43,8 @@ export function createExtMcp(evaluations: AdapterEvaluations): HandlersOf<typeof
       const { step, remade } = stepOf(method);
       return resultOf(await evaluations.submit('ext-mcp', step, call), remade);
     } catch (error) {
-      const { kind, message: reason } = refusalOf(error, call);
-      return { error: { code: CODES[kind], reason } };
+      const { kind, message, code } = refusalOf(error, call);
+      return denied(kind, message, { outcome: 'error', error_code: code });
     }
   }
 
@@ -70,7 +69,7 @@ export function createExtMcp(evaluations: AdapterEvaluations): HandlersOf<typeof
           stage: 'post',
           type: mcpStepType(method),
           // The protocol does not repeat the request: only the configuration of the gateway can tell.
-          name: textIn(context, 'step') ?? '',
+          name: mcpStepName(method) ?? textIn(context, 'step') ?? '',
           input: isObject(context.input) ? context.input : {},
           output,
           error: errorOf(output),
@@ -104,8 +103,9 @@ const CODES = {
 function commonOf(message: JsonObject): Pick<ForeignStep, 'context' | 'protocol' | 'message' | 'accepts'> {
   const context = contextOf(message);
   const headers = checkedHeaders(headerEntries(message.headers));
+  const servers = Array.isArray(message.service_names) ? message.service_names : [];
   return {
-    context: { mcp_method: message.method ?? '', services: message.service_names ?? [] },
+    context: { mcp: { upstream: servers.join(',') } },
     protocol: {
       agent: textIn(context, 'agent') ?? headers.get('x-agent-name'),
       session: textIn(context, 'session') ?? headers.get('x-session-id') ?? headers.get('mcp-session-id'),
@@ -113,7 +113,7 @@ function commonOf(message: JsonObject): Pick<ForeignStep, 'context' | 'protocol'
       traceparent: textIn(context, 'traceparent') ?? headers.get('traceparent'),
     },
     message: {
-      service_names: message.service_names ?? [],
+      service_names: servers,
       method: message.method ?? '',
       metadata_context: context,
       headers: Object.fromEntries(headers),
@@ -148,47 +148,47 @@ function resultOf(outcome: AdapterOutcome, remade: Checked['remade']): Result {
   const { kind } = outcome;
   switch (kind) {
     case 'allow':
-      return { pass: {}, metadata: metadataOf(outcome.unchecked ? 'unchecked' : kind, outcome.verdict) };
+      return { pass: {}, metadata: factsOf(outcome.unchecked ? 'unchecked' : kind, outcome.verdict) };
     case 'modify': {
       const { step } = outcome;
       const changed = remade({ input: step.input, output: step.output ?? null });
       if (!isObject(changed))
         throw refused('mcp_response', 'cannot be replaced by what is no object', changed);
-      return { mutated: stringifyJson(changed), metadata: metadataOf(kind, outcome.verdict) };
+      return { mutated: stringifyJson(changed), metadata: factsOf(kind, outcome.verdict) };
     }
     case 'error':
-      return {
-        error: { code: CODES.unavailable, reason: outcome.message },
-        metadata: metadataOf(kind, null),
-      };
+      return denied('unavailable', outcome.message, { outcome: kind });
     case 'deny': {
-      const code = outcome.retryAfterSeconds === null ? CODES.denied : CODES.limited;
-      return { error: { code, reason: outcome.message }, metadata: metadataOf(kind, outcome.verdict) };
+      const { retryAfterSeconds: seconds, message, verdict } = outcome;
+      if (seconds === null) return denied('denied', message, factsOf(kind, verdict));
+      return denied('limited', message, factsOf(kind, verdict), { retry_after_seconds: seconds });
     }
-    case 'steer':
-      return explained(outcome, {
-        guidance: outcome.guidance,
-        required_actions: [...outcome.requiredActions],
-      });
+    case 'steer': {
+      const { guidance, requiredActions, message, verdict } = outcome;
+      const members = { guidance, required_actions: [...requiredActions] };
+      return denied('denied', message, factsOf(kind, verdict), members);
+    }
     case 'ask': {
       const { id, expiresAtMs, stepSha256 } = outcome.approval;
-      const expires_at = new Date(expiresAtMs).toISOString();
-      return explained(outcome, { approval_id: id, expires_at, step_sha256: stepSha256 });
+      const facts = { ...factsOf(kind, outcome.verdict), approval_id: id };
+      const members = { expires_at: new Date(expiresAtMs).toISOString(), step_sha256: stepSha256 };
+      return denied('denied', outcome.message, facts, members);
     }
   }
 }
 
-/** A denial with an error of JSON-RPC of its own, which tells what would change it. */
-function explained(outcome: Extract<AdapterOutcome, { kind: 'steer' | 'ask' }>, data: JsonObject): Result {
-  const { kind, verdict, message } = outcome;
-  const error = { code: NOT_PERMITTED, message, data: { outcome: kind, ...data } };
-  return {
-    error: { code: CODES.denied, reason: message, mcp_error: stringifyJson(error) },
-    metadata: metadataOf(kind, verdict),
-  };
+/** The gateway makes an error of JSON-RPC of it: the code by `kind`, the message, and facts and members as its data. */
+function denied(
+  kind: keyof typeof CODES,
+  reason: string,
+  facts: JsonObject,
+  members: JsonObject = {},
+): Result {
+  const mcp_error = stringifyJson({ ...facts, ...members });
+  return { error: { code: CODES[kind], reason, mcp_error }, metadata: facts };
 }
 
-function metadataOf(outcome: string, verdict: Parameters<typeof controlNames>[0] | null): JsonObject {
+function factsOf(outcome: string, verdict: Parameters<typeof controlNames>[0] | null): JsonObject {
   if (verdict === null) return { outcome };
   return { outcome, decision_id: String(verdict.decision_id), controls: controlNames(verdict) };
 }

@@ -304,7 +304,7 @@ export type AuthorizationError = Message<"agentgateway.dev.ext_mcp.Authorization
   reason: string;
 
   /**
-   * An error of JSON-RPC that the client gets instead of one by the code, as JSON text.
+   * The data of the error of JSON-RPC that the client gets, as JSON text.
    *
    * @generated from field: optional bytes mcp_error = 3;
    */

@@ -96,7 +96,7 @@ export type OkHttpResponse = Message<"envoy.service.auth.v3.OkHttpResponse"> & {
   headers: HeaderValueOption[];
 
   /**
-   * Names of headers of the request that are removed; never set by this service.
+   * Names of headers of the request that are removed.
    *
    * @generated from field: repeated string headers_to_remove = 5;
    */
