@@ -9,6 +9,7 @@ const MAX_ANSWER_BYTES = 65_536;
 export class RefusedDelivery extends Error {
   constructor(
     message: string,
+    readonly status: number,
     /** How long it asks to wait; 0 if it does not. */
     readonly retryAfterMs: number,
   ) {
@@ -73,7 +74,9 @@ export function createHttpClient({
           if (statusCode >= 200 && statusCode < 300) return resolve();
           const why = statusCode >= 300 && statusCode < 400 ? ', and redirects are not followed' : '';
           const waitMs = retryAfterMs(answered['retry-after'], now()) ?? 0;
-          reject(new RefusedDelivery(`${host} answered with the status ${statusCode}${why}`, waitMs));
+          reject(
+            new RefusedDelivery(`${host} answered with the status ${statusCode}${why}`, statusCode, waitMs),
+          );
         });
         sent.end(body);
       }),

@@ -17,6 +17,9 @@ const SINGLE_REQUESTS = 8;
 /** Longest pause that a receiver may ask for, in milliseconds. */
 const LONGEST_WAIT_MS = 600_000;
 
+/** The status of a request that is too large for the receiver. */
+const TOO_LARGE = 413;
+
 const compress = promisify(gzip);
 
 export interface HttpSinkOptions {
@@ -68,10 +71,21 @@ export function createHttpSink(options: HttpSinkOptions): EventSink {
         await client.post({ ...agent, ...config.headers, ...headers, ...encoding }, octets);
       }
 
+      /** In halves if the receiver does not take them together. */
+      async function postAsTaken(events: readonly TailEvent[]): Promise<void> {
+        try {
+          await post(events);
+        } catch (error) {
+          if (!(error instanceof RefusedDelivery && error.status === TOO_LARGE && events.length > 1))
+            throw error;
+          for (const half of groupsOf(events, Math.ceil(events.length / 2))) await postAsTaken(half);
+        }
+      }
+
       async function send(events: readonly TailEvent[], reached: (position: bigint) => void): Promise<void> {
         try {
           for (const group of groupsOf(events, requests * format.events)) {
-            await Promise.all(groupsOf(group, format.events).map(post));
+            await Promise.all(groupsOf(group, format.events).map(postAsTaken));
             reached(group.at(-1)?.position ?? 0n);
           }
         } catch (error) {

@@ -172,6 +172,23 @@ describeOnSqlite('a receiver of HTTP', (freshDatabaseUrl) => {
     expect(runner.figures.failures).toBe(3);
   });
 
+  it('gets in halves what is too large for it at once, until it takes them', async () => {
+    const to = await receiver();
+    const tooLarge = { status: 413 };
+    to.next(tooLarge, tooLarge, 'take', 'take', tooLarge);
+    const all = await write(10);
+    const runner = run(configOf(to, { batch: 10 }));
+    await done(runner);
+    expect(to.kept.map((request) => idsOf(request).length)).toEqual([3, 2, 3, 2]);
+    expect(ids(to)).toEqual(all);
+    // One event alone is not given up.
+    to.next(tooLarge);
+    const [single] = await write(1);
+    await received(to, 11);
+    expect(ids(to).at(-1)).toBe(single);
+    expect(runner.figures.failures).toBe(1);
+  });
+
   it('that breaks connections loses nothing; what it took before it broke one comes again with the same id', async () => {
     const to = await receiver();
     to.next('take', 'break', 'take and break', 'take', 'take and break', 'break');
