@@ -219,6 +219,11 @@ function httpConfig({ url, token, gzip, headers, ...http }: ValuesOf<typeof HTTP
       'SERVICE_EVENT_HTTP_TOKEN: SERVICE_EVENT_HTTP_HEADERS has the header authorization too; for example SERVICE_EVENT_HTTP_TOKEN=',
     );
   }
+  if (http.mode !== 'batch' && http.format !== 'cloudevents') {
+    problems.push(
+      'SERVICE_EVENT_HTTP_MODE: only CloudEvents have modes; for example SERVICE_EVENT_HTTP_MODE=batch',
+    );
+  }
   if (http.caFile !== null && !url.startsWith('https:')) {
     problems.push(
       'SERVICE_EVENT_HTTP_URL: SERVICE_EVENT_HTTP_CA_FILE is of no use without TLS; for example SERVICE_EVENT_HTTP_URL=https://collector.example/logs',

@@ -1794,6 +1794,10 @@ describe('the configuration as a whole', () => {
       { SERVICE_EVENT_HTTP_URL: 'http://collector', SERVICE_EVENT_HTTP_CA_FILE: '/tls/ca.pem' },
       'SERVICE_EVENT_HTTP_URL',
     ],
+    [
+      { ...HTTP, SERVICE_EVENT_HTTP_FORMAT: 'ocsf', SERVICE_EVENT_HTTP_MODE: 'binary' },
+      'SERVICE_EVENT_HTTP_MODE',
+    ],
     [{ ...HTTP, SERVICE_OBSERVABILITY_ENABLED: 'false' }, 'SERVICE_OBSERVABILITY_ENABLED'],
     [{ SERVICE_SMTP_HOST: 'mail.example' }, 'SERVICE_SMTP_FROM'],
     [{ ...SMTP, SERVICE_SMTP_USERNAME: 'writer' }, 'SERVICE_SMTP_PASSWORD'],
