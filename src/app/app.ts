@@ -151,7 +151,7 @@ function createHealth(
 function observe(
   { metrics, database, started, monotonic }: Foundations,
   { snapshot, watch, lastKnownGood }: Programs,
-  { keptEvaluations, problems }: Features,
+  { keptEvaluations, problems, coverage }: Features,
   { admission, load, streamNames }: Transports,
 ): void {
   metrics.observe({
@@ -169,6 +169,7 @@ function observe(
     streams: () => streamNames,
     problems: problems.figures,
     agentActivity: problems.activity,
+    coverage: coverage.figures,
     lastKnownGood: () => ({
       isActive: watch.isBlind && started.header !== null,
       evaluations: keptEvaluations(),
@@ -180,7 +181,7 @@ function observe(
 async function start(
   { started, database }: Foundations,
   { watch, lastKnownGood, warmStart, namespaces, halts, shadows, samplingRules, liveKeys }: Programs,
-  { observability, eventSinks, problems, notifications }: Features,
+  { observability, eventSinks, problems, notifications, coverage }: Features,
 ): Promise<void> {
   await watch.start(lastKnownGood.progress);
   if (!watch.isBlind) {
@@ -209,6 +210,7 @@ async function start(
   observability.pruner?.start();
   eventSinks.start();
   notifications.start();
+  coverage.start();
   problems.replica.start();
 }
 
@@ -228,6 +230,7 @@ function stack(
     notifications,
     shadows,
     samples,
+    coverage,
   }: Features,
   { server, operations, load, files, issuer, keyUses, endedSessions, heavySteps }: Transports,
   closers: Closers,
@@ -237,6 +240,7 @@ function stack(
   closers.add(() => shadows.close());
   closers.add(() => eventSinks.close());
   closers.add(() => notifications.close());
+  closers.add(() => coverage.close());
   closers.add(() => problems.replica.close());
   closers.add(() => eventReaders?.close());
   closers.add(() => observability.pruner?.close());

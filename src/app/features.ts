@@ -8,6 +8,7 @@ import { AuthzenService } from '../../gen/proto/enforcement/v1/authzen_service_p
 import { ConfigurationService } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
 import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import { CoverageService } from '../../gen/proto/enforcement/v1/coverage_service_pb.js';
 import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { HaltService } from '../../gen/proto/enforcement/v1/halt_service_pb.js';
@@ -46,6 +47,7 @@ import { createSealing } from '../contract/secrets/sealing.js';
 import { createReviewer } from '../controls/control-review.js';
 import { createControls } from '../controls/controls.js';
 import { createFacetUpkeep } from '../controls/facet-upkeep.js';
+import { type Coverage, createCoverage } from '../coverage/coverage.js';
 import { withAskedTargets } from '../decisions/asked-targets.js';
 import { MAX_EVALUATIONS } from '../decisions/evaluate-request.js';
 import { createEvaluationService, type EvaluationService } from '../decisions/evaluation-service.js';
@@ -103,6 +105,7 @@ export interface Features {
   readonly listUpkeep: ListUpkeep;
   readonly notifications: Notifications;
   readonly shadows: Shadows;
+  readonly coverage: Coverage;
   /** Evaluations with controls from the last known good file. */
   keptEvaluations(): number;
 }
@@ -232,6 +235,15 @@ export async function createFeatures(
     now,
     idleMs: foundations.approvalsIdleMs,
   });
+  const coverage = createCoverage({
+    database,
+    mutate,
+    retentionDays: config.observability.retentionDays,
+    outbox: { maxWaiting: config.notifications.maxWaiting, publicUrl: config.publicUrl },
+    failures,
+    now,
+    monotonic,
+  });
   let keptEvaluations = 0;
   const uncontrolled = UNCONTROLLED[config.agentsWithoutControls];
   const mismatches = createMismatchCounts(now);
@@ -244,6 +256,7 @@ export async function createFeatures(
     halts: programs.halts,
     memory,
     counter: observability.counts?.counter,
+    sightings: coverage.sightings,
     recorder: samples.capture.recorder,
     now: monotonic,
     onKeptVerdict: () => {
@@ -402,6 +415,7 @@ export async function createFeatures(
         }),
       ),
       feature(NotificationService, notifications.handlers),
+      feature(CoverageService, coverage.handlers),
       feature(ShadowService, shadows.handlers),
       feature(NamespaceService, namespaces.handlers),
       feature(ServerService, { ...serverInfo, ...problems.handlers }),
@@ -420,6 +434,7 @@ export async function createFeatures(
     problems,
     notifications,
     shadows,
+    coverage,
     listUpkeep: createListUpkeep({
       works: [labels.catchUp, createFacetUpkeep({ database, registry }).catchUp, namespaces.finishRemovals],
       revision: () => watch.progress.revision,

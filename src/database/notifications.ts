@@ -5,6 +5,8 @@ import type { DbClient } from './client.js';
 
 /** What notifications tell of, sorted. */
 export const NOTIFICATION_KINDS = [
+  'agent.heard_again',
+  'agent.overdue',
   'approval.asked',
   'approval.decided',
   'control.changed',

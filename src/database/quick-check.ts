@@ -52,6 +52,8 @@ export const CHECKED_TABLES: readonly string[] = [
 /** Tables not checked in larger files. */
 export const UNCHECKED_TABLES: readonly string[] = [
   'agent_activity',
+  'agent_coverage',
+  'agent_expectations',
   'agent_uses',
   'audit_entries',
   'control_activity',

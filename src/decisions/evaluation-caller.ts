@@ -5,6 +5,8 @@ import type { Namespace, TargetName } from '../contract/call/namespace.js';
 /** Caller of an evaluation. */
 export interface EvaluationCaller {
   readonly protocol: string;
+  /** The adapter that made the evaluation of another protocol's request, such as `coding-hooks`; absent without one. */
+  readonly adapter?: string | undefined;
   /** The namespace of its agents. */
   readonly namespace: Namespace;
   /** Returns a header, or an entry of the metadata; its name is in lower case. */

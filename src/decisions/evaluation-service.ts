@@ -95,6 +95,8 @@ export interface EvaluationServiceOptions extends LiftingOptions {
   readonly onVerdict: (label: VerdictLabel, stage: Stage, protocol: string) => void;
   /** Counts every verdict that is answered, if configured. */
   readonly counter?: VerdictCounter | undefined;
+  /** Told of every step with a verdict that is answered, if configured. */
+  readonly sightings?: StepSightings | undefined;
   readonly newDecisionId: () => string | RandomId;
   /** Records every verdict, if configured. */
   readonly recorder?: VerdictRecorder | undefined;
@@ -111,6 +113,12 @@ export interface VerdictCounter {
   ): void;
 }
 
+/** Notes which steps were evaluated where. It is called for every one, so it must take next to no time. */
+export interface StepSightings {
+  /** `point`: where the evaluation comes from: the adapter of the caller, or else its protocol. */
+  see(agent: AgentKey, step: Pick<Step, 'type' | 'name'>, stage: Stage, point: string): void;
+}
+
 /** Records verdicts. */
 export interface VerdictRecorder {
   /** Whether it also needs the non-matches, whatever the caller requested. */
@@ -123,7 +131,7 @@ export interface VerdictRecorder {
 }
 
 export function createEvaluationService(options: EvaluationServiceOptions): EvaluationService {
-  const { programs, demandFresh, halts, onVerdict, newDecisionId, counter, recorder } = options;
+  const { programs, demandFresh, halts, onVerdict, newDecisionId, counter, sightings, recorder } = options;
   const { rememberedStep, lift } = createLifting(options);
   const stalenessOf = (loaded: LoadedProgram): number => {
     options.onKeptVerdict?.();
@@ -156,7 +164,9 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
   /** Records and counts a verdict as that of a deny. */
   function told(made: RevisedVerdict, request: EvaluateRequest, caller: EvaluationCaller): RevisedVerdict {
     recorder?.record(request, made, caller);
-    counter?.count(caller.namespace.agentKey(request.agentName), made.outcome, made, false);
+    const agent = caller.namespace.agentKey(request.agentName);
+    counter?.count(agent, made.outcome, made, false);
+    sightings?.see(agent, request.step, request.stage, caller.adapter ?? caller.protocol);
     onVerdict('deny', request.stage, caller.protocol);
     return made;
   }
@@ -201,6 +211,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     // It is incomplete if nothing awaited it any more before its evaluators had answered.
     caller.signal.throwIfAborted();
     counter?.count(agent, made.outcome, made, compared?.denies === true);
+    sightings?.see(agent, request.step, request.stage, caller.adapter ?? caller.protocol);
     onVerdict(labelOf(made, compared), request.stage, caller.protocol);
     return isWhole ? made : withoutDetail(made);
   }
@@ -259,6 +270,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
       const made = concluded(verdict, compared, request, revision, staleness, newDecisionId());
       recorder?.record(request, made, caller);
       counter?.count(agent, made.outcome, made, compared?.denies === true);
+      sightings?.see(agent, step, stage, caller.adapter ?? caller.protocol);
       onVerdict(labelOf(made, compared), stage, caller.protocol);
       return needed === detail ? made : withoutDetail(made);
     }

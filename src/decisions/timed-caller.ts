@@ -20,6 +20,10 @@ export class TimedCaller implements KnownCaller {
     return this.#caller.protocol;
   }
 
+  get adapter(): string | undefined {
+    return this.#caller.adapter;
+  }
+
   get namespace(): Namespace {
     return this.#caller.namespace;
   }

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { CoverageFigures } from '../coverage/coverage-figures.js';
 import { STORAGE_STATES, type StorageHealth } from '../database/storage-health/storage-state.js';
 import type { AgentActivity } from '../problems/problem-store.js';
 import type { ProblemFigure } from '../problems/problems.js';
@@ -29,6 +30,8 @@ export interface MetricSources {
   problems?(): readonly ProblemFigure[];
   /** Agents by when they were last evaluated, as it was determined last. */
   agentActivity?(): AgentActivity | undefined;
+  /** Which steps of agents were evaluated where. */
+  coverage?(): CoverageFigures;
   /** Absent if no state is kept for use without the database. */
   lastKnownGood?(): LastKnownGoodFigures;
 }
@@ -105,7 +108,8 @@ export function addSources(prefix: string, sources: MetricSources, registers: Re
       for (const [state, count] of sources.storage().transitions) this.inc({ state }, count);
     },
   });
-  const { problems, agentActivity, lastKnownGood } = sources;
+  const { problems, agentActivity, coverage, lastKnownGood } = sources;
+  if (coverage !== undefined) addCoverage(prefix, coverage, registers);
   if (agentActivity !== undefined) addActivity(prefix, agentActivity, registers);
   if (problems !== undefined) addProblems(prefix, problems, registers);
   if (lastKnownGood !== undefined) addLastKnownGood(prefix, lastKnownGood, registers);
@@ -138,6 +142,37 @@ function addActivity(prefix: string, figures: () => AgentActivity | undefined, r
         this.set({ last_evaluated: label }, activity[figure]);
     },
   });
+}
+
+function addCoverage(prefix: string, figures: () => CoverageFigures, registers: Registry[]): void {
+  new Gauge({
+    name: `${prefix}_point_last_seen_timestamp_seconds`,
+    help: 'When a step of any agent was last evaluated by the process, in seconds since 1970, by the point that it comes from: the adapter, or else the protocol.',
+    labelNames: ['point'],
+    aggregator: 'max',
+    registers,
+    collect() {
+      for (const [point, lastSeenS] of figures().points) this.set({ point }, lastSeenS);
+    },
+  });
+  new Gauge({
+    name: `${prefix}_registered_steps_unchecked`,
+    help: 'Registered steps of the 500 newest agents of which none was evaluated in the stage; at most 10 minutes old.',
+    labelNames: ['stage'],
+    // Every process asks the same database.
+    aggregator: 'max',
+    registers,
+    collect() {
+      const { unchecked } = figures();
+      if (unchecked === undefined) return;
+      for (const stage of ['pre', 'post'] as const) this.set({ stage }, unchecked[stage]);
+    },
+  });
+  createMetricKinds(prefix, registers).counter(
+    'coverage_lost_total',
+    'Evaluations that the coverage of agents does not count, because too many different steps were evaluated within seconds.',
+    () => figures().lost,
+  );
 }
 
 function addProblems(prefix: string, figures: () => readonly ProblemFigure[], registers: Registry[]): void {

@@ -1,5 +1,6 @@
+import { isoOfSeconds } from '../database/iso-time.js';
 import { counted, durationText, ofSubjects, type Problem, type ProblemSubject } from './problem.js';
-import type { AgentCounts } from './problem-store.js';
+import type { AgentCounts, OverdueAgent } from './problem-store.js';
 
 /** Fewest evaluations of which all are denied, and fewest denials of a spike: less can be chance. */
 const MIN_EVALUATIONS = 20;
@@ -17,6 +18,8 @@ export interface AgentFacts {
   readonly uncontrolled: { readonly names: readonly string[]; readonly count: number };
   /** Whether steps of agents without controls are denied, as the service is set. */
   readonly emptyDenies: boolean;
+  /** Those that are not heard as expected of them, those that are so for the longest time first. */
+  readonly overdue: readonly OverdueAgent[];
   readonly silent: readonly { readonly agentName: string; readonly lastEvaluatedS: number }[];
   /** Seconds since 1970. */
   readonly nowS: number;
@@ -35,6 +38,7 @@ export function agentProblems(facts: AgentFacts): Problem[] {
     ...ofSubjects('agent_denied_fully', 'warning', groups.full.map(fully), FULLY, FULLY_ADVICE),
     ...ofSubjects('denial_spike', 'warning', groups.spiking.map(spike), SPIKE, SPIKE_ADVICE),
     ...uncontrolledProblems(facts),
+    ...ofSubjects('agents_overdue', 'warning', facts.overdue.map(overdue), OVERDUE, OVERDUE_ADVICE),
     ...ofSubjects(
       'agents_silent',
       'notice',
@@ -87,6 +91,12 @@ function spike(counts: AgentCounts): ProblemSubject {
   };
 }
 
+function overdue({ agentName, point, intervalS, lastSeenS }: OverdueAgent): ProblemSubject {
+  const at = point === '' ? '' : ` at ${point}`;
+  const last = lastSeenS === null ? 'never heard' : `last heard at ${isoOfSeconds(lastSeenS)}`;
+  return { ...agent(agentName), detail: `expected every ${durationText(intervalS)}${at}, ${last}` };
+}
+
 function uncontrolledProblems({ uncontrolled: { names, count }, emptyDenies }: AgentFacts): Problem[] {
   return ofSubjects(
     'agents_without_controls',
@@ -121,6 +131,12 @@ const SPIKE = {
 };
 const SPIKE_ADVICE =
   'The denied share of the last 15 minutes is at least 3 times that of the 24 hours before, with at least 20 denials. Look at the latest denials, and at what changed: a control, or the agent.';
+const OVERDUE = {
+  one: (name: string) => `Agent "${name}" is not heard as expected`,
+  many: (count: number) => `${counted(count, 'agent')} are not heard as expected`,
+};
+const OVERDUE_ADVICE =
+  'None of its steps was evaluated for longer than is expected of it. If it still runs, its steps pass by the service: look at its hook or adapter. Otherwise change what is expected of it.';
 const SILENT = {
   one: (name: string) => `Agent "${name}" has gone silent`,
   many: (count: number) => `${counted(count, 'agent')} have gone silent`,

@@ -38,6 +38,16 @@ export type ProblemStore = ReturnType<typeof createProblemStore>;
 /** Most rows of a list: more would not be looked at. */
 const MAX_ROWS = 10_000;
 
+/** An expectation that an agent does not meet. */
+export interface OverdueAgent {
+  readonly agentName: string;
+  /** Empty for any point. */
+  readonly point: string;
+  readonly intervalS: number;
+  /** When it was last heard there, in seconds since 1970; null if it never was. */
+  readonly lastSeenS: number | null;
+}
+
 /** Number of agents by when they were last evaluated; each agent is counted once. */
 export interface AgentActivity {
   readonly quarterHour: number;
@@ -144,6 +154,22 @@ export function createProblemStore({ read }: Pick<BulkDatabase, 'read'>, of: Nam
       return rows.map(([agentName, at]) => ({
         agentName: nameOfKey(String(agentName)),
         lastEvaluatedS: Number(at),
+      }));
+    },
+
+    /** Expectations that agents do not meet, the oldest first. */
+    async overdueAgents(): Promise<OverdueAgent[]> {
+      const rows = await ask(Prisma.sql`
+        SELECT a."name", e."point", e."interval_s", (SELECT MAX(c."last_seen_s") FROM "agent_coverage" c
+          WHERE c."agent_id" = e."agent_id" AND (e."point" = '' OR c."point" = e."point"))
+        FROM "agent_expectations" e JOIN "agents" a ON a."id" = e."agent_id"
+        WHERE e."overdue_s" IS NOT NULL AND ${isOf('a')}
+        ORDER BY e."overdue_s", a."name", e."point" LIMIT ${MAX_ROWS}`);
+      return rows.map(([agentName, point, intervalS, lastSeenS]) => ({
+        agentName: nameOfKey(String(agentName)),
+        point: String(point),
+        intervalS: Number(intervalS),
+        lastSeenS: lastSeenS === null || lastSeenS === undefined ? null : Number(lastSeenS),
       }));
     },
 

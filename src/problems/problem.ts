@@ -30,6 +30,7 @@ export const PROBLEM_KINDS = {
   agent_denied_fully: ['warning'],
   denial_spike: ['warning'],
   agents_without_controls: ['warning'],
+  agents_overdue: ['warning'],
   agents_silent: ['notice'],
   memory_down: ['critical'],
   memory_damaged: ['warning'],

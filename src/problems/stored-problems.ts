@@ -47,10 +47,11 @@ export function createStoredProblems(options: StoredProblemsOptions): () => Prom
     const failing = await store.failingControls(sinceS);
     const denied = await store.deniedAgents({ sinceS, beforeFromS: beforeToS - DAY_S, beforeToS });
     const uncontrolled = await store.uncontrolledAgents(MAX_SUBJECTS);
+    const overdue = await store.overdueAgents();
     const silent = await store.silentAgents(nowS - 7 * DAY_S, nowS - DAY_S, REGULAR_DAYS);
     return [
       ...controlProblems({ faults, agents, failing }),
-      ...agentProblems({ denied, uncontrolled, emptyDenies, silent, nowS }),
+      ...agentProblems({ denied, uncontrolled, emptyDenies, overdue, silent, nowS }),
     ];
   };
 }

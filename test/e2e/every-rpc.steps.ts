@@ -18,6 +18,7 @@ import { AUDIT_STEPS } from './every-rpc.audit.js';
 import { AUTH_STEPS } from './every-rpc.auth.js';
 import { BINDING_STEPS } from './every-rpc.bindings.js';
 import { CONFIGURATION_STEPS } from './every-rpc.configuration.js';
+import { COVERAGE_STEPS } from './every-rpc.coverage.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
 import { FALSE_POSITIVE_STEPS } from './every-rpc.false-positives.js';
 import { HALT_STEPS } from './every-rpc.halts.js';
@@ -693,4 +694,5 @@ export const STEPS: readonly Step[] = [
   ...CONFIGURATION_STEPS,
   ...LINT_STEPS,
   ...ADAPTER_STEPS,
+  ...COVERAGE_STEPS,
 ];

@@ -30,6 +30,7 @@ const NEED_WRITES = [
   'ConfigurationService',
   'ControlBindingService',
   'ControlService',
+  'CoverageService',
   'HaltService',
   'KeyService',
   'MemoryService',

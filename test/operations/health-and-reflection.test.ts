@@ -26,6 +26,7 @@ const OWN_SERVICES = [
   'ConfigurationService',
   'ControlBindingService',
   'ControlService',
+  'CoverageService',
   'EvaluationService',
   'EvaluatorService',
   'HaltService',

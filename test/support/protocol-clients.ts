@@ -32,6 +32,7 @@ import { AuthzenService } from '../../gen/proto/enforcement/v1/authzen_service_p
 import { ConfigurationService } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
 import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import { CoverageService } from '../../gen/proto/enforcement/v1/coverage_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { HaltService } from '../../gen/proto/enforcement/v1/halt_service_pb.js';
@@ -87,6 +88,7 @@ export const SERVICES = [
   ConfigurationService,
   SampleService,
   ShadowService,
+  CoverageService,
 ];
 
 /** How a call ended; the same for every protocol, apart from the status of an error. */

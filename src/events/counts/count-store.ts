@@ -66,7 +66,10 @@ function lockCounts(sinceS: number): Prisma.Sql {
     ON CONFLICT ("id") DO UPDATE SET "since_s" = "evaluation_counting"."since_s"`;
 }
 
-function advanceWriter({ writerId, number }: CountBatch, nowS: number): Prisma.Sql {
+export function advanceWriter(
+  { writerId, number }: Pick<CountBatch, 'writerId' | 'number'>,
+  nowS: number,
+): Prisma.Sql {
   return Prisma.sql`
     INSERT INTO "evaluation_count_writers" ("writer_id", "batch", "written_at_s")
     VALUES (${writerId}, ${BigInt(number)}, ${BigInt(nowS)})

@@ -30,6 +30,10 @@ export class MessageCaller implements RpcCaller {
     return this.#call.protocol;
   }
 
+  get adapter(): string | undefined {
+    return this.#call.adapter;
+  }
+
   get principal(): Principal {
     return this.#call.principal;
   }

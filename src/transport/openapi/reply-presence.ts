@@ -59,6 +59,8 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'VerifyAuditResponse?': ['problem'],
   'LimitStatus?': ['resets_after', 'retry_after', 'window', 'counts_since'],
   'HaltNotice?': ['expires_at'],
+  'AgentCoverage?': ['first_seen_at', 'last_seen_at'],
+  'Expectation?': ['overdue_since'],
   'KeptState?': ['status'],
   'PackControlComparison?': ['current', 'in_pack', 'after_update'],
 };

@@ -41,6 +41,7 @@ import { createExpressionInspector } from '../../../src/controls/expression-hand
 import { templateHandlers } from '../../../src/controls/template-handlers.js';
 import type { EvaluatorRegistry } from '../../../src/core/evaluator.js';
 import type { Step } from '../../../src/core/types.js';
+import { type Coverage, createCoverage } from '../../../src/coverage/coverage.js';
 import { createChangeNotifier } from '../../../src/database/change-notifications.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
 import { createMutator } from '../../../src/database/mutator.js';
@@ -91,6 +92,7 @@ let database: Database;
 let registry: FileRegistry;
 let handlers: Record<string, AnyHandler>;
 let approvals: Approvals;
+let coverage: Coverage;
 beforeAll(async () => {
   registry = await compileProto();
   database = await openDatabase({
@@ -147,6 +149,14 @@ beforeAll(async () => {
     meter: { asked: () => {}, ended: () => {}, used: () => {}, counted: () => {} },
     failures: { ...NO_FAILURES, told: () => {} },
     now: () => Date.now(),
+  });
+  coverage = createCoverage({
+    ...options,
+    retentionDays: 0,
+    outbox: { maxWaiting: 100, publicUrl: null },
+    failures: NO_FAILURES,
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
   });
   handlers = {
     ...approvals.handlers,
@@ -236,6 +246,7 @@ beforeAll(async () => {
       now: () => Date.now(),
       monotonic: () => performance.now(),
     }).handlers,
+    ...coverage.handlers,
     ...createLimits({
       ...options,
       memory: {

@@ -62,7 +62,7 @@ export type Destination = Message<"enforcement.v1.Destination"> & {
 
   /**
    * What it is told of: approval.asked, approval.decided, control.changed, control.first_deny, control.error_rate,
-   * limit.reached, halt.set. Sorted.
+   * limit.reached, halt.set, agent.overdue, agent.heard_again. Sorted.
    *
    * @generated from field: repeated string kinds = 6;
    */

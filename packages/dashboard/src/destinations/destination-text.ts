@@ -16,6 +16,8 @@ export const KINDS = [
   ['control.error_rate', 'many checks of a control fail'],
   ['limit.reached', 'a limit is reached'],
   ['halt.set', 'steps are halted'],
+  ['agent.overdue', 'an agent is not heard as expected'],
+  ['agent.heard_again', 'an overdue agent is heard again'],
 ] as const;
 
 /** Each state of a delivery as it is in addresses, with its name and the class of its badge. */

@@ -23,6 +23,7 @@ const SILENT = '/agents?sort=-last_evaluated';
 
 const LISTS: Readonly<Record<string, string>> = {
   agents_without_controls: '/agents?controls=none',
+  agents_overdue: '/coverage?state=overdue',
   agents_silent: SILENT,
   agent_silent: SILENT,
   halted: '/halts',

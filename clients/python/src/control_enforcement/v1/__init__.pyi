@@ -855,6 +855,46 @@ class ExchangeRuntimeTokenResponse(Message):
     target_id: str
     scopes: RepeatedField[str]
     def __init__(self, **members: Any) -> None: ...
+class EvaluateAccessRequest(Message):
+    subject: AccessEntity
+    action: AccessAction
+    resource: AccessEntity
+    context: Any
+    def __init__(self, **members: Any) -> None: ...
+class EvaluateAccessResponse(Message):
+    decision: bool
+    context: Any
+    def __init__(self, **members: Any) -> None: ...
+class AccessEvaluation(Message):
+    subject: AccessEntity
+    action: AccessAction
+    resource: AccessEntity
+    context: Any
+    def __init__(self, **members: Any) -> None: ...
+class AccessEvaluationOptions(Message):
+    evaluations_semantic: str
+    def __init__(self, **members: Any) -> None: ...
+class EvaluateAccessesRequest(Message):
+    subject: AccessEntity
+    action: AccessAction
+    resource: AccessEntity
+    context: Any
+    evaluations: RepeatedField[AccessEvaluation]
+    options: AccessEvaluationOptions
+    def __init__(self, **members: Any) -> None: ...
+class EvaluateAccessesResponse(Message):
+    decision: bool
+    context: Any
+    evaluations: RepeatedField[EvaluateAccessResponse]
+    def __init__(self, **members: Any) -> None: ...
+class GetAuthzenConfigurationRequest(Message):
+    def __init__(self, **members: Any) -> None: ...
+class GetAuthzenConfigurationResponse(Message):
+    policy_decision_point: str
+    access_evaluation_endpoint: str
+    access_evaluations_endpoint: str
+    capabilities: RepeatedField[str]
+    def __init__(self, **members: Any) -> None: ...
 class _ConfigurationChangeKind(EnumTypeWrapper):
     CONFIGURATION_CHANGE_KIND_UNSPECIFIED: int
     CONFIGURATION_CHANGE_KIND_CREATE: int
@@ -1306,6 +1346,85 @@ class SetControlDataResponse(Message):
     warnings: RepeatedField[Warning]
     version: int
     def __init__(self, **members: Any) -> None: ...
+class _CoverageState(EnumTypeWrapper):
+    COVERAGE_STATE_UNSPECIFIED: int
+    COVERAGE_STATE_NEVER_SEEN: int
+    COVERAGE_STATE_OVERDUE: int
+CoverageState: _CoverageState
+class ListCoverageRequest(Message):
+    cursor: str
+    limit: int
+    name: str
+    state: int
+    def __init__(self, **members: Any) -> None: ...
+class ListCoverageResponse(Message):
+    agents: RepeatedField[AgentCoverage]
+    pagination: Pagination
+    summary: CoverageSummary
+    def __init__(self, **members: Any) -> None: ...
+class CoverageSummary(Message):
+    agents: int
+    never_seen: int
+    overdue: int
+    def __init__(self, **members: Any) -> None: ...
+class AgentCoverage(Message):
+    agent_name: str
+    evaluated: int
+    first_seen_at: Any
+    last_seen_at: Any
+    points: RepeatedField[PointCoverage]
+    registered_steps: int
+    unchecked_step_count: int
+    unchecked_steps: RepeatedField[UncheckedStep]
+    unnamed_evaluations: int
+    expectations: RepeatedField[Expectation]
+    def __init__(self, **members: Any) -> None: ...
+class PointCoverage(Message):
+    point: str
+    stage: int
+    evaluated: int
+    first_seen_at: Any
+    last_seen_at: Any
+    step_count: int
+    def __init__(self, **members: Any) -> None: ...
+class UncheckedStep(Message):
+    type: str
+    name: str
+    stages: RepeatedField[int]
+    def __init__(self, **members: Any) -> None: ...
+class Expectation(Message):
+    point: str
+    interval_seconds: int
+    overdue_since: Any
+    def __init__(self, **members: Any) -> None: ...
+class GetCoverageRequest(Message):
+    agent_name: str
+    def __init__(self, **members: Any) -> None: ...
+class GetCoverageResponse(Message):
+    coverage: AgentCoverage
+    steps: RepeatedField[StepCoverage]
+    def __init__(self, **members: Any) -> None: ...
+class StepCoverage(Message):
+    point: str
+    stage: int
+    step_type: str
+    step_name: str
+    evaluated: int
+    first_seen_at: Any
+    last_seen_at: Any
+    registered: bool
+    def __init__(self, **members: Any) -> None: ...
+class SetExpectationsRequest(Message):
+    agent_name: str
+    expectations: RepeatedField[WantedExpectation]
+    def __init__(self, **members: Any) -> None: ...
+class WantedExpectation(Message):
+    point: str
+    interval_seconds: int
+    def __init__(self, **members: Any) -> None: ...
+class SetExpectationsResponse(Message):
+    expectations: RepeatedField[Expectation]
+    def __init__(self, **members: Any) -> None: ...
 class _ErrorReason(EnumTypeWrapper):
     ERROR_REASON_UNSPECIFIED: int
     ERROR_REASON_AUTH_MISSING_KEY: int
@@ -1370,6 +1489,7 @@ class _ErrorReason(EnumTypeWrapper):
     ERROR_REASON_SHADOW_NOT_FOUND: int
     ERROR_REASON_SHADOW_CHANGED: int
     ERROR_REASON_EVENT_NOT_FOUND: int
+    ERROR_REASON_ADAPTER_OFF: int
 ErrorReason: _ErrorReason
 class ListEvaluatorsRequest(Message):
     def __init__(self, **members: Any) -> None: ...

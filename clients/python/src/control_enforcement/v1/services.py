@@ -71,6 +71,10 @@ if TYPE_CHECKING:
         DeleteSamplingRuleResponse,
         DropShadowRequest,
         DropShadowResponse,
+        EvaluateAccessRequest,
+        EvaluateAccessResponse,
+        EvaluateAccessesRequest,
+        EvaluateAccessesResponse,
         EvaluateBatchRequest,
         EvaluateBatchResponse,
         EvaluateRequest,
@@ -99,6 +103,8 @@ if TYPE_CHECKING:
         GetAgentResponse,
         GetApprovalRequest,
         GetApprovalResponse,
+        GetAuthzenConfigurationRequest,
+        GetAuthzenConfigurationResponse,
         GetControlBindingRequest,
         GetControlBindingResponse,
         GetControlDataRequest,
@@ -111,6 +117,8 @@ if TYPE_CHECKING:
         GetControlStatsResponse,
         GetControlVersionRequest,
         GetControlVersionResponse,
+        GetCoverageRequest,
+        GetCoverageResponse,
         GetDestinationRequest,
         GetDestinationResponse,
         GetEvaluationStatsRequest,
@@ -175,6 +183,8 @@ if TYPE_CHECKING:
         ListControlVersionsResponse,
         ListControlsRequest,
         ListControlsResponse,
+        ListCoverageRequest,
+        ListCoverageResponse,
         ListDeliveriesRequest,
         ListDeliveriesResponse,
         ListDestinationsRequest,
@@ -249,6 +259,8 @@ if TYPE_CHECKING:
         SetAgentPolicyResponse,
         SetControlDataRequest,
         SetControlDataResponse,
+        SetExpectationsRequest,
+        SetExpectationsResponse,
         SetShadowRequest,
         SetShadowResponse,
         TestDestinationRequest,
@@ -394,6 +406,18 @@ class AuthService(Protocol):
     ) -> ExchangeRuntimeTokenResponse: ...
 
 
+class AuthzenService(Protocol):
+    def evaluate_access(
+        self, request: Union[EvaluateAccessRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateAccessResponse: ...
+    def evaluate_accesses(
+        self, request: Union[EvaluateAccessesRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateAccessesResponse: ...
+    def get_authzen_configuration(
+        self, request: Union[GetAuthzenConfigurationRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> GetAuthzenConfigurationResponse: ...
+
+
 class ConfigurationService(Protocol):
     def apply_configuration(
         self, request: Union[ApplyConfigurationRequest, Members, None] = None, *, timeout: Optional[float] = None
@@ -482,6 +506,18 @@ class ControlService(Protocol):
     def set_control_data(
         self, request: Union[SetControlDataRequest, Members, None] = None, *, timeout: Optional[float] = None
     ) -> SetControlDataResponse: ...
+
+
+class CoverageService(Protocol):
+    def list_coverage(
+        self, request: Union[ListCoverageRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> ListCoverageResponse: ...
+    def get_coverage(
+        self, request: Union[GetCoverageRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> GetCoverageResponse: ...
+    def set_expectations(
+        self, request: Union[SetExpectationsRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> SetExpectationsResponse: ...
 
 
 class EvaluatorService(Protocol):
@@ -874,6 +910,18 @@ class AsyncAuthService(Protocol):
     ) -> ExchangeRuntimeTokenResponse: ...
 
 
+class AsyncAuthzenService(Protocol):
+    async def evaluate_access(
+        self, request: Union[EvaluateAccessRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateAccessResponse: ...
+    async def evaluate_accesses(
+        self, request: Union[EvaluateAccessesRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateAccessesResponse: ...
+    async def get_authzen_configuration(
+        self, request: Union[GetAuthzenConfigurationRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> GetAuthzenConfigurationResponse: ...
+
+
 class AsyncConfigurationService(Protocol):
     async def apply_configuration(
         self, request: Union[ApplyConfigurationRequest, Members, None] = None, *, timeout: Optional[float] = None
@@ -962,6 +1010,18 @@ class AsyncControlService(Protocol):
     async def set_control_data(
         self, request: Union[SetControlDataRequest, Members, None] = None, *, timeout: Optional[float] = None
     ) -> SetControlDataResponse: ...
+
+
+class AsyncCoverageService(Protocol):
+    async def list_coverage(
+        self, request: Union[ListCoverageRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> ListCoverageResponse: ...
+    async def get_coverage(
+        self, request: Union[GetCoverageRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> GetCoverageResponse: ...
+    async def set_expectations(
+        self, request: Union[SetExpectationsRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> SetExpectationsResponse: ...
 
 
 class AsyncEvaluatorService(Protocol):
