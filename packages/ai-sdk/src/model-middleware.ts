@@ -1,0 +1,196 @@
+import {
+  checkedStream,
+  type ModelCall,
+  type ModelCalls,
+  type ModelOutput,
+  type PartKind,
+  type StreamShape,
+} from '@control-enforcement/client/frameworks';
+import type { LanguageModelMiddleware } from 'ai';
+import { changedMessage, shownMessage } from './prompts.js';
+import type { CallParams, ContentPart, FinishPart, GenerateResult, StreamPart } from './sdk-types.js';
+
+const REFUSED: FinishPart['finishReason'] = { unified: 'content-filter', raw: undefined };
+const NO_USAGE: FinishPart['usage'] = {
+  inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+};
+
+/** Checks what goes to a model and what it answers, whole or in windows. */
+export function createModelMiddleware(calls: ModelCalls): LanguageModelMiddleware {
+  return {
+    specificationVersion: 'v4',
+    async wrapGenerate({ params, model }) {
+      let call: ModelCall;
+      let result: GenerateResult;
+      try {
+        call = await begin(params);
+      } catch (error) {
+        return { content: refusal(error), finishReason: REFUSED, usage: NO_USAGE, warnings: [] };
+      }
+      try {
+        result = await model.doGenerate(changedParams(params, call));
+      } catch (error) {
+        void call.fail(error);
+        throw error;
+      }
+      try {
+        const text = result.content.map(textOf).join('');
+        const allowed = await call.end(outputOf(result.content, text, result.usage));
+        return allowed === text ? result : { ...result, content: withText(result.content, allowed) };
+      } catch (error) {
+        return { ...result, content: refusal(error), finishReason: REFUSED };
+      }
+    },
+    async wrapStream({ params, model }) {
+      let call: ModelCall;
+      try {
+        call = await begin(params);
+      } catch (error) {
+        const parts: StreamPart[] = [
+          { type: 'stream-start', warnings: [] },
+          ...refusedParts(calls.refusalText(error)),
+        ];
+        return { stream: streamOf(each(parts)) };
+      }
+      try {
+        const result = await model.doStream(changedParams(params, call));
+        return { ...result, stream: streamOf(checkedStream(partsOf(result.stream), calls, call, SHAPE)) };
+      } catch (error) {
+        void call.fail(error);
+        throw error;
+      }
+    },
+  };
+
+  function begin({ prompt, abortSignal }: CallParams): Promise<ModelCall> {
+    return calls.begin(prompt.map(shownMessage), { signal: abortSignal });
+  }
+
+  function refusal(error: unknown): ContentPart[] {
+    return [{ type: 'text', text: calls.refusalText(error) }];
+  }
+}
+
+function changedParams(params: CallParams, { changedMessages }: ModelCall): CallParams {
+  if (changedMessages === undefined) return params;
+  return {
+    ...params,
+    prompt: params.prompt.map((message, index) => changedMessage(message, changedMessages[index])),
+  };
+}
+
+function textOf(part: ContentPart): string {
+  return part.type === 'text' || part.type === 'reasoning' ? part.text : '';
+}
+
+/** The whole text takes the place of the first one: a change does not say where one part ends. */
+function withText(content: readonly ContentPart[], text: string): ContentPart[] {
+  return [{ type: 'text', text }, ...content.filter(({ type }) => type !== 'text' && type !== 'reasoning')];
+}
+
+function outputOf(
+  parts: readonly (ContentPart | StreamPart)[],
+  text: string,
+  usage: FinishPart['usage'] | undefined,
+): ModelOutput {
+  const toolCalls = parts.flatMap((part) =>
+    part.type === 'tool-call' ? [{ name: part.toolName, input: parsed(part.input) }] : [],
+  );
+  const others = parts.flatMap((part): unknown[] => {
+    if (part.type === 'tool-result') return [{ type: part.type, name: part.toolName, result: part.result }];
+    if (part.type !== 'source') return [];
+    return [{ type: part.type, title: part.title, ...('url' in part ? { url: part.url } : {}) }];
+  });
+  return {
+    text,
+    ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
+    ...(others.length === 0 ? {} : { parts: others }),
+    ...(usage === undefined
+      ? {}
+      : { usage: { input_tokens: usage.inputTokens.total, output_tokens: usage.outputTokens.total } }),
+  };
+}
+
+/** The input of a tool as data; as the text that it is, if the model wrote no JSON. */
+function parsed(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
+}
+
+const KINDS: { readonly [Type in StreamPart['type']]?: PartKind } = {
+  'text-start': 'start',
+  'reasoning-start': 'start',
+  'text-delta': 'text',
+  'reasoning-delta': 'text',
+  'text-end': 'end',
+  'reasoning-end': 'end',
+  'stream-start': 'passed',
+  'response-metadata': 'passed',
+  ping: 'passed',
+  error: 'passed',
+  // The bytes of the provider, with its text in them.
+  raw: 'dropped',
+};
+
+const SHAPE: StreamShape<StreamPart> = {
+  kind: ({ type }) => KINDS[type] ?? 'held',
+  text: (part) =>
+    part.type === 'text-delta' || part.type === 'reasoning-delta'
+      ? { text: part.delta, key: `${part.type} ${part.id}` }
+      : { text: '', key: '' },
+  released: (text, like) => {
+    if (like.type !== 'text-delta' && like.type !== 'reasoning-delta') return like;
+    return { type: like.type, id: like.id, delta: text };
+  },
+  output(parts, text) {
+    const finish = parts.find((part) => part.type === 'finish');
+    return outputOf(parts, text, finish?.usage);
+  },
+  ending: (held) => held,
+  refusal(text, _released, like) {
+    const open: StreamPart[] = [];
+    if (like?.type === 'text-delta') open.push({ type: 'text-end', id: like.id });
+    if (like?.type === 'reasoning-delta') open.push({ type: 'reasoning-end', id: like.id });
+    return [...open, ...refusedParts(text)];
+  },
+};
+
+function refusedParts(text: string): StreamPart[] {
+  const id = 'refusal';
+  return [
+    { type: 'text-start', id },
+    { type: 'text-delta', id, delta: text },
+    { type: 'text-end', id },
+    { type: 'finish', finishReason: REFUSED, usage: NO_USAGE },
+  ];
+}
+
+async function* partsOf(stream: ReadableStream<StreamPart>): AsyncGenerator<StreamPart, void, undefined> {
+  const reader = stream.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+async function* each(parts: readonly StreamPart[]): AsyncGenerator<StreamPart, void, undefined> {
+  yield* parts;
+}
+
+function streamOf(parts: AsyncGenerator<StreamPart, void, undefined>): ReadableStream<StreamPart> {
+  return new ReadableStream<StreamPart>({
+    async pull(controller) {
+      const next = await parts.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(next.value);
+    },
+    async cancel() {
+      await parts.return();
+    },
+  });
+}

@@ -1,0 +1,80 @@
+import { StepDataError } from '@control-enforcement/client';
+import type { ModelMessage } from '@control-enforcement/client/frameworks';
+import type { PromptMessage } from './sdk-types.js';
+
+type Part = Exclude<PromptMessage['content'], string>[number];
+
+/** A message as controls see it: texts, calls of tools and their results. Of files they see the type only. */
+export function shownMessage({ role, content }: PromptMessage): ModelMessage {
+  if (typeof content === 'string') return { role, content };
+  return { role, content: content.map(shownPart) };
+}
+
+function shownPart(part: Part): unknown {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return { type: part.type, text: part.text };
+    case 'tool-call':
+      return { type: part.type, name: part.toolName, input: part.input };
+    case 'tool-result':
+      return { type: part.type, name: part.toolName, output: shownOutput(part.output) };
+    case 'file':
+      return { type: part.type, media_type: part.mediaType };
+    default:
+      return { type: part.type };
+  }
+}
+
+type Output = Extract<Part, { type: 'tool-result' }>['output'];
+
+function shownOutput(output: Output): unknown {
+  if ('value' in output && output.type !== 'content') return output.value;
+  if (output.type !== 'content') return { type: output.type, reason: output.reason };
+  return output.value.map((one) =>
+    one.type === 'text' ? { type: one.type, text: one.text } : { type: one.type },
+  );
+}
+
+/** A message after its changes. Throws a StepDataError if it cannot be changed so: then the model must not see it. */
+export function changedMessage(message: PromptMessage, changed: ModelMessage | undefined): PromptMessage {
+  if (isSame(shownMessage(message), changed)) return message;
+  const { content } = message;
+  const now = changed?.content;
+  if (typeof content === 'string' && typeof now === 'string')
+    return { ...message, content: now } as PromptMessage;
+  if (typeof content === 'string' || !Array.isArray(now) || now.length !== content.length)
+    throw unchangeable();
+  return {
+    ...message,
+    content: content.map((part, index) => changedPart(part, now[index])),
+  } as PromptMessage;
+}
+
+function changedPart(part: Part, changed: unknown): Part {
+  if (isSame(shownPart(part), changed)) return part;
+  const { text, input, output } = changed as { text?: unknown; input?: unknown; output?: unknown };
+  if ((part.type === 'text' || part.type === 'reasoning') && typeof text === 'string')
+    return { ...part, text };
+  if (part.type === 'tool-call' && input !== undefined) return { ...part, input };
+  if (
+    part.type === 'tool-result' &&
+    'value' in part.output &&
+    part.output.type !== 'content' &&
+    output !== undefined
+  )
+    return { ...part, output: { ...part.output, value: output } as Output };
+  throw unchangeable();
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function unchangeable(): StepDataError {
+  return new StepDataError(
+    'The model was not called: its messages cannot be changed as controls demand.',
+    'model',
+    'pre',
+  );
+}

@@ -1,0 +1,131 @@
+import { StepDataError, StepError } from '../errors.js';
+import { changedData, readable } from '../guarded-data.js';
+import { newId } from '../new-id.js';
+import { throwUnlessSafe } from '../refusals.js';
+import type { Evaluation, Outcome, Stage } from '../types.js';
+import {
+  evaluationOptions,
+  type FrameworkCall,
+  type FrameworkOptions,
+  type Refused,
+} from './framework-options.js';
+import { createTextWindows, ReleasedTextError, type TextWindows, type WindowHost } from './text-windows.js';
+
+const ACCEPTS: readonly Outcome[] = ['steer', 'modify'];
+
+/** A message as controls see it. */
+export interface ModelMessage {
+  readonly role: string;
+  /** A text, or parts of the message as plain data. */
+  readonly content: unknown;
+}
+
+/** An answer of a model as controls see it. */
+export interface ModelOutput {
+  /** Everything that the model wrote, in order. */
+  readonly text: string;
+  readonly tool_calls?: readonly { readonly name: string; readonly input: unknown }[] | undefined;
+  /** What else the model gave, as plain data, such as the results of tools of its provider. */
+  readonly parts?: readonly unknown[] | undefined;
+  readonly usage?: ModelUsage | undefined;
+}
+
+/** The tokens of a call, for budgets. */
+export interface ModelUsage {
+  readonly input_tokens?: number | undefined;
+  readonly output_tokens?: number | undefined;
+}
+
+/** One call of a model whose input was checked. */
+export interface ModelCall {
+  /** The messages that the model may see, if controls change them. */
+  readonly changedMessages: readonly ModelMessage[] | undefined;
+  /** Checks the answer, and ends the step. Returns the text that may be shown. Throws why there is none. */
+  end(output: ModelOutput): Promise<string>;
+  /** Ends the step of a call that failed, or whose answer is not read to its end. Rejects never. */
+  fail(error: unknown): Promise<void>;
+  /** Windows over streamed text of the answer. */
+  windows(host: Omit<WindowHost, 'check'>): TextWindows;
+}
+
+/** The calls of the models of a framework. */
+export interface ModelCalls {
+  /** Checks the input of a call. Throws why it must not be sent to the model. */
+  begin(messages: readonly ModelMessage[], call?: FrameworkCall): Promise<ModelCall>;
+  /** What stands in place of an answer that is refused. Throws the error if it is no refusal, or is to be thrown. */
+  refusalText(error: unknown): string;
+}
+
+/** Checks calls of models as the options say. */
+export function createModelCalls(options: FrameworkOptions): ModelCalls {
+  const { client, agent, model, onRefused = 'result' } = options;
+  const { step: name = 'model', refusalText = ({ message }: Refused) => message, windows } = model || {};
+
+  const changed = (evaluation: Evaluation, stage: Stage, data: unknown): unknown => {
+    const modification = throwUnlessSafe(evaluation, { agent, step: name, stage }, ACCEPTS);
+    if (modification === undefined) return undefined;
+    return changedData(name, modification.patch, stage === 'pre' ? 'input' : 'output', data);
+  };
+
+  return {
+    async begin(messages, call = {}) {
+      const { stepId = newId(), ...ids } = evaluationOptions(options, call);
+      const given = { ...ids, stepId, accepts: ACCEPTS };
+      const input = readable({ messages }, name, 'input');
+      const asked = { type: 'llm', name, input };
+      const before = await client.evaluate({ agent, stage: 'pre', step: asked }, given);
+      const allowed = changed(before, 'pre', input) as { readonly messages: ModelMessage[] } | undefined;
+      const step = { ...asked, input: allowed ?? input };
+      let count = 0;
+
+      /** The text of an output that may be shown. */
+      const textOf = (evaluation: Evaluation, output: ModelOutput): string => {
+        const allowed = changed(evaluation, 'post', output) as ModelOutput | undefined;
+        if (allowed === undefined) return output.text;
+        if (JSON.stringify({ ...allowed, text: '' }) === JSON.stringify({ ...output, text: '' }))
+          return String(allowed.text);
+        const message = `Step "${name}" ran, and its result is withheld: controls change more than its text.`;
+        throw new StepDataError(message, name, 'post');
+      };
+
+      return {
+        changedMessages: allowed?.messages,
+        async end(output) {
+          const readableOutput = readable(output, name, 'output');
+          const request = { agent, stage: 'post', step: { ...step, output: readableOutput } } as const;
+          return textOf(await client.evaluate(request, given), output);
+        },
+        async fail(error) {
+          // The caller may have left: the end is sent nevertheless.
+          const { signal, ...lasting } = given;
+          const stepError = String(error).slice(0, 4_096);
+          const request = { agent, stage: 'post', step: { ...step, output: null } } as const;
+          await client.evaluate(request, { ...lasting, stepError }).catch(() => {});
+        },
+        windows: (host) =>
+          createTextWindows(
+            {
+              ...host,
+              async check(text) {
+                // A step of its own: the end of the call is settled with the whole answer.
+                const window = ++count;
+                const output = { text };
+                const part = { ...step, output, context: { window } };
+                const ids = { ...given, stepId: `${stepId.slice(0, 240)}.w${window}` };
+                return textOf(await client.evaluate({ agent, stage: 'post', step: part }, ids), output);
+              },
+            },
+            windows,
+          ),
+      };
+    },
+
+    refusalText(error) {
+      if (onRefused === 'throw') throw error;
+      if (error instanceof StepError || error instanceof StepDataError) return refusalText(error);
+      if (!(error instanceof ReleasedTextError)) throw error;
+      const message = `Step "${name}" was stopped after it ran: its text may be shown with changes only, and has begun already.`;
+      return refusalText(new StepDataError(message, name, 'post'));
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import type { ModelCall, ModelCalls, ModelOutput } from './model-calls.js';
+
+/** Parts that wait for a slow reader before no more of a stream is read. */
+const MAX_WAITING_PARTS = 64;
+
+/**
+ * What becomes of a part of a stream. `text`: its text goes through windows. `start`, `end`: it stays before, or after, the text
+ * around it. `held`: it waits until the whole answer is checked. `passed`: it has nothing that is checked. `dropped`: it would
+ * show unchecked text.
+ */
+export type PartKind = 'text' | 'start' | 'end' | 'held' | 'passed' | 'dropped';
+
+/** How a framework streams an answer. */
+export interface StreamShape<Part> {
+  kind(part: Part): PartKind;
+  /** The text of a part of kind `text`, and a key of what it belongs to. */
+  text(part: Part): { readonly text: string; readonly key: string };
+  /** A part with text that is released. `like` is the one with which it arrived. */
+  released(text: string, like: Part): Part;
+  /** The whole answer. */
+  output(parts: readonly Part[], text: string): ModelOutput;
+  /** The held parts, once the text is known that was released. */
+  ending(held: readonly Part[], text: string): readonly Part[];
+  /** The parts that end a stream whose text is refused. `like` is the last part with text. */
+  refusal(text: string, released: string, like: Part | undefined): readonly Part[];
+}
+
+/**
+ * The answer of a model with its text checked in windows, and as a whole before the stream ends: nothing unchecked is released.
+ * A stream that is refused ends with a refusal, and its source is closed.
+ */
+export async function* checkedStream<Part>(
+  source: AsyncIterable<Part>,
+  calls: ModelCalls,
+  call: ModelCall,
+  shape: StreamShape<Part>,
+): AsyncGenerator<Part, void, undefined> {
+  const iterator = source[Symbol.asyncIterator]();
+  const parts: Part[] = [];
+  const ready: Part[] = [];
+  const ends: Part[] = [];
+  const held: Part[] = [];
+  let like: Part | undefined;
+  let key: string | undefined;
+  const progress: { state: 'reading' | 'ended' | 'left' } = { state: 'reading' };
+  let isSettled = false;
+  let failure: { readonly error: unknown } | undefined;
+  let wake = (): void => {};
+  let drained = (): void => {};
+  let stop = (_error: unknown): void => {};
+  const stopped = new Promise<never>((_resolve, reject) => {
+    stop = reject;
+  });
+  stopped.catch(() => {});
+
+  const put = (...more: readonly Part[]): void => {
+    ready.push(...more);
+    wake();
+  };
+  const windows = call.windows({
+    release: (text) => {
+      if (like !== undefined) put(shape.released(text, like));
+    },
+    onFailed: (error) => stop(error),
+  });
+
+  async function between(): Promise<void> {
+    await windows.flush();
+    put(...ends.splice(0));
+  }
+
+  async function take(part: Part): Promise<void> {
+    const kind = shape.kind(part);
+    if (kind === 'dropped') return;
+    parts.push(part);
+    if (kind === 'passed') return put(part);
+    if (kind === 'end') return void ends.push(part);
+    if (kind === 'held') return void held.push(part);
+    if (kind === 'start') {
+      await between();
+      return put(part);
+    }
+    const { text, key: next } = shape.text(part);
+    if (key !== undefined && next !== key) await between();
+    key = next;
+    like = part;
+    await windows.push(text);
+  }
+
+  async function read(): Promise<void> {
+    try {
+      for (;;) {
+        const next = await Promise.race([iterator.next(), stopped]);
+        if (progress.state !== 'reading') return;
+        if (next.done === true) break;
+        await take(next.value);
+        while (ready.length > MAX_WAITING_PARTS && progress.state === 'reading') {
+          await new Promise<void>((resolve) => {
+            drained = resolve;
+          });
+        }
+      }
+      await windows.end((text) => {
+        isSettled = true;
+        return call.end(shape.output(parts, text));
+      });
+      put(...ends, ...shape.ending(held, windows.released));
+    } catch (error) {
+      windows.cancel();
+      // The end of what is denied as a whole is known to the service already.
+      if (!isSettled) void call.fail(error);
+      isSettled = true;
+      refuse(error);
+    }
+    progress.state = 'ended';
+    wake();
+  }
+
+  function refuse(error: unknown): void {
+    try {
+      const text = calls.refusalText(error);
+      put(...shape.refusal(text, windows.released, like));
+    } catch (thrown) {
+      failure = { error: thrown };
+    }
+  }
+
+  const reading = read();
+  try {
+    for (;;) {
+      for (let part = ready.shift(); part !== undefined; part = ready.shift()) {
+        drained();
+        yield part;
+      }
+      if (failure !== undefined) throw failure.error;
+      if (progress.state === 'ended' && ready.length === 0) return;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (ready.length > 0 || progress.state === 'ended') resolve();
+      });
+    }
+  } finally {
+    windows.cancel();
+    if (progress.state === 'reading') {
+      progress.state = 'left';
+      stop(new Error('the stream is no longer read'));
+      drained();
+      await reading;
+    }
+    // A source that waits for its next part ends with it, whenever that is.
+    void Promise.resolve(iterator.return?.()).catch(() => {});
+  }
+}

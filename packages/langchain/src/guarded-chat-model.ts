@@ -1,0 +1,233 @@
+import {
+  checkedStream,
+  type ModelCall,
+  type ModelCalls,
+  type StreamShape,
+} from '@control-enforcement/client/frameworks';
+import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager';
+import type { BaseLanguageModelInput } from '@langchain/core/language_models/base';
+import {
+  BaseChatModel,
+  type BaseChatModelCallOptions,
+  type BindToolsInput,
+} from '@langchain/core/language_models/chat_models';
+import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
+import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
+import { type Runnable, RunnableBinding } from '@langchain/core/runnables';
+import { changedMessage, shownMessage, shownOutput, withoutTexts, withText } from './messages.js';
+
+const REFUSED = { finish_reason: 'content_filter' };
+
+/**
+ * A chat model whose input and output are checked, whole or in windows. The callbacks of a run see what it gives: the model
+ * inside is called without any, because it would tell them unchecked text.
+ */
+export class GuardedChatModel extends BaseChatModel<BaseChatModelCallOptions, AIMessageChunk> {
+  readonly #calls: ModelCalls;
+  readonly #inner: BaseChatModel;
+
+  readonly #sessionId: string | undefined;
+
+  constructor(calls: ModelCalls, inner: BaseChatModel, sessionId?: string) {
+    super({ disableStreaming: inner.disableStreaming });
+    this.#calls = calls;
+    this.#inner = inner;
+    this.#sessionId = sessionId;
+  }
+
+  override get profile(): BaseChatModel['profile'] {
+    return this.#inner.profile;
+  }
+
+  _llmType(): string {
+    // Called by the constructor of the base, before this has a model inside.
+    return 'guarded';
+  }
+
+  override bindTools(
+    tools: BindToolsInput[],
+    kwargs?: Partial<BaseChatModelCallOptions>,
+  ): Runnable<BaseLanguageModelInput, AIMessageChunk, BaseChatModelCallOptions> {
+    const bound = this.#inner.bindTools?.(tools, kwargs);
+    if (!(bound instanceof RunnableBinding) || !(bound.bound instanceof BaseChatModel))
+      throw new TypeError(
+        `The model ${this.#inner.getName()} binds no tools in a way that could be checked.`,
+      );
+    return new GuardedChatModel(this.#calls, bound.bound, this.#sessionId).withConfig({
+      ...bound.config,
+      ...bound.kwargs,
+    });
+  }
+
+  async _generate(messages: BaseMessage[], options: this['ParsedCallOptions']): Promise<ChatResult> {
+    let call: ModelCall;
+    let result: ChatResult;
+    try {
+      call = await this.#begin(messages, options);
+    } catch (error) {
+      return refusedResult(this.#calls.refusalText(error));
+    }
+    try {
+      result = await this.#inner._generate(changedMessages(messages, call), options);
+    } catch (error) {
+      void call.fail(error);
+      throw error;
+    }
+    try {
+      const [generation] = result.generations;
+      if (generation === undefined) return result;
+      const text = await call.end(shownOutput(generation.message));
+      // Others are not checked: no caller of a chat model sees them.
+      return {
+        ...result,
+        generations: [{ ...generation, text, message: withText(generation.message, text) }],
+      };
+    } catch (error) {
+      return refusedResult(this.#calls.refusalText(error));
+    }
+  }
+
+  override async *_streamResponseChunks(
+    messages: BaseMessage[],
+    options: this['ParsedCallOptions'],
+    runManager?: CallbackManagerForLLMRun,
+  ): AsyncGenerator<ChatGenerationChunk> {
+    for await (const chunk of this.#chunks(messages, options)) {
+      yield chunk;
+      await runManager?.handleLLMNewToken(chunk.text, undefined, undefined, undefined, undefined, { chunk });
+    }
+  }
+
+  async *#chunks(
+    messages: BaseMessage[],
+    options: this['ParsedCallOptions'],
+  ): AsyncGenerator<ChatGenerationChunk> {
+    if (this.#inner._streamResponseChunks === BaseChatModel.prototype._streamResponseChunks) {
+      const { generations } = await this._generate(messages, options);
+      for (const { text, message, generationInfo } of generations)
+        yield wholeChunk(text, message, generationInfo);
+      return;
+    }
+    let call: ModelCall;
+    try {
+      call = await this.#begin(messages, options);
+    } catch (error) {
+      yield refusedChunk(this.#calls.refusalText(error));
+      return;
+    }
+    const chunks = this.#inner._streamResponseChunks(changedMessages(messages, call), options);
+    yield* chunksOf(checkedStream(partsOf(chunks), this.#calls, call, SHAPE));
+  }
+
+  #begin(
+    messages: readonly BaseMessage[],
+    { signal }: { readonly signal?: AbortSignal },
+  ): Promise<ModelCall> {
+    return this.#calls.begin(messages.map(shownMessage), { signal, sessionId: this.#sessionId });
+  }
+}
+
+function changedMessages(messages: BaseMessage[], { changedMessages }: ModelCall): BaseMessage[] {
+  if (changedMessages === undefined) return messages;
+  return messages.map((message, index) => changedMessage(message, changedMessages[index]));
+}
+
+function refusedResult(text: string): ChatResult {
+  const message = new AIMessage({ content: text, response_metadata: REFUSED });
+  return { generations: [{ text, message, generationInfo: REFUSED }] };
+}
+
+function refusedChunk(text: string): ChatGenerationChunk {
+  return new ChatGenerationChunk({ text, message: new AIMessageChunk(text), generationInfo: REFUSED });
+}
+
+function wholeChunk(
+  text: string,
+  message: BaseMessage,
+  generationInfo?: Record<string, unknown>,
+): ChatGenerationChunk {
+  const {
+    content,
+    id,
+    tool_calls: calls = [],
+    usage_metadata: usage,
+    response_metadata,
+  } = message as AIMessage;
+  const chunks = calls.map(({ name, args, id }, index) => {
+    const of = { type: 'tool_call_chunk' as const, name, args: JSON.stringify(args), index };
+    return id === undefined ? of : { ...of, id };
+  });
+  const fields = { content, response_metadata, tool_call_chunks: chunks };
+  const more = {
+    ...(id === undefined ? {} : { id }),
+    ...(usage === undefined ? {} : { usage_metadata: usage }),
+  };
+  const chunk = new AIMessageChunk({ ...fields, ...more });
+  return new ChatGenerationChunk({
+    text,
+    message: chunk,
+    ...(generationInfo === undefined ? {} : { generationInfo }),
+  });
+}
+
+/** The text of a chunk, or the chunk: what it has besides is held until the whole answer is checked. */
+type Part =
+  | { readonly text: string; readonly id: string | undefined }
+  | { readonly chunk: ChatGenerationChunk };
+
+async function* partsOf(chunks: AsyncIterable<ChatGenerationChunk>): AsyncGenerator<Part> {
+  for await (const chunk of chunks) {
+    const { text, id } = chunk.message;
+    if (text !== '') yield { text, id };
+    yield { chunk };
+  }
+}
+
+async function* chunksOf(parts: AsyncIterable<Part>): AsyncGenerator<ChatGenerationChunk> {
+  for await (const part of parts) {
+    if ('chunk' in part) yield part.chunk;
+    else yield textChunk(part.text, part.id);
+  }
+}
+
+function textChunk(text: string, id: string | undefined): ChatGenerationChunk {
+  const message = new AIMessageChunk({ content: text, ...(id === undefined ? {} : { id }) });
+  return new ChatGenerationChunk({ text, message });
+}
+
+const SHAPE: StreamShape<Part> = {
+  kind: (part) => ('chunk' in part ? 'held' : 'text'),
+  text: (part) => ({ text: 'chunk' in part ? '' : part.text, key: '' }),
+  released: (text, like) => ({ text, id: 'chunk' in like ? undefined : like.id }),
+  output(parts, text) {
+    const chunks = parts.flatMap((part) => ('chunk' in part ? [part.chunk] : []));
+    if (chunks.length === 0) return { text };
+    return { ...shownOutput(chunks.reduce((all, chunk) => all.concat(chunk)).message), text };
+  },
+  ending: (held) =>
+    held.flatMap((part) => {
+      const rest = 'chunk' in part ? withoutText(part.chunk) : undefined;
+      return rest === undefined ? [] : [{ chunk: rest }];
+    }),
+  refusal: (text, released) => [{ chunk: refusedChunk(released === '' ? text : `\n${text}`) }],
+};
+
+/** What a chunk has besides its text; undefined if nothing. */
+function withoutText(chunk: ChatGenerationChunk): ChatGenerationChunk | undefined {
+  const { generationInfo } = chunk;
+  const message = withoutTexts(chunk.message);
+  const { tool_call_chunks: calls = [], usage_metadata: usage } = message as AIMessageChunk;
+  const members = [
+    calls,
+    message.content,
+    generationInfo ?? {},
+    message.additional_kwargs,
+    message.response_metadata,
+  ];
+  if (usage === undefined && members.every((one) => Object.keys(one).length === 0)) return undefined;
+  return new ChatGenerationChunk({
+    text: '',
+    message,
+    ...(generationInfo === undefined ? {} : { generationInfo }),
+  });
+}

@@ -1,0 +1,118 @@
+import { StepDataError } from '@control-enforcement/client';
+import type { ModelMessage, ModelOutput } from '@control-enforcement/client/frameworks';
+import { AIMessage, type BaseMessage } from '@langchain/core/messages';
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** A message as controls see it: its texts and calls of tools. Of images and files they see the type only. */
+export function shownMessage(message: BaseMessage): ModelMessage {
+  const { content } = message;
+  const shown = typeof content === 'string' ? content : content.map(shownBlock);
+  const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
+  if (calls.length === 0) return { role: message.getType(), content: shown };
+  return {
+    role: message.getType(),
+    content: { text: shown, tool_calls: calls.map(({ name, args }) => ({ name, input: args })) },
+  };
+}
+
+/** A block with its texts, such as those of a thought, and without what else it has. */
+function shownBlock(block: unknown): unknown {
+  const { type, text, reasoning, thinking } = block as Data;
+  const own = text ?? reasoning ?? thinking;
+  return typeof own === 'string' ? { type, text: own } : { type };
+}
+
+/** A message after its changes. Throws a StepDataError if it cannot be changed so: then the model must not see it. */
+export function changedMessage<Message extends BaseMessage>(
+  message: Message,
+  changed: ModelMessage | undefined,
+): Message {
+  if (isSame(shownMessage(message), changed)) return message;
+  const now = changed?.content;
+  const { text, tool_calls: calls } =
+    isObject(now) && 'tool_calls' in now ? now : { text: now, tool_calls: undefined };
+  const shown = shownMessage(message).content;
+  if (isObject(shown) && 'tool_calls' in shown && !isSame(shown.tool_calls, calls)) throw unchangeable();
+  return withContent(message, changedContent(message.content, text));
+}
+
+function changedContent(content: BaseMessage['content'], changed: unknown): BaseMessage['content'] {
+  if (typeof content === 'string') {
+    if (typeof changed === 'string') return content === changed ? content : changed;
+    throw unchangeable();
+  }
+  if (!Array.isArray(changed) || changed.length !== content.length) throw unchangeable();
+  return content.map((block, index) => {
+    const now: unknown = changed[index];
+    if (isSame(shownBlock(block), now)) return block;
+    if (block.type !== 'text' || !isObject(now) || typeof now.text !== 'string') throw unchangeable();
+    return { ...block, text: now.text };
+  }) as BaseMessage['content'];
+}
+
+/** A message of the same class with another content. */
+export function withContent<Message extends BaseMessage>(
+  message: Message,
+  content: BaseMessage['content'],
+): Message {
+  const copy: Message = Object.create(Object.getPrototypeOf(message));
+  const { lc_kwargs } = message;
+  return Object.assign(copy, message, { content, lc_kwargs: { ...lc_kwargs, content } });
+}
+
+function isObject(value: unknown): value is Data {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function unchangeable(): StepDataError {
+  return new StepDataError(
+    'The model was not called: its messages cannot be changed as controls demand.',
+    'model',
+    'pre',
+  );
+}
+
+/** The members of an answer that are counted and checked. */
+interface Answer {
+  readonly tool_calls?: readonly { readonly name: string; readonly args: unknown }[];
+  readonly usage_metadata?: { readonly input_tokens: number; readonly output_tokens: number };
+}
+
+/** An answer of a model as controls see it. */
+export function shownOutput(message: BaseMessage): ModelOutput {
+  const { tool_calls: calls = [], usage_metadata: usage } = message as Answer;
+  const { reasoning_content: reasoning } = message.additional_kwargs;
+  const parts = typeof message.content === 'string' ? [] : message.content.filter(isOther).map(shownBlock);
+  if (typeof reasoning === 'string') parts.push({ type: 'reasoning', text: reasoning });
+  return {
+    text: message.text,
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(({ name, args }) => ({ name, input: args })) }),
+    ...(parts.length === 0 ? {} : { parts }),
+    ...(usage === undefined
+      ? {}
+      : { usage: { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens } }),
+  };
+}
+
+/** An answer with another text. It takes the place of all texts: a change does not say where one ends. */
+export function withText<Message extends BaseMessage>(message: Message, text: string): Message {
+  if (message.text === text) return message;
+  const { content } = message;
+  if (typeof content === 'string') return withContent(message, text);
+  return withContent(message, [{ type: 'text', text }, ...content.filter(isOther)] as BaseMessage['content']);
+}
+
+/** A message without its texts. */
+export function withoutTexts<Message extends BaseMessage>(message: Message): Message {
+  const { content } = message;
+  return withContent(message, typeof content === 'string' ? '' : content.filter(isOther));
+}
+
+function isOther({ type }: { readonly type?: unknown }): boolean {
+  return type !== 'text';
+}

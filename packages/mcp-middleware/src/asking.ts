@@ -1,0 +1,73 @@
+import type { Approval } from '@control-enforcement/client/frameworks';
+
+/** What a client is asked while a person decides about its call. It decides nothing: the service does. */
+export interface AskParams {
+  mode?: 'url';
+  message: string;
+  url?: string;
+  requestedSchema?: {
+    type: 'object';
+    properties: Record<string, { type: 'boolean'; title: string }>;
+    required: string[];
+  };
+}
+
+/** A result of MCP 2026-07-28 with which the client asks its user, and repeats the call. */
+export interface InputRequired {
+  [member: string]: unknown;
+  resultType: 'input_required';
+  inputRequests: Record<string, { method: 'elicitation/create'; params: Record<string, unknown> }>;
+}
+
+/** The key of the question in a result, and of its answer. */
+const KEY = 'approval';
+
+/** The question about an approval: a page where it is decided, if there is one, or whether to go on. */
+export function questionOf(
+  name: string,
+  approval: Approval,
+  approvalUrl: ((approval: Approval) => string) | undefined,
+): AskParams {
+  const message =
+    `A person must approve the call of "${name}" (approval ${approval.id}). ` +
+    'The tool runs only once it is approved, whatever is answered here.';
+  if (approvalUrl !== undefined) return { mode: 'url', message, url: approvalUrl(approval) };
+  return {
+    message,
+    requestedSchema: {
+      type: 'object',
+      properties: { continue: { type: 'boolean', title: 'It is decided: go on' } },
+      required: ['continue'],
+    },
+  };
+}
+
+export function inputRequired(question: AskParams): InputRequired {
+  const params = { mode: 'form', ...question };
+  return {
+    resultType: 'input_required',
+    inputRequests: { [KEY]: { method: 'elicitation/create', params } },
+  };
+}
+
+/** What the client answers in a repeated call; undefined in the first one. */
+export function answerOf(context: unknown): 'accept' | 'decline' | undefined {
+  const answer = member(member(member(context, 'mcpReq'), 'inputResponses'), KEY);
+  if (answer === undefined) return undefined;
+  return member(answer, 'action') === 'accept' ? 'accept' : 'decline';
+}
+
+/** Whether the client of a request can be asked. Clients before MCP 2026-07-28 say so elsewhere: the SDK refuses for them. */
+export function canAsk(context: unknown, { mode }: AskParams): boolean {
+  const envelope = member(member(context, 'mcpReq'), 'envelope');
+  if (envelope === undefined) return true;
+  const elicitation = member(member(envelope, 'io.modelcontextprotocol/clientCapabilities'), 'elicitation');
+  return mode === 'url' ? member(elicitation, 'url') !== undefined : elicitation !== undefined;
+}
+
+/** A member of an object; undefined if there is none. */
+export function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}

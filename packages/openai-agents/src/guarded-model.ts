@@ -1,0 +1,107 @@
+import {
+  checkedStream,
+  type ModelCall,
+  type ModelCalls,
+  type StreamShape,
+} from '@control-enforcement/client/frameworks';
+import { type Model, type ModelRequest, type ModelResponse, type StreamEvent, Usage } from '@openai/agents';
+import { changedRequest, message, shownInput, shownOutput, withText } from './items.js';
+
+/** A model whose input and output are checked, whole or in windows. */
+export function guardModel(calls: ModelCalls, model: Model): Model {
+  const begin = (request: ModelRequest): Promise<ModelCall> =>
+    calls.begin(shownInput(request), { signal: request.signal, sessionId: request.conversationId });
+
+  return {
+    ...(model.supportsPromptModelSelection === undefined
+      ? {}
+      : { supportsPromptModelSelection: model.supportsPromptModelSelection }),
+    ...(model.getRetryAdvice === undefined ? {} : { getRetryAdvice: model.getRetryAdvice.bind(model) }),
+
+    async getResponse(request) {
+      let call: ModelCall;
+      let response: ModelResponse;
+      try {
+        call = await begin(request);
+      } catch (error) {
+        return { usage: new Usage(), output: [message(calls.refusalText(error))] };
+      }
+      try {
+        response = await model.getResponse(changedRequest(request, call.changedMessages));
+      } catch (error) {
+        void call.fail(error);
+        throw error;
+      }
+      try {
+        const text = await call.end(shownOutput(response.output, response.usage));
+        return { ...response, output: withText(response.output, text) };
+      } catch (error) {
+        return { ...response, output: [message(calls.refusalText(error))] };
+      }
+    },
+
+    async *getStreamedResponse(request) {
+      let call: ModelCall;
+      try {
+        call = await begin(request);
+      } catch (error) {
+        yield { type: 'response_started' };
+        yield* refused(calls.refusalText(error), '');
+        return;
+      }
+      let events: AsyncIterable<StreamEvent>;
+      try {
+        events = model.getStreamedResponse(changedRequest(request, call.changedMessages));
+      } catch (error) {
+        void call.fail(error);
+        throw error;
+      }
+      yield* checkedStream(events, calls, call, SHAPE);
+    },
+  };
+}
+
+type Done = Extract<StreamEvent, { type: 'response_done' }>;
+
+const SHAPE: StreamShape<StreamEvent> = {
+  kind({ type }) {
+    if (type === 'output_text_delta') return 'text';
+    if (type === 'response_started') return 'passed';
+    // Events of the provider, with its text in them, are not shown.
+    return type === 'response_done' ? 'held' : 'dropped';
+  },
+  text: (event) => ({ text: event.type === 'output_text_delta' ? event.delta : '', key: '' }),
+  released: (text, like) => {
+    const itemId = 'itemId' in like && typeof like.itemId === 'string' ? { itemId: like.itemId } : {};
+    return { type: 'output_text_delta', ...itemId, delta: text };
+  },
+  output(events, text) {
+    const response = events.find((event): event is Done => event.type === 'response_done')?.response;
+    const output = response === undefined ? { text } : shownOutput(response.output, response.usage);
+    // What the parts of the text were, they are as a whole; a provider that streams no text has it here alone.
+    return text === '' ? output : { ...output, text };
+  },
+  ending: (held, text) =>
+    held.map((event) =>
+      event.type === 'response_done'
+        ? {
+            ...event,
+            response: {
+              ...event.response,
+              output: withText(event.response.output, text) as Done['response']['output'],
+            },
+          }
+        : event,
+    ),
+  refusal: (text, released) => refused(text, released),
+};
+
+function refused(text: string, released: string): StreamEvent[] {
+  const delta = released === '' ? text : `\n${text}`;
+  const usage = { requests: 1, inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  const output = [message(released + delta)] as Done['response']['output'];
+  return [
+    { type: 'output_text_delta', delta },
+    { type: 'response_done', response: { id: 'refused', usage, output } },
+  ];
+}

@@ -1,0 +1,57 @@
+/** A service for the scripts of the adapters: an agent whose controls deny, steer, ask, change and redact, and a person. */
+import { restClient } from '../support/http.js';
+import { createKeysFile } from '../support/keys-file.js';
+import { seeder } from '../support/seed.js';
+import { startService, type TestService } from '../support/service.js';
+
+const KEYS = [
+  { name: 'boss', key: 'admin-key', role: 'admin' },
+  { name: 'bot', key: 'agent-key', role: 'agent' },
+  { name: 'ann', key: 'ann-key', role: 'approver' },
+];
+const AGENT = 'framework-bot-01';
+
+const control = (scope: object, path: string, pattern: string, action: object = {}) => ({
+  execution: 'server',
+  scope,
+  condition: { selector: { path }, evaluator: { name: 'regex', config: { pattern } } },
+  action: { decision: 'deny', ...action },
+});
+const redacting = (path: string, replacement: string) => ({
+  modify: [{ path, replace: 'matches', with: replacement }],
+});
+const of = (type: string, stage: string) => ({ step_types: [type], stages: [stage] });
+
+const CONTROLS = {
+  'no-cards': control(of('tool', 'pre'), 'input', '\\b\\d{16}\\b'),
+  'no-haste': control(of('tool', 'pre'), 'input', 'urgent', {
+    decision: 'steer',
+    steering_context: { message: 'Write it without haste.', required_actions: ['rewrite'] },
+  }),
+  'no-passwords': control(of('tool', 'pre'), 'input', 'password \\w+', redacting('input', '[hidden]')),
+  'no-rows': control(of('tool', 'post'), 'output', 'SECRET-\\d+'),
+  'no-keys': control(of('tool', 'post'), 'output', 'sk-[a-z]+', redacting('output', '[redacted]')),
+  'ask-about-payments': control({ step_names: ['pay'], stages: ['pre'] }, 'name', '.', {
+    approval: { approvers: ['role:approver'] },
+  }),
+  'no-forbidden-words': control(of('llm', 'pre'), 'input', 'FORBIDDEN'),
+  'no-ssn': control(of('llm', 'pre'), 'input', 'ssn \\d+', redacting('input', '[ssn]')),
+  'no-codes': control(of('llm', 'post'), 'output', 'launch code \\d{6}'),
+  'no-keys-in-answers': control(of('llm', 'post'), 'output', 'sk-[a-z]+', redacting('output', '[redacted]')),
+};
+
+/** Starts a service with keys for the scripts. */
+export async function startFrameworkService(): Promise<TestService> {
+  const keys = createKeysFile(KEYS);
+  const service = await startService(keys.environment);
+  const seed = seeder(restClient(service.url, { 'x-api-key': 'admin-key' }));
+  await seed.agent(AGENT);
+  for (const [name, data] of Object.entries(CONTROLS)) await seed.link(AGENT, await seed.control(name, data));
+  return {
+    ...service,
+    async stop() {
+      await service.stop();
+      keys.remove();
+    },
+  };
+}
