@@ -17,7 +17,8 @@ const ENGINES = [
   'sql-reader',
 ];
 const AROUND_SINKS = ['kafka-producer', 'parquet-log', 's3-files', 'supervised-worker', 'versioned-files'];
-const NAMES = [...FOR_USERS, ...ENGINES, ...AROUND_SINKS, 'clickhouse-tables'];
+const FRAMEWORKS = ['ai-sdk', 'openai-agents', 'langchain', 'mcp-middleware'];
+const NAMES = [...FOR_USERS, ...FRAMEWORKS, ...ENGINES, ...AROUND_SINKS, 'clickhouse-tables'];
 
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER);

@@ -1,15 +1,19 @@
-/** A service for the scripts of the adapters: an agent whose controls deny, steer, ask, change and redact, and a person. */
+/** A service for the scripts of frameworks: agents whose controls deny, steer, ask, change and redact, and a person. */
 import { restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
 import { seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 
+/** The agent of guarded tools alone, and the one of the adapters. */
+const AGENT = 'billing-bot-01';
+const ADAPTERS_AGENT = 'framework-bot-01';
+/** The key of the agents. */
+export const AGENT_KEY = 'agent-key';
 const KEYS = [
   { name: 'boss', key: 'admin-key', role: 'admin' },
-  { name: 'bot', key: 'agent-key', role: 'agent' },
+  { name: 'bot', key: AGENT_KEY, role: 'agent' },
   { name: 'ann', key: 'ann-key', role: 'approver' },
 ];
-const AGENT = 'framework-bot-01';
 
 const control = (scope: object, path: string, pattern: string, action: object = {}) => ({
   execution: 'server',
@@ -22,14 +26,14 @@ const redacting = (path: string, replacement: string) => ({
 });
 const of = (type: string, stage: string) => ({ step_types: [type], stages: [stage] });
 
-const CONTROLS = {
-  'no-cards': control(of('tool', 'pre'), 'input', '\\b\\d{16}\\b'),
-  'no-haste': control(of('tool', 'pre'), 'input', 'urgent', {
+const ADAPTERS_CONTROLS = {
+  'no-card-numbers': control(of('tool', 'pre'), 'input', '\\b\\d{16}\\b'),
+  'no-hurry': control(of('tool', 'pre'), 'input', 'urgent', {
     decision: 'steer',
     steering_context: { message: 'Write it without haste.', required_actions: ['rewrite'] },
   }),
   'no-passwords': control(of('tool', 'pre'), 'input', 'password \\w+', redacting('input', '[hidden]')),
-  'no-rows': control(of('tool', 'post'), 'output', 'SECRET-\\d+'),
+  'no-table-rows': control(of('tool', 'post'), 'output', 'SECRET-\\d+'),
   'no-keys': control(of('tool', 'post'), 'output', 'sk-[a-z]+', redacting('output', '[redacted]')),
   'ask-about-payments': control({ step_names: ['pay'], stages: ['pre'] }, 'name', '.', {
     approval: { approvers: ['role:approver'] },
@@ -40,13 +44,28 @@ const CONTROLS = {
   'no-keys-in-answers': control(of('llm', 'post'), 'output', 'sk-[a-z]+', redacting('output', '[redacted]')),
 };
 
+const CONTROLS = {
+  'no-cards': control({}, 'input.text', '\\b\\d{16}\\b'),
+  'no-haste': control({}, 'input.text', 'urgent', {
+    decision: 'steer',
+    steering_context: { message: 'Write it without haste.' },
+  }),
+  'no-rows': control({}, 'output', 'SECRET-\\d+'),
+};
+
 /** Starts a service with keys for the scripts. */
 export async function startFrameworkService(): Promise<TestService> {
   const keys = createKeysFile(KEYS);
   const service = await startService(keys.environment);
   const seed = seeder(restClient(service.url, { 'x-api-key': 'admin-key' }));
-  await seed.agent(AGENT);
-  for (const [name, data] of Object.entries(CONTROLS)) await seed.link(AGENT, await seed.control(name, data));
+  for (const [agent, controls] of [
+    [AGENT, CONTROLS],
+    [ADAPTERS_AGENT, ADAPTERS_CONTROLS],
+  ] as const) {
+    await seed.agent(agent);
+    for (const [name, data] of Object.entries(controls))
+      await seed.link(agent, await seed.control(name, data));
+  }
   return {
     ...service,
     async stop() {

@@ -7,18 +7,18 @@ import {
   isToolRefusal,
 } from '@control-enforcement/client/frameworks';
 import {
-  type AskParams,
   answerOf,
   canAsk,
   type InputRequired,
   inputRequired,
   member,
+  type Question,
   questionOf,
 } from './asking.js';
 import { type RefusedResult, refusedResult } from './tool-results.js';
 
 export { isToolRefusal, type ToolRefusal } from '@control-enforcement/client/frameworks';
-export type { AskParams, InputRequired } from './asking.js';
+export type { InputRequired, Question } from './asking.js';
 export type { RefusedResult } from './tool-results.js';
 
 /** Longest time that a call waits for a decision when the option is absent, in milliseconds: clients give up after 60 s. */
@@ -35,7 +35,7 @@ export interface McpOptions extends Omit<FrameworkOptions, 'model' | 'onRefused'
     | 'input_required'
     | 'wait'
     | 'refuse'
-    | ((question: AskParams) => Promise<{ action: string }>);
+    | ((question: Question) => Promise<{ action: string }>);
   /** Address of a page where an approval is decided, for clients that open pages. */
   readonly approvalUrl?: (approval: Approval) => string;
 }
@@ -46,18 +46,24 @@ export interface Registering {
   registerTool(name: string, config: never, callback: any): unknown;
 }
 
-/** Checks the tools of one server. */
-export interface McpEnforcement {
+/** Checks the tools of one server. `Asked` is what a callback returns for a call that waits, beside results. */
+export interface McpEnforcement<Asked = never> {
   /** The callback of a tool, for `registerTool`. Its step has the name of the tool and the arguments as input. */
   tool<Args extends readonly unknown[], Result>(
     name: string,
     callback: (...args: Args) => Result,
-  ): (...args: Args) => Promise<Awaited<Result> | RefusedResult | InputRequired>;
+  ): (...args: Args) => Promise<Awaited<Result> | RefusedResult | Asked>;
   /** Checks every tool that is registered with the server from now on. Returns the server. */
   server<Server extends Registering>(server: Server): Server;
 }
 
-export function createEnforcement(options: McpOptions): McpEnforcement {
+export function createEnforcement(
+  options: McpOptions & { readonly onAsk: 'input_required' },
+): McpEnforcement<InputRequired>;
+export function createEnforcement(
+  options: McpOptions & { readonly onAsk?: Exclude<McpOptions['onAsk'], 'input_required'> },
+): McpEnforcement;
+export function createEnforcement(options: McpOptions): McpEnforcement<InputRequired> {
   const { onAsk = 'refuse', approvalUrl, maxWaitMs = DEFAULT_WAIT_MS } = options;
   const calls = createToolCalls({ ...options, maxWaitMs, onAsk: 'interrupt', onRefused: 'result' });
 

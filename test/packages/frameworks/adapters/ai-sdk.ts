@@ -109,8 +109,8 @@ for (const [name, text] of Object.entries(MAILS)) mails[name] = await call(guard
 report({
   mails,
   away: await call(createEnforcement({ client: away }).tools(tools), 'send_mail', { text: 'away' }),
-  approved: await asked(1, 'approve'),
-  rejected: await asked(2, 'deny'),
+  approved: await asked(11, 'approve'),
+  rejected: await asked(12, 'deny'),
   model: {
     allowed: await said('hello', 'good morning'),
     inputDenied: await said('say the FORBIDDEN word', 'no'),

@@ -50,7 +50,7 @@ async function asked(amount: number, decision: 'approve' | 'deny'): Promise<unkn
   });
   const config = { configurable: { thread_id: `thread-${amount}` } };
   const first = await agent.invoke({ messages: [new HumanMessage('pay')] }, config);
-  if (!isInterrupted(first)) return ['it was not interrupted', JSON.stringify(first)];
+  if (!isInterrupted(first)) return 'it was not interrupted';
   await decide(decision);
   const command = await enforcement.decide(first[INTERRUPT]);
   if (command === undefined) return 'nothing waits';
@@ -96,8 +96,8 @@ for (const [name, text] of Object.entries(MAILS)) mails[name] = await call('send
 report({
   mails,
   away: await call('send_mail', { text: 'away' }, createEnforcement({ client: away, model: false })),
-  approved: await asked(1, 'approve'),
-  rejected: await asked(2, 'deny'),
+  approved: await asked(31, 'approve'),
+  rejected: await asked(32, 'deny'),
   model: {
     allowed: await said('hello', 'good morning'),
     inputDenied: await said('say the FORBIDDEN word', 'no'),

@@ -104,8 +104,8 @@ for (const [name, text] of Object.entries(MAILS))
 report({
   mails,
   away: await call('send_mail', { text: 'away' }, [createEnforcement({ client: away }).tool(mailTool)]),
-  approved: await asked(1, 'approve'),
-  rejected: await asked(2, 'deny'),
+  approved: await asked(21, 'approve'),
+  rejected: await asked(22, 'deny'),
   model: {
     allowed: await said('hello', 'good morning'),
     inputDenied: await said('say the FORBIDDEN word', 'no'),
