@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAdapterEvaluations } from '../../src/adapters/adapter-evaluations.js';
 import { createExtAuthz } from '../../src/adapters/ext-authz/ext-authz.js';
@@ -188,5 +189,47 @@ describe('steps of requests of HTTP', () => {
     const { authz, received } = adapters(NOT_NOW);
     await authz({ ...GET, headers: { 'content-type': 'text/plain' }, raw_body: 'hello' });
     expect(received[0]?.step.input).toMatchObject({ body: 'hello' });
+  });
+});
+
+describe('messages of any content', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.json(),
+    fc.constantFrom(
+      'tools/call',
+      'resources/read',
+      'prompts/get',
+      '{"method":"tools/call"}',
+      '__proto__',
+      '[{',
+    ),
+  );
+  const headers = fc.dictionary(
+    fc.oneof(
+      fc.constantFrom('content-type', 'content-length', 'content-encoding', 'mcp-method', 'mcp-name'),
+      text,
+    ),
+    text,
+  );
+  const members = { method: text, path: text, host: text, scheme: text, headers, body: text, raw_body: text };
+  const seed = { numRuns: 300 };
+
+  it('are denied or evaluated, and never a fault of the service', async () => {
+    const { authz, mcp, received } = adapters(NOT_NOW);
+    await fc.assert(
+      fc.asyncProperty(fc.record(members, { requiredKeys: [] }), async (http) => {
+        expect(await authz(http)).toMatchObject({ status: { code: 7 } });
+      }),
+      seed,
+    );
+    const method = fc.constantFrom('tools/call', 'resources/read', 'prompts/get');
+    await fc.assert(
+      fc.asyncProperty(fc.record({ method, mcp_request: text }), async (message) => {
+        expect(await mcp(message)).toHaveProperty('error');
+      }),
+      seed,
+    );
+    expect(received.length).toBeGreaterThan(0);
   });
 });

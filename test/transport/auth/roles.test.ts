@@ -5,12 +5,14 @@ import { http as httpRule } from '../../../gen/proto/google/api/annotations_pb.j
 import { ROLES, scopesOf } from '../../../src/contract/call/scopes.js';
 import { restClient } from '../../support/http.js';
 import { createKeysFile, type TestKeysFile } from '../../support/keys-file.js';
-import { SERVICES } from '../../support/protocol-clients.js';
+import { ADAPTER_SERVICES, SERVICES } from '../../support/protocol-clients.js';
 import { decisionOf } from '../../support/rpc-decisions.js';
 import { startService, type TestService } from '../../support/service.js';
 import { suiteTransports } from '../../support/suite-transports.js';
 
-const METHODS = SERVICES.flatMap((service) => service.methods);
+const METHODS = [...SERVICES, ...ADAPTER_SERVICES].flatMap(
+  (service): readonly DescMethod[] => service.methods,
+);
 /** What was decided about a method: as reviewed, not as the service reads it. */
 const reviewed = ({ parent, name }: DescMethod) => decisionOf(`${parent.name}.${name}`);
 /** A key for each role, and one for each scope alone. */
