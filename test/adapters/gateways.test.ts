@@ -8,7 +8,9 @@ import {
   type McpRequestSchema,
   type McpResponseSchema,
 } from '../../gen/proto/agentgateway/dev/ext_mcp/ext_mcp_pb.js';
+import { AuthzenService } from '../../gen/proto/enforcement/v1/authzen_service_pb.js';
 import { Authorization, CheckRequestSchema } from '../../gen/proto/envoy/service/auth/v3/external_auth_pb.js';
+import { ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { AGENT, type GatewayService, startGatewayService } from './gateways.support.js';
@@ -470,4 +472,21 @@ describe('agentgateway ExtMcp', () => {
     expect(answer).toMatchObject({ result: 'error', error: { code: 'PERMISSION_DENIED' } });
     grpcJs.close();
   });
+});
+
+it('an adapter that is off is an RPC that is not implemented, and the error says how to switch it on', async () => {
+  const off = createClient(AuthzenService, rpcTransport('gRPC', gateway.service.url));
+  const access = {
+    subject: { type: 'agent', id: AGENT },
+    action: { name: 'a' },
+    resource: { type: 'b', id: 'c' },
+  };
+  const error = await failure(off.evaluateAccess(access, withKey('gateway-key')));
+  expect([error.code, error.rawMessage]).toEqual([Code.Unimplemented, 'The adapter "authzen" is off.']);
+  expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
+    {
+      reason: 'ADAPTER_OFF',
+      metadata: { hint: expect.stringContaining('SERVICE_ADAPTERS=ext-authz,ext-mcp,authzen') },
+    },
+  ]);
 });
