@@ -8,6 +8,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from './compose-schema.mjs';
 
+const CLIENT = '@control-enforcement/client';
 const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;
 
 function edit(root, name, change) {
@@ -39,13 +40,20 @@ export function setVersion(root, version, date) {
     );
   for (const folder of ['.', ...packages]) {
     edit(root, join(folder, 'package.json'), (text) =>
-      text.replace(`"version": "${present}"`, `"version": "${version}"`),
+      text
+        .replace(`"version": "${present}"`, `"version": "${version}"`)
+        // The adapters of frameworks need the client that they were packed with, or a later one.
+        .replace(`"${CLIENT}": "^${present}"`, `"${CLIENT}": "^${version}"`),
     );
   }
   edit(root, 'package-lock.json', (text) => {
     const lock = JSON.parse(text);
     lock.version = version;
-    for (const name of ['', ...packages]) lock.packages[name].version = version;
+    for (const name of ['', ...packages]) {
+      lock.packages[name].version = version;
+      const { peerDependencies = {} } = lock.packages[name];
+      if (peerDependencies[CLIENT] !== undefined) peerDependencies[CLIENT] = `^${version}`;
+    }
     return `${JSON.stringify(lock, null, 2)}\n`;
   });
   for (const overlay of ['sqlite', 'postgresql']) {

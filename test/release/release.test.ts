@@ -24,8 +24,14 @@ async function versions(root: string): Promise<Record<string, string>> {
   };
   for (const name of await readdir(path.join(root, 'packages'))) {
     if (name === OWN_VERSION) continue;
-    found[name] = (await json(root, `packages/${name}/package.json`)).version;
-    found[`${name}, locked`] = lock.packages[`packages/${name}`].version;
+    const { version, peerDependencies = {} } = await json(root, `packages/${name}/package.json`);
+    const locked = lock.packages[`packages/${name}`];
+    found[name] = version;
+    found[`${name}, locked`] = locked.version;
+    const client = '@control-enforcement/client';
+    if (peerDependencies[client] === undefined) continue;
+    found[`the client of ${name}`] = peerDependencies[client].slice(1);
+    found[`the client of ${name}, locked`] = locked.peerDependencies[client].slice(1);
   }
   for (const overlay of OVERLAYS) {
     found[overlay] = parse(await readFile(path.join(root, overlay), 'utf8')).images[0].newTag;

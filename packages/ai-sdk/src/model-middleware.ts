@@ -4,6 +4,7 @@ import {
   type ModelCalls,
   type ModelOutput,
   type PartKind,
+  parsedArguments,
   type StreamShape,
 } from '@control-enforcement/client/frameworks';
 import type { LanguageModelMiddleware } from 'ai';
@@ -21,7 +22,7 @@ export function createModelMiddleware(calls: ModelCalls): LanguageModelMiddlewar
   return {
     specificationVersion: 'v4',
     async wrapGenerate({ params, model }) {
-      let call: ModelCall;
+      let call: ModelCall<CallParams>;
       let result: GenerateResult;
       try {
         call = await begin(params);
@@ -29,7 +30,7 @@ export function createModelMiddleware(calls: ModelCalls): LanguageModelMiddlewar
         return { content: refusal(error), finishReason: REFUSED, usage: NO_USAGE, warnings: [] };
       }
       try {
-        result = await model.doGenerate(changedParams(params, call));
+        result = await model.doGenerate(call.request);
       } catch (error) {
         void call.fail(error);
         throw error;
@@ -43,7 +44,7 @@ export function createModelMiddleware(calls: ModelCalls): LanguageModelMiddlewar
       }
     },
     async wrapStream({ params, model }) {
-      let call: ModelCall;
+      let call: ModelCall<CallParams>;
       try {
         call = await begin(params);
       } catch (error) {
@@ -54,7 +55,7 @@ export function createModelMiddleware(calls: ModelCalls): LanguageModelMiddlewar
         return { stream: streamOf(each(parts)) };
       }
       try {
-        const result = await model.doStream(changedParams(params, call));
+        const result = await model.doStream(call.request);
         return { ...result, stream: streamOf(checkedStream(partsOf(result.stream), calls, call, SHAPE)) };
       } catch (error) {
         void call.fail(error);
@@ -63,21 +64,21 @@ export function createModelMiddleware(calls: ModelCalls): LanguageModelMiddlewar
     },
   };
 
-  function begin({ prompt, abortSignal }: CallParams): Promise<ModelCall> {
-    return calls.begin(prompt.map(shownMessage), { signal: abortSignal });
+  function begin(params: CallParams): Promise<ModelCall<CallParams>> {
+    return calls.begin({
+      request: params,
+      messages: params.prompt.map(shownMessage),
+      change: (messages) => ({
+        ...params,
+        prompt: params.prompt.map((message, index) => changedMessage(message, messages[index])),
+      }),
+      signal: params.abortSignal,
+    });
   }
 
   function refusal(error: unknown): ContentPart[] {
     return [{ type: 'text', text: calls.refusalText(error) }];
   }
-}
-
-function changedParams(params: CallParams, { changedMessages }: ModelCall): CallParams {
-  if (changedMessages === undefined) return params;
-  return {
-    ...params,
-    prompt: params.prompt.map((message, index) => changedMessage(message, changedMessages[index])),
-  };
 }
 
 function textOf(part: ContentPart): string {
@@ -95,7 +96,7 @@ function outputOf(
   usage: FinishPart['usage'] | undefined,
 ): ModelOutput {
   const toolCalls = parts.flatMap((part) =>
-    part.type === 'tool-call' ? [{ name: part.toolName, input: parsed(part.input) }] : [],
+    part.type === 'tool-call' ? [{ name: part.toolName, input: parsedArguments(part.input) }] : [],
   );
   const others = parts.flatMap((part): unknown[] => {
     if (part.type === 'tool-result') return [{ type: part.type, name: part.toolName, result: part.result }];
@@ -110,15 +111,6 @@ function outputOf(
       ? {}
       : { usage: { input_tokens: usage.inputTokens.total, output_tokens: usage.outputTokens.total } }),
   };
-}
-
-/** The input of a tool as data; as the text that it is, if the model wrote no JSON. */
-function parsed(input: string): unknown {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
 }
 
 const KINDS: { readonly [Type in StreamPart['type']]?: PartKind } = {

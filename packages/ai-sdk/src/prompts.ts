@@ -1,5 +1,4 @@
-import { StepDataError } from '@control-enforcement/client';
-import type { ModelMessage } from '@control-enforcement/client/frameworks';
+import { isSameData, type ModelMessage, unchangeableMessages } from '@control-enforcement/client/frameworks';
 import type { PromptMessage } from './sdk-types.js';
 
 type Part = Exclude<PromptMessage['content'], string>[number];
@@ -38,13 +37,13 @@ function shownOutput(output: Output): unknown {
 
 /** A message after its changes. Throws a StepDataError if it cannot be changed so: then the model must not see it. */
 export function changedMessage(message: PromptMessage, changed: ModelMessage | undefined): PromptMessage {
-  if (isSame(shownMessage(message), changed)) return message;
+  if (isSameData(shownMessage(message), changed)) return message;
   const { content } = message;
   const now = changed?.content;
   if (typeof content === 'string' && typeof now === 'string')
     return { ...message, content: now } as PromptMessage;
   if (typeof content === 'string' || !Array.isArray(now) || now.length !== content.length)
-    throw unchangeable();
+    throw unchangeableMessages();
   return {
     ...message,
     content: content.map((part, index) => changedPart(part, now[index])),
@@ -52,7 +51,7 @@ export function changedMessage(message: PromptMessage, changed: ModelMessage | u
 }
 
 function changedPart(part: Part, changed: unknown): Part {
-  if (isSame(shownPart(part), changed)) return part;
+  if (isSameData(shownPart(part), changed)) return part;
   const { text, input, output } = changed as { text?: unknown; input?: unknown; output?: unknown };
   if ((part.type === 'text' || part.type === 'reasoning') && typeof text === 'string')
     return { ...part, text };
@@ -64,17 +63,5 @@ function changedPart(part: Part, changed: unknown): Part {
     output !== undefined
   )
     return { ...part, output: { ...part.output, value: output } as Output };
-  throw unchangeable();
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function unchangeable(): StepDataError {
-  return new StepDataError(
-    'The model was not called: its messages cannot be changed as controls demand.',
-    'model',
-    'pre',
-  );
+  throw unchangeableMessages();
 }

@@ -60,7 +60,7 @@ export class GuardedChatModel extends BaseChatModel<BaseChatModelCallOptions, AI
   }
 
   async _generate(messages: BaseMessage[], options: this['ParsedCallOptions']): Promise<ChatResult> {
-    let call: ModelCall;
+    let call: ModelCall<BaseMessage[]>;
     let result: ChatResult;
     try {
       call = await this.#begin(messages, options);
@@ -68,7 +68,7 @@ export class GuardedChatModel extends BaseChatModel<BaseChatModelCallOptions, AI
       return refusedResult(this.#calls.refusalText(error));
     }
     try {
-      result = await this.#inner._generate(changedMessages(messages, call), options);
+      result = await this.#inner._generate(call.request, options);
     } catch (error) {
       void call.fail(error);
       throw error;
@@ -108,28 +108,28 @@ export class GuardedChatModel extends BaseChatModel<BaseChatModelCallOptions, AI
         yield wholeChunk(text, message, generationInfo);
       return;
     }
-    let call: ModelCall;
+    let call: ModelCall<BaseMessage[]>;
     try {
       call = await this.#begin(messages, options);
     } catch (error) {
       yield refusedChunk(this.#calls.refusalText(error));
       return;
     }
-    const chunks = this.#inner._streamResponseChunks(changedMessages(messages, call), options);
+    const chunks = this.#inner._streamResponseChunks(call.request, options);
     yield* chunksOf(checkedStream(partsOf(chunks), this.#calls, call, SHAPE));
   }
 
   #begin(
-    messages: readonly BaseMessage[],
+    messages: BaseMessage[],
     { signal }: { readonly signal?: AbortSignal },
-  ): Promise<ModelCall> {
-    return this.#calls.begin(messages.map(shownMessage), { signal, sessionId: this.#sessionId });
+  ): Promise<ModelCall<BaseMessage[]>> {
+    return this.#calls.begin({
+      request: messages,
+      messages: messages.map(shownMessage),
+      change: (changed) => messages.map((message, index) => changedMessage(message, changed[index])),
+      ...{ signal, sessionId: this.#sessionId },
+    });
   }
-}
-
-function changedMessages(messages: BaseMessage[], { changedMessages }: ModelCall): BaseMessage[] {
-  if (changedMessages === undefined) return messages;
-  return messages.map((message, index) => changedMessage(message, changedMessages[index]));
 }
 
 function refusedResult(text: string): ChatResult {

@@ -1,5 +1,9 @@
-import { StepDataError } from '@control-enforcement/client';
-import type { ModelMessage, ModelOutput } from '@control-enforcement/client/frameworks';
+import {
+  isSameData,
+  type ModelMessage,
+  type ModelOutput,
+  unchangeableMessages,
+} from '@control-enforcement/client/frameworks';
 import { AIMessage, type BaseMessage } from '@langchain/core/messages';
 
 type Data = Readonly<Record<string, unknown>>;
@@ -28,25 +32,26 @@ export function changedMessage<Message extends BaseMessage>(
   message: Message,
   changed: ModelMessage | undefined,
 ): Message {
-  if (isSame(shownMessage(message), changed)) return message;
+  if (isSameData(shownMessage(message), changed)) return message;
   const now = changed?.content;
   const { text, tool_calls: calls } =
     isObject(now) && 'tool_calls' in now ? now : { text: now, tool_calls: undefined };
   const shown = shownMessage(message).content;
-  if (isObject(shown) && 'tool_calls' in shown && !isSame(shown.tool_calls, calls)) throw unchangeable();
+  if (isObject(shown) && 'tool_calls' in shown && !isSameData(shown.tool_calls, calls))
+    throw unchangeableMessages();
   return withContent(message, changedContent(message.content, text));
 }
 
 function changedContent(content: BaseMessage['content'], changed: unknown): BaseMessage['content'] {
   if (typeof content === 'string') {
     if (typeof changed === 'string') return content === changed ? content : changed;
-    throw unchangeable();
+    throw unchangeableMessages();
   }
-  if (!Array.isArray(changed) || changed.length !== content.length) throw unchangeable();
+  if (!Array.isArray(changed) || changed.length !== content.length) throw unchangeableMessages();
   return content.map((block, index) => {
     const now: unknown = changed[index];
-    if (isSame(shownBlock(block), now)) return block;
-    if (block.type !== 'text' || !isObject(now) || typeof now.text !== 'string') throw unchangeable();
+    if (isSameData(shownBlock(block), now)) return block;
+    if (block.type !== 'text' || !isObject(now) || typeof now.text !== 'string') throw unchangeableMessages();
     return { ...block, text: now.text };
   }) as BaseMessage['content'];
 }
@@ -63,18 +68,6 @@ export function withContent<Message extends BaseMessage>(
 
 function isObject(value: unknown): value is Data {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function unchangeable(): StepDataError {
-  return new StepDataError(
-    'The model was not called: its messages cannot be changed as controls demand.',
-    'model',
-    'pre',
-  );
 }
 
 /** The members of an answer that are counted and checked. */

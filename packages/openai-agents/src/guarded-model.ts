@@ -9,8 +9,14 @@ import { changedRequest, message, shownInput, shownOutput, withText } from './it
 
 /** A model whose input and output are checked, whole or in windows. */
 export function guardModel(calls: ModelCalls, model: Model): Model {
-  const begin = (request: ModelRequest): Promise<ModelCall> =>
-    calls.begin(shownInput(request), { signal: request.signal, sessionId: request.conversationId });
+  const begin = (request: ModelRequest): Promise<ModelCall<ModelRequest>> =>
+    calls.begin({
+      request,
+      messages: shownInput(request),
+      change: (messages) => changedRequest(request, messages),
+      signal: request.signal,
+      sessionId: request.conversationId,
+    });
 
   return {
     ...(model.supportsPromptModelSelection === undefined
@@ -19,7 +25,7 @@ export function guardModel(calls: ModelCalls, model: Model): Model {
     ...(model.getRetryAdvice === undefined ? {} : { getRetryAdvice: model.getRetryAdvice.bind(model) }),
 
     async getResponse(request) {
-      let call: ModelCall;
+      let call: ModelCall<ModelRequest>;
       let response: ModelResponse;
       try {
         call = await begin(request);
@@ -27,7 +33,7 @@ export function guardModel(calls: ModelCalls, model: Model): Model {
         return { usage: new Usage(), output: [message(calls.refusalText(error))] };
       }
       try {
-        response = await model.getResponse(changedRequest(request, call.changedMessages));
+        response = await model.getResponse(call.request);
       } catch (error) {
         void call.fail(error);
         throw error;
@@ -41,7 +47,7 @@ export function guardModel(calls: ModelCalls, model: Model): Model {
     },
 
     async *getStreamedResponse(request) {
-      let call: ModelCall;
+      let call: ModelCall<ModelRequest>;
       try {
         call = await begin(request);
       } catch (error) {
@@ -51,7 +57,7 @@ export function guardModel(calls: ModelCalls, model: Model): Model {
       }
       let events: AsyncIterable<StreamEvent>;
       try {
-        events = model.getStreamedResponse(changedRequest(request, call.changedMessages));
+        events = model.getStreamedResponse(call.request);
       } catch (error) {
         void call.fail(error);
         throw error;

@@ -1,4 +1,4 @@
-import { isToolRefusal, type ToolCalls } from '@control-enforcement/client/frameworks';
+import { isToolRefusal, parsedArguments, type ToolCalls } from '@control-enforcement/client/frameworks';
 import type { FunctionTool, RunToolApprovalItem, Tool } from '@openai/agents';
 
 /** Guards the function tools; others run where the model does, or have no checks of their own. */
@@ -8,7 +8,12 @@ export function guardTool<Guarded extends Tool>(calls: ToolCalls, tool: Guarded)
   const guarded: FunctionTool = {
     ...(tool satisfies FunctionTool as FunctionTool),
     async invoke(runContext, input, details) {
-      const call = { name, input: parsed(input), stepId: details?.toolCall?.callId, signal: details?.signal };
+      const call = {
+        name,
+        input: parsedArguments(input),
+        stepId: details?.toolCall?.callId,
+        signal: details?.signal,
+      };
       const result = await calls.run(call, (allowed) =>
         invoke(runContext, allowed === call.input ? input : textOf(allowed), details),
       );
@@ -20,15 +25,6 @@ export function guardTool<Guarded extends Tool>(calls: ToolCalls, tool: Guarded)
       (await calls.approval({ name, input, stepId: callId })) !== undefined,
   };
   return guarded as Guarded;
-}
-
-/** The arguments as data; as the text that they are, if the model wrote no JSON. */
-function parsed(input: string): unknown {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
 }
 
 function textOf(input: unknown): string {
@@ -51,7 +47,7 @@ export async function decideInterruptions(
     interruptions.map(async (item) => {
       const { rawItem } = item;
       const stepId = 'callId' in rawItem ? rawItem.callId : undefined;
-      const call = { name: item.name ?? '', input: parsed(item.arguments ?? '{}'), stepId };
+      const call = { name: item.name ?? '', input: parsedArguments(item.arguments ?? '{}'), stepId };
       const decision = await calls.decision(call);
       if (decision.approved) state.approve(item);
       else state.reject(item, { message: JSON.stringify(decision.refusal) });

@@ -1,5 +1,10 @@
-import { StepDataError } from '@control-enforcement/client';
-import type { ModelMessage, ModelOutput } from '@control-enforcement/client/frameworks';
+import {
+  isSameData,
+  type ModelMessage,
+  type ModelOutput,
+  parsedArguments,
+  unchangeableMessages,
+} from '@control-enforcement/client/frameworks';
 import type { AgentInputItem, AgentOutputItem, ModelRequest } from '@openai/agents';
 
 /** Kinds of parts that have a text, and the member that it is in. */
@@ -44,11 +49,7 @@ function shownPart(part: unknown): unknown {
 }
 
 /** A request after its changes. Throws a StepDataError if it cannot be changed so: then the model must not see it. */
-export function changedRequest(
-  request: ModelRequest,
-  changed: readonly ModelMessage[] | undefined,
-): ModelRequest {
-  if (changed === undefined) return request;
+export function changedRequest(request: ModelRequest, changed: readonly ModelMessage[]): ModelRequest {
   const { systemInstructions, input } = request;
   const [first, ...others] = changed;
   const messages = systemInstructions === undefined ? changed : others;
@@ -64,7 +65,7 @@ export function changedRequest(
 
 function changedItem(item: AgentInputItem, changed: ModelMessage | undefined): AgentInputItem {
   const shown = shownItem(item);
-  if (isSame(shown, changed)) return item;
+  if (isSameData(shown, changed)) return item;
   const content = changed?.content;
   if ('role' in item && 'content' in item)
     return { ...item, content: changedContent(item.content, content) } as AgentInputItem;
@@ -72,37 +73,25 @@ function changedItem(item: AgentInputItem, changed: ModelMessage | undefined): A
   if (item.type === 'function_call') return { ...item, arguments: textIn(args) };
   if (item.type === 'function_call_result')
     return { ...item, output: changedContent(item.output, output) } as AgentInputItem;
-  throw unchangeable();
+  throw unchangeableMessages();
 }
 
 function changedContent(content: unknown, changed: unknown): unknown {
   if (typeof content === 'string') return textIn(changed);
   if (!Array.isArray(content)) return changedPart(content, changed);
-  if (!Array.isArray(changed) || changed.length !== content.length) throw unchangeable();
+  if (!Array.isArray(changed) || changed.length !== content.length) throw unchangeableMessages();
   return content.map((part, index) => changedPart(part, changed[index]));
 }
 
 function changedPart(part: unknown, changed: unknown): unknown {
-  if (isSame(shownPart(part), changed)) return part;
+  if (isSameData(shownPart(part), changed)) return part;
   const { type, text } = changed as Data;
   return { ...(part as Data), [TEXTS[String(type)] ?? 'text']: textIn(text) };
 }
 
 function textIn(value: unknown): string {
   if (typeof value === 'string') return value;
-  throw unchangeable();
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function unchangeable(): StepDataError {
-  return new StepDataError(
-    'The model was not called: its input cannot be changed as controls demand.',
-    'model',
-    'pre',
-  );
+  throw unchangeableMessages();
 }
 
 /** The answer of a model as controls see it. */
@@ -111,7 +100,7 @@ export function shownOutput(
   usage: { readonly inputTokens?: number; readonly outputTokens?: number } | undefined,
 ): ModelOutput {
   const calls = items.flatMap((item) =>
-    item.type === 'function_call' ? [{ name: item.name, input: parsed(item.arguments) }] : [],
+    item.type === 'function_call' ? [{ name: item.name, input: parsedArguments(item.arguments) }] : [],
   );
   const parts = items.flatMap((item): unknown[] => {
     if (item.type === 'reasoning') return [...item.content, ...(item.rawContent ?? [])].map(shownPart);
@@ -127,14 +116,6 @@ export function shownOutput(
       ? {}
       : { usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens } }),
   };
-}
-
-function parsed(input: string): unknown {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
 }
 
 /** Everything that the model wrote, in order. */

@@ -104,9 +104,11 @@ describe('a streamed answer', () => {
   async function begin() {
     const calls = createModelCalls({ client, sessionId: 'session-1', model: { windows } });
     const before = service.approvals.size;
-    await calls.begin([{ role: 'user', content: `hello ${before}` }], { stepId: 'call-1' }).catch(() => {});
+    const messages = [{ role: 'user', content: `hello ${before}` }];
+    const request = { request: messages, messages, change: () => [], stepId: 'call-1' };
+    await calls.begin(request).catch(() => {});
     service.end(await asked(before + 1), ApprovalState.APPROVED);
-    const call = await calls.begin([{ role: 'user', content: `hello ${before}` }], { stepId: 'call-1' });
+    const call = await calls.begin(request);
     service.evaluations.length = 0;
     return { calls, call };
   }

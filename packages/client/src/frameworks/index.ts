@@ -7,9 +7,11 @@ export {
   type ModelCalls,
   type ModelMessage,
   type ModelOutput,
+  type ModelRequest,
   type ModelUsage,
 } from './model-calls.js';
 export { checkedStream, type PartKind, type StreamShape } from './model-stream.js';
+export { isSameData, parsedArguments, unchangeableMessages } from './shown-data.js';
 export {
   createTextWindows,
   ReleasedTextError,

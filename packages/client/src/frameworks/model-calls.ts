@@ -1,5 +1,5 @@
 import { StepDataError, StepError } from '../errors.js';
-import { changedData, readable } from '../guarded-data.js';
+import { changedData, errorText, readable } from '../guarded-data.js';
 import { newId } from '../new-id.js';
 import { throwUnlessSafe } from '../refusals.js';
 import type { Evaluation, Outcome, Stage } from '../types.js';
@@ -36,10 +36,19 @@ export interface ModelUsage {
   readonly output_tokens?: number | undefined;
 }
 
+/** A request to a model. */
+export interface ModelRequest<Request> extends FrameworkCall {
+  readonly request: Request;
+  /** What controls see of it. */
+  readonly messages: readonly ModelMessage[];
+  /** The request with changed messages. Throws a StepDataError if it cannot be changed so: see `unchangeableMessages`. */
+  readonly change: (messages: readonly ModelMessage[]) => Request;
+}
+
 /** One call of a model whose input was checked. */
-export interface ModelCall {
-  /** The messages that the model may see, if controls change them. */
-  readonly changedMessages: readonly ModelMessage[] | undefined;
+export interface ModelCall<Request = unknown> {
+  /** What the model may get. */
+  readonly request: Request;
   /** Checks the answer, and ends the step. Returns the text that may be shown. Throws why there is none. */
   end(output: ModelOutput): Promise<string>;
   /** Ends the step of a call that failed, or whose answer is not read to its end. Rejects never. */
@@ -51,7 +60,7 @@ export interface ModelCall {
 /** The calls of the models of a framework. */
 export interface ModelCalls {
   /** Checks the input of a call. Throws why it must not be sent to the model. */
-  begin(messages: readonly ModelMessage[], call?: FrameworkCall): Promise<ModelCall>;
+  begin<Request>(given: ModelRequest<Request>): Promise<ModelCall<Request>>;
   /** What stands in place of an answer that is refused. Throws the error if it is no refusal, or is to be thrown. */
   refusalText(error: unknown): string;
 }
@@ -68,10 +77,10 @@ export function createModelCalls(options: FrameworkOptions): ModelCalls {
   };
 
   return {
-    async begin(messages, call = {}) {
-      const { stepId = newId(), ...ids } = evaluationOptions(options, call);
+    async begin(asking) {
+      const { stepId = newId(), ...ids } = evaluationOptions(options, asking);
       const given = { ...ids, stepId, accepts: ACCEPTS };
-      const input = readable({ messages }, name, 'input');
+      const input = readable({ messages: asking.messages }, name, 'input');
       const asked = { type: 'llm', name, input };
       const before = await client.evaluate({ agent, stage: 'pre', step: asked }, given);
       const allowed = changed(before, 'pre', input) as { readonly messages: ModelMessage[] } | undefined;
@@ -88,19 +97,29 @@ export function createModelCalls(options: FrameworkOptions): ModelCalls {
         throw new StepDataError(message, name, 'post');
       };
 
+      const fail = async (error: unknown): Promise<void> => {
+        // The caller may have left: the end is sent nevertheless.
+        const { signal, ...lasting } = given;
+        const request = { agent, stage: 'post', step: { ...step, output: null } } as const;
+        await client.evaluate(request, { ...lasting, stepError: errorText(error) }).catch(() => {});
+      };
+      /** The request as it may be sent. */
+      const requestOf = (): typeof asking.request => {
+        try {
+          return allowed === undefined ? asking.request : asking.change(allowed.messages);
+        } catch (error) {
+          void fail(error);
+          throw error;
+        }
+      };
+
       return {
-        changedMessages: allowed?.messages,
+        request: requestOf(),
+        fail,
         async end(output) {
           const readableOutput = readable(output, name, 'output');
           const request = { agent, stage: 'post', step: { ...step, output: readableOutput } } as const;
           return textOf(await client.evaluate(request, given), output);
-        },
-        async fail(error) {
-          // The caller may have left: the end is sent nevertheless.
-          const { signal, ...lasting } = given;
-          const stepError = String(error).slice(0, 4_096);
-          const request = { agent, stage: 'post', step: { ...step, output: null } } as const;
-          await client.evaluate(request, { ...lasting, stepError }).catch(() => {});
         },
         windows: (host) =>
           createTextWindows(
