@@ -18,6 +18,7 @@ import {
   FieldDescriptorProto_Label as Label,
   MessageOptionsSchema,
   FieldDescriptorProto_Type as Type,
+  FieldDescriptorProtoSchema,
 } from '@bufbuild/protobuf/wkt';
 import { PACKAGE_ROOT } from './compose-schema.mjs';
 
@@ -70,7 +71,9 @@ function bare(file) {
     one.options = one.options?.mapEntry ? create(MessageOptionsSchema, { mapEntry: true }) : undefined;
     for (const field of one.field) {
       field.options = undefined;
-      if (field.jsonName === camelCase(field.name)) field.jsonName = '';
+      // An empty name would be a name.
+      if (field.jsonName === camelCase(field.name))
+        clearField(field, FieldDescriptorProtoSchema.field.jsonName);
     }
     for (const group of one.oneofDecl) group.options = undefined;
     one.nestedType.forEach(bareMessage);
@@ -101,6 +104,12 @@ const INTEGERS = new Set([
   ...[Type.INT32, Type.INT64, Type.UINT32, Type.UINT64, Type.SINT32, Type.SINT64],
   ...[Type.FIXED32, Type.FIXED64, Type.SFIXED32, Type.SFIXED64, Type.ENUM],
 ]);
+
+/** Words of Python that no member of a class can be named after. */
+const KEYWORDS = new Set(
+  `False None True and as assert async await break class continue def del elif else except finally for from global if import in
+  is lambda nonlocal not or pass raise return try while with yield`.split(/\s+/),
+);
 
 /** The Python name of a message type. */
 function messageName(typeName) {
@@ -141,7 +150,11 @@ function messageStub(message, indent = '') {
   const inner = `${indent}    `;
   const members = [
     ...nested.flatMap((one) => messageStub(one, inner)),
-    ...message.field.map((field) => `${inner}${field.name}: ${fieldType(field, message)}`),
+    ...message.field.map((field) =>
+      KEYWORDS.has(field.name)
+        ? `${inner}# ${field.name} is a keyword: getattr(message, "${field.name}")`
+        : `${inner}${field.name}: ${fieldType(field, message)}`,
+    ),
     `${inner}def __init__(self, **members: Any) -> None: ...`,
   ];
   return [`${indent}class ${message.name}(Message):`, ...members];

@@ -5,8 +5,11 @@ import { text } from 'node:stream/consumers';
 
 export const PYTHON_CLIENT = path.resolve(import.meta.dirname, '../../clients/python');
 
-/** The system's own Python comes first: Debian's packages are for it. Undefined if none has gRPC. */
-export const PYTHON = ['/usr/bin/python3', 'python3'].find(
+/**
+ * The one that TEST_PYTHON names, or the system's own, which Debian's packages are for, or another one. Undefined if none has
+ * gRPC.
+ */
+export const PYTHON = [process.env.TEST_PYTHON ?? '/usr/bin/python3', 'python3'].find(
   (one) => spawnSync(one, ['-c', 'import grpc, google.protobuf']).status === 0,
 );
 /** What a test is called that does not run. */

@@ -125,9 +125,9 @@ class Scope(Message):
 class Condition(Message):
     selector: Selector
     evaluator: EvaluatorRef
-    and: ConditionList
-    or: ConditionList
-    not: Condition
+    # and is a keyword: getattr(message, "and")
+    # or is a keyword: getattr(message, "or")
+    # not is a keyword: getattr(message, "not")
     def __init__(self, **members: Any) -> None: ...
 class ConditionList(Message):
     conditions: RepeatedField[Condition]
@@ -160,7 +160,7 @@ class ApprovalRule(Message):
 class StepChange(Message):
     path: str
     replace: str
-    with: str
+    # with is a keyword: getattr(message, "with")
     remove: bool
     def __init__(self, **members: Any) -> None: ...
 class SteeringContext(Message):
