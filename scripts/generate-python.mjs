@@ -13,12 +13,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearField, create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
+  FieldDescriptorProtoSchema,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
   FieldDescriptorProto_Label as Label,
   MessageOptionsSchema,
   FieldDescriptorProto_Type as Type,
-  FieldDescriptorProtoSchema,
 } from '@bufbuild/protobuf/wkt';
 import { PACKAGE_ROOT } from './compose-schema.mjs';
 

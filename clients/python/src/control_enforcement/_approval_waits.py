@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple
 
 import grpc
 
@@ -46,7 +46,7 @@ class ApprovalWaits:
         watch.waiting += 1
         loop = asyncio.get_running_loop()
         cancelled = loop.create_future()
-        forget = lambda: None  # noqa: E731
+        forget: Callable[[], None] = _nothing
         if cancellation is not None:
             forget = cancellation.on_cancel(lambda: loop.call_soon_threadsafe(_set, cancelled))
         left_by_caller = False
@@ -123,6 +123,10 @@ class _Watch:
         self.waiting = 0
         # What nothing awaits any more has no error to tell.
         task.add_done_callback(lambda ended: None if ended.cancelled() else ended.exception())
+
+
+def _nothing() -> None:
+    pass
 
 
 def _set(future: "asyncio.Future[Any]") -> None:

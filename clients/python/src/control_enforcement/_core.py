@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any, Optional, Set
+from typing import Any, Callable, Optional, Set
 
 import grpc
 
@@ -155,15 +155,20 @@ class Core:
             if not future.done():
                 future.set_exception(CancelledError("the evaluation was cancelled while it waited"))
 
-        timer = self.loop.call_later(time, lambda: future.done() or future.set_result(None))
-        forget = lambda: None  # noqa: E731
+        def wake() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        timer = self.loop.call_later(time, wake)
+        forget: Optional[Callable[[], None]] = None
         if cancellation is not None:
             forget = cancellation.on_cancel(lambda: self.loop.call_soon_threadsafe(cancel))
         try:
             await future
         finally:
             timer.cancel()
-            forget()
+            if forget is not None:
+                forget()
         self.check_open()
 
     async def call(self, service: str, method: Any, request: Any, timeout: Optional[float]) -> Any:

@@ -27,7 +27,7 @@ def pause_seconds(failures: int, at_least: float = 0.0, uniform: Callable[[], fl
     """The pause before the next attempt: random up to a bound that doubles with each failure, so that clients that lost
     the same server do not return at once. ``failures`` counts from 0; the service asks for ``at_least``."""
     bound = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(failures, 16))
-    return min(at_least, _LONGEST_PAUSE) + uniform() * bound
+    return float(min(at_least, _LONGEST_PAUSE) + uniform() * bound)
 
 
 def remedy_for(error: ServiceError) -> str:

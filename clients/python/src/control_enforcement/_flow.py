@@ -77,7 +77,7 @@ class Flow:
         given = replace(given, min_revision=least, traceparent=trace)
         message = request_message(self.settings, stage, step, agent, given)
         try:
-            evaluation = await self.run(lambda core: core.evaluate(message, given))
+            evaluation: Evaluation = await self.run(lambda core: core.evaluate(message, given))
         except ServiceError as error:
             await self._tell(error, step.name)
             raise

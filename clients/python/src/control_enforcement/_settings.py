@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from typing import Any
+from typing import Any, Tuple
 from urllib.parse import urlsplit
 
 #: Longest times, in seconds, as clients of other languages have them.
@@ -45,7 +45,7 @@ def traceparent(value: str) -> str:
     )
 
 
-def address_of(base_url: Any) -> tuple:
+def address_of(base_url: Any) -> Tuple[bool, str]:
     """Whether a service speaks TLS, and its host and port. Raises a ValueError that says what is wrong with the URL."""
     if not isinstance(base_url, str) or not re.match(r"https?://", base_url, re.IGNORECASE):
         given = f", not {_quoted(base_url)}" if isinstance(base_url, str) and base_url else ""

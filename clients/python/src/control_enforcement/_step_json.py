@@ -72,7 +72,7 @@ def json_form(value: Any, path: str, depth: int = 0) -> Any:
     raise TypeError(f"{path} is {kind_of(value)}; give plain data instead")
 
 
-def _object_form(value: Mapping, path: str, depth: int) -> Dict[str, Any]:
+def _object_form(value: Mapping[Any, Any], path: str, depth: int) -> Dict[str, Any]:
     shown: Dict[str, Any] = {}
     for key, member in value.items():
         name = _name_of(key, path)

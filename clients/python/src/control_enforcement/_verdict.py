@@ -169,7 +169,7 @@ def _seconds_of(message: Any, name: str) -> Optional[float]:
     if not message.HasField(name):
         return None
     duration = getattr(message, name)
-    return duration.seconds + math.ceil(duration.nanos / 1e6) / 1000
+    return float(duration.seconds + math.ceil(duration.nanos / 1e6) / 1000)
 
 
 def _time_of(timestamp: Any) -> datetime:

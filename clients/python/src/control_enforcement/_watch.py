@@ -41,7 +41,7 @@ async def watch_controls(
         if max_message_bytes is not None:
             request.max_message_bytes = max_message_bytes
         error = ServiceError(grpc.StatusCode.UNAVAILABLE, "the service ended the stream")
-        messages = channel.messages("AgentService", "WatchControls", request)
+        messages: Any = channel.messages("AgentService", "WatchControls", request)
         try:
             while True:
                 message = await asyncio.wait_for(messages.__anext__(), silence)

@@ -10,6 +10,7 @@ from typing import (
     Any,
     Awaitable,
     Callable,
+    FrozenSet,
     List,
     Mapping,
     Optional,
@@ -190,7 +191,7 @@ class WaitForApproval:
 class Cancellation:
     """Cancels evaluations: give it to calls as ``cancellation``, and call ``cancel`` from any thread."""
 
-    _callbacks: List[Callable[[], None]] = field(default_factory=list)
+    _callbacks: List[Callable[[], Any]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _cancelled: bool = False
 
@@ -205,7 +206,7 @@ class Cancellation:
         for callback in callbacks:
             callback()
 
-    def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
+    def on_cancel(self, callback: Callable[[], Any]) -> Callable[[], None]:
         """Calls back once when it is cancelled, at once if it is already; returns what takes that back."""
         with self._lock:
             if not self._cancelled:
@@ -291,6 +292,6 @@ class ServerInfo:
 
     #: None for a service that does not tell.
     version: Optional[str]
-    features: frozenset
+    features: FrozenSet[str]
     #: Largest request message in bytes; None for a service that does not tell.
     max_message_bytes: Optional[int]

@@ -6,7 +6,6 @@ Nothing of LangChain is imported: a tool is an object with ``name``, ``args`` (t
 
 from __future__ import annotations
 
-import functools
 import inspect
 from typing import Any, Callable, Collection, Dict, Optional, TypeVar, Union
 
@@ -87,7 +86,7 @@ class GuardedModel:
 
     def __init__(self, client: AnyClient, model: Any, *, step: str = "model", **options: Any) -> None:
         self._model = model
-        given = {"step": step, "type": "llm", "output": _reply_data, **options}
+        given: Dict[str, Any] = {"step": step, "type": "llm", "output": _reply_data, **options}
 
         def ask(messages: Any, config: Any, kwargs: Dict[str, Any]) -> Any:
             return model.invoke(messages, config, **kwargs)
@@ -95,7 +94,10 @@ class GuardedModel:
         async def ask_async(messages: Any, config: Any, kwargs: Dict[str, Any]) -> Any:
             return await model.ainvoke(messages, config, **kwargs)
 
-        make = functools.partial(client.guard, input=lambda messages, config, kwargs: messages_data(messages), **given)
+        def make(tool: Callable[..., Any]) -> Callable[..., Any]:
+            shown = {"input": lambda messages, config, kwargs: messages_data(messages), **given}
+            return client.guard(tool, **shown)  # type: ignore[no-any-return]
+
         self._invoke: Optional[Callable[..., Any]] = None if isinstance(client, AsyncClient) else make(ask)
         self._ainvoke = make(ask_async)
 
