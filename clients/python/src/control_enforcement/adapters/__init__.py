@@ -1,5 +1,5 @@
-"""Adapters for frameworks. They import none of them: they know the shapes of their tools."""
+"""Adapters for frameworks. They import none of them: they know the shapes of their objects."""
 
-from ._not_executed import NotExecuted, not_executed
+from ._refusal import ToolRefusal, refusal_of
 
-__all__ = ["NotExecuted", "not_executed"]
+__all__ = ["ToolRefusal", "refusal_of"]

@@ -11,16 +11,15 @@ from typing import Any, Callable, Collection, Dict, Optional, TypeVar, Union
 
 from ..aio import AsyncClient
 from ..client import Client
-from ..errors import StepError
 from ..types import Approval, Step
-from ._not_executed import NotExecuted, not_executed
+from ._refusal import ToolRefusal, telling
 
 Tool = TypeVar("Tool")
 AnyClient = Union[Client, AsyncClient]
 
 
 def guarded_tool(client: AnyClient, tool: Tool, **options: Any) -> Tool:
-    """A copy of a tool that is checked before and after it runs. A refused call returns a ``NotExecuted`` as text, which the
+    """A copy of a tool that is checked before and after it runs. A refused call returns a ``ToolRefusal`` as text, which the
     model reads.
 
     With a ``Client`` both its function and its coroutine are guarded; an ``AsyncClient`` guards the coroutine of a tool, and
@@ -30,12 +29,12 @@ def guarded_tool(client: AnyClient, tool: Tool, **options: Any) -> Tool:
     seen = frozenset(getattr(tool, "args"))
     step = options.pop("step", getattr(tool, "name"))
     has_artifact = getattr(tool, "response_format", "content") == "content_and_artifact"
-    options.setdefault("on_refused", _with_artifact if has_artifact else _text)
+    told: Callable[[ToolRefusal], Any] = _with_artifact if has_artifact else str
     update: Dict[str, Any] = {}
     for member in ("func", "coroutine"):
         function = getattr(tool, member, None)
         if function is not None:
-            update[member] = _guarded(client, function, step, seen, options)
+            update[member] = _guarded(client, function, step, seen, told, options)
     if not update:
         raise TypeError(f'the tool "{step}" has neither func nor coroutine: guard the function that it calls')
     if isinstance(client, AsyncClient):
@@ -46,20 +45,18 @@ def guarded_tool(client: AnyClient, tool: Tool, **options: Any) -> Tool:
     return getattr(tool, "model_copy")(update=update)  # type: ignore[no-any-return]
 
 
-def _guarded(client: AnyClient, function: Callable[..., Any], step: str, seen: Collection[str], options: Any) -> Any:
+def _guarded(
+    client: AnyClient, function: Callable[..., Any], step: str, seen: Collection[str], told: Any, options: Any
+) -> Any:
     """LangChain reads the signature and the types of the function, which the wrapper shows as its own."""
     names = inspect.signature(function).parameters
     ignored = [name for name in names if name not in seen and names[name].kind is not inspect.Parameter.VAR_KEYWORD]
-    return client.guard(function, step=step, ignored=ignored, **options)
+    guarded = client.guard(function, step=step, ignored=ignored, **options)
+    return telling(guarded, inspect.iscoroutinefunction(guarded), told)
 
 
-def _text(error: StepError) -> str:
-    return str(not_executed(error))
-
-
-def _with_artifact(error: StepError) -> Any:
-    refused = not_executed(error)
-    return str(refused), refused
+def _with_artifact(refusal: ToolRefusal) -> Any:
+    return str(refusal), refusal
 
 
 def interrupting(interrupt: Callable[[Any], Any]) -> Callable[[Approval, Step], str]:
@@ -128,4 +125,4 @@ def _reply_data(reply: Any) -> Any:
     return _message_data(reply)
 
 
-__all__ = ["GuardedModel", "NotExecuted", "guarded_tool", "interrupting", "messages_data"]
+__all__ = ["GuardedModel", "ToolRefusal", "guarded_tool", "interrupting", "messages_data"]

@@ -11,18 +11,17 @@ from dataclasses import dataclass
 from typing import Any, Awaitable, Callable, Dict, TypeVar
 
 from .._flow import step_of
-from .._refusals import refusal_of
+from .._refusals import refusal_of as error_of
 from .._step_json import json_text, parse_json
 from ..aio import AsyncClient
-from ..errors import StepError
 from ..types import Evaluation
-from ._not_executed import NotExecuted, not_executed
+from ._refusal import ToolRefusal, refusal_of, telling
 
 Tool = TypeVar("Tool")
 
 
 def guarded_tool(client: AsyncClient, tool: Tool, *, interrupts: bool = False, **options: Any) -> Tool:
-    """A copy of a function tool that is checked before and after it runs. A refused call returns a ``NotExecuted`` as text,
+    """A copy of a function tool that is checked before and after it runs. A refused call returns a ``ToolRefusal`` as text,
     which the model reads, and the run goes on.
 
     With ``interrupts``, a call that a person must approve interrupts the run, as ``needs_approval`` of the SDK does: approve
@@ -31,7 +30,6 @@ def guarded_tool(client: AsyncClient, tool: Tool, *, interrupts: bool = False, *
     """
     invoke: Callable[[Any, str], Awaitable[Any]] = getattr(tool, "on_invoke_tool")
     step = options.pop("step", getattr(tool, "name"))
-    options.setdefault("on_refused", lambda error: str(not_executed(error)))
 
     async def call(context: Any, text: str) -> Any:
         return await invoke(context, text)
@@ -45,7 +43,7 @@ def guarded_tool(client: AsyncClient, tool: Tool, *, interrupts: bool = False, *
     )
     # Not `replace`: tools of later versions have members that their constructor does not take.
     made = copy.copy(tool)
-    setattr(made, "on_invoke_tool", guarded)
+    setattr(made, "on_invoke_tool", telling(guarded, True, str))
     if interrupts:
         setattr(made, "needs_approval", _asks(client, step, getattr(tool, "needs_approval", False)))
     return made
@@ -74,7 +72,7 @@ def _asks(client: AsyncClient, step: str, before: Any) -> Callable[[Any, Dict[st
 class GuardrailOutput:
     """As ``GuardrailFunctionOutput`` of the SDK."""
 
-    #: A ``NotExecuted`` if the run must stop; None otherwise.
+    #: A ``ToolRefusal`` if the run must stop; None otherwise.
     output_info: Any
     tripwire_triggered: bool
 
@@ -103,8 +101,8 @@ def output_guardrail(client: AsyncClient, step: str = "model_output", **options:
 def _guardrail_output(evaluation: Evaluation, step: str, stage: str) -> GuardrailOutput:
     if evaluation.is_safe:
         return GuardrailOutput(None, False)
-    error: StepError = refusal_of(evaluation, agent=None, step=step, stage=stage)
-    return GuardrailOutput(not_executed(error), True)
+    error = error_of(evaluation, agent=None, step=step, stage=stage)
+    return GuardrailOutput(refusal_of(error), True)
 
 
-__all__ = ["GuardrailOutput", "NotExecuted", "guarded_tool", "input_guardrail", "output_guardrail"]
+__all__ = ["GuardrailOutput", "ToolRefusal", "guarded_tool", "input_guardrail", "output_guardrail"]
