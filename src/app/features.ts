@@ -28,7 +28,6 @@ import { createAdapterEvaluations } from '../adapters/adapter-evaluations.js';
 import { createAuthzen } from '../adapters/authzen/authzen.js';
 import { createExtAuthz } from '../adapters/ext-authz/ext-authz.js';
 import { createExtMcp } from '../adapters/ext-mcp/ext-mcp.js';
-import { readMappingFile } from '../adapters/mapping-file.js';
 import { evaluatorReferenceProblems } from '../agents/agent-evaluator-references.js';
 import { createAgents } from '../agents/agents.js';
 import { createLabelUpkeep } from '../agents/label-upkeep.js';
@@ -282,7 +281,11 @@ export async function createFeatures(
     evaluation,
     on,
     failOpen,
-    mappings: file === null ? new Map() : readMappingFile(file),
+    // The parser of files is loaded only if there is one.
+    mappings:
+      file === null
+        ? new Map()
+        : await import('../adapters/mapping-file.js').then(({ readMappingFile }) => readMappingFile(file)),
     meter: metrics.adapters,
     failures,
   });
