@@ -223,11 +223,12 @@ describe('Envoy ext_authz', () => {
     expect(await reply({ headers })).toMatchObject({ problem: { outcome: 'steer' } });
   });
 
-  it('knows agents by headers of the request, and refuses those that the key may not submit', async () => {
-    const as = (agent: string): Request => ({
-      body: tool('export'),
-      agent: '',
-      headers: { 'x-agent-name': agent },
+  it('knows agents by the route, not by what a request says of itself, and refuses those that the key may not submit', async () => {
+    const as = (agent: string): Request => ({ body: tool('export'), agent });
+    const own = { body: tool('export'), agent: '', headers: { 'x-agent-name': 'free-bot-0001' } };
+    expect(await reply(own)).toMatchObject({
+      http: 400,
+      problem: { detail: expect.stringContaining('the request names no agent') },
     });
     expect(await reply(as(AGENT))).toMatchObject({ problem: { outcome: 'steer' } });
     expect(await reply(as('unknown-bot-01'))).toMatchObject({
@@ -431,12 +432,9 @@ describe('agentgateway ExtMcp', () => {
     expect((await answered({ method: 'tools/list', metadataContext: {} })).result.case).toBe('pass');
   });
 
-  it('knows agents by headers, and refuses unknown ones and those that the key may not submit', async () => {
-    const as = (agent: string) => ({
-      ...call('export'),
-      metadataContext: {},
-      headers: [{ key: 'X-Agent-Name', value: bytes(agent) }],
-    });
+  it('knows agents by what the gateway says, and refuses unknown ones and those that the key may not submit', async () => {
+    const as = (agent: string) => ({ ...call('export'), metadataContext: { agent } });
+    const own = { headers: [{ key: 'X-Agent-Name', value: bytes(AGENT) }] };
     expect(errorOf(await requested(as(AGENT))).reason).toContain('Export a page at a time.');
     expect(errorOf(await requested(as('unknown-bot-01')))).toMatchObject({
       code: PERMISSION_DENIED,
@@ -446,7 +444,7 @@ describe('agentgateway ExtMcp', () => {
     expect((await requested({ ...call('export'), metadataContext: {} }, 'limited-key')).result.case).toBe(
       'pass',
     );
-    expect(errorOf(await requested({ ...call('export'), metadataContext: {} })).reason).toContain(
+    expect(errorOf(await requested({ ...call('export'), ...own, metadataContext: {} })).reason).toContain(
       'names no agent',
     );
     expect((await failure(requested(call('export'), 'wrong-key'))).code).toBe(Code.Unauthenticated);

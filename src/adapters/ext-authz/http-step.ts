@@ -51,7 +51,8 @@ export function httpStep(message: JsonObject): ForeignStep {
     stage: 'pre',
     context: mcp === undefined ? context : { ...context, mcp: { upstream: host }, path },
     protocol: {
-      agent: textIn(extensions, 'agent') || headers.get('x-agent-name'),
+      // Never a header of the request: its sender could choose the controls that it is checked by.
+      agent: textIn(extensions, 'agent') || undefined,
       session: textIn(extensions, 'session') || headers.get('x-session-id') || headers.get('mcp-session-id'),
       step_id: headers.get('x-step-id'),
       traceparent: headers.get('traceparent'),

@@ -107,7 +107,8 @@ function commonOf(message: JsonObject): Pick<ForeignStep, 'context' | 'protocol'
   return {
     context: { mcp: { upstream: servers.join(',') } },
     protocol: {
-      agent: textIn(context, 'agent') ?? headers.get('x-agent-name'),
+      // Never a header of the client: it could choose the controls that it is checked by.
+      agent: textIn(context, 'agent'),
       session: textIn(context, 'session') ?? headers.get('x-session-id') ?? headers.get('mcp-session-id'),
       step_id: textIn(context, 'step_id') ?? headers.get('x-step-id'),
       traceparent: textIn(context, 'traceparent') ?? headers.get('traceparent'),
