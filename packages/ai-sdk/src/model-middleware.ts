@@ -38,9 +38,11 @@ export function createModelMiddleware(calls: ModelCalls): LanguageModelMiddlewar
       try {
         const text = result.content.map(textOf).join('');
         const allowed = await call.end(outputOf(result.content, text, result.usage));
-        return allowed === text ? result : { ...result, content: withText(result.content, allowed) };
+        return allowed === text
+          ? result
+          : { ...withoutBody(result), content: withText(result.content, allowed) };
       } catch (error) {
-        return { ...result, content: refusal(error), finishReason: REFUSED };
+        return { ...withoutBody(result), content: refusal(error), finishReason: REFUSED };
       }
     },
     async wrapStream({ params, model }) {
@@ -79,6 +81,13 @@ export function createModelMiddleware(calls: ModelCalls): LanguageModelMiddlewar
   function refusal(error: unknown): ContentPart[] {
     return [{ type: 'text', text: calls.refusalText(error) }];
   }
+}
+
+/** A result without what its provider sent, which has the text that is not to be shown. */
+function withoutBody({ providerMetadata: _unchecked, response, ...result }: GenerateResult): GenerateResult {
+  if (response === undefined) return result;
+  const { body: _text, ...rest } = response;
+  return { ...result, response: rest };
 }
 
 function textOf(part: ContentPart): string {

@@ -49,14 +49,11 @@ export class GuardedChatModel extends BaseChatModel<BaseChatModelCallOptions, AI
     kwargs?: Partial<BaseChatModelCallOptions>,
   ): Runnable<BaseLanguageModelInput, AIMessageChunk, BaseChatModelCallOptions> {
     const bound = this.#inner.bindTools?.(tools, kwargs);
-    if (!(bound instanceof RunnableBinding) || !(bound.bound instanceof BaseChatModel))
-      throw new TypeError(
-        `The model ${this.#inner.getName()} binds no tools in a way that could be checked.`,
-      );
-    return new GuardedChatModel(this.#calls, bound.bound, this.#sessionId).withConfig({
-      ...bound.config,
-      ...bound.kwargs,
-    });
+    const guard = (inner: BaseChatModel) => new GuardedChatModel(this.#calls, inner, this.#sessionId);
+    if (bound instanceof BaseChatModel) return guard(bound);
+    if (bound instanceof RunnableBinding && bound.bound instanceof BaseChatModel)
+      return guard(bound.bound).withConfig({ ...bound.config, ...bound.kwargs });
+    throw new TypeError(`The model ${this.#inner.getName()} binds no tools in a way that could be checked.`);
   }
 
   async _generate(messages: BaseMessage[], options: this['ParsedCallOptions']): Promise<ChatResult> {
@@ -68,7 +65,7 @@ export class GuardedChatModel extends BaseChatModel<BaseChatModelCallOptions, AI
       return refusedResult(this.#calls.refusalText(error));
     }
     try {
-      result = await this.#inner._generate(call.request, options);
+      result = await this.#inner._generate(call.request, this.#optionsOf(options));
     } catch (error) {
       void call.fail(error);
       throw error;
@@ -115,8 +112,14 @@ export class GuardedChatModel extends BaseChatModel<BaseChatModelCallOptions, AI
       yield refusedChunk(this.#calls.refusalText(error));
       return;
     }
-    const chunks = this.#inner._streamResponseChunks(call.request, options);
+    const chunks = this.#inner._streamResponseChunks(call.request, this.#optionsOf(options));
     yield* chunksOf(checkedStream(partsOf(chunks), this.#calls, call, SHAPE));
+  }
+
+  /** The options of a call, with those that some models keep themselves and add only where they are invoked. */
+  #optionsOf(options: this['ParsedCallOptions']): this['ParsedCallOptions'] {
+    const { defaultOptions } = this.#inner as { readonly defaultOptions?: Partial<BaseChatModelCallOptions> };
+    return { ...defaultOptions, ...options };
   }
 
   #begin(

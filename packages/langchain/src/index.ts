@@ -52,14 +52,26 @@ export function createEnforcement(options: FrameworkOptions): Enforcement {
       ...(options.model === false
         ? {}
         : {
-            wrapModelCall: (request, handler) =>
-              handler({
-                ...request,
-                model: guardModel(request.model, request.runtime.configurable?.thread_id),
-              }),
+            wrapModelCall: async (request, handler) => {
+              const { model, runtime } = request;
+              const { configurable } = runtime;
+              const instance = isConfigurable(model)
+                ? await model._getModelInstance({ configurable })
+                : model;
+              return handler({ ...request, model: guardModel(instance, configurable?.thread_id) });
+            },
           }),
     }),
     model: (model) => guardModel(model),
     decide: (given) => decideInterrupts(tools, given),
   };
+}
+
+/** A model that is known by its name until it is called. */
+interface ConfigurableModel {
+  _getModelInstance(config: { readonly configurable: unknown }): Promise<unknown>;
+}
+
+function isConfigurable(model: object): model is ConfigurableModel {
+  return '_getModelInstance' in model && typeof model._getModelInstance === 'function';
 }

@@ -5,7 +5,7 @@ import {
   type StreamShape,
 } from '@control-enforcement/client/frameworks';
 import { type Model, type ModelRequest, type ModelResponse, type StreamEvent, Usage } from '@openai/agents';
-import { changedRequest, message, shownInput, shownOutput, withText } from './items.js';
+import { changedRequest, message, shownInput, shownOutput, textOf, withText } from './items.js';
 
 /** A model whose input and output are checked, whole or in windows. */
 export function guardModel(calls: ModelCalls, model: Model): Model {
@@ -40,9 +40,12 @@ export function guardModel(calls: ModelCalls, model: Model): Model {
       }
       try {
         const text = await call.end(shownOutput(response.output, response.usage));
-        return { ...response, output: withText(response.output, text) };
+        const output = withText(response.output, text);
+        return text === textOf(response.output)
+          ? { ...response, output }
+          : { ...withoutData(response), output };
       } catch (error) {
-        return { ...response, output: [message(calls.refusalText(error))] };
+        return { ...withoutData(response), output: [message(calls.refusalText(error))] };
       }
     },
 
@@ -67,6 +70,14 @@ export function guardModel(calls: ModelCalls, model: Model): Model {
   };
 }
 
+/** A response without what its provider sent, which has the text that is not to be shown. */
+function withoutData<Response extends { providerData?: unknown }>(
+  response: Response,
+): Omit<Response, 'providerData'> {
+  const { providerData: _unchecked, ...rest } = response;
+  return rest;
+}
+
 type Done = Extract<StreamEvent, { type: 'response_done' }>;
 
 const SHAPE: StreamShape<StreamEvent> = {
@@ -88,17 +99,11 @@ const SHAPE: StreamShape<StreamEvent> = {
     return text === '' ? output : { ...output, text };
   },
   ending: (held, text) =>
-    held.map((event) =>
-      event.type === 'response_done'
-        ? {
-            ...event,
-            response: {
-              ...event.response,
-              output: withText(event.response.output, text) as Done['response']['output'],
-            },
-          }
-        : event,
-    ),
+    held.map((event) => {
+      if (event.type !== 'response_done' || textOf(event.response.output) === text) return event;
+      const output = withText(event.response.output, text) as Done['response']['output'];
+      return { type: event.type, response: { ...withoutData(event.response), output } };
+    }),
   refusal: (text, released) => refused(text, released),
 };
 
