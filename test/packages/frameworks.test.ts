@@ -44,6 +44,8 @@ interface AdapterReport {
   readonly rejected: unknown;
   readonly ran: string[];
   readonly model?: Record<string, { text: string; saw: string }>;
+  /** The answer of a model that keeps its options, and those that it was called with; of LangChain. */
+  readonly kept?: unknown;
   readonly streams?: Record<'streamed' | 'denied' | 'redacted', string[]>;
 }
 
@@ -193,6 +195,8 @@ describe('the adapter of a framework', () => {
       expect(model.inputChanged).toEqual({ text: 'thanks', saw: expect.stringContaining('my [ssn]') });
       expect(model.outputDenied?.text).toMatch(/^Step "model" was denied after it ran by "no-codes"/);
       expect(model.outputRedacted?.text).toBe('the key [redacted]');
+
+      if (name === 'langchain') expect(report.kept).toEqual(['good morning', [['as bound']]]);
 
       expect(streams.streamed.join('')).toBe(
         'Good morning, this is a text of several windows, and nothing is wrong with it.',

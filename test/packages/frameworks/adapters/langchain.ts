@@ -81,6 +81,35 @@ class Speaking extends FakeListChatModel {
   }
 }
 
+/** The options that models of this kind were called with. */
+const optionsSeen: unknown[] = [];
+
+/** A model that keeps the options it is bound with, and adds them where it is invoked, as that of a large provider does. */
+class Keeping extends FakeListChatModel {
+  defaultOptions: { stop?: string[] } = {};
+
+  override bindTools(): Keeping {
+    const bound = new Keeping({ responses: this.responses });
+    bound.defaultOptions = { stop: ['as bound'] };
+    return bound;
+  }
+
+  override async _generate(messages: BaseMessage[], options: this['ParsedCallOptions']) {
+    optionsSeen.push(options.stop);
+    return super._generate(messages, {});
+  }
+}
+
+async function keeping(): Promise<unknown> {
+  const agent = createAgent({
+    model: new Keeping({ responses: ['good morning'] }),
+    tools,
+    middleware: [enforcement.middleware],
+  });
+  const { messages } = await agent.invoke({ messages: [new HumanMessage('hello')] });
+  return [messages.at(-1)?.text, optionsSeen];
+}
+
 async function streamed(deltas: readonly string[]): Promise<string[]> {
   const agent = createAgent({ model: new Speaking(deltas), tools: [], middleware: [enforcement.middleware] });
   const texts: string[] = [];
@@ -105,6 +134,7 @@ report({
     outputDenied: await said('hello', 'the launch code 123456'),
     outputRedacted: await said('hello', 'the key sk-abcdef'),
   },
+  kept: await keeping(),
   streams: {
     streamed: await streamed(ANSWERS.streamed),
     denied: await streamed(ANSWERS.denied),
