@@ -1,5 +1,6 @@
 import { ExtMcp } from '../../gen/proto/agentgateway/dev/ext_mcp/ext_mcp_pb.js';
 import { AccessRequestService } from '../../gen/proto/enforcement/v1/access_request_service_pb.js';
+import { AdapterService } from '../../gen/proto/enforcement/v1/adapter_service_pb.js';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ApprovalService } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
@@ -25,9 +26,14 @@ import { ShadowService } from '../../gen/proto/enforcement/v1/shadow_service_pb.
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
 import { Authorization } from '../../gen/proto/envoy/service/auth/v3/external_auth_pb.js';
 import { createAdapterEvaluations } from '../adapters/adapter-evaluations.js';
+import { createAgentHooks } from '../adapters/agent-hooks/agent-hooks.js';
+import { createAgentgateway } from '../adapters/agentgateway/agentgateway.js';
 import { createAuthzen } from '../adapters/authzen/authzen.js';
+import { createCodingHooks } from '../adapters/coding-hooks/coding-hooks.js';
+import { createCopilotStudio } from '../adapters/copilot-studio/copilot-studio.js';
 import { createExtAuthz } from '../adapters/ext-authz/ext-authz.js';
 import { createExtMcp } from '../adapters/ext-mcp/ext-mcp.js';
+import { createLitellm } from '../adapters/litellm/litellm.js';
 import { evaluatorReferenceProblems } from '../agents/agent-evaluator-references.js';
 import { createAgents } from '../agents/agents.js';
 import { createLabelUpkeep } from '../agents/label-upkeep.js';
@@ -404,6 +410,13 @@ export async function createFeatures(
       feature(AuthzenService, createAuthzen({ evaluations, publicUrl: config.publicUrl })),
       feature(Authorization, createExtAuthz(evaluations)),
       feature(ExtMcp, createExtMcp(evaluations)),
+      feature(AdapterService, {
+        ...createCodingHooks(evaluations),
+        ...createLitellm(evaluations),
+        ...createCopilotStudio(evaluations),
+        ...createAgentgateway(evaluations),
+        ...createAgentHooks(evaluations),
+      }),
       feature(HaltService, createHalts({ database, mutate, registry: programs.halts, now })),
       feature(
         MemoryService,

@@ -18,8 +18,16 @@ export function queryMembers(method: RpcMethod, request: Pick<RestRequest, 'quer
   const query = request.query as Record<string, string>;
   const names = method.desc.input.fields.filter((field) => optionOf(field, in_query)).map(({ name }) => name);
   return Object.fromEntries(
-    names.filter((name) => Object.hasOwn(query, name)).map((name) => [name, query[name] ?? '']),
+    names.flatMap((name) => {
+      const spelling = [name, withHyphens(name)].find((one) => Object.hasOwn(query, one));
+      return spelling === undefined ? [] : [[name, query[spelling] ?? '']];
+    }),
   );
+}
+
+/** The spelling of a parameter in protocols of others, such as `api-version`. */
+function withHyphens(name: string): string {
+  return name.replaceAll('_', '-');
 }
 
 /** A warning for each query parameter that the route does not have, or a VALIDATION_ERROR if `strict`. */
@@ -33,7 +41,8 @@ export function checkQuery(
   const names = Object.keys(query);
   if (names.length === 0) return [];
   const known = queryNames(method, binding);
-  const unknown = names.filter((name) => !known.has(name)).slice(0, MAX_NAMED_PARAMETERS);
+  const spellings = new Set([...known, ...[...known].map(withHyphens)]);
+  const unknown = names.filter((name) => !spellings.has(name)).slice(0, MAX_NAMED_PARAMETERS);
   const warnings = unknown.map((name): Warning => {
     const message = `unknown query parameter${didYouMean(name, known)}`;
     return { code: 'unknown_member', field: pathPart(name), message };

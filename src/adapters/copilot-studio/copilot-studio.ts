@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import type { AdapterService } from '../../../gen/proto/enforcement/v1/adapter_service_pb.js';
+import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import type { ErrorForm, HandlersOf, ShownError } from '../../contract/call/handler.js';
+import { handler } from '../../contract/call/handler.js';
+import { freeObject, nullable, text, withExample } from '../../contract/input/fields.js';
+import type { AdapterEvaluations, ForeignStep } from '../adapter-evaluations.js';
+import { given, type Members, membersOf } from '../members.js';
+import { denyingForm, isRejectedCaller, type Settled, settled, trailOf } from '../settled.js';
+
+/** Copilot Studio waits for a second, and can be set to run the tool after it. */
+const TIMEOUT_MS = 800;
+
+/** Own codes of reasons, as the page of the adapter lists them. */
+const REASON_CODES = { deny: 1, steer: 2, ask: 3, modify: 4, error: 5, refused: 6 } as const;
+const LIMIT_REACHED = 7;
+
+const analysis = withExample(
+  z.object({ body: freeObject(), agent: nullable(text()), api_version: nullable(text()) }),
+  {
+    body: {
+      plannerContext: { userMessage: 'Send the report to Ann.' },
+      toolDefinition: { id: 'tool-1', type: 'Connector', name: 'send_email' },
+      inputValues: { to: 'ann@example.com' },
+      conversationMetadata: {
+        agent: { id: 'b1c7b8f0-5bf6-4c1b-9d5e-000000000001' },
+        conversationId: 'conversation-1',
+      },
+    },
+  },
+);
+
+/**
+ * External threat detection of Copilot Studio
+ * (https://learn.microsoft.com/microsoft-copilot-studio/external-security-webhooks-interface-developers). An execution is a tool
+ * step at the stage pre. Errors block: Copilot Studio can be set to run the tool after one.
+ */
+export function createCopilotStudio(
+  evaluations: AdapterEvaluations,
+): Pick<HandlersOf<typeof AdapterService>, 'analyzeToolExecution' | 'validateThreatDetection'> {
+  const blocking = denyingForm((message) => blocked(REASON_CODES.error, message, {}));
+  return {
+    analyzeToolExecution: {
+      ...handler(analysis, async ({ body, agent }, call) => {
+        const outcome = await settled(call, () => {
+          evaluations.demand('copilot-studio');
+          const step = stepOf(membersOf(body), call.header('x-ms-correlation-id'));
+          return evaluations.submit('copilot-studio', { ...step, message: body, query: { agent } }, call);
+        });
+        return { reply: replyOf(outcome) };
+      }),
+      errorForm: (error) => (isRejectedCaller(error.status) ? plainForm(error) : blocking(error)),
+    },
+    validateThreatDetection: {
+      ...handler(z.object({ api_version: nullable(text()) }), () => {
+        evaluations.demand('copilot-studio');
+        return { reply: { isSuccessful: true, status: 'OK' } };
+      }),
+      errorForm: plainForm,
+    },
+  };
+}
+
+function stepOf(message: Members, correlationId: string | undefined): Omit<ForeignStep, 'message'> {
+  const tool = message.object('toolDefinition');
+  const conversation = message.object('conversationMetadata');
+  return {
+    stage: 'pre',
+    type: 'tool',
+    name: tool.optionalText('name') ?? tool.text('id'),
+    input: message.optionalObject('inputValues')?.all ?? {},
+    context: given({
+      plannerContext: message.optionalObject('plannerContext')?.all,
+      toolDefinition: tool.all,
+      conversationMetadata: conversation.all,
+    }),
+    protocol: {
+      agent: conversation.optionalObject('agent')?.optionalText('id'),
+      session: conversation.optionalText('conversationId'),
+      step_id: correlationId,
+    },
+    accepts: ['steer', 'ask'],
+    timeoutMs: TIMEOUT_MS,
+  };
+}
+
+function replyOf(outcome: Settled): JsonObject {
+  if (outcome.kind === 'allow') {
+    const diagnostics = outcome.unchecked ? { unchecked: true } : trailOf(outcome);
+    return { blockAction: false, diagnostics: stringifyJson(diagnostics) };
+  }
+  if (outcome.kind === 'modify')
+    return blocked(
+      REASON_CODES.modify,
+      `A policy changes the input of "${outcome.step.name}".`,
+      trailOf(outcome),
+    );
+  const limited = outcome.kind === 'deny' && outcome.retryAfterSeconds !== null;
+  return blocked(limited ? LIMIT_REACHED : REASON_CODES[outcome.kind], outcome.message, trailOf(outcome));
+}
+
+function blocked(reasonCode: number, reason: string, diagnostics: JsonObject): JsonObject {
+  return { blockAction: true, reasonCode, reason, diagnostics: stringifyJson(diagnostics) };
+}
+
+const plainForm: ErrorForm = ({ status, message, code, requestId }: ShownError) => ({
+  status: status === 422 ? 400 : status,
+  type: 'application/json; charset=utf-8',
+  body: stringifyJson({
+    errorCode: status,
+    message,
+    httpStatus: status === 422 ? 400 : status,
+    diagnostics: stringifyJson({ code, request_id: requestId }),
+  }),
+});
