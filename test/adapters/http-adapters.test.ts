@@ -94,7 +94,13 @@ beforeAll(async () => {
     },
     action: { decision: 'deny' },
   });
-  await send('/adapters/coding-hooks', PEERS[0]?.message('hello'), { agent: LIMITED });
+  // A step without an id, which no later one repeats.
+  const first = await send(
+    '/adapters/coding-hooks',
+    { ...PEERS[0]?.message('hello'), tool_use_id: null },
+    { agent: LIMITED },
+  );
+  expect(first.body).toEqual({});
 });
 afterAll(async () => {
   await service.stop();

@@ -13,6 +13,41 @@ const UNKNOWN = { ...ACCESS, subject: { type: 'agent', id: 'unknown-bot-01' } };
 const INVALID = refusal('VALIDATION_ERROR', 400, 'InvalidArgument');
 const ALLOWED = { decision: true, context: { outcome: 'allow' } };
 
+/** Steps of an RPC whose body is a message of another protocol: a denial is no error, but the lack of a key is one. */
+const messages = (rpc: string, message: object, reply: object, denial: object): Step[] => {
+  const body = message as Step['input'];
+  return steps(`AdapterService.${rpc}`, [
+    ['answers', { agent: AGENT, body }, { reply: { reply } }, READER_KEY],
+    [
+      'denies what is sent by an unknown agent',
+      { agent: 'unknown-bot-01', body },
+      { reply: { reply: denial } },
+      READER_KEY,
+    ],
+    ['demands a key', { agent: AGENT, body }, NO_KEY, null],
+  ]);
+};
+const ASKED = { role: 'user', content: 'hello' };
+const UNCHECKED = expect.stringContaining('was not checked');
+const HOOK = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' } };
+const HOOK_DENIED = {
+  hookEventName: 'PreToolUse',
+  permissionDecision: 'deny',
+  permissionDecisionReason: UNCHECKED,
+};
+const EXECUTION = { toolDefinition: { name: 'send_email' }, inputValues: {}, conversationMetadata: {} };
+const REJECTED = { action: { body: UNCHECKED, reason: UNCHECKED, status_code: 404 } };
+const CONTEXT = {
+  spec: 'agent-hooks/0.1',
+  interception_point: 'input',
+  timestamp: '2026-06-19T14:03:11Z',
+  sequence: 1,
+  agent: { id: AGENT, framework: 'langchain' },
+  session: { id: 'session-1' },
+  input: ASKED,
+  target: ASKED,
+};
+
 /** The part of the script about adapters. */
 export const ADAPTER_STEPS: readonly Step[] = [
   called(
@@ -47,4 +82,34 @@ export const ADAPTER_STEPS: readonly Step[] = [
       null,
     ],
   ]),
+  ...messages('EvaluateCodingHook', HOOK, {}, { hookSpecificOutput: HOOK_DENIED }),
+  ...messages(
+    'EvaluateLitellmGuardrail',
+    { input_type: 'request', texts: ['hello'] },
+    { action: 'NONE' },
+    { action: 'BLOCKED', blocked_reason: UNCHECKED },
+  ),
+  ...messages(
+    'AnalyzeToolExecution',
+    EXECUTION,
+    { blockAction: false },
+    { blockAction: true, reason: UNCHECKED, reasonCode: 6 },
+  ),
+  ...steps('AdapterService.ValidateThreatDetection', [
+    ['tells that it is set up', {}, { reply: { reply: { isSuccessful: true, status: 'OK' } } }, READER_KEY],
+    ['demands a key', {}, NO_KEY, null],
+  ]),
+  ...messages('EvaluateGatewayPrompt', { body: { messages: [ASKED] } }, { action: {} }, REJECTED),
+  ...messages(
+    'EvaluateGatewayCompletion',
+    { body: { choices: [{ message: ASKED }] } },
+    { action: {} },
+    REJECTED,
+  ),
+  ...messages(
+    'EvaluateAgentHook',
+    CONTEXT,
+    { decision: 'allow' },
+    { decision: 'deny', reason: 'refused', message: UNCHECKED },
+  ),
 ];

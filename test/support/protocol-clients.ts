@@ -24,6 +24,7 @@ import * as grpc from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { ExtMcp } from '../../gen/proto/agentgateway/dev/ext_mcp/ext_mcp_pb.js';
 import { AccessRequestService } from '../../gen/proto/enforcement/v1/access_request_service_pb.js';
+import { AdapterService } from '../../gen/proto/enforcement/v1/adapter_service_pb.js';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ApprovalService } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
@@ -85,6 +86,7 @@ export const SERVICES = [
   ApprovalService,
   AccessRequestService,
   AuthzenService,
+  AdapterService,
   ConfigurationService,
   SampleService,
   ShadowService,

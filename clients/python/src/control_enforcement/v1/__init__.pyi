@@ -74,6 +74,56 @@ class CancelAccessRequestRequest(Message):
 class CancelAccessRequestResponse(Message):
     task: AccessTask
     def __init__(self, **members: Any) -> None: ...
+class EvaluateCodingHookRequest(Message):
+    body: Any
+    agent: str
+    rewrites: bool
+    def __init__(self, **members: Any) -> None: ...
+class EvaluateCodingHookResponse(Message):
+    reply: Any
+    def __init__(self, **members: Any) -> None: ...
+class EvaluateLitellmGuardrailRequest(Message):
+    body: Any
+    agent: str
+    def __init__(self, **members: Any) -> None: ...
+class EvaluateLitellmGuardrailResponse(Message):
+    reply: Any
+    def __init__(self, **members: Any) -> None: ...
+class AnalyzeToolExecutionRequest(Message):
+    body: Any
+    agent: str
+    api_version: str
+    def __init__(self, **members: Any) -> None: ...
+class AnalyzeToolExecutionResponse(Message):
+    reply: Any
+    def __init__(self, **members: Any) -> None: ...
+class ValidateThreatDetectionRequest(Message):
+    api_version: str
+    def __init__(self, **members: Any) -> None: ...
+class ValidateThreatDetectionResponse(Message):
+    reply: Any
+    def __init__(self, **members: Any) -> None: ...
+class EvaluateGatewayPromptRequest(Message):
+    body: Any
+    agent: str
+    def __init__(self, **members: Any) -> None: ...
+class EvaluateGatewayPromptResponse(Message):
+    reply: Any
+    def __init__(self, **members: Any) -> None: ...
+class EvaluateGatewayCompletionRequest(Message):
+    body: Any
+    agent: str
+    def __init__(self, **members: Any) -> None: ...
+class EvaluateGatewayCompletionResponse(Message):
+    reply: Any
+    def __init__(self, **members: Any) -> None: ...
+class EvaluateAgentHookRequest(Message):
+    body: Any
+    agent: str
+    def __init__(self, **members: Any) -> None: ...
+class EvaluateAgentHookResponse(Message):
+    reply: Any
+    def __init__(self, **members: Any) -> None: ...
 class _Stage(EnumTypeWrapper):
     STAGE_UNSPECIFIED: int
     STAGE_PRE: int
