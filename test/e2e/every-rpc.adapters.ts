@@ -16,7 +16,7 @@ const ALLOWED = { decision: true, context: { outcome: 'allow' } };
 /** Steps of an RPC whose body is a message of another protocol: a denial is no error, but the lack of a key is one. */
 const messages = (rpc: string, message: object, reply: object, denial: object): Step[] => {
   const body = message as Step['input'];
-  return steps(`AdapterService.${rpc}`, [
+  return steps(rpc, [
     ['answers', { agent: AGENT, body }, { reply: { reply } }, READER_KEY],
     [
       'denies what is sent by an unknown agent',
@@ -82,15 +82,15 @@ export const ADAPTER_STEPS: readonly Step[] = [
       null,
     ],
   ]),
-  ...messages('EvaluateCodingHook', HOOK, {}, { hookSpecificOutput: HOOK_DENIED }),
+  ...messages('AdapterService.EvaluateCodingHook', HOOK, {}, { hookSpecificOutput: HOOK_DENIED }),
   ...messages(
-    'EvaluateLitellmGuardrail',
+    'AdapterService.EvaluateLitellmGuardrail',
     { input_type: 'request', texts: ['hello'] },
     { action: 'NONE' },
     { action: 'BLOCKED', blocked_reason: UNCHECKED },
   ),
   ...messages(
-    'AnalyzeToolExecution',
+    'AdapterService.AnalyzeToolExecution',
     EXECUTION,
     { blockAction: false },
     { blockAction: true, reason: UNCHECKED, reasonCode: 6 },
@@ -99,15 +99,20 @@ export const ADAPTER_STEPS: readonly Step[] = [
     ['tells that it is set up', {}, { reply: { reply: { isSuccessful: true, status: 'OK' } } }, READER_KEY],
     ['demands a key', {}, NO_KEY, null],
   ]),
-  ...messages('EvaluateGatewayPrompt', { body: { messages: [ASKED] } }, { action: {} }, REJECTED),
   ...messages(
-    'EvaluateGatewayCompletion',
+    'AdapterService.EvaluateGatewayPrompt',
+    { body: { messages: [ASKED] } },
+    { action: {} },
+    REJECTED,
+  ),
+  ...messages(
+    'AdapterService.EvaluateGatewayCompletion',
     { body: { choices: [{ message: ASKED }] } },
     { action: {} },
     REJECTED,
   ),
   ...messages(
-    'EvaluateAgentHook',
+    'AdapterService.EvaluateAgentHook',
     CONTEXT,
     { decision: 'allow' },
     { decision: 'deny', reason: 'refused', message: UNCHECKED },

@@ -59,7 +59,7 @@ function verdictOf(outcome: Settled): JsonObject {
     case 'allow':
       if (outcome.unchecked)
         return allowed([{ reason: 'unchecked', message: 'The step was not evaluated.' }]);
-      return allowed(warningsOf(outcome.verdict), evidenceOf(outcome.verdict));
+      return allowed(warningsOf(outcome.verdict));
     case 'modify': {
       const { step, verdict } = outcome;
       const value = step.output ?? step.input;
@@ -86,8 +86,8 @@ function verdictOf(outcome: Settled): JsonObject {
   }
 }
 
-function allowed(warnings: readonly JsonObject[], more: JsonObject = {}): JsonObject {
-  return { decision: 'allow', ...(warnings.length === 0 ? {} : { warnings: [...warnings] }), ...more };
+function allowed(warnings: readonly JsonObject[]): JsonObject {
+  return { decision: 'allow', ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) };
 }
 
 function denial(reason: string, message: string): JsonObject {
@@ -103,7 +103,7 @@ function warningsOf(verdict: RevisedVerdict | null): JsonObject[] {
   }));
 }
 
-/** Far below the 10,240 bytes that hosts take. */
-function evidenceOf(verdict: RevisedVerdict | null): JsonObject {
-  return verdict === null ? {} : { evidence: { artefact: `decision:${String(verdict.decision_id)}` } };
+/** The decision, which the audit of the service has. Far below the 10,240 bytes that hosts take. */
+function evidenceOf({ decision_id }: RevisedVerdict): JsonObject {
+  return { evidence: { artefact: `decision:${String(decision_id)}` } };
 }

@@ -85,10 +85,11 @@ function stepOf(message: Members, correlationId: string | undefined): Omit<Forei
 }
 
 function replyOf(outcome: Settled): JsonObject {
-  if (outcome.kind === 'allow') {
-    const diagnostics = outcome.unchecked ? { unchecked: true } : trailOf(outcome);
-    return { blockAction: false, diagnostics: stringifyJson(diagnostics) };
-  }
+  if (outcome.kind === 'allow')
+    return {
+      blockAction: false,
+      ...(outcome.unchecked ? { diagnostics: stringifyJson({ unchecked: true }) } : {}),
+    };
   if (outcome.kind === 'modify')
     return blocked(
       REASON_CODES.modify,
