@@ -45,7 +45,7 @@ export function readMappings(text: string, name: string): Mappings {
     if (!isAdapterName(adapter)) {
       return tell(
         [adapter],
-        `is no adapter${didYouMean(adapter, ADAPTER_NAMES)}; ${ADAPTER_NAMES.join(', ')} are`,
+        `is no adapter; ${ADAPTER_NAMES.join(', ')} are${didYouMean(adapter, ADAPTER_NAMES)}`,
       );
     }
     if (!isObject(values)) return tell([adapter], 'must be an object, such as agent: [header x-agent-name]');
@@ -53,7 +53,7 @@ export function readMappings(text: string, name: string): Mappings {
     for (const [member, written] of Object.entries(values)) {
       const value = MAPPED.find((one) => one === member);
       if (value === undefined) {
-        return tell([adapter, member], `is not known${didYouMean(member, MAPPED)}; ${MAPPED.join(', ')} are`);
+        return tell([adapter, member], `is not known; ${MAPPED.join(', ')} are${didYouMean(member, MAPPED)}`);
       }
       changed[value] = sourcesOf(written, (message) => tell([adapter, member], message));
     }

@@ -58,7 +58,7 @@ export function requestParts(
     const query = others
       .filter((other) => other !== one)
       .map(([name, schema]) => parameter('query', name, schema, required.has(name)));
-    return { parameters: [...path, ...query, ...inHeader], body: one[1] };
+    return { parameters: [...path, ...query, ...inHeader], body: withExampleOf(whole, one) };
   }
   const { required: _, ...rest } = whole;
   const requiredInBody = [...required].filter((name) => !binding.pathMembers.includes(name));
@@ -72,6 +72,12 @@ export function requestParts(
     .filter(([name]) => isInQuery(fields.get(name)))
     .map(([name, schema]) => parameter('query', name, schema, false));
   return { parameters: [...path, ...query, ...inHeader], body };
+}
+
+/** A member that is the whole body, with its part of the example of a request. */
+function withExampleOf({ examples }: JsonObject, [name, schema]: [string, JsonObject]): JsonObject {
+  const [example] = (examples ?? []) as JsonObject[];
+  return example?.[name] === undefined ? schema : { ...schema, examples: [example[name]] };
 }
 
 /** A version in a header is in quotes. */

@@ -3,6 +3,7 @@ import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import type { z } from 'zod';
 import { Access, evaluation, header, scopes } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import type { ErrorForm } from '../../contract/call/handler.js';
 import { optionOf } from '../../contract/proto-option.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
@@ -41,10 +42,15 @@ export interface DescribedRoute {
   readonly template: string;
   /** Schema of the input. */
   readonly input: z.ZodType;
+  /** How errors of the route are shown; undefined for problem bodies. */
+  readonly errorForm?: ErrorForm | undefined;
 }
 
 /** The operation of a JSON route. */
-export function rpcOperation({ method, binding, input }: DescribedRoute, pool: SchemaPool): JsonObject {
+export function rpcOperation(
+  { method, binding, input, errorForm }: DescribedRoute,
+  pool: SchemaPool,
+): JsonObject {
   const { desc } = method;
   const { parameters, body } = requestParts(desc.input, binding, input, pool);
   const id = operationId(method, binding);
@@ -63,8 +69,9 @@ export function rpcOperation({ method, binding, input }: DescribedRoute, pool: S
       : { requestBody: { required: true, content: { [MEDIA_TYPES.json]: { schema: body } } } }),
     responses: {
       [method.successStatus]: withReplyExample(id, success(method, binding, pool)),
-      ...failures(method, binding, body !== undefined),
-      default: failure('Failure'),
+      ...(errorForm === undefined
+        ? { ...failures(method, binding, body !== undefined), default: failure('Failure') }
+        : { default: foreignFailure(errorForm) }),
     },
   };
 }
@@ -88,6 +95,16 @@ function failures({ access, desc }: RpcMethod, binding: HttpBinding, hasBody: bo
     '429': failure('RateLimited'),
     '503': failure('Unavailable'),
     '504': failure('Timeout'),
+  };
+}
+
+/** Failures in the form of another protocol, whose body is a text, or JSON of that protocol. */
+function foreignFailure(form: ErrorForm): JsonObject {
+  const [type = ''] = form({ status: 400, code: '', message: '', requestId: '' }).type.split(';');
+  const description = 'The failure, in the form of the protocol of the route.';
+  return {
+    description,
+    content: { [type]: { schema: type === MEDIA_TYPES.json ? {} : { type: 'string' } } },
   };
 }
 
