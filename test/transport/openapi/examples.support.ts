@@ -102,6 +102,8 @@ const RANDOM: Readonly<Record<string, readonly [RegExp, string]>> = {
   key_id: [/^[\w-]{43}$/, '9gY0wqSnv1Tn2cqQmQn5m5rJ3b0lq1s8kZ7uX4cV6bA'],
   resets_after: [/^\d+\.\d+s$/, '43200s'],
   retry_after: [/^\d+\.\d+s$/, '43200s'],
+  // A time and a UUID, in base64url.
+  next_cursor: [/^MTc[\w-]{50,80}$/, 'MTc5NTgxNDYyNDA2NC43ZDQ0NDg0MC05ZGMwLTQxZDEtYjI0NS01ZmZkY2U3NGZhZDI'],
   prefix: [/^cek_\w{4}$/, 'cek_xxxx'],
   fingerprint: [/^[0-9a-f]{12}$/, '5d38423cb47c'],
   name: [/-clone-[0-9a-f]{16}$/, '-clone-211b632a222eec44'],

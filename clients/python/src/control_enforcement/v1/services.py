@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         AddPolicyAgentsResponse,
         AddPolicyControlRequest,
         AddPolicyControlResponse,
+        AnalyzeToolExecutionRequest,
+        AnalyzeToolExecutionResponse,
         ApplyConfigurationRequest,
         ApplyConfigurationResponse,
         AwaitApprovalRequest,
@@ -75,8 +77,18 @@ if TYPE_CHECKING:
         EvaluateAccessResponse,
         EvaluateAccessesRequest,
         EvaluateAccessesResponse,
+        EvaluateAgentHookRequest,
+        EvaluateAgentHookResponse,
         EvaluateBatchRequest,
         EvaluateBatchResponse,
+        EvaluateCodingHookRequest,
+        EvaluateCodingHookResponse,
+        EvaluateGatewayCompletionRequest,
+        EvaluateGatewayCompletionResponse,
+        EvaluateGatewayPromptRequest,
+        EvaluateGatewayPromptResponse,
+        EvaluateLitellmGuardrailRequest,
+        EvaluateLitellmGuardrailResponse,
         EvaluateRequest,
         EvaluateResponse,
         ExchangeRuntimeTokenRequest,
@@ -289,6 +301,8 @@ if TYPE_CHECKING:
         UpsertControlBindingResponse,
         ValidateControlRequest,
         ValidateControlResponse,
+        ValidateThreatDetectionRequest,
+        ValidateThreatDetectionResponse,
         VerifyAuditRequest,
         VerifyAuditResponse,
         WatchApprovalsRequest,
@@ -314,6 +328,30 @@ class AccessRequestService(Protocol):
     def cancel_access_request(
         self, request: Union[CancelAccessRequestRequest, Members, None] = None, *, timeout: Optional[float] = None
     ) -> CancelAccessRequestResponse: ...
+
+
+class AdapterService(Protocol):
+    def evaluate_coding_hook(
+        self, request: Union[EvaluateCodingHookRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateCodingHookResponse: ...
+    def evaluate_litellm_guardrail(
+        self, request: Union[EvaluateLitellmGuardrailRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateLitellmGuardrailResponse: ...
+    def analyze_tool_execution(
+        self, request: Union[AnalyzeToolExecutionRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> AnalyzeToolExecutionResponse: ...
+    def validate_threat_detection(
+        self, request: Union[ValidateThreatDetectionRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> ValidateThreatDetectionResponse: ...
+    def evaluate_gateway_prompt(
+        self, request: Union[EvaluateGatewayPromptRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateGatewayPromptResponse: ...
+    def evaluate_gateway_completion(
+        self, request: Union[EvaluateGatewayCompletionRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateGatewayCompletionResponse: ...
+    def evaluate_agent_hook(
+        self, request: Union[EvaluateAgentHookRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateAgentHookResponse: ...
 
 
 class AgentService(Protocol):
@@ -818,6 +856,30 @@ class AsyncAccessRequestService(Protocol):
     async def cancel_access_request(
         self, request: Union[CancelAccessRequestRequest, Members, None] = None, *, timeout: Optional[float] = None
     ) -> CancelAccessRequestResponse: ...
+
+
+class AsyncAdapterService(Protocol):
+    async def evaluate_coding_hook(
+        self, request: Union[EvaluateCodingHookRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateCodingHookResponse: ...
+    async def evaluate_litellm_guardrail(
+        self, request: Union[EvaluateLitellmGuardrailRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateLitellmGuardrailResponse: ...
+    async def analyze_tool_execution(
+        self, request: Union[AnalyzeToolExecutionRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> AnalyzeToolExecutionResponse: ...
+    async def validate_threat_detection(
+        self, request: Union[ValidateThreatDetectionRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> ValidateThreatDetectionResponse: ...
+    async def evaluate_gateway_prompt(
+        self, request: Union[EvaluateGatewayPromptRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateGatewayPromptResponse: ...
+    async def evaluate_gateway_completion(
+        self, request: Union[EvaluateGatewayCompletionRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateGatewayCompletionResponse: ...
+    async def evaluate_agent_hook(
+        self, request: Union[EvaluateAgentHookRequest, Members, None] = None, *, timeout: Optional[float] = None
+    ) -> EvaluateAgentHookResponse: ...
 
 
 class AsyncAgentService(Protocol):
