@@ -18,8 +18,8 @@ const EXAMPLE = {
     sequence: 4,
     agent: { id: 'billing-bot-01', framework: 'langchain' },
     session: { id: 'session-1' },
-    tool_call: { id: 'call-1', name: 'send_email', args: { text: 'hello' } },
-    target: { text: 'hello' },
+    tool_call: { id: 'call-1', name: 'read_invoice', args: { number: 7 } },
+    target: { number: 7 },
   },
 };
 

@@ -31,8 +31,8 @@ const optionalAccess = () => ({
 const EXAMPLE = {
   subject: { type: 'agent', id: 'billing-bot-01' },
   action: { name: 'tools/call' },
-  resource: { type: 'tool', id: 'send_email' },
-  context: { arguments: { text: 'hello' } },
+  resource: { type: 'tool', id: 'read_invoice' },
+  context: { arguments: { number: 7 } },
 };
 
 /** Input schemas of AuthzenService. Members are in the order of the messages. */
