@@ -26,7 +26,7 @@ import { CONTRACT_ROWS } from './contract-rows.js';
 /** Served, and no part of the API: the metrics, the document and its pages, the dashboard. */
 const NOT_DESCRIBED = /^\w+ \/(?:|metrics|openapi\.json|docs(?:\/.*)?|redoc|ui\/.*)$/;
 /** RPC paths have the name of the package in front. */
-const RPC = /^\w+ \/(?:enforcement|grpc)\./;
+const RPC = /^\w+ \/(?:enforcement|grpc|envoy|agentgateway)\./;
 
 describe('the OpenAPI document', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'openapi-'));
