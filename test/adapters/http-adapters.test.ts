@@ -283,7 +283,7 @@ describe('litellm', () => {
       });
   });
 
-  it('takes the agent from a parameter of the guardrail, and counts images for controls', async () => {
+  it('counts images for controls, and takes no agent from parameters, which clients can add to', async () => {
     const seed = seeder(restClient(service.url, { 'x-api-key': 'admin-key' }));
     await seed.linked('adapters-bot-03', 'no-images', {
       execution: 'server',
@@ -297,11 +297,17 @@ describe('litellm', () => {
       input_type: 'request',
       texts: ['hello'],
       images,
-      additional_provider_specific_params: { agent: 'adapters-bot-03' },
     });
-    expect((await send(path, request([]), { agent: '' })).body).toEqual({ action: 'NONE' });
-    expect((await send(path, request(['data:image/png;base64,AA==']), { agent: '' })).body).toMatchObject({
+    expect((await send(path, request([]), { agent: 'adapters-bot-03' })).body).toEqual({ action: 'NONE' });
+    expect(
+      (await send(path, request(['data:image/png;base64,AA==']), { agent: 'adapters-bot-03' })).body,
+    ).toMatchObject({
       action: 'BLOCKED',
+    });
+    const own = { ...request([]), additional_provider_specific_params: { agent: 'adapters-bot-03' } };
+    expect((await send(path, own, { agent: '' })).body).toEqual({
+      action: 'BLOCKED',
+      blocked_reason: expect.stringContaining('the request names no agent'),
     });
   });
 });

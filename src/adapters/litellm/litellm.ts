@@ -46,16 +46,15 @@ function stepOf(message: Members): Omit<ForeignStep, 'message'> {
     return message.refuse('input_type', 'must be one of: request, response', 'literal_error');
   const { all } = message;
   const content = contentOf(message);
-  const parameters = message.optionalObject('additional_provider_specific_params');
   const common = {
     type: 'llm',
     name: message.optionalText('model') ?? 'completion',
     context: given({
       request_data: message.optionalObject('request_data')?.all,
-      additional_provider_specific_params: parameters?.all,
+      additional_provider_specific_params: message.optionalObject('additional_provider_specific_params')?.all,
     }),
     protocol: {
-      agent: parameters?.optionalText('agent'),
+      // Never a parameter of the guardrail: LiteLLM takes them from the client too, which could choose its controls.
       session: message.optionalText('litellm_trace_id'),
       step_id: message.optionalText('litellm_call_id'),
     },
