@@ -51,7 +51,9 @@ function residentMbOf(pid) {
 
 /** @param {string[]} words @returns {Promise<Measured>} */
 async function startPlain(...words) {
-  const child = fork(join(import.meta.dirname, 'support', 'mcp-plain.mjs'), words, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(join(import.meta.dirname, 'support', 'mcp-plain.mjs'), words, {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   ends.push(() => child.kill());
   const [{ url }] = await once(child, 'message');
   return { url, pid: Number(child.pid) };
@@ -67,7 +69,9 @@ async function startGateway(service, upstream) {
     mapping: { agent: { fixed: agentOf(CONTROLS) }, tool_names: 'plain' },
   };
   writeFileSync(file, JSON.stringify(settings));
-  const child = spawn(process.execPath, [COMMAND, 'mcp', '--config', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, [COMMAND, 'mcp', '--config', file], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   ends.push(() => child.kill());
   let text = '';
   for await (const chunk of child.stderr) {
@@ -116,16 +120,23 @@ try {
   const service = await startService({ DATABASE_URL: `file:${join(folder, 'service.db')}` }, [CONTROLS]);
   ends.push(service.stop);
   const upstream = await startPlain('upstream');
-  const servers = { gateway: await startGateway(service.url, upstream.url), plain: await startPlain('proxy', upstream.url) };
+  const servers = {
+    gateway: await startGateway(service.url, upstream.url),
+    plain: await startPlain('proxy', upstream.url),
+  };
 
   for (const version of VERSIONS) {
     const series = createSeries();
-    const clients = { gateway: await connected(servers.gateway.url, version), plain: await connected(servers.plain.url, version) };
+    const clients = {
+      gateway: await connected(servers.gateway.url, version),
+      plain: await connected(servers.plain.url, version),
+    };
     for (let round = -1; round < ROUNDS; round += 1) {
       for (const name of /** @type {const} */ (['gateway', 'plain'])) {
         const figures = await roundOf(clients[name], servers[name]);
         // The first round compiles.
-        if (round >= 0) for (const [figure, value] of Object.entries(figures)) series.add(`${name} ${figure}`, value);
+        if (round >= 0)
+          for (const [figure, value] of Object.entries(figures)) series.add(`${name} ${figure}`, value);
       }
     }
     for (const figure of ['cpuMs', 'p50', 'p99']) {
@@ -142,12 +153,28 @@ try {
     /** @type {Client[]} */
     const open = [];
     for (let count = 0; count < SESSIONS; count += 10)
-      open.push(...(await Promise.all(Array.from({ length: Math.min(10, SESSIONS - count) }, () => connected(url, '2025-11-25')))));
+      open.push(
+        ...(await Promise.all(
+          Array.from({ length: Math.min(10, SESSIONS - count) }, () => connected(url, '2025-11-25')),
+        )),
+      );
     await Promise.all(open.map((client, index) => call(client, `hello ${index}`)));
     await pause(1_000);
     const resident = residentMbOf(pid);
-    rows.push(singleRow(`mcp-gateway memory of the ${name === 'plain' ? 'plain proxy' : name} with ${SESSIONS} sessions`, resident, 'MB'));
-    rows.push(singleRow(`mcp-gateway memory of the ${name === 'plain' ? 'plain proxy' : name} for them`, resident - before, 'MB'));
+    rows.push(
+      singleRow(
+        `mcp-gateway memory of the ${name === 'plain' ? 'plain proxy' : name} with ${SESSIONS} sessions`,
+        resident,
+        'MB',
+      ),
+    );
+    rows.push(
+      singleRow(
+        `mcp-gateway memory of the ${name === 'plain' ? 'plain proxy' : name} for them`,
+        resident - before,
+        'MB',
+      ),
+    );
     await Promise.all(open.map((client) => client.close().catch(() => {})));
   }
 } finally {

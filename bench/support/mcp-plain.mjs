@@ -14,7 +14,9 @@ import { urlOf } from './child-server.mjs';
 const [, , which, upstream = ''] = process.argv;
 const TOOL = { name: 'echo', description: 'Answers with its text.', inputSchema: { type: 'object' } };
 /** @type {any} */
-const AS_IT_IS = { '~standard': { version: 1, vendor: 'bench', validate: (/** @type {unknown} */ value) => ({ value }) } };
+const AS_IT_IS = {
+  '~standard': { version: 1, vendor: 'bench', validate: (/** @type {unknown} */ value) => ({ value }) },
+};
 
 /** @type {(request: any) => Promise<any>} */
 let answer = async ({ method, params }) =>
@@ -45,7 +47,8 @@ const http = createServer(async (/** @type {any} */ request, response) => {
   let text = '';
   for await (const chunk of request) text += chunk;
   const body = JSON.parse(text);
-  if (!(await isLegacyRequest(await toWebRequest(request, body), body))) return void serveModern(request, response, body);
+  if (!(await isLegacyRequest(await toWebRequest(request, body), body)))
+    return void serveModern(request, response, body);
   const transport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (session) => void sessions.set(session, transport),

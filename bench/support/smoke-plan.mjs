@@ -262,6 +262,26 @@ export const SMOKES = [
     more: '  ',
   },
   {
+    name: 'mcp-gateway',
+    environment: { BENCH_CALLS: '5', BENCH_ROUNDS: '1', BENCH_SESSIONS: '3' },
+    rows: [
+      ...each(
+        [
+          ['2026-07-28', '2025-11-25'],
+          ['CPU time', 'p50', 'p99'],
+        ],
+        (version, figure) => `mcp-gateway ${version} ${figure} of a call / plain proxy`,
+      ),
+      ...each(
+        [
+          ['gateway', 'plain proxy'],
+          ['with 3 sessions', 'for them'],
+        ],
+        (name, what) => `mcp-gateway memory of the ${name} ${what}`,
+      ),
+    ],
+  },
+  {
     name: 'approvals',
     environment: {
       BENCH_CALLS: '10',

@@ -14,32 +14,28 @@ const CARRIAGE_RETURN = 13;
 
 /**
  * `fetch` that reads no more than `maxBytes` of a message: of a body as a whole, of a stream of events (SSE) of each event. A
- * larger one ends with a ResultTooLargeError, and the rest is not read.
+ * larger body rejects with a ResultTooLargeError; a larger event ends its stream, of which `onTooLarge` is told with the body of
+ * the request. The rest is not read.
  */
-export function boundedFetch(
-  maxBytes: number,
-  onTooLarge: (error: ResultTooLargeError) => void,
-): typeof fetch {
+export function boundedFetch(maxBytes: number, onTooLarge: (request: unknown) => void): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     const { body, headers, status, statusText } = response;
     if (body === null) return response;
-    const refuse = (): ResultTooLargeError => {
-      const error = new ResultTooLargeError(maxBytes);
-      onTooLarge(error);
-      return error;
-    };
     const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
     const length = Number(headers.get('content-length') ?? Number.NaN);
     if (length > maxBytes) {
       await body.cancel().catch(() => {});
-      throw refuse();
+      throw new ResultTooLargeError(maxBytes);
     }
     // A body of a known length has no more bytes than that, unless they are compressed.
     if (!isStream && Number.isInteger(length) && !headers.has('content-encoding')) return response;
     const reader = body.getReader();
     if (isStream)
-      return new Response(limitedEvents(reader, maxBytes, refuse), { status, statusText, headers });
+      return new Response(
+        limitedEvents(reader, maxBytes, () => onTooLarge(init?.body)),
+        { status, statusText, headers },
+      );
     const chunks: Uint8Array[] = [];
     let read = 0;
     for (;;) {
@@ -48,7 +44,7 @@ export function boundedFetch(
       read += value.byteLength;
       if (read > maxBytes) {
         await reader.cancel().catch(() => {});
-        throw refuse();
+        throw new ResultTooLargeError(maxBytes);
       }
       chunks.push(value);
     }
@@ -71,7 +67,7 @@ export function boundedFetch(
 function limitedEvents(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   maxBytes: number,
-  refuse: () => Error,
+  onTooLarge: () => void,
 ): ReadableStream<Uint8Array> {
   let ofEvent = 0;
   let isLineEmpty = true;
@@ -93,7 +89,8 @@ function limitedEvents(
       if (done) return controller.close();
       if (grows(value)) {
         await reader.cancel().catch(() => {});
-        return controller.error(refuse());
+        onTooLarge();
+        return controller.error(new ResultTooLargeError(maxBytes));
       }
       controller.enqueue(value);
     },

@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { hostHeaderValidation, originValidation, toNodeHandler } from '@modelcontextprotocol/node';
+import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/node';
 import {
   type AuthInfo,
   createMcpHandler,
@@ -21,7 +21,9 @@ import type { Authentication } from './auth.js';
 import { principalOf } from './caller.js';
 import type { GatewayConfig } from './config.js';
 import { ERROR_CODES, type Log } from './errors.js';
+import { failure } from './failure.js';
 import type { FrontServers } from './front-server.js';
+import { serveNode } from './node-adapter.js';
 import type { ListKind } from './upstream.js';
 
 /** The gateway on a port. */
@@ -74,30 +76,26 @@ export async function startHttpFront({
     maxRequestBodySize: listen.max_body_bytes,
   });
 
-  async function serve(request: Request, options: McpHandlerRequestOptions = {}): Promise<Response> {
+  async function serve(request: Request, parsedBody: unknown, ended: Promise<void>): Promise<Response> {
     let authInfo: AuthInfo | undefined;
     if (authentication !== undefined) {
       const checked = await authentication.check(request);
       if (checked instanceof Response) return checked;
       authInfo = checked;
     }
-    let parsedBody: unknown = options.parsedBody;
-    if (request.method === 'POST') {
-      try {
-        parsedBody = JSON.parse(await request.text());
-      } catch {
-        return failure(400, -32_700, 'Parse error: the body is not JSON');
-      }
-    }
     const given = {
       ...(authInfo === undefined ? {} : { authInfo }),
       ...(parsedBody === undefined ? {} : { parsedBody }),
     };
     const isLegacy = request.method === 'POST' ? await isLegacyRequest(request, parsedBody) : true;
-    return isLegacy ? serveSession(request, given) : modern.fetch(request, given);
+    return isLegacy ? serveSession(request, given, ended) : modern.fetch(request, given);
   }
 
-  async function serveSession(request: Request, options: McpHandlerRequestOptions): Promise<Response> {
+  async function serveSession(
+    request: Request,
+    options: McpHandlerRequestOptions,
+    ended: Promise<void>,
+  ): Promise<Response> {
     const principal = principalOf(mapping, request.headers, options.authInfo);
     const id = request.headers.get('mcp-session-id');
     if (id === null) {
@@ -110,19 +108,21 @@ export async function startHttpFront({
           ERROR_CODES.busy,
           'the gateway has as many sessions as it may have; try again later',
         );
-      return openSession(request, options, principal);
+      return openSession(request, options, principal, ended);
     }
     const session = sessions.get(id);
     // A session of somebody else is none.
     if (session === undefined || session.principal !== principal)
       return failure(404, -32_001, 'Session not found');
-    return tracked(session, () => session.transport.handleRequest(request, options));
+    track(session, ended);
+    return session.transport.handleRequest(request, options);
   }
 
   async function openSession(
     request: Request,
     options: McpHandlerRequestOptions,
     principal: string,
+    ended: Promise<void>,
   ): Promise<Response> {
     const id = randomUUID();
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -136,7 +136,8 @@ export async function startHttpFront({
     sessions.set(id, session);
     try {
       await server.connect(transport);
-      const response = await tracked(session, () => transport.handleRequest(request, options));
+      track(session, ended);
+      const response = await transport.handleRequest(request, options);
       if (!response.ok) await end(id, session);
       return response;
     } catch (error) {
@@ -145,24 +146,13 @@ export async function startHttpFront({
     }
   }
 
-  /** Counts a request of a session as open until the last byte of its answer. */
-  async function tracked(session: Session, answer: () => Promise<Response>): Promise<Response> {
+  /** Counts a request of a session as open until its answer has ended. */
+  function track(session: Session, ended: Promise<void>): void {
     session.open += 1;
-    const done = (): void => {
+    void ended.then(() => {
       session.open -= 1;
       session.usedAt = performance.now();
-    };
-    try {
-      const response = await answer();
-      if (response.body === null) {
-        done();
-        return response;
-      }
-      return new Response(untilEnd(response.body, done), response);
-    } catch (error) {
-      done();
-      throw error;
-    }
+    });
   }
 
   async function end(id: string, { server }: Session): Promise<void> {
@@ -180,10 +170,6 @@ export async function startHttpFront({
 
   const hosts = hostHeaderValidation(listen.allowed_hosts);
   const origins = originValidation(listen.allowed_origins);
-  const handler = toNodeHandler(
-    { fetch: serve },
-    { onerror: onError, maxRequestBodySize: listen.max_body_bytes },
-  );
   const http = createServer(
     { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS },
     (request, response) => {
@@ -197,8 +183,10 @@ export async function startHttpFront({
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [pathname = ''] = (request.url ?? '').split('?');
-    if (pathname === listen.path)
-      return handler(request as IncomingMessage & { method: string; url: string }, response);
+    if (pathname === listen.path) {
+      const ended = new Promise<void>((resolve) => void response.once('close', resolve));
+      return serveNode(request, response, listen.max_body_bytes, (asked, body) => serve(asked, body, ended));
+    }
     const metadata = request.method === 'GET' ? authentication?.metadata(pathname) : undefined;
     if (metadata === undefined) {
       response
@@ -236,30 +224,4 @@ export async function startHttpFront({
 async function listening(http: HttpServer, { host, port }: GatewayConfig['listen']): Promise<void> {
   http.listen(port, host.replace(/^\[(.*)\]$/, '$1'));
   await once(http, 'listening');
-}
-
-function failure(status: number, code: number, message: string): Response {
-  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status });
-}
-
-/** The same body, which tells once that it has ended or its reader has gone. */
-function untilEnd(body: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (!done) return controller.enqueue(value);
-        ended();
-        controller.close();
-      } catch (error) {
-        ended();
-        controller.error(error);
-      }
-    },
-    async cancel(reason) {
-      ended();
-      await reader.cancel(reason);
-    },
-  });
 }

@@ -4,21 +4,29 @@ import type { Tool } from '@modelcontextprotocol/client';
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const ENCODED = /^=\?base64\?(.*)\?=$/;
 
-/** The arguments that a tool wants to have in headers `Mcp-Param-*`, by the name of the header (SEP-2243). */
-function* marked(tool: Tool, given: unknown): Generator<[header: string, value: string | undefined]> {
-  const { properties } = tool.inputSchema;
-  if (properties === undefined) return;
-  for (const [name, schema] of Object.entries(properties)) {
+/** Arguments of tools that are repeated in headers, with the names of these. */
+const known = new WeakMap<Tool, readonly (readonly [argument: string, header: string])[]>();
+
+/** The arguments that a tool wants to have in headers `Mcp-Param-*` (SEP-2243). */
+function markedOf(tool: Tool): readonly (readonly [argument: string, header: string])[] {
+  const found = known.get(tool);
+  if (found !== undefined) return found;
+  const marked = Object.entries(tool.inputSchema.properties ?? {}).flatMap(([name, schema]) => {
     const header = (schema as { readonly 'x-mcp-header'?: unknown } | null)?.['x-mcp-header'];
-    if (typeof header !== 'string') continue;
+    return typeof header === 'string' ? [[name, `mcp-param-${header.toLowerCase()}`] as const] : [];
+  });
+  known.set(tool, marked);
+  return marked;
+}
+
+/** Those headers with the arguments of a call. */
+function* marked(tool: Tool, given: unknown): Generator<[header: string, value: string | undefined]> {
+  for (const [name, header] of markedOf(tool)) {
     const value =
       typeof given === 'object' && given !== null && Object.hasOwn(given, name)
         ? Reflect.get(given, name)
         : undefined;
-    yield [
-      `mcp-param-${header.toLowerCase()}`,
-      value === undefined || value === null ? undefined : String(value),
-    ];
+    yield [header, value === undefined || value === null ? undefined : String(value)];
   }
 }
 

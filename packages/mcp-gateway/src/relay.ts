@@ -5,6 +5,7 @@ import {
   isInputRequiredResult,
   type JSONRPCRequest,
   LOG_LEVEL_META_KEY,
+  type LoggingLevel,
   type Result,
   type ServerContext,
 } from '@modelcontextprotocol/server';
@@ -255,7 +256,9 @@ export function createRelay({ config, catalog, checks, states, denied, approvals
   ): Promise<Result> {
     const given = paramsOf(request)._meta as Record<string, unknown> | undefined;
     const meta = Object.fromEntries(Object.entries(given ?? {}).filter(([name]) => !OWN_META.has(name)));
-    await upstream.capabilities();
+    const { logging } = await upstream.capabilities();
+    // Clients of 2026-07-28 say for each request whether they want it.
+    const wantsLog = logging !== undefined && (!caller.isModern || caller.logLevel !== undefined);
     if (upstream.isModern()) {
       // The upstream may ask the client for what it is able to do, and for nothing else.
       meta[CLIENT_CAPABILITIES_META_KEY] = caller.capabilities;
@@ -267,8 +270,7 @@ export function createRelay({ config, catalog, checks, states, denied, approvals
       params: { ...params, _meta: meta },
       signal: ctx.mcpReq.signal,
       onProgress: progressToken === undefined ? undefined : progressOf(ctx, progressToken),
-      onLog: ({ level, data, logger }) =>
-        void ctx.mcpReq.log(level as 'info', data, logger as string | undefined).catch(() => {}),
+      onLog: wantsLog ? logOf(ctx) : undefined,
       tool: tool?.tool,
     });
   }
@@ -354,6 +356,11 @@ function progressOf(ctx: ServerContext, progressToken: string | number): (progre
     // A caller that has gone is told by the signal of its call.
     ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
+}
+
+function logOf(ctx: ServerContext): (params: Record<string, unknown>) => void {
+  return ({ level, data, logger }) =>
+    void ctx.mcpReq.log(level as LoggingLevel, data, logger as string | undefined).catch(() => {});
 }
 
 /** Notes of progress while a call waits for a person, if the caller wants progress: they keep its time limit from ending. */

@@ -67,19 +67,14 @@ export const NO_VALIDATOR = {
 };
 const MAX_PAGES = 64;
 
-/** What the messages that arrive in the course of a request are told to. */
-interface Running {
-  readonly onLog: UpstreamRequest['onLog'];
-  readonly stop: AbortController;
-}
-
 export function createUpstream(
   config: UpstreamConfig,
   version: string,
   { log, onListChanged }: { readonly log: Log; readonly onListChanged: (kind: ListKind) => void },
 ): Upstream {
   const { name, timeout_seconds, max_seconds, max_result_bytes: maxBytes } = config;
-  const running = new AsyncLocalStorage<Running>();
+  /** Told what arrives in the course of a request. Used by requests that want it only: it makes every promise slower. */
+  const logs = new AsyncLocalStorage<UpstreamRequest['onLog']>();
   const limits = {
     timeout: timeout_seconds * 1_000,
     maxTotalTimeout: max_seconds * 1_000,
@@ -92,7 +87,7 @@ export function createUpstream(
   /** `fetch` begins a stream that outlives the call that opened the connection, so that call is forgotten in it. */
   function connect(): Promise<Client> {
     if (isClosed) return Promise.reject(gatewayError('upstreamFailed', 'the gateway is stopping'));
-    connecting ??= running
+    connecting ??= logs
       .exit(open)
       .then((opened) => (client = opened))
       .catch((error) => {
@@ -123,7 +118,7 @@ export function createUpstream(
       },
     );
     opened.setNotificationHandler('notifications/message', ({ params }) =>
-      running.getStore()?.onLog?.(params as Record<string, unknown>),
+      logs.getStore()?.(params as Record<string, unknown>),
     );
     opened.onerror = (error) => log('info', `upstream ${name}: ${error.message}`);
     opened.onclose = () => {
@@ -133,10 +128,12 @@ export function createUpstream(
       if (!isClosed) log('warn', `upstream ${name}: its connection ended; the next call opens it again`);
     };
     try {
-      await opened.connect(
-        transportOf(config, (error) => running.getStore()?.stop.abort(error)),
-        { timeout: limits.timeout },
-      );
+      const transport = transportOf(config, (body) => {
+        const { id } = JSON.parse(String(body)) as { readonly id: number };
+        const { code, message, data } = tooLarge();
+        transport.onmessage?.({ jsonrpc: '2.0', id, error: { code, message, data } });
+      });
+      await opened.connect(transport, { timeout: limits.timeout });
       return opened;
     } catch (error) {
       await opened.close().catch(() => {});
@@ -154,17 +151,20 @@ export function createUpstream(
     if (old !== undefined) setTimeout(() => void old.close().catch(() => {}), limits.maxTotalTimeout).unref();
   }
 
+  const tooLarge = (): ProtocolError =>
+    gatewayError(
+      'resultTooLarge',
+      `the server "${name}" answered with more than ${maxBytes} bytes; ask for less`,
+      {
+        upstream: name,
+        maxBytes,
+      },
+    );
+
   /** What is thrown for a failed request. */
-  function failureOf(error: unknown, signal: AbortSignal | undefined, stop: AbortSignal): unknown {
-    const tooLarge = stop.aborted ? stop.reason : error;
-    if (tooLarge instanceof ResultTooLargeError) {
-      return gatewayError(
-        'resultTooLarge',
-        `the server "${name}" answered with more than ${maxBytes} bytes; ask for less`,
-        { upstream: name, maxBytes },
-      );
-    }
-    if (signal?.aborted === true) return signal.reason;
+  function failureOf(error: unknown, signal: AbortSignal): unknown {
+    if (error instanceof ResultTooLargeError) return tooLarge();
+    if (signal.aborted) return signal.reason;
     if (error instanceof ProtocolError) return error;
     if (error instanceof SdkHttpError && error.status === 404) forget();
     if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
@@ -184,26 +184,21 @@ export function createUpstream(
     onLog,
     tool,
   }: UpstreamRequest): Promise<Result> {
-    const stop = new AbortController();
-    const end = (): void => stop.abort(signal.reason);
-    signal.addEventListener('abort', end, { once: true });
     try {
       const connected = client ?? (await connect());
-      if (signal.aborted) throw signal.reason;
+      signal.throwIfAborted();
       const headers = tool !== undefined && isModern() ? paramHeaders(tool, params.arguments) : undefined;
-      return await running.run({ onLog, stop }, () =>
+      const send = (): Promise<Result> =>
         connected.request({ method, params }, AS_IT_IS, {
           ...limits,
-          signal: stop.signal,
+          signal,
           allowInputRequired: true,
           ...(onProgress === undefined ? {} : { onprogress: onProgress }),
           ...(headers === undefined ? {} : { headers }),
-        }),
-      );
+        });
+      return await (onLog === undefined ? send() : logs.run(onLog, send));
     } catch (error) {
-      throw failureOf(error, signal, stop.signal);
-    } finally {
-      signal.removeEventListener('abort', end);
+      throw failureOf(error, signal);
     }
   }
 
@@ -251,7 +246,7 @@ export function createUpstream(
 
 function transportOf(
   { url, headers, command = '', args, env, cwd, max_result_bytes: maxBytes }: UpstreamConfig,
-  onTooLarge: (error: ResultTooLargeError) => void,
+  onTooLarge: (request: unknown) => void,
 ): StreamableHTTPClientTransport | StdioClientTransport {
   if (url === undefined) {
     const inherited = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR'].flatMap((name): [string, string][] => {

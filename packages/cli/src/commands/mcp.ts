@@ -117,7 +117,11 @@ async function serve(
   besideConfig: (name: string) => string,
 ): Promise<0> {
   const { createClient } = await import('../../../client/src/node.js');
-  const client = createClient(await clientOptions(context, config.service, besideConfig));
+  // Each call waits for its decisions: they are sent at once.
+  const client = createClient({
+    ...(await clientOptions(context, config.service, besideConfig)),
+    batchWindowMs: 0,
+  });
   const log = (level: string, message: string, more: object = {}): void => {
     const line = { time: new Date().toISOString(), level, message, ...more };
     void context.stderr.write(`${JSON.stringify(line)}\n`);

@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { failure } from './failure.js';
+
+/** Answers a request whose body is read already. `body` is undefined without one. */
+export type Answering = (request: Request, body: unknown) => Promise<Response>;
+
+/** The body is larger than it may be; the rest is not read. */
+class BodyTooLargeError extends Error {
+  override readonly name = 'BodyTooLargeError';
+}
+
+/**
+ * Serves requests of Node.js by a function of requests and responses of the web. Unlike the adapter of the SDK it parses a body
+ * once, and writes a reply that is no stream in one piece with its length. `onEnd` is called when a reply has ended.
+ */
+export async function serveNode(
+  request: IncomingMessage,
+  response: ServerResponse,
+  maxBodyBytes: number,
+  answer: Answering,
+): Promise<void> {
+  const leaves = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) leaves.abort();
+  });
+  let reply: Response;
+  try {
+    const { method = 'GET' } = request;
+    const body = method === 'POST' ? JSON.parse(await textOf(request, maxBodyBytes)) : undefined;
+    reply = await answer(webRequest(request, method, leaves.signal), body);
+  } catch (error) {
+    if (error instanceof BodyTooLargeError) {
+      response.setHeader('connection', 'close');
+      reply = failure(413, -32_000, `the body is larger than ${maxBodyBytes} bytes`);
+    } else if (error instanceof SyntaxError)
+      reply = failure(400, -32_700, 'Parse error: the body is not JSON');
+    else throw error;
+  }
+  await write(reply, response, leaves.signal);
+}
+
+async function textOf(request: IncomingMessage, maxBytes: number): Promise<string> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new BodyTooLargeError();
+  const chunks: Buffer[] = [];
+  let read = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    read += chunk.length;
+    if (read > maxBytes) throw new BodyTooLargeError();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function webRequest({ headers, url = '/' }: IncomingMessage, method: string, signal: AbortSignal): Request {
+  const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : Array.isArray(value) ? value.map((one) => [name, one]) : [[name, value]],
+  );
+  return new Request(`http://${headers.host ?? 'localhost'}${url}`, { method, headers: pairs, signal });
+}
+
+async function write(reply: Response, response: ServerResponse, left: AbortSignal): Promise<void> {
+  const headers = Object.fromEntries(reply.headers);
+  if (reply.body === null || headers['content-type']?.startsWith('text/event-stream') !== true) {
+    const text = reply.body === null ? '' : await reply.text();
+    response.writeHead(reply.status, { ...headers, 'content-length': Buffer.byteLength(text) }).end(text);
+    return;
+  }
+  response.writeHead(reply.status, headers);
+  response.flushHeaders();
+  const reader = reply.body.getReader();
+  const leave = (): void => void reader.cancel().catch(() => {});
+  left.addEventListener('abort', leave, { once: true });
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || left.aborted) break;
+    if (!response.write(value))
+      await new Promise<void>((resolve) => void response.once('drain', resolve).once('close', resolve));
+  }
+  left.removeEventListener('abort', leave);
+  response.end();
+}
