@@ -8,7 +8,7 @@
  */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -24,7 +24,6 @@ const SESSIONS = Number(process.env.BENCH_SESSIONS ?? 1_000);
 const VERSIONS = ['2026-07-28', '2025-11-25'];
 const AT_ONCE = 4;
 const CONTROLS = 2;
-const TICK_MS = 10;
 const COMMAND = join(import.meta.dirname, '..', 'packages', 'cli', 'bin', 'control-enforcement.js');
 const folder = mkdtempSync(join(tmpdir(), 'bench-mcp-'));
 /** @type {import('./support/report.mjs').Row[]} */
@@ -37,11 +36,15 @@ const ends = [() => rmSync(folder, { recursive: true, force: true })];
  * @typedef {{ url: string, pid: number }} Measured
  */
 
-/** @param {number} pid */
+/**
+ * CPU time of all threads, which the kernel counts in nanoseconds.
+ * @param {number} pid
+ */
 function cpuMsOf(pid) {
-  const [, after = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-  const fields = after.split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const ofThread = (/** @type {string} */ id) =>
+    Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]);
+  return threads.reduce((sum, id) => sum + ofThread(id), 0) / 1e6;
 }
 
 /** @param {number} pid */

@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Result, StandardSchemaV1 } from '@modelcontextprotocol/server';
-import { boundedFetch, ResultTooLargeError } from './bounded-fetch.js';
+import { type BoundedFetch, createBoundedFetch, ResultTooLargeError } from './bounded-fetch.js';
 import type { UpstreamConfig } from './config.js';
 import { gatewayError, type Log, messageOf } from './errors.js';
 import { paramHeaders } from './param-headers.js';
@@ -117,22 +117,24 @@ export function createUpstream(
         listMaxPages: MAX_PAGES,
       },
     );
+    const bounded = createBoundedFetch(maxBytes, (body) => {
+      const { id } = JSON.parse(String(body)) as { readonly id: number };
+      const { code, message, data } = tooLarge();
+      transport.onmessage?.({ jsonrpc: '2.0', id, error: { code, message, data } });
+    });
+    const transport = transportOf(config, bounded.fetch);
     opened.setNotificationHandler('notifications/message', ({ params }) =>
       logs.getStore()?.(params as Record<string, unknown>),
     );
     opened.onerror = (error) => log('info', `upstream ${name}: ${error.message}`);
     opened.onclose = () => {
+      bounded.close();
       if (client !== opened) return;
       client = undefined;
       connecting = undefined;
       if (!isClosed) log('warn', `upstream ${name}: its connection ended; the next call opens it again`);
     };
     try {
-      const transport = transportOf(config, (body) => {
-        const { id } = JSON.parse(String(body)) as { readonly id: number };
-        const { code, message, data } = tooLarge();
-        transport.onmessage?.({ jsonrpc: '2.0', id, error: { code, message, data } });
-      });
       await opened.connect(transport, { timeout: limits.timeout });
       return opened;
     } catch (error) {
@@ -246,7 +248,7 @@ export function createUpstream(
 
 function transportOf(
   { url, headers, command = '', args, env, cwd, max_result_bytes: maxBytes }: UpstreamConfig,
-  onTooLarge: (request: unknown) => void,
+  fetch: BoundedFetch['fetch'],
 ): StreamableHTTPClientTransport | StdioClientTransport {
   if (url === undefined) {
     const inherited = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR'].flatMap((name): [string, string][] => {
@@ -264,6 +266,6 @@ function transportOf(
   }
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers },
-    fetch: boundedFetch(maxBytes, onTooLarge),
+    fetch,
   });
 }
