@@ -4,6 +4,7 @@ import { restClient } from '../support/http.js';
 import { createKeysFile, type TestKeysFile } from '../support/keys-file.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
+import { buildGo, NO_GO, readGo, run } from './go-program.js';
 import { approvePayments } from './payments.js';
 import { NO_PYTHON, PYTHON, runPython } from './python-process.js';
 
@@ -35,7 +36,9 @@ const limited = {
 };
 const steering = { message: 'Be precise.', required_actions: ['name the customer'] };
 
-describe.runIf(PYTHON !== undefined)('the tests of the Python client on sqlite', () => {
+const GO = readGo();
+
+describe('clients in other languages on sqlite', () => {
   let keys: TestKeysFile;
   let service: TestService;
   let stopDeciding: () => void = () => {};
@@ -68,7 +71,7 @@ describe.runIf(PYTHON !== undefined)('the tests of the Python client on sqlite',
     keys.remove();
   });
 
-  it('pass, all of them', async () => {
+  it.runIf(PYTHON !== undefined)('the tests of the Python client pass, all of them', async () => {
     const env = {
       CONTROL_ENFORCEMENT_URL: service.url,
       CONTROL_ENFORCEMENT_API_KEY: 'agent-key',
@@ -78,8 +81,19 @@ describe.runIf(PYTHON !== undefined)('the tests of the Python client on sqlite',
     expect(errors.slice(-6_000)).toMatch(/\nRan \d+ tests? in .*\n\nOK\n$/);
     expect(code).toBe(0);
   });
-});
 
-describe.runIf(PYTHON === undefined)('the tests of the Python client', () => {
-  it.skip(NO_PYTHON, () => {});
+  it.runIf(PYTHON === undefined)(`the tests of the Python client: ${NO_PYTHON}`, ({ skip }) => skip());
+
+  it.runIf(GO !== undefined)('the generated Go package compiles, and evaluates steps', async () => {
+    const program = await buildGo(GO ?? '');
+    const steps = ['hello', 'bad'].map((text) =>
+      JSON.stringify({ type: 'tool', name: 'send_mail', input: { text } }),
+    );
+    const { output } = await run(program, [`${service.host}:${service.port}`, 'agent-key', AGENT, ...steps]);
+    expect(output).toMatch(
+      /^true OUTCOME_ALLOW \nfalse OUTCOME_DENY deny control "python-no-bad" matched: .*\n$/,
+    );
+  });
+
+  it.runIf(GO === undefined)(`the generated Go package: ${NO_GO}`, ({ skip }) => skip());
 });
