@@ -14,6 +14,9 @@ import { evaluation, list_wrapper, variant } from '../../../gen/proto/enforcemen
 import { SampleService } from '../../../gen/proto/enforcement/v1/sample_service_pb.js';
 import { FieldBehavior, field_behavior } from '../../../gen/proto/google/api/field_behavior_pb.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
+import type { AdapterEvaluations } from '../../../src/adapters/adapter-evaluations.js';
+import { createAuthzen } from '../../../src/adapters/authzen/authzen.js';
+import { createCopilotStudio } from '../../../src/adapters/copilot-studio/copilot-studio.js';
 import { evaluatorReferenceProblems } from '../../../src/agents/agent-evaluator-references.js';
 import { createAgentEvaluators } from '../../../src/agents/agent-evaluators.js';
 import { agentHandlers } from '../../../src/agents/agent-handlers.js';
@@ -86,6 +89,12 @@ import { LATEST_SAMPLE } from '../../e2e/every-rpc.support.js';
 import { NO_FAILURES } from '../../support/failures.js';
 import { methodNamed, SERVICES } from '../../support/protocol-clients.js';
 import { compileProto } from '../../support/scratch-api.js';
+
+/** All adapters are on. Their RPCs that evaluate are not looked at here. */
+const ADAPTERS: AdapterEvaluations = {
+  demand: () => {},
+  submit: () => Promise.reject(new Error('nothing is evaluated here')),
+};
 
 const directory = mkdtempSync(path.join(tmpdir(), 'handlers-'));
 let database: Database;
@@ -247,6 +256,8 @@ beforeAll(async () => {
       monotonic: () => performance.now(),
     }).handlers,
     ...coverage.handlers,
+    ...createAuthzen({ evaluations: ADAPTERS, publicUrl: 'https://decisions.example.com' }),
+    ...createCopilotStudio(ADAPTERS),
     ...createLimits({
       ...options,
       memory: {
