@@ -20,7 +20,7 @@ const DAY_S = 86_400;
 /** What was seen is kept for so many days even if events are not: "never" must mean more than some days. */
 const LEAST_DAYS = 90;
 /** How often what was seen is written, and how often silence is looked for, in milliseconds. */
-const WRITE_MS = 10_000;
+const WRITE_MS = 30_000;
 const WATCH_MS = 15_000;
 /** How long the process that watches has its lease without a look, in milliseconds. */
 const WATCH_LEASE_MS = 45_000;

@@ -6,8 +6,8 @@ import type { SinkLease } from '../events/sinks/sink-lease.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { setOverdue, type WatchedExpectation, watchedExpectations } from './expectation-store.js';
 
-/** Other processes write what they have seen every 10 seconds, and their clocks differ. */
-const MARGIN_S = 30;
+/** Other processes write what they have seen every 30 seconds, and their clocks differ. */
+const MARGIN_S = 60;
 /** After a longer pause between two looks, silence of agents says nothing: perhaps none of them could be heard. */
 const LONGEST_PAUSE_S = 120;
 

@@ -152,14 +152,14 @@ export type AgentCoverage = Message<"enforcement.v1.AgentCoverage"> & {
   evaluated: bigint;
 
   /**
-   * When a step was first evaluated, to about 10 seconds. Absent if none was.
+   * When a step was first evaluated, to about 30 seconds. Absent if none was.
    *
    * @generated from field: google.protobuf.Timestamp first_seen_at = 3;
    */
   firstSeenAt?: Timestamp | undefined;
 
   /**
-   * When a step was last evaluated, to about 10 seconds. Absent if none was.
+   * When a step was last evaluated, to about 30 seconds. Absent if none was.
    *
    * @generated from field: google.protobuf.Timestamp last_seen_at = 4;
    */
@@ -244,14 +244,14 @@ export type PointCoverage = Message<"enforcement.v1.PointCoverage"> & {
   evaluated: bigint;
 
   /**
-   * When a step was first evaluated, to about 10 seconds.
+   * When a step was first evaluated, to about 30 seconds.
    *
    * @generated from field: google.protobuf.Timestamp first_seen_at = 4;
    */
   firstSeenAt?: Timestamp | undefined;
 
   /**
-   * When a step was last evaluated, to about 10 seconds.
+   * When a step was last evaluated, to about 30 seconds.
    *
    * @generated from field: google.protobuf.Timestamp last_seen_at = 5;
    */
@@ -433,14 +433,14 @@ export type StepCoverage = Message<"enforcement.v1.StepCoverage"> & {
   evaluated: bigint;
 
   /**
-   * When a step was first evaluated, to about 10 seconds.
+   * When a step was first evaluated, to about 30 seconds.
    *
    * @generated from field: google.protobuf.Timestamp first_seen_at = 6;
    */
   firstSeenAt?: Timestamp | undefined;
 
   /**
-   * When a step was last evaluated, to about 10 seconds.
+   * When a step was last evaluated, to about 30 seconds.
    *
    * @generated from field: google.protobuf.Timestamp last_seen_at = 7;
    */
@@ -576,7 +576,7 @@ export const CoverageStateSchema: GenEnum<CoverageState> = /*@__PURE__*/
  * Tells which agents have their steps evaluated at which points, which of their registered steps never were, and which agents
  * are not heard when they are expected. A point is where evaluations come from: an adapter such as "coding-hooks", or else the
  * protocol of the call (rest, grpc, grpc-web, connect). Every evaluation that is answered counts; evaluations that clients
- * make themselves do not. All processes write what they have seen every 10 seconds. Steps that were not seen for as long as
+ * make themselves do not. All processes write what they have seen every 30 seconds. Steps that were not seen for as long as
  * events are kept (SERVICE_EVENT_RETENTION_DAYS), and for at least 90 days, are forgotten.
  *
  * @generated from service enforcement.v1.CoverageService
