@@ -85,7 +85,7 @@ function factOf(one: WatchedExpectation, nowS: number): NotificationFact {
       interval_seconds: intervalS,
       ...(heardS === null ? {} : { last_seen_at: isoOfSeconds(heardS) }),
     },
-    path: `/ui/coverage?agent=${encodeURIComponent(name)}`,
+    path: `/ui/coverage?name=${encodeURIComponent(name)}`,
     timeMs: nowS * 1_000,
   };
 }

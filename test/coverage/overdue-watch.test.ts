@@ -80,7 +80,7 @@ describeOnEachDatabase('agents that are expected', (freshDatabaseUrl) => {
           point: 'hooks',
           interval_seconds: 300,
           last_seen_at: '1970-01-01T01:28:10Z',
-          url: 'https://controls.example.com/ui/coverage?agent=hooked-agent-01',
+          url: 'https://controls.example.com/ui/coverage?name=hooked-agent-01',
         },
       },
     ]);

@@ -25,6 +25,7 @@ const ApprovalsPage = lazy(() => import('./approvals/approvals-page.js'));
 const ApprovalPage = lazy(() => import('./approvals/approval-page.js'));
 const AgentsPage = lazy(() => import('./agents/agents-page.js'));
 const AgentPage = lazy(() => import('./agents/agent-page.js'));
+const CoveragePage = lazy(() => import('./coverage/coverage-page.js'));
 const ControlsPage = lazy(() => import('./controls/controls-page.js'));
 const ControlPage = lazy(() => import('./controls/control-page.js'));
 const NewControlPage = lazy(() => import('./editor/new-control-page.js'));
@@ -79,6 +80,7 @@ export function App() {
       <Route path="/approvals/:id" component={ApprovalPage} />
       <Route path="/agents" component={AgentsPage} />
       <Route path="/agents/:name" component={AgentPage} />
+      <Route path="/coverage" component={CoveragePage} />
       <Route path="/controls" component={ControlsPage} />
       <Route path="/controls/new" component={NewControlPage} />
       <Route path="/controls/:id/edit" component={EditControlPage} />

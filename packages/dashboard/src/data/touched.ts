@@ -36,7 +36,7 @@ const TOUCHED = new Map<DescMethod, readonly DescService[]>([
 
 /** Services whose changes touch nothing else. By name: what a page needs of them is loaded with it. */
 const ALONE: ReadonlySet<string> = new Set(
-  ['ApprovalService', 'NotificationService', 'ObservabilityService', 'SampleService'].map(
+  ['ApprovalService', 'CoverageService', 'NotificationService', 'ObservabilityService', 'SampleService'].map(
     (name) => `enforcement.v1.${name}`,
   ),
 );

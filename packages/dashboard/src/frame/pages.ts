@@ -12,6 +12,7 @@ import {
   IconListSearch,
   IconPackage,
   IconPuzzle,
+  IconRadar2,
   IconRobot,
   IconShieldCheck,
   IconStack2,
@@ -55,6 +56,13 @@ export const PAGES: readonly PageLink[] = [
     icon: IconRobot,
     scopes: ['agents.read'],
     limitedScopes: OF_AN_AGENT,
+  },
+  {
+    path: '/coverage',
+    name: 'Coverage',
+    icon: IconRadar2,
+    scopes: ['agents.read'],
+    isBeyondAgents: true,
   },
   {
     path: '/controls',

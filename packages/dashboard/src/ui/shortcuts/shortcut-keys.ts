@@ -13,6 +13,7 @@ export const GO_LETTERS: Readonly<Record<string, string>> = {
   '/events': 'e',
   '/approvals': 'r',
   '/agents': 'a',
+  '/coverage': 'f',
   '/controls': 'c',
   '/policies': 'p',
   '/packs': 's',
