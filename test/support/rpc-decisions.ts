@@ -7,7 +7,7 @@ export const DECISIONS_FILE = path.resolve(import.meta.dirname, '../contract/rpc
 /** What the file says of an RPC. */
 export interface RpcDecision {
   readonly access: 'public' | 'key' | 'admin';
-  readonly agents: 'free' | 'by_agent' | 'beyond';
+  readonly agents: 'free' | 'by_agent' | 'by_evaluation' | 'beyond';
   /** Any one of these, separated by commas. */
   readonly scopes: string;
 }
