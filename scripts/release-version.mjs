@@ -61,6 +61,9 @@ export function setVersion(root, version, date) {
       text.replace(`newTag: ${present}`, `newTag: ${version}`),
     );
   }
+  edit(root, 'clients/python/pyproject.toml', (text) =>
+    text.replace(`version = "${present}"`, `version = "${version}"`),
+  );
   edit(root, 'CHANGELOG.md', (text) =>
     text.replace(/^## \[Unreleased\]\n/m, `## [Unreleased]\n\n## [${version}] - ${date}\n`),
   );

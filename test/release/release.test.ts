@@ -8,6 +8,7 @@ import { setVersion } from '../../scripts/release-version.mjs';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** Its version is that of the model's interface. */
 const OWN_VERSION = 'evaluator-vendor-model';
+const PYTHON = 'clients/python/pyproject.toml';
 const OVERLAYS = ['sqlite', 'postgresql'].map(
   (name) => `deploy/kustomize/overlays/${name}/kustomization.yaml`,
 );
@@ -36,6 +37,7 @@ async function versions(root: string): Promise<Record<string, string>> {
   for (const overlay of OVERLAYS) {
     found[overlay] = parse(await readFile(path.join(root, overlay), 'utf8')).images[0].newTag;
   }
+  found[PYTHON] = /^version = "(.*)"$/m.exec(await readFile(path.join(root, PYTHON), 'utf8'))?.[1] ?? '';
   const changelog = await readFile(path.join(root, 'CHANGELOG.md'), 'utf8');
   found['CHANGELOG.md'] = /^## \[(\d\S*)\]/m.exec(changelog)?.[1] ?? '';
   return found;
@@ -63,7 +65,7 @@ describe('A release', () => {
   beforeEach(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'release-'));
     const packages = await readdir(path.join(ROOT, 'packages'));
-    const names = ['package.json', 'package-lock.json', 'CHANGELOG.md', ...OVERLAYS];
+    const names = ['package.json', 'package-lock.json', 'CHANGELOG.md', PYTHON, ...OVERLAYS];
     for (const name of [...names, ...packages.map((each) => `packages/${each}/package.json`)]) {
       await mkdir(path.dirname(path.join(root, name)), { recursive: true });
       await cp(path.join(ROOT, name), path.join(root, name));
