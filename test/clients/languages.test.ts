@@ -34,6 +34,14 @@ const limited = {
   },
   action: { decision: 'deny' },
 };
+const oneAtATime = {
+  execution: 'server',
+  condition: {
+    selector: { path: '*' },
+    evaluator: { name: 'concurrency', config: { limit: 1, key: ['session'], lease: '1h' } },
+  },
+  action: { decision: 'deny' },
+};
 const steering = { message: 'Be precise.', required_actions: ['name the customer'] };
 
 const GO = readGo();
@@ -48,7 +56,14 @@ describe('clients in other languages on sqlite', () => {
     const admin = restClient(service.url, { 'x-api-key': 'admin-key' });
     const seed = seeder(admin);
     await seedClientExample(service.url, { 'x-api-key': 'admin-key' });
-    for (const agent of [AGENT, 'watched-bot-01', 'unchecked-bot-01', 'session-bot-01', 'paying-bot-02'])
+    for (const agent of [
+      AGENT,
+      'watched-bot-01',
+      'unchecked-bot-01',
+      'session-bot-01',
+      'slot-bot-01',
+      'paying-bot-02',
+    ])
       await seed.agent(agent);
     const controls = {
       'python-no-bad': denyWord('\\bbad\\b', { scope: { stages: ['pre'] } }),
@@ -61,6 +76,7 @@ describe('clients in other languages on sqlite', () => {
     };
     for (const [name, data] of Object.entries(controls))
       await seed.link(AGENT, await seed.control(name, data));
+    await seed.link('slot-bot-01', await seed.control('one-at-a-time', oneAtATime));
     await seed.link('session-bot-01', await seed.control('two-mails', limited));
     await seed.link('paying-bot-02', await seed.control('other-payments', paying));
     stopDeciding = approvePayments(restClient(service.url, { 'x-api-key': 'ann-key' }), [AGENT]);

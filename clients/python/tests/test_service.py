@@ -292,6 +292,26 @@ class Tools(ServiceTest):
             waiting("cid")
         self.assertEqual(self.client(agent="session-bot-01").session().evaluate("pre", mail("x")).outcome, "allow")
 
+    def test_interrupted_tools_of_sessions(self):
+        client = self.client(agent="slot-bot-01")
+        session = client.session()
+
+        def interrupted():
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            session.guard(interrupted, step="work")()
+        # Its slot, the only one, is free once its end has arrived.
+        waiting = session.guard(lambda: "done", step="work", wait_for_limits=WaitForLimits(max_wait=60, max_retries=1000))
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                self.assertEqual(waiting(), "done")
+                break
+            except DeniedError:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.02)
+
 
 class Approvals(ServiceTest):
     """The payments of even amounts are approved by the test that runs these, the others denied."""

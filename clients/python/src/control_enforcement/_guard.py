@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import threading
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Collection, Dict, Mapping, Optional, Sequence, Set, Tuple
 
@@ -301,8 +302,12 @@ class _Call:
             except Exception as error:
                 LOG.debug('The end of the step "%s" was not sent: %s', self.step.name, error)
 
-        if waits or not guard._is_async:
+        if waits:
             await run()
+            return
+        if not guard._is_async:
+            # The caller must not wait after what interrupted it; the process does, before it ends.
+            threading.Thread(target=lambda: inline(run()), name="control-enforcement-end").start()
             return
         task = asyncio.ensure_future(run())
         guard._background.add(task)
