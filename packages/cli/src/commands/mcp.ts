@@ -132,6 +132,12 @@ async function serve(
     throw new CliError(
       `the variable ${variable} must have at least 32 characters: it is the secret of states of calls`,
     );
+  // Connect for Node.js leaves a socket without a listener when it gives up connecting, and a refusal after that would end the
+  // process. The call that wanted the connection has failed already.
+  process.on('uncaughtException', (error: NodeJS.ErrnoException) => {
+    log('error', error.stack ?? error.message);
+    if (error.syscall !== 'connect') process.exit(1);
+  });
   const gateway = await startGateway({ config, client, version: VERSION, log, stateKey });
   log('info', gateway.url === undefined ? 'serves MCP over stdio' : `serves MCP at ${gateway.url}`);
   await new Promise<void>((resolve) => {
