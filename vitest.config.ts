@@ -61,6 +61,7 @@ const SLOW = [
   'test/cli/',
   'test/shadows/',
   'test/client/rolling-restart.',
+  'test/clients/',
   'packages/json-schema/',
 ];
 

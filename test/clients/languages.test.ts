@@ -45,6 +45,14 @@ const oneAtATime = {
 const steering = { message: 'Be precise.', required_actions: ['name the customer'] };
 
 const GO = readGo();
+const PYTHON_TITLE =
+  PYTHON === undefined
+    ? `the tests of the Python client ${NO_PYTHON}`
+    : 'the tests of the Python client pass, all of them';
+const GO_TITLE =
+  GO === undefined
+    ? `the generated Go package ${NO_GO}`
+    : 'the generated Go package compiles, and evaluates steps';
 
 describe('clients in other languages on sqlite', () => {
   let keys: TestKeysFile;
@@ -87,7 +95,7 @@ describe('clients in other languages on sqlite', () => {
     keys.remove();
   });
 
-  it.runIf(PYTHON !== undefined)('the tests of the Python client pass, all of them', async () => {
+  it.runIf(PYTHON !== undefined)(PYTHON_TITLE, async () => {
     const env = {
       CONTROL_ENFORCEMENT_URL: service.url,
       CONTROL_ENFORCEMENT_API_KEY: 'agent-key',
@@ -98,9 +106,7 @@ describe('clients in other languages on sqlite', () => {
     expect(code).toBe(0);
   });
 
-  it.runIf(PYTHON === undefined)(`the tests of the Python client: ${NO_PYTHON}`, ({ skip }) => skip());
-
-  it.runIf(GO !== undefined)('the generated Go package compiles, and evaluates steps', async () => {
+  it.runIf(GO !== undefined)(GO_TITLE, async () => {
     const program = await buildGo(GO ?? '');
     const steps = ['hello', 'bad'].map((text) =>
       JSON.stringify({ type: 'tool', name: 'send_mail', input: { text } }),
@@ -110,6 +116,4 @@ describe('clients in other languages on sqlite', () => {
       /^true OUTCOME_ALLOW \nfalse OUTCOME_DENY deny control "python-no-bad" matched: .*\n$/,
     );
   });
-
-  it.runIf(GO === undefined)(`the generated Go package: ${NO_GO}`, ({ skip }) => skip());
 });

@@ -153,23 +153,26 @@ describe('clients of every language, in the same situations on sqlite', () => {
     expectAll('typescript', results);
   });
 
-  it.runIf(PYTHON !== undefined)('the Python client', async () => {
-    const runs = SITUATIONS.map((situation, index) => {
-      const run = placed('python', situation, index);
-      return { ...run, received: path.join(folder, run.agent) };
-    });
-    for (const { situation, agent, received } of runs)
-      if (situation.cancel === 'after') void messageOf(agent).then(() => writeFileSync(received, ''));
-    const input = runs.map((run) => JSON.stringify(run)).join('\n');
-    const { code, output, errors } = await runPython(['situation_results.py', String(AT_A_TIME)], { input });
-    expect({ code, errors: code === 0 ? '' : errors }).toEqual({ code: 0, errors: '' });
-    const results: Result[] = [];
-    for (const line of output.trim().split('\n')) {
-      const { index, result } = JSON.parse(line) as { index: number; result: Result };
-      results[index] = result;
-    }
-    expectAll('python', results);
-  });
-
-  it.runIf(PYTHON === undefined)(`the Python client: ${NO_PYTHON}`, ({ skip }) => skip());
+  it.runIf(PYTHON !== undefined)(
+    `the Python client${PYTHON === undefined ? `: ${NO_PYTHON}` : ''}`,
+    async () => {
+      const runs = SITUATIONS.map((situation, index) => {
+        const run = placed('python', situation, index);
+        return { ...run, received: path.join(folder, run.agent) };
+      });
+      for (const { situation, agent, received } of runs)
+        if (situation.cancel === 'after') void messageOf(agent).then(() => writeFileSync(received, ''));
+      const input = runs.map((run) => JSON.stringify(run)).join('\n');
+      const { code, output, errors } = await runPython(['situation_results.py', String(AT_A_TIME)], {
+        input,
+      });
+      expect({ code, errors: code === 0 ? '' : errors }).toEqual({ code: 0, errors: '' });
+      const results: Result[] = [];
+      for (const line of output.trim().split('\n')) {
+        const { index, result } = JSON.parse(line) as { index: number; result: Result };
+        results[index] = result;
+      }
+      expectAll('python', results);
+    },
+  );
 });
