@@ -62,8 +62,8 @@ export interface AuthzenOptions {
 }
 
 /**
- * AuthZEN Authorization API 1.0 (https://openid.net/specs/authorization-api-1_0.html). An access is a step at the stage pre,
- * whose input has its subject, action, resource and context; of a resource of the type `tool`, their arguments as well.
+ * AuthZEN Authorization API 1.0 (https://openid.net/specs/authorization-api-1_0.html). An access is a step at the stage pre
+ * of the type and the name of its resource, whose input is the access.
  */
 export function createAuthzen({ evaluations, publicUrl }: AuthzenOptions): HandlersOf<typeof AuthzenService> {
   async function decide(access: Access, call: HandlerCall): Promise<Decision> {
