@@ -18,6 +18,7 @@ import { suiteService } from '../support/service-suite.js';
 
 const OWN_SERVICES = [
   'AccessRequestService',
+  'AdapterService',
   'AgentService',
   'ApprovalService',
   'AuditService',
