@@ -22,7 +22,7 @@ export interface OverdueWatchOptions {
 }
 
 /**
- * Finds agents that are not heard as expected, and those that are heard again, and tells of each once. The time in which nobody
+ * Finds agents that are not heard as expected, and those that are heard again, and tells of each once. The time in which no process
  * watched is never taken for silence of an agent. Never rejects.
  */
 export function createOverdueWatch(options: OverdueWatchOptions): () => Promise<void> {

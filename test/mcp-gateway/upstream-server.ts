@@ -26,7 +26,8 @@ export interface UpstreamServer {
   stop(): Promise<void>;
 }
 
-const BIG = 'x'.repeat(2_000_000);
+/** Of 100 MB: far beyond what the gateway reads of a message. */
+const BIG = 100_000_000;
 
 function toolsOf(own: Pick<UpstreamServer, 'ran' | 'cancelled' | 'description'>): McpServer {
   const server = new McpServer(
@@ -51,7 +52,7 @@ function toolsOf(own: Pick<UpstreamServer, 'ran' | 'cancelled' | 'description'>)
   server.registerTool('fail', {}, () => {
     throw new Error('disk is full');
   });
-  server.registerTool('big', {}, () => text(BIG));
+  server.registerTool('big', {}, () => text('x'.repeat(BIG)));
   server.registerTool('work', {}, async (ctx) => {
     const { _meta: meta } = ctx.mcpReq;
     const token = meta?.progressToken;

@@ -11,7 +11,7 @@ import { gatewayError } from './errors.js';
 /** Who calls, as `mapping` finds it. */
 export interface Caller {
   readonly agent: string;
-  /** Who states and sessions belong to: an authenticated name, or the empty text for everybody. */
+  /** Who states and sessions belong to: an authenticated name, or the empty text for all callers without one. */
   readonly principal: string;
   readonly sessionId: string | undefined;
   readonly traceparent: string | undefined;

@@ -29,7 +29,7 @@ export interface Target {
 export interface Catalog {
   /** The union of what the upstreams that can be reached are able to do. */
   capabilities(): Promise<ServerCapabilities>;
-  /** All tools but those that nobody may see; those of upstreams that cannot be reached are missing. */
+  /** All tools but hidden ones; those of upstreams that cannot be reached are missing. */
   tools(): Promise<readonly KnownTool[]>;
   /** A tool as it is now; undefined if there is none with this name. */
   tool(name: string): Promise<KnownTool | undefined>;

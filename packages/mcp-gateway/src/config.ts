@@ -170,7 +170,7 @@ const gatewayConfig = z
     upstreams: z.array(upstream).min(1).max(100),
     mapping,
     checks: z.strictObject({ tools: checked, resources: checked, prompts: checked }).prefault({}),
-    /** Names of tools that nobody sees or calls; `*` stands for any text. */
+    /** Names of tools that are neither listed nor called; `*` stands for any text. */
     hidden: z.array(z.string().min(1)).default([]),
     /** Whether tools that the controls of the agent deny in any case are left out of lists. */
     hide_denied: z.boolean().default(true),

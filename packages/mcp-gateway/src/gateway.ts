@@ -89,7 +89,7 @@ export async function startGateway({
     },
     onError: (error) => log('info', error.message),
   });
-  // A tool is remembered before anybody uses it.
+  // A tool is remembered before its first use.
   capabilities = await catalog.capabilities();
   await catalog.tools();
 

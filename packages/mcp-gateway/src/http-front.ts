@@ -49,7 +49,7 @@ interface HttpOptions {
 interface Session {
   readonly server: Server;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Who opened it: nobody else may use it. */
+  /** The principal that opened it, the only one that may use it. */
   readonly principal: string;
   /** Requests that are open, its stream of messages included. */
   open: number;
@@ -111,7 +111,7 @@ export async function startHttpFront({
       return openSession(request, options, principal, ended);
     }
     const session = sessions.get(id);
-    // A session of somebody else is none.
+    // A session of another principal is not found.
     if (session === undefined || session.principal !== principal)
       return failure(404, -32_001, 'Session not found');
     track(session, ended);

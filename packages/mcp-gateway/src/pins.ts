@@ -16,7 +16,7 @@ export interface Pin {
 /** Pins by `upstream/tool`. */
 export type PinTable = { readonly [tool: string]: Pin };
 
-/** `approved`: as it was seen first or approved. `new` and `changed`: not to be used before somebody approves it. */
+/** `approved`: as it was seen first or approved. `new` and `changed`: not to be used before it is approved. */
 export type PinState = 'approved' | 'new' | 'changed';
 
 /** Remembers how tools were when they were first seen. */
