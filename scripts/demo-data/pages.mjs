@@ -36,6 +36,7 @@ export const PAGES = {
   template: '/controls/10/template',
   evaluators: '/evaluators',
   evaluator: '/evaluators/regex',
+  coverage: '/coverage',
   shadows: '/shadows',
   samples: '/samples',
   limits: '/limits',

@@ -1,12 +1,12 @@
 import type { AddressInfo, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { createHealthState, type HealthState } from '../operations/health.js';
 import type { MeasuredMetric } from '../operations/metrics.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { type Closers, createClosers } from '../process/closers.js';
 import { serviceNames, shutdownReason } from '../transport/connect/connect-plugin.js';
+import { rpcMethods } from '../transport/descriptors/rpc-methods.js';
 import { addressText } from './address.js';
 import { createFeatures, type Features, WITHOUT_DATABASE } from './features.js';
 import { type AppOptions, type Foundations, openFoundations } from './foundations.js';
@@ -136,15 +136,24 @@ function createHealth(
   state: OperationalState,
 ): HealthState {
   const { storage } = database;
+  const evaluating = evaluatingServices(features);
   const isOff = (name: string) => name === ObservabilityService.typeName && !config.observability.enabled;
   const health = createHealthState(serviceNames(servicesOf(features)), (name) => {
-    if (name === '' || name === EvaluationService.typeName) return state.cannotEvaluateBecause() === null;
+    if (name === '' || evaluating.has(name)) return state.cannotEvaluateBecause() === null;
     if (WITHOUT_DATABASE.has(name)) return true;
     return !isOff(name) && watch.databaseUp && storage.state === 'OK';
   });
   storage.onChange(health.refresh);
   onDatabaseState(health.refresh);
   return health;
+}
+
+/** Services that evaluate steps, those of adapters included: they need the controls in memory, and no database. */
+function evaluatingServices({ features }: Features): ReadonlySet<string> {
+  const evaluating = features
+    .flatMap(({ service }) => rpcMethods(service))
+    .filter(({ isEvaluation }) => isEvaluation);
+  return new Set(evaluating.map(({ desc }) => desc.parent.typeName));
 }
 
 /** Adds the values of all parts to the metrics. */

@@ -30,7 +30,10 @@ export const COVERAGE_SCHEMAS = {
   getCoverage: z.object({ agent_name: agentNameText }),
   setExpectations: withExample(
     z
-      .object({ agent_name: agentNameText, expectations: list(expectation, { max: MAX_EXPECTATIONS }) })
+      .object({
+        agent_name: agentNameText,
+        expectations: withDefault(list(expectation, { max: MAX_EXPECTATIONS }), []),
+      })
       .superRefine(({ expectations }, sink) => {
         const points = expectations.map(({ point }) => point);
         const at = points.findIndex((point, index) => points.indexOf(point) < index);

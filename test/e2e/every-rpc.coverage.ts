@@ -53,6 +53,8 @@ export const COVERAGE_STEPS: readonly Step[] = [
       { agent_name: AGENT, expectations: EXPECTED },
       { reply: { expectations: STORED } },
     ],
+    ['expects nothing any more', { agent_name: AGENT, expectations: [] }, { reply: { expectations: [] } }],
+    ['expects it again', { agent_name: AGENT, expectations: EXPECTED }, { reply: { expectations: STORED } }],
     [
       'demands another point for each',
       { agent_name: AGENT, expectations: [{ interval_seconds: 60 }, { interval_seconds: 90 }] },
@@ -74,7 +76,11 @@ export const COVERAGE_STEPS: readonly Step[] = [
       { agent_name: AGENT, expectations: Array(21).fill({ interval_seconds: 60 }) },
       'expectations too_long',
     ],
-    ['does not find an unknown agent', { agent_name: 'nobody-at-all', expectations: [] }, NO_AGENT],
+    [
+      'does not find an unknown agent',
+      { agent_name: 'nobody-at-all', expectations: [{ interval_seconds: 60 }] },
+      NO_AGENT,
+    ],
     ['is for those who may change agents', { agent_name: AGENT, expectations: [] }, NOT_ADMIN, READER_KEY],
     ['requires a key', { agent_name: AGENT, expectations: [] }, NO_KEY, null],
   ]),

@@ -42,7 +42,16 @@ const NEED_WRITES = [
   'SampleService',
   'ShadowService',
 ];
-const NEED_NONE = ['AuthService', 'EvaluatorService', 'ServerService', 'TemplateService'];
+const NEED_NONE = [
+  'AdapterService',
+  'AuthService',
+  'AuthzenService',
+  'EvaluatorService',
+  'ServerService',
+  'TemplateService',
+  'agentgateway.dev.ext_mcp.ExtMcp',
+  'envoy.service.auth.v3.Authorization',
+];
 const PREFIX = 'storage-faults-';
 const CASE_LIMIT_MS = 600_000;
 /** Between two writes. */
