@@ -54,7 +54,7 @@ describeOnSqlite('a caller that may not do everything', (freshDatabaseUrl) => {
     await as(KEYS.viewer, '/', async (watched) => {
       const { page } = watched;
       expect(await menuOf(watched)).toEqual([
-        ...['Overview', 'Live', 'Events', 'Approvals', 'Agents', 'Controls'],
+        ...['Overview', 'Live', 'Events', 'Approvals', 'Agents', 'Coverage', 'Controls'],
         ...['Policies', 'Packs', 'Templates', 'Evaluators', 'Shadows'],
         ...['Limits', 'Halts', 'Playground'],
       ]);
@@ -62,6 +62,7 @@ describeOnSqlite('a caller that may not do everything', (freshDatabaseUrl) => {
       for (const path of [
         ...paths,
         `/controls/${controlId}?tab=usage`,
+        '/coverage',
         '/policies',
         '/policies/1',
         '/packs',

@@ -11,6 +11,7 @@ import { createControlUsersStore } from '../../src/controls/control-users-store.
 import { createControlVersionStore } from '../../src/controls/control-version-store.js';
 import { createHiddenControlStore } from '../../src/controls/hidden-control-store.js';
 import { createPolicyControlStore } from '../../src/controls/policy-control-store.js';
+import { createExpectationStore } from '../../src/coverage/expectation-store.js';
 import type { Scoped } from '../../src/database/scoped.js';
 import { createHaltStore, type NewHalt } from '../../src/halts/halt-store.js';
 import { createKeyStore, type KeyRow } from '../../src/keys/key-store.js';
@@ -434,6 +435,12 @@ const samples = casesOf(createSampleStore, {
   find: (store, { decisionId }) => store.find(decisionId, 1),
 });
 
+const expectations = casesOf(createExpectationStore, {
+  find: (store, { agentId }) => store.find([agentId]),
+  set: (store, _of, own) => store.set(own.agentId, { point: 'another', intervalS: 60 }, 1),
+  remove: (store, { agentId }) => store.remove(agentId, ['rest']),
+});
+
 const shadows = casesOf(createShadowStore, {
   find: (store, { controlId }) => store.find(controlId),
   list: (store) => store.list(),
@@ -642,6 +649,7 @@ export const STORES: Readonly<Record<string, StoreCases>> = {
   createAppliedStore: applied,
   createHaltStore: halts,
   createSampleStore: samples,
+  createExpectationStore: expectations,
   createShadowStore: shadows,
   createApprovalStore: approvals,
   createDestinationStore: destinations,

@@ -14,6 +14,7 @@ import { createControlStore } from '../../src/controls/control-store.js';
 import { createControlVersionStore } from '../../src/controls/control-version-store.js';
 import { createPolicyControlStore } from '../../src/controls/policy-control-store.js';
 import { patternsOf } from '../../src/controls/step-name-patterns.js';
+import { createExpectationStore } from '../../src/coverage/expectation-store.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
 import { createHaltStore } from '../../src/halts/halt-store.js';
 import { createKeyStore } from '../../src/keys/key-store.js';
@@ -140,6 +141,7 @@ async function fill(database: Database, namespace: Namespace): Promise<Things> {
       },
     });
     await createShadowStore(scope).set(newShadow(control.id));
+    await createExpectationStore(scope).set(agent.id, { point: 'rest', intervalS: 60 }, 1);
     const approvalId = await createApprovalStore(scope).insert(newApproval(agentName, control.id));
     const { id: destinationId } = await createDestinationStore(scope, UNSEALED).insert(
       newDestination(`destination-of-${of}`),
@@ -208,6 +210,7 @@ async function rowsOf(tx: DbClient, { name, prefix }: Namespace): Promise<unknow
     rules: await tx.samplingRule.findMany({ where }),
     samples: await tx.stepSample.findMany({ where }),
     shadows: await tx.controlShadow.findMany({ where }),
+    expectations: await tx.agentExpectation.findMany({ where: { agent: where } }),
     approvals: await tx.approval.findMany({ where, include: { votes: true, asking: true } }),
     destinations: await tx.notificationDestination.findMany({ where }),
     deliveries: await tx.notificationDelivery.findMany({ where }),

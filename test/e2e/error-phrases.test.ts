@@ -347,6 +347,7 @@ function everyMissingResource({ call, seed }: ServiceSuite): void {
     'PATCH /api/v1/controls/{control_id}': { enabled: true },
     'PUT /api/v1/controls/{control_id}/data': { data: denyWord('x') },
     'PATCH /api/v1/agents/{agent_name}': {},
+    'PUT /api/v1/coverage/{agent_name}/expectations': {},
     'PATCH /api/v1/policies/{policy_id}': { name: 'renamed' },
     'POST /api/v1/policies/{policy_id}/agents': { agent_names: [KNOWN] },
     'POST /api/v1/policies/{policy_id}/agents/remove': { agent_names: [KNOWN] },

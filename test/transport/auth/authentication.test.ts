@@ -6,8 +6,9 @@ import { type Client, Metadata } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { http as httpRule } from '../../../gen/proto/google/api/annotations_pb.js';
+import { ERROR_CODE_HEADER } from '../../../src/transport/wire/reply-headers.js';
 import { grpcJsClient, rawGrpcCallOver, rawGrpcClient } from '../../support/grpc-js-client.js';
-import { restClient } from '../../support/http.js';
+import { type RestReply, restClient } from '../../support/http.js';
 import { SERVICES } from '../../support/protocol-clients.js';
 import { problem } from '../../support/refusals.js';
 import { decisionOf, type RpcDecision } from '../../support/rpc-decisions.js';
@@ -148,6 +149,11 @@ const REST_ANSWERS = {
   forbidden: problem(403, 'AUTH_INSUFFICIENT_PRIVILEGES', { reason: 'Forbidden' }),
 } as const;
 
+/** The code of an error; undefined without one. */
+function codeOf({ headers, body }: RestReply): string | undefined {
+  return headers.get(ERROR_CODE_HEADER) ?? body?.error_code;
+}
+
 /** What a key without the scopes of an RPC is told. */
 function refusalOf({ scopes }: RpcDecision): string {
   const names = scopes.replaceAll(',', ' or ');
@@ -166,10 +172,18 @@ describe.each(METHODS)('%s', (_name, method) => {
         const answer = expectedAnswer(key, decision);
         const reply = await callRest(closed, method, key);
         if (answer === 'allowed') {
-          expect({ description, status: reply.status, code: reply.body?.error_code }).toEqual({
+          expect({ description, status: reply.status, code: codeOf(reply) }).toEqual({
             description,
             status: unguarded.status,
-            code: unguarded.body?.error_code,
+            code: codeOf(unguarded),
+          });
+        } else if (reply.headers.has(ERROR_CODE_HEADER)) {
+          // In the form of the protocol of an adapter.
+          const { status, body } = REST_ANSWERS[answer];
+          expect({ description, status: reply.status, code: codeOf(reply) }).toEqual({
+            description,
+            status,
+            code: body.error_code,
           });
         } else {
           expect({ description, ...reply }).toMatchObject({ description, ...REST_ANSWERS[answer] });
