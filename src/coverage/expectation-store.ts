@@ -55,9 +55,11 @@ export function createExpectationStore({ client, namespace }: Scoped) {
         return found;
       }),
 
-    /** Sets one, which then begins anew. */
+    /** Sets one, which then begins anew. Does nothing for an agent that is not in the namespace. */
     set: (agentId: number, { point, intervalS }: WantedExpectation, nowS: number): Promise<void> =>
       withServiceErrors(async () => {
+        const agents = await client.agent.count({ where: { id: agentId, namespace: namespace.name } });
+        if (agents === 0) return;
         await client.agentExpectation.deleteMany({ where: { ...of(agentId), point } });
         const data = { agentId, point, intervalS: BigInt(intervalS), sinceS: BigInt(nowS) };
         await client.agentExpectation.create({ data });

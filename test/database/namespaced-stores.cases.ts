@@ -437,7 +437,7 @@ const samples = casesOf(createSampleStore, {
 
 const expectations = casesOf(createExpectationStore, {
   find: (store, { agentId }) => store.find([agentId]),
-  set: (store, _of, own) => store.set(own.agentId, { point: 'another', intervalS: 60 }, 1),
+  set: (store, { agentId }) => store.set(agentId, { point: 'another', intervalS: 60 }, 1),
   remove: (store, { agentId }) => store.remove(agentId, ['rest']),
 });
 

@@ -96,6 +96,8 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
       timer = setTimeout(() => cutOff.abort(), times.closeMs);
     };
     closing.signal.addEventListener('abort', cutOffSoon);
+    // Closed while the lease was acquired: the event has been.
+    if (closing.signal.aborted) cutOffSoon();
     try {
       /** Events deleted before the first delivery are not missed. */
       let missedFrom = 0n;

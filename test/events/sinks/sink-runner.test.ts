@@ -259,6 +259,31 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
     );
   });
 
+  it('that waits is cut off, too, if the service stops while the lease is acquired', async () => {
+    const sink = new MemorySink();
+    const opens: AbortSignal[] = [];
+    sink.open = async (_stored, _first, signal) => {
+      opens.push(signal);
+      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      throw new Error('it was cut off before');
+    };
+    let closed: Promise<void> | undefined;
+    const runner: TestRunner = testRunner({
+      sink,
+      database,
+      tail: store.tail,
+      // The lease reads the clock while it is acquired.
+      now: () => {
+        closed ??= runner.close();
+        return NOW;
+      },
+      times: { closeMs: 1 },
+    });
+    runner.start();
+    await runner.close();
+    expect(opens.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
   it('that hangs while the service stops is cut off', async () => {
     const sink = new MemorySink();
     let hangs = false;
