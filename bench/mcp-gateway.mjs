@@ -3,8 +3,8 @@
  * call, beside a proxy of the same SDK that only passes calls on, in turns; and the memory of the gateway with many sessions that
  * are open at the same time, each with its stream of messages.
  *
- * BENCH_CALLS is the number of calls in a round (1000), BENCH_ROUNDS the number of rounds (5), BENCH_SESSIONS that of sessions
- * (1000). CPU time and memory are read from /proc, so it runs on Linux only.
+ * BENCH_CALLS is the number of calls in a round (1000), BENCH_AT_ONCE that of calls at the same time (4), BENCH_ROUNDS the number of
+ * rounds (5), BENCH_SESSIONS that of sessions (1000). CPU time and memory are read from /proc, so it runs on Linux only.
  */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ const CALLS = Number(process.env.BENCH_CALLS ?? 1_000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SESSIONS = Number(process.env.BENCH_SESSIONS ?? 1_000);
 const VERSIONS = ['2026-07-28', '2025-11-25'];
-const AT_ONCE = 4;
+const AT_ONCE = Number(process.env.BENCH_AT_ONCE ?? 4);
 const CONTROLS = 2;
 const COMMAND = join(import.meta.dirname, '..', 'packages', 'cli', 'bin', 'control-enforcement.js');
 const folder = mkdtempSync(join(tmpdir(), 'bench-mcp-'));
