@@ -11,6 +11,7 @@ import type { EvaluationService } from '../decisions/evaluation-service.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { DEFAULT_MAPPING, type Mapped, type MappedRequest, mapped, sourceText } from './mapping.js';
 import type { Mappings } from './mapping-file.js';
+import { given } from './members.js';
 import { type AdapterOutcome, notEvaluated, outcomeOfVerdict } from './outcome.js';
 
 /** A step in the form of another protocol. */
@@ -143,20 +144,18 @@ function requestOf(step: ForeignStep, call: HandlerCall, mapping: typeof DEFAULT
       output: step.output ?? null,
       context: step.context ?? null,
     },
-    ...given('session_id', value('session')),
-    ...given('step_id', value('step_id')),
-    // One that cannot be read is ignored, as W3C Trace Context says.
-    ...given('traceparent', parent !== undefined && isTraceparent(parent) ? parent : undefined),
-    ...given('target_type', value('target_type')),
-    ...given('target_id', value('target_id')),
-    ...given('step_error', step.error),
-    ...given('timeout', step.timeoutMs === undefined ? undefined : `${step.timeoutMs / 1000}s`),
+    ...given({
+      session_id: value('session'),
+      step_id: value('step_id'),
+      // One that cannot be read is ignored, as W3C Trace Context says.
+      traceparent: parent !== undefined && isTraceparent(parent) ? parent : undefined,
+      target_type: value('target_type'),
+      target_id: value('target_id'),
+      step_error: step.error,
+      timeout: step.timeoutMs === undefined ? undefined : `${step.timeoutMs / 1000}s`,
+    }),
     accepts: ['allow', 'deny', ...step.accepts],
   });
-}
-
-function given(name: string, value: string | undefined): JsonObject {
-  return value === undefined ? {} : { [name]: value };
 }
 
 /** The agent of a key that is limited to exactly one. */

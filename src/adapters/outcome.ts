@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { ServiceError } from '../contract/errors/service-error.js';
 import type { ControlResult, Stage, Step } from '../core/types.js';
 import { retryAfterOf } from '../decisions/applied-limits.js';
@@ -77,6 +78,16 @@ function adviceOf({ halt, reason }: RevisedVerdict, retryAfterSeconds: number | 
 export function notEvaluated(step: Step, stage: Stage): string {
   const when = stage === 'pre' ? 'before' : 'after';
   return `Step "${step.name}" could not be checked ${when} it ran, so it counts as denied. Try again later.`;
+}
+
+/** What a peer is told about a decision besides what it has a form for; `verdict` is null for a step that was not evaluated. */
+export function decisionFacts(outcome: string, verdict: RevisedVerdict | null): JsonObject {
+  return { outcome, ...(verdict === null ? {} : trailOf(verdict)) };
+}
+
+/** The decision behind a verdict, for logs of the peer. */
+export function trailOf(verdict: RevisedVerdict): JsonObject {
+  return { decision_id: String(verdict.decision_id), controls: controlNames(verdict) };
 }
 
 /** Names of the controls that a verdict is due to. */

@@ -1,6 +1,6 @@
 import type { HandlerCall } from '../contract/call/handler.js';
-import { ERROR_TABLE } from '../contract/errors/error-table.js';
-import { ServiceError } from '../contract/errors/service-error.js';
+import { problemText } from '../contract/errors/item-message.js';
+import { httpStatusOf, ServiceError } from '../contract/errors/service-error.js';
 
 /** A request that was refused before it was evaluated, for protocols in which that is a reply. */
 export interface Refusal {
@@ -18,12 +18,9 @@ export interface Refusal {
 export function refusalOf(error: unknown, { signal }: Pick<HandlerCall, 'signal'>): Refusal {
   if (!(error instanceof ServiceError) || signal.aborted || error.code === 'ADAPTER_OFF') throw error;
   const { detail, items = [], retryAfterSeconds = null } = error.options;
-  const kind = KINDS[error.options.httpStatus ?? ERROR_TABLE[error.code].httpStatus];
+  const kind = KINDS[httpStatusOf(error)];
   if (kind === undefined) throw error;
-  const problems = items.map(({ field, message }) =>
-    field === undefined ? message : `${field}: ${message}`,
-  );
-  const message = problems.length === 0 ? detail : problems.join('; ');
+  const message = items.length === 0 ? detail : items.map(problemText).join('; ');
   return { kind, code: error.code, message, retryAfterSeconds };
 }
 

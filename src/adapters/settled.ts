@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { ErrorForm, HandlerCall, ShownError } from '../contract/call/handler.js';
-import { ERROR_TABLE } from '../contract/errors/error-table.js';
-import { ServiceError } from '../contract/errors/service-error.js';
+import { problemText } from '../contract/errors/item-message.js';
+import { httpStatusOf, ServiceError } from '../contract/errors/service-error.js';
 import { freeObject, nullable, text, withExample } from '../contract/input/fields.js';
-import { type AdapterOutcome, controlNames } from './outcome.js';
+import { type AdapterOutcome, trailOf } from './outcome.js';
 
 /** A step that was refused before it was evaluated: it counts as denied. */
 export interface Refusal {
@@ -32,7 +32,7 @@ export async function settled(
     return await submit();
   } catch (error) {
     if (call.signal.aborted || !(error instanceof ServiceError)) throw error;
-    const status = error.options.httpStatus ?? ERROR_TABLE[error.code].httpStatus;
+    const status = httpStatusOf(error);
     if (status >= 500) throw error;
     return { kind: 'refused', status, message: refusalText(error) };
   }
@@ -41,9 +41,7 @@ export async function settled(
 /** What is wrong, where, and what to do. */
 function refusalText({ options, code }: ServiceError): string {
   const { detail, items = [], hint } = options;
-  const problems = items.map(({ field, message }) =>
-    field === undefined ? message : `${field}: ${message}`,
-  );
+  const problems = items.map(problemText);
   const advice = hint === undefined || code === 'VALIDATION_ERROR' ? [] : [hint];
   return ['This was not checked, so it counts as denied.', detail, ...problems, ...advice].join(' ');
 }
@@ -76,11 +74,10 @@ export function statusOf(denial: Denial): number {
   }
 }
 
-/** The decision behind an outcome, for logs of the peer. */
-export function trailOf(outcome: Settled): JsonObject {
+/** The decision behind an outcome; nothing for a step that was not evaluated. */
+export function trailOfSettled(outcome: Settled): JsonObject {
   if (outcome.kind === 'refused' || outcome.kind === 'error' || outcome.verdict === null) return {};
-  const { verdict } = outcome;
-  return { decision_id: String(verdict.decision_id), controls: controlNames(verdict) };
+  return trailOf(outcome.verdict);
 }
 
 /** Name of an agent in a query; read as every name of an agent once it is clear that it is the one. */

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { AuthzenService } from '../../../gen/proto/enforcement/v1/authzen_service_pb.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { type ErrorForm, type HandlerCall, type HandlersOf, handler } from '../../contract/call/handler.js';
-import { ERROR_TABLE } from '../../contract/errors/error-table.js';
-import { callerError, ServiceError } from '../../contract/errors/service-error.js';
+import { callerError, httpStatusOf, ServiceError } from '../../contract/errors/service-error.js';
 import { freeObject, list, nullable, oneOf, text, withExample } from '../../contract/input/fields.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import { MAX_EVALUATIONS } from '../../decisions/evaluate-request.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
+import { given, textOf } from '../members.js';
 import { type AdapterOutcome, controlNames } from '../outcome.js';
 
 const MAX_ID_LENGTH = 1024;
@@ -68,14 +68,14 @@ export interface AuthzenOptions {
 export function createAuthzen({ evaluations, publicUrl }: AuthzenOptions): HandlersOf<typeof AuthzenService> {
   async function decide(access: Access, call: HandlerCall): Promise<Decision> {
     const { subject, resource, context } = access;
-    const message = { ...access } as unknown as JsonObject;
+    const message = given(access as unknown as JsonObject);
     const outcome = await evaluations.submit(
       'authzen',
       {
         stage: 'pre',
         type: resource.type,
         name: resource.id,
-        input: withoutUndefined(message),
+        input: message,
         message,
         protocol: {
           agent: subject.type === 'agent' ? subject.id : textOf(context?.agent),
@@ -94,7 +94,10 @@ export function createAuthzen({ evaluations, publicUrl }: AuthzenOptions): Handl
     const { evaluations: items, options, ...defaults } = accesses;
     if (items === undefined || items.length === 0) return decide(wholeAccess(defaults, ''), call);
     const wholes = items.map((item, index) =>
-      wholeAccess({ ...defaults, ...withoutUndefined(item) } as typeof defaults, `evaluations[${index}].`),
+      wholeAccess(
+        { ...defaults, ...given(item as unknown as JsonObject) } as typeof defaults,
+        `evaluations[${index}].`,
+      ),
     );
     call.spend(wholes.length - 1);
     const last = LAST[options?.evaluations_semantic ?? 'execute_all'];
@@ -168,8 +171,7 @@ function failed(error: unknown, call: HandlerCall): Decision {
 }
 
 function shown(error: ServiceError): JsonObject {
-  const status = error.options.httpStatus ?? ERROR_TABLE[error.code].httpStatus;
-  return { status, code: error.code, message: error.options.detail };
+  return { status: httpStatusOf(error), code: error.code, message: error.options.detail };
 }
 
 /** The context of a decision tells why, and what would change it; a decision that needs no reason has none. */
@@ -228,14 +230,6 @@ function idOf(verdict: { readonly decision_id: unknown } | null): JsonObject {
 /** As in the examples of the standard: a text by its language. */
 function reason(message: string): JsonObject {
   return { reason_user: { en: message } };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-function withoutUndefined<T extends object>(value: T): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as JsonObject;
 }
 
 /** Errors are plain texts; the standard has 400 for what is invalid. */

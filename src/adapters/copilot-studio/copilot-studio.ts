@@ -6,7 +6,7 @@ import { handler } from '../../contract/call/handler.js';
 import { freeObject, nullable, text, withExample } from '../../contract/input/fields.js';
 import type { AdapterEvaluations, ForeignStep } from '../adapter-evaluations.js';
 import { given, type Members, membersOf } from '../members.js';
-import { denyingForm, isRejectedCaller, type Settled, settled, trailOf } from '../settled.js';
+import { denyingForm, isRejectedCaller, type Settled, settled, trailOfSettled } from '../settled.js';
 
 /** Copilot Studio waits for a second, and can be set to run the tool after it. */
 const TIMEOUT_MS = 800;
@@ -94,10 +94,14 @@ function replyOf(outcome: Settled): JsonObject {
     return blocked(
       REASON_CODES.modify,
       `A policy changes the input of "${outcome.step.name}".`,
-      trailOf(outcome),
+      trailOfSettled(outcome),
     );
   const limited = outcome.kind === 'deny' && outcome.retryAfterSeconds !== null;
-  return blocked(limited ? LIMIT_REACHED : REASON_CODES[outcome.kind], outcome.message, trailOf(outcome));
+  return blocked(
+    limited ? LIMIT_REACHED : REASON_CODES[outcome.kind],
+    outcome.message,
+    trailOfSettled(outcome),
+  );
 }
 
 function blocked(reasonCode: number, reason: string, diagnostics: JsonObject): JsonObject {

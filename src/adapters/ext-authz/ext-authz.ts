@@ -4,7 +4,7 @@ import { bulkHandler, type HandlersOf } from '../../contract/call/handler.js';
 import { GrpcCode } from '../../contract/errors/grpc-code.js';
 import { freeObject } from '../../contract/input/fields.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
-import { type AdapterOutcome, controlNames } from '../outcome.js';
+import { type AdapterOutcome, decisionFacts } from '../outcome.js';
 import { type Refusal, refusalOf } from '../refusal.js';
 import { httpStep } from './http-step.js';
 
@@ -49,7 +49,7 @@ function replyOf(outcome: AdapterOutcome): object {
   const { kind } = outcome;
   switch (kind) {
     case 'allow': {
-      const facts = factsOf(outcome.unchecked ? 'unchecked' : kind, outcome.verdict);
+      const facts = decisionFacts(outcome.unchecked ? 'unchecked' : kind, outcome.verdict);
       const { decision_id: id } = facts;
       return {
         status: { code: OK },
@@ -67,16 +67,16 @@ function replyOf(outcome: AdapterOutcome): object {
     case 'deny': {
       const { retryAfterSeconds, message, verdict } = outcome;
       const status = retryAfterSeconds === null ? 'forbidden' : 'toomanyrequests';
-      return denied(status, message, factsOf(kind, verdict), {}, retryAfterSeconds);
+      return denied(status, message, decisionFacts(kind, verdict), {}, retryAfterSeconds);
     }
     case 'steer': {
       const { guidance, requiredActions, message, verdict } = outcome;
       const members = { guidance, required_actions: [...requiredActions] };
-      return denied('forbidden', message, factsOf(kind, verdict), members);
+      return denied('forbidden', message, decisionFacts(kind, verdict), members);
     }
     case 'ask': {
       const { id, expiresAtMs, stepSha256 } = outcome.approval;
-      const facts = { ...factsOf(kind, outcome.verdict), approval_id: id };
+      const facts = { ...decisionFacts(kind, outcome.verdict), approval_id: id };
       const members = { expires_at: new Date(expiresAtMs).toISOString(), step_sha256: stepSha256 };
       return denied('forbidden', outcome.message, facts, members);
     }
@@ -89,7 +89,7 @@ function replyOf(outcome: AdapterOutcome): object {
       );
     case 'modify':
       // Not accepted, so it does not occur; a proxy could not let the changed request pass.
-      return denied('forbidden', UNCHANGEABLE, factsOf('deny', outcome.verdict));
+      return denied('forbidden', UNCHANGEABLE, decisionFacts('deny', outcome.verdict));
   }
 }
 
@@ -124,9 +124,4 @@ function denied(
 
 function header(key: string, value: string): object {
   return { header: { key, value } };
-}
-
-function factsOf(outcome: string, verdict: Parameters<typeof controlNames>[0] | null): JsonObject {
-  if (verdict === null) return { outcome };
-  return { outcome, decision_id: String(verdict.decision_id), controls: controlNames(verdict) };
 }

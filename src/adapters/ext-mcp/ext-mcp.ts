@@ -19,7 +19,7 @@ import {
   peerJson,
   refused,
 } from '../mcp-step.js';
-import { type AdapterOutcome, controlNames } from '../outcome.js';
+import { type AdapterOutcome, decisionFacts } from '../outcome.js';
 import { refusalOf } from '../refusal.js';
 
 /** Longest error of a step that a result tells, in UTF-16 code units. */
@@ -149,29 +149,29 @@ function resultOf(outcome: AdapterOutcome, remade: Checked['remade']): Result {
   const { kind } = outcome;
   switch (kind) {
     case 'allow':
-      return { pass: {}, metadata: factsOf(outcome.unchecked ? 'unchecked' : kind, outcome.verdict) };
+      return { pass: {}, metadata: decisionFacts(outcome.unchecked ? 'unchecked' : kind, outcome.verdict) };
     case 'modify': {
       const { step } = outcome;
       const changed = remade({ input: step.input, output: step.output ?? null });
       if (!isObject(changed))
         throw refused('mcp_response', 'cannot be replaced by what is no object', changed);
-      return { mutated: stringifyJson(changed), metadata: factsOf(kind, outcome.verdict) };
+      return { mutated: stringifyJson(changed), metadata: decisionFacts(kind, outcome.verdict) };
     }
     case 'error':
       return denied('unavailable', outcome.message, { outcome: kind });
     case 'deny': {
       const { retryAfterSeconds: seconds, message, verdict } = outcome;
-      if (seconds === null) return denied('denied', message, factsOf(kind, verdict));
-      return denied('limited', message, factsOf(kind, verdict), { retry_after_seconds: seconds });
+      if (seconds === null) return denied('denied', message, decisionFacts(kind, verdict));
+      return denied('limited', message, decisionFacts(kind, verdict), { retry_after_seconds: seconds });
     }
     case 'steer': {
       const { guidance, requiredActions, message, verdict } = outcome;
       const members = { guidance, required_actions: [...requiredActions] };
-      return denied('denied', message, factsOf(kind, verdict), members);
+      return denied('denied', message, decisionFacts(kind, verdict), members);
     }
     case 'ask': {
       const { id, expiresAtMs, stepSha256 } = outcome.approval;
-      const facts = { ...factsOf(kind, outcome.verdict), approval_id: id };
+      const facts = { ...decisionFacts(kind, outcome.verdict), approval_id: id };
       const members = { expires_at: new Date(expiresAtMs).toISOString(), step_sha256: stepSha256 };
       return denied('denied', outcome.message, facts, members);
     }
@@ -187,9 +187,4 @@ function denied(
 ): Result {
   const mcp_error = stringifyJson({ ...facts, ...members });
   return { error: { code: CODES[kind], reason, mcp_error }, metadata: facts };
-}
-
-function factsOf(outcome: string, verdict: Parameters<typeof controlNames>[0] | null): JsonObject {
-  if (verdict === null) return { outcome };
-  return { outcome, decision_id: String(verdict.decision_id), controls: controlNames(verdict) };
 }

@@ -17,6 +17,11 @@ export function itemMessage({ code }: Pick<ServiceError, 'code'>, item: ErrorIte
   return `${message}; not ${shown}`;
 }
 
+/** A problem in one text: where it is, and what is wrong there. */
+export function problemText({ field, message }: Pick<ErrorItem, 'field' | 'message'>): string {
+  return field === undefined ? message : `${field}: ${message}`;
+}
+
 function shortScalar(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') {
     // A text that speaks of a secret may hold it.

@@ -1,5 +1,5 @@
 import { type JsonValue, withoutStack } from '../../../packages/exact-json/src/index.js';
-import type { ErrorCode } from './error-table.js';
+import { ERROR_TABLE, type ErrorCode } from './error-table.js';
 import type { GrpcCode } from './grpc-code.js';
 
 /** Resource of an error item. */
@@ -84,6 +84,11 @@ export class ServiceError extends Error {
     this.code = code;
     this.options = options;
   }
+}
+
+/** HTTP status of an error. */
+export function httpStatusOf(error: ServiceError): number {
+  return error.options.httpStatus ?? ERROR_TABLE[error.code].httpStatus;
 }
 
 /** An error about an invalid request: it needs no stack trace. */

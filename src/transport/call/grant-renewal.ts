@@ -1,8 +1,7 @@
 import type { ConnectError } from '@connectrpc/connect';
 import type { Grant } from '../../contract/call/grant.js';
-import { ServiceError } from '../../contract/errors/service-error.js';
+import { httpStatusOf, ServiceError } from '../../contract/errors/service-error.js';
 import { toConnectError } from '../wire/error-status.js';
-import { httpStatusOf } from '../wire/problem.js';
 import type { DueTimes } from './due-times.js';
 
 /** How many questions in a row may stay without a decision before a call ends. */

@@ -3,20 +3,14 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { ErrorForm } from '../../contract/call/handler.js';
 import type { ErrorCode } from '../../contract/errors/error-table.js';
-import { ServiceError } from '../../contract/errors/service-error.js';
+import { problemText } from '../../contract/errors/item-message.js';
+import { type ErrorItem, httpStatusOf, ServiceError } from '../../contract/errors/service-error.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
 import type { TraceFacts } from '../call/call-host.js';
 import type { RouteFinder } from '../routing/route-finder.js';
 import type { Unserved } from '../routing/unserved.js';
 import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
-import {
-  httpStatusOf,
-  isServerFault,
-  problemBody,
-  publicDetail,
-  publicItems,
-  toServiceError,
-} from '../wire/problem.js';
+import { isServerFault, problemBody, publicDetail, publicItems, toServiceError } from '../wire/problem.js';
 import { CHALLENGE_HEADER, ERROR_CODE_HEADER, ETAG_HEADER } from '../wire/reply-headers.js';
 import { rpcErrorReply } from '../wire/rpc-reply.js';
 import { UndecodableBodyError } from './rest-body.js';
@@ -148,9 +142,7 @@ function detailAnswer(status: number, detail: string): ErrorAnswer {
 
 /** The detail, the problems and the hint of an error in one text. */
 function wholeMessage(error: ServiceError): string {
-  const items = publicItems(error).map(({ field, message }) =>
-    field === undefined ? String(message) : `${String(field)}: ${String(message)}`,
-  );
+  const items = publicItems(error).map((item) => problemText(item as Pick<ErrorItem, 'field' | 'message'>));
   const hint = isServerFault(error) ? undefined : error.options.hint;
   return [publicDetail(error), ...items, ...(hint === undefined ? [] : [hint])].join(' ');
 }

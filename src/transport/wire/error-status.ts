@@ -10,11 +10,11 @@ import {
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import { ERROR_TABLE, type ErrorCode } from '../../contract/errors/error-table.js';
 import { itemMessage } from '../../contract/errors/item-message.js';
-import type { ErrorItem, ServiceError } from '../../contract/errors/service-error.js';
+import { type ErrorItem, httpStatusOf, type ServiceError } from '../../contract/errors/service-error.js';
 import { SHAPE_HINT } from '../../contract/input/parse-input.js';
 import { shortened, withinBytes } from './encode-status.js';
 import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
-import { errorType, httpStatusOf, isServerFault, publicDetail, toServiceError } from './problem.js';
+import { errorType, isServerFault, publicDetail, toServiceError } from './problem.js';
 import { connectErrorOf, RpcStatus, type StatusDetail, statusOfConnectError } from './rpc-status.js';
 
 /** Domain of the reasons in `google.rpc.ErrorInfo`. */

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { ERROR_TABLE, type ErrorCode } from '../../contract/errors/error-table.js';
 import { itemMessage } from '../../contract/errors/item-message.js';
-import { type ErrorItem, ServiceError } from '../../contract/errors/service-error.js';
+import { type ErrorItem, httpStatusOf, ServiceError } from '../../contract/errors/service-error.js';
 
 /** Base of the `type` member of problem bodies. */
 export const ERROR_TYPE_BASE = 'urn:control-enforcement:error:';
@@ -38,11 +38,6 @@ const MAX_TEXT_LENGTH = 500;
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   return new ServiceError('INTERNAL_ERROR', { detail: GENERIC_SERVER_DETAIL, cause: error });
-}
-
-/** HTTP status of an error. */
-export function httpStatusOf(error: ServiceError): number {
-  return error.options.httpStatus ?? ERROR_TABLE[error.code].httpStatus;
 }
 
 /** Whether it is a server fault, of which only the kind is disclosed. */
