@@ -85,6 +85,23 @@ export function decisionFacts(outcome: string, verdict: RevisedVerdict | null): 
   return { outcome, ...(verdict === null ? {} : trailOf(verdict)) };
 }
 
+/** The facts of a step that may pass later, and what an agent needs for that. */
+export function wayOut(outcome: Extract<AdapterOutcome, { kind: 'steer' | 'ask' }>): {
+  readonly facts: JsonObject;
+  readonly members: JsonObject;
+} {
+  const facts = decisionFacts(outcome.kind, outcome.verdict);
+  if (outcome.kind === 'steer') {
+    const { guidance, requiredActions } = outcome;
+    return { facts, members: { guidance, required_actions: [...requiredActions] } };
+  }
+  const { id, expiresAtMs, stepSha256 } = outcome.approval;
+  return {
+    facts: { ...facts, approval_id: id },
+    members: { expires_at: new Date(expiresAtMs).toISOString(), step_sha256: stepSha256 },
+  };
+}
+
 /** The decision behind a verdict, for logs of the peer. */
 export function trailOf(verdict: RevisedVerdict): JsonObject {
   return { decision_id: String(verdict.decision_id), controls: controlNames(verdict) };

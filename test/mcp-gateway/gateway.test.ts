@@ -262,7 +262,7 @@ describe('approvals at a gateway', () => {
   const call = (mcp: Mcp, params: object): Promise<Asked> =>
     mcp.request({ method: 'tools/call', params: { ...params } }, asItIs, { allowInputRequired: true });
 
-  it('ask a client of 2026-07-28 to repeat the call, once, as it was, and until somebody has decided', async () => {
+  it('ask a client of 2026-07-28 to repeat the call, once, as it was, and until it is decided', async () => {
     const ann = await mcpClient(gateway.url, '2026-07-28', {
       headers: { 'x-user': 'ann' },
       capabilities: { elicitation: { url: {} } },

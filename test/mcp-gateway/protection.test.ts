@@ -167,7 +167,7 @@ describe('a gateway over HTTP', () => {
   });
 });
 
-it('ends sessions that nobody uses', async () => {
+it('ends sessions that are not used', async () => {
   const gateway = await testGateway({ listen: { session_idle_seconds: 1 } });
   await send(gateway.url, {}, INITIALIZE);
   expect(gateway.sessions()).toBe(1);
@@ -258,7 +258,7 @@ describe('a server that is stuck or lies', () => {
     expect(gateway.lines.join('\n')).toContain('the server "dead" cannot be reached');
   });
 
-  it('does not get a changed tool used before somebody approves it, also after a new start', async () => {
+  it('does not get a changed tool used before it is approved, also after a new start', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'pins-'));
     onTestFinished(() => {
       upstream.description = 'Sends a mail.';

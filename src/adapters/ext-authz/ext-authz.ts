@@ -4,7 +4,7 @@ import { bulkHandler, type HandlersOf } from '../../contract/call/handler.js';
 import { GrpcCode } from '../../contract/errors/grpc-code.js';
 import { freeObject } from '../../contract/input/fields.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
-import { type AdapterOutcome, decisionFacts } from '../outcome.js';
+import { type AdapterOutcome, decisionFacts, wayOut } from '../outcome.js';
 import { type Refusal, refusalOf } from '../refusal.js';
 import { httpStep } from './http-step.js';
 
@@ -69,15 +69,9 @@ function replyOf(outcome: AdapterOutcome): object {
       const status = retryAfterSeconds === null ? 'forbidden' : 'toomanyrequests';
       return denied(status, message, decisionFacts(kind, verdict), {}, retryAfterSeconds);
     }
-    case 'steer': {
-      const { guidance, requiredActions, message, verdict } = outcome;
-      const members = { guidance, required_actions: [...requiredActions] };
-      return denied('forbidden', message, decisionFacts(kind, verdict), members);
-    }
+    case 'steer':
     case 'ask': {
-      const { id, expiresAtMs, stepSha256 } = outcome.approval;
-      const facts = { ...decisionFacts(kind, outcome.verdict), approval_id: id };
-      const members = { expires_at: new Date(expiresAtMs).toISOString(), step_sha256: stepSha256 };
+      const { facts, members } = wayOut(outcome);
       return denied('forbidden', outcome.message, facts, members);
     }
     case 'error':

@@ -19,7 +19,7 @@ import {
   peerJson,
   refused,
 } from '../mcp-step.js';
-import { type AdapterOutcome, decisionFacts } from '../outcome.js';
+import { type AdapterOutcome, decisionFacts, wayOut } from '../outcome.js';
 import { refusalOf } from '../refusal.js';
 
 /** Longest error of a step that a result tells, in UTF-16 code units. */
@@ -164,15 +164,9 @@ function resultOf(outcome: AdapterOutcome, remade: Checked['remade']): Result {
       if (seconds === null) return denied('denied', message, decisionFacts(kind, verdict));
       return denied('limited', message, decisionFacts(kind, verdict), { retry_after_seconds: seconds });
     }
-    case 'steer': {
-      const { guidance, requiredActions, message, verdict } = outcome;
-      const members = { guidance, required_actions: [...requiredActions] };
-      return denied('denied', message, decisionFacts(kind, verdict), members);
-    }
+    case 'steer':
     case 'ask': {
-      const { id, expiresAtMs, stepSha256 } = outcome.approval;
-      const facts = { ...decisionFacts(kind, outcome.verdict), approval_id: id };
-      const members = { expires_at: new Date(expiresAtMs).toISOString(), step_sha256: stepSha256 };
+      const { facts, members } = wayOut(outcome);
       return denied('denied', outcome.message, facts, members);
     }
   }

@@ -33,7 +33,7 @@ describe('a service with event sinks', () => {
       SERVICE_EVENT_HTTP_URL: receiver.url,
       SERVICE_EVENT_HTTP_FORMAT: 'opa',
       SERVICE_EVENT_HTTP_TOKEN: SECRET,
-      // Nobody listens there.
+      // Nothing listens there.
       SERVICE_EVENT_KAFKA_BROKERS: '127.0.0.1:1',
       SERVICE_EVENT_KAFKA_SASL_MECHANISM: 'plain',
       SERVICE_EVENT_KAFKA_USERNAME: 'writer',
