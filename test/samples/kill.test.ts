@@ -6,6 +6,7 @@ import { restClient } from '../support/http.js';
 import { seeder } from '../support/seed.js';
 import { compiled, spawnService } from '../support/service-process.js';
 import { queryRow } from '../support/sql.js';
+import { until } from '../support/until.js';
 
 const AGENT = 'killed-bot-0001';
 const CARD = '4111111111111111';
@@ -20,8 +21,12 @@ describeOnEachDatabase('samples of a process that is killed', (freshDatabaseUrl,
     expect((await call('POST', '/api/v1/sampling-rules', { share: 1 })).status).toBe(200);
     const step = { type: 'tool', name: 'pay', input: { card: CARD, text: `with ${CARD}` } };
     const evaluate = () => call('POST', '/api/v1/evaluation', { agent_name: AGENT, stage: 'pre', step });
+    const stored = async () => Number((await queryRow(url, 'SELECT COUNT(*) FROM step_samples'))[0]);
+    const more = () => Promise.all(Array.from({ length: 60 }, evaluate));
     // Some are written when it ends, others wait.
-    for (let at = 0; at < 4; at += 1) await Promise.all(Array.from({ length: 60 }, evaluate));
+    await more();
+    await until(stored, (rows) => rows > 0);
+    for (let at = 0; at < 3; at += 1) await more();
     service.process.kill('SIGKILL');
     await service.ended;
     const [count, broken] = await queryRow(
