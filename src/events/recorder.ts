@@ -21,6 +21,7 @@ import {
 } from './store/event.js';
 import { executionKey } from './store/event-keys.js';
 import { utcTimeOfMs } from './store/event-time.js';
+import { type EventVerdict, eventVerdictOf, verdictMetadata } from './store/event-verdict.js';
 import { type TraceIds, traceIdsOf } from './trace-ids.js';
 
 /** Most events waiting in memory; further ones are lost while the database does not keep up. */
@@ -76,6 +77,8 @@ interface Note {
   readonly request: Pick<ControlEvent, 'agent_name' | 'check_stage' | 'applies_to'> & EventStep;
   readonly mismatch: SchemaMismatch | null;
   readonly halt: HaltNotice | null;
+  /** Of a match that denies. */
+  readonly verdict: EventVerdict | null;
   readonly trace: TraceIds;
   readonly atMs: number;
 }
@@ -231,6 +234,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         },
         mismatch: verdict.schema_mismatch,
         halt: verdict.halt ?? null,
+        verdict: eventVerdictOf(verdict),
         trace: traceIdsOf(caller, request.options?.traceparent),
         atMs: now(),
       } as const;
@@ -272,14 +276,17 @@ function resultOfHalt({ decision_id, reason }: RevisedVerdict, { haltId }: HaltN
   };
 }
 
-function metadataOf(mismatch: SchemaMismatch | null, halt: HaltNotice | null): JsonObject {
+function metadataOf({ mismatch, halt, verdict }: Pick<Note, 'mismatch' | 'halt' | 'verdict'>): JsonObject {
   if (halt !== null) return { halt: { id: halt.haltId, reason: halt.reason } };
-  return mismatch === null ? {} : { schema_mismatch: { ...mismatch } };
+  return {
+    ...(mismatch === null ? {} : { schema_mismatch: { ...mismatch } }),
+    ...(verdict === null ? {} : verdictMetadata(verdict)),
+  };
 }
 
 function noteOf(
   item: ControlResult,
-  shared: Pick<Note, 'namespace' | 'request' | 'mismatch' | 'halt' | 'trace' | 'atMs'>,
+  shared: Omit<Note, 'item' | 'matched' | 'confidence' | 'error' | 'leaf'>,
 ): Note {
   const { control_execution_id, control_id, control_name, action, result } = item;
   return {
@@ -290,22 +297,12 @@ function noteOf(
     error: result.error,
     leaf: leafOfResult(item),
     ...shared,
+    verdict: result.matched && action === 'deny' ? shared.verdict : null,
   };
 }
 
-function eventOf({
-  namespace,
-  item,
-  matched,
-  confidence,
-  error,
-  leaf,
-  request,
-  mismatch,
-  halt,
-  trace,
-  atMs,
-}: Note): ControlEvent {
+function eventOf(note: Note): ControlEvent {
+  const { namespace, item, matched, confidence, error, leaf, request, halt, trace, atMs } = note;
   return {
     ...item,
     control_execution_id: executionKey(namespace, item.control_execution_id),
@@ -320,6 +317,6 @@ function eventOf({
     evaluator_name: halt === null ? (leaf?.evaluatorName ?? null) : HALT,
     selector_path: leaf?.path ?? null,
     error_message: error,
-    metadata: metadataOf(mismatch, halt),
+    metadata: metadataOf(note),
   };
 }

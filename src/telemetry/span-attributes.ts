@@ -89,9 +89,9 @@ function decidingControl({ outcome, matches, errors }: RevisedVerdict) {
   );
 }
 
-/** The word of the conventions: a step may go on as it is, changed, with a warning, or not at all. */
+/** The word of the conventions: a step may go on as it is, changed, with a warning, once a person has approved it, or not at all. */
 function verdictType({ outcome, matches }: RevisedVerdict): string {
-  if (outcome === 'deny') return 'deny';
-  if (outcome === 'steer') return 'modify';
-  return matches.length > 0 ? 'warn' : 'allow';
+  if (outcome === 'allow') return matches.length > 0 ? 'warn' : 'allow';
+  return VERDICT_TYPES[outcome];
 }
+const VERDICT_TYPES = { deny: 'deny', steer: 'modify', modify: 'modify', ask: 'escalate' } as const;

@@ -60,6 +60,15 @@ describe('what a client and the service report of one check', () => {
     expect(mergeEvents(client, untraced)).toEqual(expected);
   });
 
+  it('has the metadata of both, and what came of the step from the service alone', () => {
+    const verdict = { outcome: 'allow', approval: { id: 7, state: 'used' } };
+    const forged = { ...client, metadata: { a: 1, verdict } };
+    expect(mergeEvents(own, forged).metadata).toEqual({ a: 1 });
+    const lifted: ControlEvent = { ...own, metadata: { verdict } };
+    expect(mergeEvents(lifted, client).metadata).toEqual({ a: 1, verdict });
+    expect(mergeEvents({ ...forged, metadata: { verdict: 1 } }, lifted).metadata).toEqual({ verdict });
+  });
+
   it('has the evaluator and the selector of the client, else those of the service', () => {
     const explained: ControlEvent = { ...own, evaluator_name: 'list', selector_path: 'output' };
     expect(mergeEvents(explained, client)).toMatchObject({ evaluator_name: 'regex', selector_path: 'input' });

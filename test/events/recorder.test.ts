@@ -70,6 +70,7 @@ describe('the recorder', () => {
   /** A recorder over a store that rejects with `failures` one after the other before it takes anything. */
   function recorder(failures: Error[] = []) {
     const batches: string[][] = [];
+    const written: ControlEvent[] = [];
     const logged: { facts: object; message: string }[] = [];
     const log = (facts: object, message: string) => logged.push({ facts, message });
     const meter = createObservabilityMeter();
@@ -79,6 +80,7 @@ describe('the recorder', () => {
         const failure = failures.shift();
         if (failure !== undefined) throw failure;
         batches.push(events.map((one) => one.control_execution_id));
+        written.push(...events);
       },
       nonMatches: false,
       flushIntervalMs: INTERVAL_MS,
@@ -86,8 +88,25 @@ describe('the recorder', () => {
       failures: keptFailures(logged),
       now: () => 1_000,
     });
-    return { ...created, batches, logged, meter };
+    return { ...created, batches, written, logged, meter };
   }
+
+  it('writes what came of a step that a person approved, with the matches that deny it and no others', async () => {
+    const { record, start, written } = recorder();
+    start();
+    const [denies, observes] = verdict('a', 'b').matches;
+    if (denies === undefined || observes === undefined) throw new Error('no matches');
+    const approval = { id: 7, state: 'used', expiresAtMs: 0, stepSha256: '', controls: [] } as const;
+    const matches = [denies, { ...observes, action: 'observe' } as const];
+    record(REQUEST, { ...verdict(), is_safe: true, outcome: 'allow', matches, approval }, CALLER);
+    record(REQUEST, verdict('c'), CALLER);
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS);
+    expect(written.map(({ metadata }) => metadata)).toEqual([
+      { verdict: { outcome: 'allow', approval: { id: 7, state: 'used' } } },
+      {},
+      {},
+    ]);
+  });
 
   it('writes at every interval, and nothing when there is nothing', async () => {
     const { record, start, batches } = recorder();

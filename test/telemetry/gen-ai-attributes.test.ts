@@ -49,6 +49,18 @@ describe('attributes of gen_ai on spans', () => {
     expect(genAiOf(attributesWith('all', 'llm'))).toEqual({ ...GUARDRAIL, ...AGENT });
   });
 
+  it.each([
+    ['deny', 'deny'],
+    ['steer', 'modify'],
+    ['modify', 'modify'],
+    ['ask', 'escalate'],
+  ] as const)('of a verdict with the outcome %s have the type %s', (outcome, type) => {
+    expect(verdictAttributes({ ...VERDICT, outcome }, 'guardrail')).toMatchObject({
+      'gen_ai.guardrail.verdict.type': type,
+      'control_enforcement.outcome': outcome,
+    });
+  });
+
   it('change nothing of the own attributes, which say the same', () => {
     const own = ownOf(attributesWith('none'));
     expect(ownOf(attributesWith('guardrail'))).toEqual(own);

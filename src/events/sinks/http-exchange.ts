@@ -4,6 +4,8 @@ import { retryAfterMs } from '../../contract/call/retry-after.js';
 
 /** Bytes of the body of an answer that are read, and thrown away, so that the connection can be used again. */
 const MAX_ANSWER_BYTES = 65_536;
+/** Time for that body, in milliseconds: the next request may wait for the connection. */
+const ANSWER_BODY_MS = 1_000;
 
 /** The receiver did not take a request. */
 export class RefusedDelivery extends Error {
@@ -57,15 +59,21 @@ export function createHttpClient({
           signal,
           headers: { ...headers, 'content-length': String(body.byteLength) },
         });
-        const timer = setTimeout(() => {
+        let timer = setTimeout(() => {
           sent.destroy(new Error(`${host} did not answer within ${limitMs / 1000} seconds`));
         }, limitMs);
-        sent.on('close', () => clearTimeout(timer));
+        sent.on('close', () => {
+          clearTimeout(timer);
+          // An answer that is none, such as another protocol, closes without an error.
+          reject(new Error(`${host} closed the connection without an answer`));
+        });
         sent.on('error', reject);
         sent.on('response', (answer) => {
           const { statusCode = 0, headers: answered } = answer;
           let bytes = 0;
           // What follows the headers does not matter.
+          clearTimeout(timer);
+          timer = setTimeout(() => answer.destroy(), ANSWER_BODY_MS);
           answer.on('error', () => {});
           answer.on('data', (chunk: Buffer) => {
             bytes += chunk.length;

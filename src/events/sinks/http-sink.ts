@@ -51,8 +51,9 @@ export function createHttpSink(options: HttpSinkOptions): EventSink {
     name: 'http',
     async open(stored, first, signal) {
       // With the lease, so that no other process sends meanwhile.
-      const waitMs = waitUntilMs - now();
+      const waitMs = Math.min(waitUntilMs - now(), LONGEST_WAIT_MS);
       if (waitMs > 0) await wait(waitMs, signal);
+      waitUntilMs = 0;
       const client = createHttpClient({
         url: config.url,
         ca: config.caFile === null ? null : await readFile(config.caFile, 'utf8'),
@@ -90,7 +91,7 @@ export function createHttpSink(options: HttpSinkOptions): EventSink {
           }
         } catch (error) {
           const asked = error instanceof RefusedDelivery ? error.retryAfterMs : 0;
-          if (asked > 0) waitUntilMs = now() + Math.min(asked, LONGEST_WAIT_MS);
+          if (asked > 0) waitUntilMs = now() + asked;
           throw error;
         }
       }

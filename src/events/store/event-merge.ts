@@ -1,4 +1,5 @@
 import { type ControlEvent, STEP_MEMBERS } from './event.js';
+import { clientsMetadata } from './event-verdict.js';
 
 /**
  * Merges the known event (`first`) and a later one (`later`) of the same check, or returns `first` itself
@@ -28,7 +29,7 @@ function withClientsPart(own: ControlEvent, client: ControlEvent): ControlEvent 
     execution_duration_ms: own.execution_duration_ms ?? client.execution_duration_ms,
     evaluator_name: client.evaluator_name ?? own.evaluator_name,
     selector_path: client.selector_path ?? own.selector_path,
-    metadata: Object.keys(own.metadata).length === 0 ? client.metadata : own.metadata,
+    metadata: { ...clientsMetadata(client.metadata), ...own.metadata },
     ...Object.fromEntries(STEP_MEMBERS.map((member) => [member, own[member] ?? client[member]])),
   };
 }

@@ -17,12 +17,18 @@ export type Reaction =
   | 'take'
   /** Keeps it, and breaks the connection instead of answering. */
   | 'take and break'
+  /** Keeps it, and answers with 2xx and a body without an end. */
+  | 'take and go on'
   /** Breaks the connection when it has seen the headers. */
   | 'break'
+  /** Answers as if another protocol followed. */
+  | 'switch'
   /** Never answers. */
   | 'hang'
   /** Does not keep it. */
   | { readonly status: number; readonly headers?: Record<string, string> };
+
+const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n';
 
 /** A receiver of events in this process. */
 export interface HttpReceiver {
@@ -58,6 +64,10 @@ export async function startHttpReceiver({
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     if (reaction === 'hang') return;
+    if (reaction === 'switch') {
+      request.socket.write(SWITCHING);
+      return;
+    }
     if (typeof reaction === 'object') {
       response.writeHead(reaction.status, reaction.headers).end('no');
       return;
@@ -67,6 +77,7 @@ export async function startHttpReceiver({
     const body = String(headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes);
     kept.push({ method, path, headers, body });
     if (reaction === 'take and break') request.socket.destroy();
+    else if (reaction === 'take and go on') response.writeHead(200).write('a');
     else response.writeHead(202).end('{"taken":true}');
   };
   const handler: http.RequestListener = (request, response) =>

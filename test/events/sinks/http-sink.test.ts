@@ -240,6 +240,16 @@ describeOnSqlite('a receiver of HTTP', (freshDatabaseUrl) => {
     expect(runner.figures.failures).toBe(2);
   });
 
+  it('that answers without an end, or as if another protocol followed, does not hold up what follows', async () => {
+    const to = await receiver();
+    to.next('take and go on', 'take and go on', 'switch');
+    const all = await write(30);
+    const runner = run(configOf(to, { batch: 10 }));
+    await done(runner);
+    expect(ids(to)).toEqual(all);
+    expect(runner.figures.failures).toBe(1);
+  });
+
   it('that does not answer, or asks to wait, does not hold up the end of the service', async () => {
     const silent = await receiver();
     silent.next('hang');

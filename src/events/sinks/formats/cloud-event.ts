@@ -44,7 +44,7 @@ export function binaryCloudEvent(
 
 function attributesOf(
   { position, event }: Pick<TailEvent, 'position' | 'event'>,
-  { id, namespace, agent, time, trace }: PlainEvent,
+  { id, namespace, agent, time, trace, outcome }: PlainEvent,
   { instance }: ExportSource,
 ): Record<string, JsonValue> {
   return {
@@ -61,6 +61,7 @@ function attributesOf(
     namespace,
     action: event.action,
     matched: event.matched,
+    outcome,
     position: String(position),
     ...(trace === null ? {} : { traceparent: `00-${trace.traceId}-${trace.spanId}-${TRACE_FLAGS}` }),
   };

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../../packages/exact-json/src/index.js';
 import type { ControlEvent } from '../../store/event.js';
 import type { TailEvent } from '../../store/event-tail.js';
+import type { ControlOutcome } from './control-outcome.js';
 import { type ExportSource, type PlainEvent, plainEvent } from './plain-event.js';
 
 /** Of the schema (https://schema.ocsf.io/1.8.0). */
@@ -14,7 +15,7 @@ const LOW: Value = [2, 'Low'];
 const MEDIUM: Value = [3, 'Medium'];
 
 /** What a control does with the step: the members of the profile `security_control`, and how severe it is. */
-interface Outcome {
+interface Disposition {
   readonly action: Value;
   readonly disposition: Value;
   readonly severity: Value;
@@ -22,24 +23,27 @@ interface Outcome {
   readonly isAlert: boolean;
 }
 
-const OUTCOMES: Readonly<Record<ControlEvent['action'], Outcome>> = {
-  deny: { action: [2, 'Denied'], disposition: [2, 'Blocked'], severity: MEDIUM, isAlert: true },
+const DISPOSITIONS: Readonly<Record<ControlOutcome, Disposition>> = {
+  allow: {
+    action: [1, 'Allowed'],
+    disposition: [1, 'Allowed'],
+    severity: INFORMATIONAL,
+    isAlert: false,
+  },
+  observe: { action: [3, 'Observed'], disposition: [17, 'Logged'], severity: INFORMATIONAL, isAlert: false },
   // The agent gets guidance in place of what it wanted to do.
   steer: { action: [4, 'Modified'], disposition: [11, 'Corrected'], severity: LOW, isAlert: true },
-  observe: { action: [3, 'Observed'], disposition: [17, 'Logged'], severity: INFORMATIONAL, isAlert: false },
-};
-const ALLOWED: Outcome = {
-  action: [1, 'Allowed'],
-  disposition: [1, 'Allowed'],
-  severity: INFORMATIONAL,
-  isAlert: false,
-};
-/** The check of a control that does not deny failed: it decides nothing. */
-const FAILED: Outcome = {
-  action: [0, 'Unknown'],
-  disposition: [27, 'Error'],
-  severity: MEDIUM,
-  isAlert: false,
+  deny: { action: [2, 'Denied'], disposition: [2, 'Blocked'], severity: MEDIUM, isAlert: true },
+  ask: { action: [2, 'Denied'], disposition: [14, 'Delayed'], severity: LOW, isAlert: true },
+  approve: {
+    action: [1, 'Allowed'],
+    disposition: [8, 'Approved'],
+    severity: INFORMATIONAL,
+    isAlert: false,
+  },
+  reject: { action: [2, 'Denied'], disposition: [25, 'Rejected'], severity: MEDIUM, isAlert: true },
+  modify: { action: [4, 'Modified'], disposition: [11, 'Corrected'], severity: LOW, isAlert: true },
+  error: { action: [0, 'Unknown'], disposition: [27, 'Error'], severity: MEDIUM, isAlert: false },
 };
 
 /** Confidences of at least these values. */
@@ -56,7 +60,7 @@ const CONFIDENCES: readonly (readonly [from: number, value: Value])[] = [
 export function ocsfEvent(tail: Pick<TailEvent, 'position' | 'event'>, source: ExportSource): JsonObject {
   const { event } = tail;
   const plain = plainEvent(tail);
-  const { action, disposition, severity, isAlert } = outcomeOf(event);
+  const { action, disposition, severity, isAlert } = DISPOSITIONS[plain.outcome];
   return {
     ...(event.matched ? findingOf(event, plain) : activityOf(event, plain)),
     time: msOf(event),
@@ -65,7 +69,7 @@ export function ocsfEvent(tail: Pick<TailEvent, 'position' | 'event'>, source: E
     ...captioned('disposition', disposition),
     is_alert: isAlert,
     ...(event.error_message === null ? {} : { status_detail: event.error_message }),
-    message: messageOf(event),
+    message: messageOf(event, plain),
     policy: { uid: String(event.control_id), name: nameOf(event) },
     resources: [{ type: event.step_type ?? event.applies_to, name: event.step_name ?? event.applies_to }],
     metadata: {
@@ -85,12 +89,6 @@ export function ocsfEvent(tail: Pick<TailEvent, 'position' | 'event'>, source: E
     },
     unmapped: unmappedOf(event, plain),
   };
-}
-
-/** A failed control that denies has denied the step; see "fails closed" in docs/controls.md. */
-function outcomeOf({ matched, action, error_message: error }: ControlEvent): Outcome {
-  if (matched || (error !== null && action === 'deny')) return OUTCOMES[action];
-  return error === null ? ALLOWED : FAILED;
 }
 
 function findingOf(event: ControlEvent, { id }: PlainEvent): JsonObject {
@@ -130,12 +128,13 @@ function activityOf(event: ControlEvent, { agent, trace }: PlainEvent): JsonObje
 }
 
 /** What the schema has no place for. */
-function unmappedOf(event: ControlEvent, { agent }: PlainEvent): JsonObject {
+function unmappedOf(event: ControlEvent, { agent, outcome }: PlainEvent): JsonObject {
   return {
     agent_name: agent,
     check_stage: event.check_stage,
     applies_to: event.applies_to,
     control_action: event.action,
+    outcome,
     matched: event.matched,
     confidence: event.confidence,
     trace_id: event.trace_id,
@@ -174,8 +173,8 @@ const msOf = ({ timestamp }: ControlEvent): number => Number(timestamp.us / 1_00
 /** Names are recommended to say something, and clients may leave them empty. */
 const nameOf = ({ control_name: name, control_id: id }: ControlEvent): string => name || `control ${id}`;
 
-function messageOf(event: ControlEvent): string {
-  const { action, matched, error_message: error } = event;
-  const what = matched ? `matched (${action})` : error === null ? 'did not match' : 'could not be checked';
+function messageOf(event: ControlEvent, { outcome }: PlainEvent): string {
+  const { matched, error_message: error } = event;
+  const what = matched ? `matched (${outcome})` : error === null ? 'did not match' : 'could not be checked';
   return `Control ${nameOf(event)} ${what}`;
 }

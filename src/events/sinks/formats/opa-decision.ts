@@ -10,7 +10,7 @@ const ERASED = { pre: ['/input/step/input'], post: ['/input/step/input', '/input
  * control is the decision of one policy, and the verdict about the step the batch that it belongs to.
  */
 export function opaDecision(tail: Pick<TailEvent, 'position' | 'event'>, source: ExportSource): JsonObject {
-  const { id, namespace, agent, time, trace, position } = plainEvent(tail);
+  const { id, namespace, agent, time, trace, position, outcome } = plainEvent(tail);
   const { event } = tail;
   const { error_message: error, execution_duration_ms: ms, decision_id: decision, revision } = event;
   return {
@@ -37,6 +37,7 @@ export function opaDecision(tail: Pick<TailEvent, 'position' | 'event'>, source:
       control_id: event.control_id,
       action: event.action,
       matched: event.matched,
+      outcome,
       confidence: event.confidence,
       evaluator_name: event.evaluator_name,
       selector_path: event.selector_path,

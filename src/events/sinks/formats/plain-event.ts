@@ -4,6 +4,7 @@ import { forwardedEvent } from '../../store/event.js';
 import { plainExecutionId } from '../../store/event-keys.js';
 import type { TailEvent } from '../../store/event-tail.js';
 import { utcTime } from '../../store/event-time.js';
+import { type ControlOutcome, controlOutcome } from './control-outcome.js';
 
 /** What exported records tell of their origin. */
 export interface ExportSource {
@@ -25,6 +26,7 @@ export interface PlainEvent {
   readonly trace: { readonly traceId: string; readonly spanId: string } | null;
   /** A number as long as that is exact. */
   readonly position: number | bigint;
+  readonly outcome: ControlOutcome;
 }
 
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
@@ -39,6 +41,7 @@ export function plainEvent({ position, event }: Pick<TailEvent, 'position' | 'ev
     time: utcTime(event.timestamp.us).text,
     trace: TRACE_ID.test(traceId) && SPAN_ID.test(spanId) ? { traceId, spanId } : null,
     position: asNumber(position),
+    outcome: controlOutcome(event),
   };
 }
 

@@ -134,8 +134,42 @@ describe('a CloudEvent', () => {
   });
 });
 
+/** A match that denies a step, of which this came. */
+const LIFTED = (outcome: string, state?: string): Partial<ControlEvent> => ({
+  origin: 'service',
+  metadata: { verdict: { outcome, ...(state === undefined ? {} : { approval: { id: 7, state } }) } },
+});
+
+it.each([
+  [{}, 'deny'],
+  [{ action: 'steer' }, 'steer'],
+  [{ action: 'observe' }, 'observe'],
+  [{ matched: false }, 'allow'],
+  [{ matched: false, error_message: 'e' }, 'deny'],
+  [{ action: 'steer', matched: false, error_message: 'e' }, 'error'],
+  [LIFTED('ask', 'pending'), 'ask'],
+  [LIFTED('deny', 'pending'), 'ask'],
+  [LIFTED('deny', 'denied'), 'reject'],
+  [LIFTED('deny', 'expired'), 'deny'],
+  [LIFTED('allow', 'used'), 'approve'],
+  [LIFTED('modify'), 'modify'],
+  [LIFTED('modify', 'used'), 'modify'],
+  // What a client says of its own check is no approval.
+  [{ ...LIFTED('allow', 'used'), origin: 'client' }, 'deny'],
+  [{ ...LIFTED('allow', 'used'), action: 'steer' }, 'steer'],
+] as const)('%j is exported with the outcome %s', (more, outcome) => {
+  const event = storedEvent(more);
+  expect(mapped('cloudevents', event).outcome).toBe(outcome);
+  expect(member(mapped('opa', event), 'result', 'outcome')).toBe(outcome);
+  expect(member(mapped('ocsf', event), 'unmapped', 'outcome')).toBe(outcome);
+});
+
 describe('an event of OCSF', () => {
   it.each([
+    [LIFTED('ask', 'pending'), 2004, [2, 'Denied'], [14, 'Delayed'], true],
+    [LIFTED('deny', 'denied'), 2004, [2, 'Denied'], [25, 'Rejected'], true],
+    [LIFTED('allow', 'used'), 2004, [1, 'Allowed'], [8, 'Approved'], false],
+    [LIFTED('modify'), 2004, [4, 'Modified'], [11, 'Corrected'], true],
     [{ action: 'deny' }, 2004, [2, 'Denied'], [2, 'Blocked'], true],
     [{ action: 'steer' }, 2004, [4, 'Modified'], [11, 'Corrected'], true],
     [{ action: 'observe' }, 2004, [3, 'Observed'], [17, 'Logged'], false],
