@@ -215,7 +215,9 @@ describe.each(['modern', 'legacy'] as const)('a gateway before a %s server', (er
 
     it('refuses a result that is too large, and goes on', async () => {
       const mcp = await connect();
-      await expect(mcp.callTool({ name: 'big' })).rejects.toMatchObject({
+      // Once far beyond what is read of a message: nothing depends on its size but time.
+      const size = version === '2026-07-28' && era === 'modern' ? 100_000_000 : 3_000_000;
+      await expect(mcp.callTool({ name: 'big', arguments: { size } })).rejects.toMatchObject({
         code: -32_012,
         data: { maxBytes: 1_000_000 },
       });

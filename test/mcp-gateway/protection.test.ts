@@ -10,7 +10,7 @@ import { createClient } from '../../packages/client/src/node.js';
 import { approvePins, readPins } from '../../packages/mcp-gateway/src/index.js';
 import { suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
-import { mcpClient, startTestGateway, type TestGateway, textOf } from './gateway.support.js';
+import { mcpClient, startTestGateway, type TestGateway, textOf, VERSIONS } from './gateway.support.js';
 import { startUpstream, type UpstreamServer } from './upstream-server.js';
 
 const AGENT = 'mail-agent-01';
@@ -331,6 +331,27 @@ describe('a service that does not answer', () => {
     upstream.ran.length = 0;
     expect(await send(gateway)).toContain('could not be checked before it ran, so it counts as denied');
     expect(upstream.ran).toEqual([]);
+  });
+
+  it('withholds results and errors of calls that began before', async () => {
+    const away = createClient({ baseUrl: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+    onTestFinished(() => away.close());
+    const leaving: typeof shared = {
+      ...shared,
+      evaluate: (request, options) => (request.stage === 'post' ? away : shared).evaluate(request, options),
+    };
+    const more = { service: { timeout_seconds: 0.2 }, checks: { lists: 'none' }, hide_denied: false };
+    const gateway = await testGateway(more, leaving);
+    for (const version of VERSIONS) {
+      const mcp = await mcpClient(gateway.url, version);
+      const sent = await mcp.callTool({ name: 'send_mail', arguments: { to: 'a', text: 'b' } });
+      expect([sent.isError, textOf(sent)]).toEqual([true, expect.stringContaining('could not be checked')]);
+      // The error of the server has the name of the prompt.
+      await expect(mcp.getPrompt({ name: 'none' })).rejects.toMatchObject({
+        code: -32_010,
+        message: expect.stringContaining('could not be checked'),
+      });
+    }
   });
 
   it('lets them pass if that is wanted, and says so', async () => {

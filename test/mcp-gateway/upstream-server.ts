@@ -26,9 +26,6 @@ export interface UpstreamServer {
   stop(): Promise<void>;
 }
 
-/** Of 100 MB: far beyond what the gateway reads of a message. */
-const BIG = 100_000_000;
-
 function toolsOf(own: Pick<UpstreamServer, 'ran' | 'cancelled' | 'description'>): McpServer {
   const server = new McpServer(
     { name: 'upstream', version: '1.0.0' },
@@ -52,7 +49,9 @@ function toolsOf(own: Pick<UpstreamServer, 'ran' | 'cancelled' | 'description'>)
   server.registerTool('fail', {}, () => {
     throw new Error('disk is full');
   });
-  server.registerTool('big', {}, () => text('x'.repeat(BIG)));
+  server.registerTool('big', { inputSchema: z.object({ size: z.int() }) }, ({ size }) =>
+    text('x'.repeat(size)),
+  );
   server.registerTool('work', {}, async (ctx) => {
     const { _meta: meta } = ctx.mcpReq;
     const token = meta?.progressToken;

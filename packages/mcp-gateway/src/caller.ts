@@ -18,7 +18,7 @@ export interface Caller {
   /** Name and version that the client gives itself. */
   readonly client: { readonly name: string; readonly version: string } | undefined;
   readonly isModern: boolean;
-  /** What the client is able to do; empty before version 2026-07-28, where the gateway asks clients for nothing. */
+  /** What a server may ask the client for; empty before version 2026-07-28, where the gateway asks clients for nothing. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly logLevel: unknown;
 }
@@ -59,9 +59,29 @@ export function callerOf(
     traceparent: typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined,
     client,
     isModern,
-    capabilities: (envelope[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Caller['capabilities'],
+    capabilities: askableOf(envelope[CLIENT_CAPABILITIES_META_KEY]),
     logLevel: envelope[LOG_LEVEL_META_KEY],
   };
+}
+
+/** What servers may ask clients for, with its ways (MCP 2026-07-28, client/elicitation, client/sampling, client/roots). */
+const ASKABLE = { elicitation: ['form', 'url'], sampling: ['context', 'tools'], roots: [] } as const;
+
+/** Those of the capabilities that a client tells; anything else in them would reach a server unchecked. */
+function askableOf(told: unknown): Caller['capabilities'] {
+  const known = Object.entries(ASKABLE).flatMap(([name, ways]) => {
+    const given = memberOf(told, name);
+    if (given === undefined) return [];
+    const able = ways.filter((way) => memberOf(given, way) !== undefined);
+    return [[name, Object.fromEntries(able.map((way) => [way, {}]))]];
+  });
+  return Object.fromEntries(known);
+}
+
+function memberOf(value: unknown, name: string): object | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  const member: unknown = Reflect.get(value, name);
+  return typeof member === 'object' && member !== null ? member : undefined;
 }
 
 /** The authenticated name of a caller. */

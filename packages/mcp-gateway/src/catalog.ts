@@ -8,6 +8,9 @@ import type { ListKind, Upstream } from './upstream.js';
 /** Between the name of an upstream and that of a tool or prompt. Names of upstreams have no `_`, so the first one is it. */
 const SEPARATOR = '__';
 
+/** What a server tells models as a whole is remembered as a tool of this name. */
+const INSTRUCTIONS = '(instructions)';
+
 /** A tool as callers see it. */
 export interface KnownTool {
   /** The name for callers. */
@@ -29,6 +32,8 @@ export interface Target {
 export interface Catalog {
   /** The union of what the upstreams that can be reached are able to do. */
   capabilities(): Promise<ServerCapabilities>;
+  /** What servers tell models as a whole, as far as it is approved as tools are. */
+  instructions(): readonly string[];
   /** All tools but hidden ones; those of upstreams that cannot be reached are missing. */
   tools(): Promise<readonly KnownTool[]>;
   /** A tool as it is now; undefined if there is none with this name. */
@@ -69,6 +74,7 @@ export function createCatalog({
 }: CatalogOptions): Catalog {
   const isHidden = matcherOf(hidden);
   const known = new Map<string, Entry<unknown>>();
+  const instructions = new Map<string, string>();
 
   /** What was read a short time ago, or reads it. Calls at the same time read it once. */
   function recent<T>(key: string, read: () => Promise<T>): Promise<T> {
@@ -88,7 +94,16 @@ export function createCatalog({
   function toolsOf(upstream: Upstream): Promise<ReadonlyMap<string, KnownTool>> {
     return recent(`${upstream.name} tools`, async () => {
       const tools = ((await listed(upstream, 'tools', 'tools/list', 'tools')) as Tool[]).filter(isTool);
-      const states = await pins.check(upstream.name, tools);
+      const description = upstream.instructions();
+      const texts = description === undefined ? [] : [{ name: INSTRUCTIONS, description }];
+      const states = await pins.check(upstream.name, [...tools, ...texts]);
+      const state = states.get(INSTRUCTIONS);
+      instructions.delete(upstream.name);
+      if (description !== undefined && state === 'approved') instructions.set(upstream.name, description);
+      else if (description !== undefined)
+        log('warn', `the instructions of ${upstream.name} are not passed on before they are approved`, {
+          state,
+        });
       const all = tools.map((tool): [string, KnownTool] => {
         const name = shown(upstream, tool.name);
         // A tool that is listed twice counts as changed: either of the two could be the one that is called.
@@ -158,6 +173,7 @@ export function createCatalog({
         ...(has('logging') ? { logging: {} } : {}),
       };
     },
+    instructions: () => [...instructions.values()],
     tools: () => ofEach(async (upstream) => (await toolsOf(upstream)).values()),
     async tool(name) {
       const target = targetOf(name);
@@ -218,7 +234,9 @@ function isItem(value: unknown): value is Item {
 }
 
 function isTool(tool: unknown): tool is Tool {
-  return isItem(tool) && typeof tool.name === 'string' && isItem(tool.inputSchema);
+  return (
+    isItem(tool) && typeof tool.name === 'string' && tool.name !== INSTRUCTIONS && isItem(tool.inputSchema)
+  );
 }
 
 function fits(template: unknown, uri: string): boolean {

@@ -4,6 +4,7 @@ import {
   ApprovalRequiredError,
   type Client,
   ConnectError,
+  type Evaluation,
   guardTool,
   StepDataError,
   StepError,
@@ -13,14 +14,25 @@ import type { CheckedStages } from './config.js';
 import type { Log } from './errors.js';
 
 /** How the service is told of a request. Types of steps that are no tools have the prefix `mcp_`. */
-export const STEP_TYPES = { tools: 'tool', resources: 'mcp_resource', prompts: 'mcp_prompt' } as const;
+export const STEP_TYPES = {
+  tools: 'tool',
+  resources: 'mcp_resource',
+  prompts: 'mcp_prompt',
+  completions: 'mcp_completion',
+  lists: 'mcp_list',
+  /** Progress and log messages. */
+  messages: 'mcp_message',
+  /** What a client answers to what a server asks it for in the course of a call. */
+  answers: 'mcp_answer',
+} as const;
+export type StepType = (typeof STEP_TYPES)[keyof typeof STEP_TYPES];
 
 /** A request that is to be decided. */
 export interface Question {
   readonly caller: Caller;
-  /** Name of the upstream, which controls see as `context.mcp.upstream`. */
-  readonly upstream: string;
-  readonly type: (typeof STEP_TYPES)[keyof typeof STEP_TYPES];
+  /** Name of the upstream, which controls see as `context.mcp.upstream`; undefined if it is about several. */
+  readonly upstream: string | undefined;
+  readonly type: StepType;
   readonly name: string;
   readonly input: Record<string, unknown>;
   readonly stages: CheckedStages;
@@ -59,8 +71,17 @@ interface CheckOptions {
 const STAGES = { both: ['pre', 'post'], pre: ['pre'], post: ['post'] } as const;
 
 export function createChecks({ client, onUnavailable, timeoutMs, log }: CheckOptions): Checks {
-  const evaluate: Client['evaluate'] = async (request, options) => {
-    const evaluation = await client.evaluate(request, options);
+  /** Evaluates, and tells of an end that is not decided. */
+  async function evaluate(
+    onUndecided: () => void,
+    ...[request, options]: Parameters<Client['evaluate']>
+  ): Promise<Evaluation> {
+    const isEnd = request.stage === 'post';
+    const evaluation = await client.evaluate(request, options).catch((error) => {
+      if (isEnd) onUndecided();
+      throw error;
+    });
+    if (isEnd && !evaluation.evaluated && !evaluation.isSafe) onUndecided();
     if (!evaluation.evaluated && evaluation.isSafe) {
       const { agent, stage, step } = request;
       log('warn', 'a call passes unchecked, because the service does not answer', {
@@ -71,7 +92,7 @@ export function createChecks({ client, onUnavailable, timeoutMs, log }: CheckOpt
       });
     }
     return evaluation;
-  };
+  }
 
   return {
     newStepId: randomUUID,
@@ -80,7 +101,7 @@ export function createChecks({ client, onUnavailable, timeoutMs, log }: CheckOpt
       if (stages === 'none') return { kind: 'done', result: await run(input) };
       const { agent, sessionId, traceparent, client: named, principal } = caller;
       const mcp = {
-        upstream,
+        ...(upstream === undefined ? {} : { upstream }),
         ...(named === undefined ? {} : { client: named }),
         ...(principal === '' ? {} : { principal: principal.slice(principal.indexOf(':') + 1) }),
       };
@@ -105,10 +126,18 @@ export function createChecks({ client, onUnavailable, timeoutMs, log }: CheckOpt
               },
             }),
       };
+      let isUndecided = false;
+      const evaluateOne: Client['evaluate'] = (...given) =>
+        evaluate(
+          () => {
+            isUndecided = true;
+          },
+          ...given,
+        );
       const guarded =
         sessionId === undefined
-          ? guardTool(evaluate, run, { ...options, agent })
-          : guardTool(evaluate, run, options, { agent, sessionId, waitForLimits: undefined });
+          ? guardTool(evaluateOne, run, { ...options, agent })
+          : guardTool(evaluateOne, run, options, { agent, sessionId, waitForLimits: undefined });
       try {
         return { kind: 'done', result: await guarded(input) };
       } catch (error) {
@@ -117,6 +146,11 @@ export function createChecks({ client, onUnavailable, timeoutMs, log }: CheckOpt
         if (error instanceof StepError)
           return { kind: 'refused', text: error.message, controls: error.controls };
         if (error instanceof StepDataError) return { kind: 'refused', text: error.message, controls: [] };
+        // In a session the error of a tool is thrown though it was not decided: here its texts are withheld as results are.
+        if (isUndecided && stages !== 'pre' && !(error instanceof ConnectError) && !signal.aborted) {
+          const text = `Step "${name}" failed. Why could not be checked, so it is withheld. Try again later.`;
+          return { kind: 'refused', text, controls: [] };
+        }
         if (!(error instanceof ConnectError)) throw error;
         // The service refuses the question itself, for example because it does not know the agent or the key.
         log('error', `the service refuses to decide about ${name} of the agent ${agent}: ${error.message}`);

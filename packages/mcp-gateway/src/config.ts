@@ -30,6 +30,8 @@ const source = {
   claim: z.string().min(1).optional(),
 };
 const checked = z.enum(['both', 'pre', 'post', 'none']).default('both');
+/** What only a server says. */
+const told = z.enum(['post', 'none']).default('post');
 
 const upstream = z
   .strictObject({
@@ -169,7 +171,15 @@ const gatewayConfig = z
     service,
     upstreams: z.array(upstream).min(1).max(100),
     mapping,
-    checks: z.strictObject({ tools: checked, resources: checked, prompts: checked }).prefault({}),
+    checks: z
+      .strictObject({
+        ...{ tools: checked, resources: checked, prompts: checked, completions: checked },
+        /** Lists of tools, resources, their templates and prompts. */
+        lists: told,
+        /** Texts of progress and log messages. */
+        messages: told,
+      })
+      .prefault({}),
     /** Names of tools that are neither listed nor called; `*` stands for any text. */
     hidden: z.array(z.string().min(1)).default([]),
     /** Whether tools that the controls of the agent deny in any case are left out of lists. */

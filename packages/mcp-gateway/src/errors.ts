@@ -2,7 +2,7 @@ import { ProtocolError } from '@modelcontextprotocol/server';
 
 /** Codes of errors of JSON-RPC that the gateway makes; they are of the range for implementations. */
 export const ERROR_CODES = {
-  /** Controls deny a resource or a prompt, or withhold it. A denied tool is a result with `isError`. */
+  /** Controls deny a resource, prompt, completion or list, or withhold it. A denied tool is a result with `isError`. */
   denied: -32_010,
   /** The upstream did not answer in time. */
   upstreamTimeout: -32_011,

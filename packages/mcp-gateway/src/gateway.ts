@@ -84,7 +84,7 @@ export async function startGateway({
     info: { name: 'control-enforcement-mcp-gateway', version },
     capabilities: () => capabilities,
     instructions() {
-      const texts = upstreams.flatMap((one) => one.instructions() ?? []);
+      const texts = catalog.instructions();
       return texts.length === 0 ? undefined : texts.join('\n\n');
     },
     onError: (error) => log('info', error.message),

@@ -34,16 +34,10 @@ interface PinRules {
   readonly changed_tools: 'accept' | 'quarantine';
 }
 
-/** What a model is told of a tool, and what decides how it is called. */
-const PINNED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const;
-
-/** SHA-256 of a tool, whatever the order of its members. */
+/** SHA-256 of a tool with all that clients get of it, whatever the order of its members. */
 export function toolHash(tool: object): string {
-  const pinned = PINNED.flatMap((name): [string, unknown][] =>
-    Reflect.get(tool, name) === undefined ? [] : [[name, Reflect.get(tool, name)]],
-  );
   return createHash('sha256')
-    .update(canonicalJson(Object.fromEntries(pinned) as JsonValue))
+    .update(canonicalJson(tool as JsonValue))
     .digest('hex');
 }
 

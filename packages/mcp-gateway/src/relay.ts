@@ -1,29 +1,25 @@
-import type { Progress } from '@modelcontextprotocol/client';
+import type { Tool } from '@modelcontextprotocol/client';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type InputRequiredResult,
   isInputRequiredResult,
   type JSONRPCRequest,
   LOG_LEVEL_META_KEY,
-  type LoggingLevel,
   type Result,
   type ServerContext,
+  TRACEPARENT_META_KEY,
 } from '@modelcontextprotocol/server';
 import type { Approval, Client } from '../../client/src/index.js';
 import type { CallState, CallStates, StateBinding } from './approval-states.js';
 import type { Caller } from './caller.js';
 import type { Catalog, KnownTool } from './catalog.js';
-import { type Checks, type Outcome, STEP_TYPES } from './checks.js';
+import { type Checks, type Outcome, STEP_TYPES, type StepType } from './checks.js';
 import type { CheckedStages, GatewayConfig } from './config.js';
 import type { DeniedTools } from './denied-tools.js';
 import { gatewayError } from './errors.js';
+import { createNotes, createWaitNote } from './notes.js';
 import { differingHeader } from './param-headers.js';
 import type { Upstream } from './upstream.js';
-
-/** Between two notes of progress of a call that waits for an approval. */
-const WAIT_NOTE_MS = 5_000;
-/** Members of `_meta` that concern the connection of the caller only. */
-const OWN_META = new Set(['progressToken']);
 
 export interface RelayOptions {
   readonly config: GatewayConfig;
@@ -45,12 +41,12 @@ interface Call {
   readonly request: JSONRPCRequest;
   readonly params: Record<string, unknown>;
   readonly upstream: Upstream;
-  readonly type: (typeof STEP_TYPES)[keyof typeof STEP_TYPES];
+  readonly type: StepType;
   /** The name of the step. */
   readonly step: string;
   readonly input: Record<string, unknown>;
   readonly stages: CheckedStages;
-  /** The parameters for the upstream with the input that may run. */
+  /** The parameters for the upstream with the input that may run: nothing that was not checked. */
   readonly sent: (input: Record<string, unknown>) => Record<string, unknown>;
   readonly tool?: KnownTool;
 }
@@ -59,17 +55,25 @@ export function createRelay({ config, catalog, checks, states, denied, approvals
   let running = 0;
 
   /** `cacheScope: private`, because lists differ between callers. Versions before 2026-07-28 do not have these members. */
-  const listOf = (member: string, items: readonly unknown[], { isModern }: Caller): Result =>
-    isModern ? { [member]: items, ttlMs: 0, cacheScope: 'private' } : { [member]: items };
+  function listOf(member: string, read: (caller: Caller) => Promise<readonly unknown[]>): Relay {
+    return async ({ method }, caller, { mcpReq: { signal } }) => {
+      const outcome = await checks.decide(
+        {
+          ...{ caller, signal, upstream: undefined, type: STEP_TYPES.lists, name: method, input: {} },
+          ...{ stages: config.checks.lists, stepId: checks.newStepId(), waitMs: 0, onWait() {} },
+        },
+        async (): Promise<Result> => ({ [member]: await read(caller) }),
+      );
+      const list = demandDone(outcome);
+      return caller.isModern ? { ...list, ttlMs: 0, cacheScope: 'private' } : list;
+    };
+  }
 
-  async function listTools(caller: Caller): Promise<Result> {
-    const [tools, isDenied] = await Promise.all([catalog.tools(), denied?.ofAgent(caller.agent)]);
-    const shown = tools.filter(({ name, state }) => state === 'approved' && isDenied?.(name) !== true);
-    return listOf(
-      'tools',
-      shown.map(({ name, tool }) => ({ ...tool, name })),
-      caller,
-    );
+  async function toolsFor({ agent }: Caller): Promise<Tool[]> {
+    const [tools, isDenied] = await Promise.all([catalog.tools(), denied?.ofAgent(agent)]);
+    return tools
+      .filter(({ name, state }) => state === 'approved' && isDenied?.(name) !== true)
+      .map(({ name, tool }) => ({ ...tool, name }));
   }
 
   async function callTool(request: JSONRPCRequest, caller: Caller, ctx: ServerContext): Promise<Result> {
@@ -98,7 +102,7 @@ export function createRelay({ config, catalog, checks, states, denied, approvals
       type: STEP_TYPES.tools,
       step: name,
       stages: config.checks.tools,
-      sent: (changed) => ({ ...params, name: tool.tool.name, arguments: changed }),
+      sent: (changed) => ({ name: tool.tool.name, arguments: changed }),
     };
     const outcome = await decided(call);
     if (outcome.kind === 'done') return outcome.result;
@@ -116,7 +120,7 @@ export function createRelay({ config, catalog, checks, states, denied, approvals
       input: { uri },
       stages: config.checks.resources,
       // A changed address must be one of the same server: only the address is sent, and never to another one.
-      sent: (changed) => ({ ...params, ...changed }),
+      sent: ({ uri: changed }) => ({ uri: changed }),
     });
     return demandDone(outcome);
   }
@@ -130,22 +134,30 @@ export function createRelay({ config, catalog, checks, states, denied, approvals
       type: STEP_TYPES.prompts,
       input: argumentsOf(params),
       stages: config.checks.prompts,
-      sent: (changed) => ({ ...params, name, arguments: changed }),
+      sent: (changed) => ({ name, arguments: changed }),
     });
     return demandDone(outcome);
   }
 
   async function complete(request: JSONRPCRequest, caller: Caller, ctx: ServerContext): Promise<Result> {
     const params = paramsOf(request);
-    const ref = params.ref as
-      | { readonly type?: unknown; readonly name?: unknown; readonly uri?: unknown }
-      | undefined;
-    if (typeof ref?.name === 'string') {
-      const { upstream, name } = catalog.prompt(ref.name);
-      return forward(upstream, { ...params, ref: { ...ref, name } }, { request, caller, ctx });
-    }
-    const { upstream } = await catalog.resource(typeof ref?.uri === 'string' ? ref.uri : '');
-    return forward(upstream, params, { request, caller, ctx });
+    const ref = (params.ref ?? {}) as { readonly name?: unknown; readonly uri?: unknown };
+    const isPrompt = typeof ref.name === 'string';
+    const { name, uri } = { name: String(ref.name), uri: String(ref.uri ?? '') };
+    const { upstream, name: own } = isPrompt ? catalog.prompt(name) : await catalog.resource(uri);
+    const { argument, context } = params;
+    const outcome = await decided({
+      ...{ caller, ctx, request, params, upstream },
+      type: STEP_TYPES.completions,
+      step: request.method,
+      input: { ref: isPrompt ? { name } : { uri }, argument, ...(context === undefined ? {} : { context }) },
+      stages: config.checks.completions,
+      sent: (changed) => ({
+        ...changed,
+        ref: isPrompt ? { type: 'ref/prompt', name: own } : { type: 'ref/resource', uri: own },
+      }),
+    });
+    return demandDone(outcome);
   }
 
   /** Decides about a call, and runs it. Its result may also be that the caller has to repeat it. */
@@ -168,6 +180,8 @@ export function createRelay({ config, catalog, checks, states, denied, approvals
       };
     }
     const stepId = state?.kind === 'upstream' ? state.stepId : checks.newStepId();
+    const answers = await answersOf(call, state);
+    if (answers.kind !== 'done') return answers;
     const note = createWaitNote(ctx);
     try {
       const outcome = await checks.decide(
@@ -186,17 +200,40 @@ export function createRelay({ config, catalog, checks, states, denied, approvals
         },
         async (input) => {
           note.end();
-          const inputs = state?.kind === 'upstream' ? upstreamInputs(ctx, state.state) : {};
-          return forward(call.upstream, { ...call.sent(input), ...inputs }, call);
+          return forward(call, { ...call.sent(input), ...answers.result });
         },
       );
       if (outcome.kind === 'ask' && caller.isModern && config.approvals.mode === 'input_required')
         return { kind: 'done', result: await askAgain(outcome.approval, caller, binding, outcome.text) };
       if (outcome.kind !== 'done' || !isInputRequiredResult(outcome.result)) return outcome;
+      if (!caller.isModern)
+        throw gatewayError(
+          'upstreamFailed',
+          `the server "${call.upstream.name}" asks for what the client cannot give`,
+        );
       return { kind: 'done', result: await relayedInput(outcome.result, stepId, binding) };
     } finally {
       note.end();
     }
+  }
+
+  /** What the client answers to what the upstream has asked it for, with the state of the upstream. */
+  async function answersOf(call: Call, state: CallState | undefined): Promise<Outcome<Result>> {
+    const { caller, ctx, upstream, step, stages } = call;
+    if (state?.kind !== 'upstream') return { kind: 'done', result: {} };
+    const requestState = state.state === undefined ? {} : { requestState: state.state };
+    const { inputResponses, signal } = ctx.mcpReq;
+    if (inputResponses === undefined) return { kind: 'done', result: requestState };
+    const outcome = await checks.decide(
+      {
+        ...{ caller, signal, upstream: upstream.name, type: STEP_TYPES.answers, name: step },
+        ...{ input: inputResponses, stages: stages === 'both' || stages === 'pre' ? 'pre' : 'none' },
+        ...{ stepId: checks.newStepId(), waitMs: 0, onWait() {} },
+      },
+      async (checked): Promise<Result> => ({ ...requestState, inputResponses: checked }),
+    );
+    // An answer cannot wait: the approval would need a state of its own.
+    return outcome.kind === 'ask' ? { kind: 'refused', text: outcome.text, controls: [] } : outcome;
   }
 
   async function stateOf(ctx: ServerContext, binding: StateBinding): Promise<CallState | undefined> {
@@ -248,14 +285,13 @@ export function createRelay({ config, catalog, checks, states, denied, approvals
     return { ...asked, requestState };
   }
 
-  /** Sends a request to an upstream as it is, with progress, log and cancellation. */
+  /** Sends a request to an upstream, with progress, log and cancellation. Of `_meta` it gets the position in a trace alone. */
   async function forward(
-    upstream: Upstream,
+    { request, caller, ctx, tool, upstream, step }: Call,
     params: Record<string, unknown>,
-    { request, caller, ctx, tool }: Pick<Call, 'request' | 'caller' | 'ctx' | 'tool'>,
   ): Promise<Result> {
-    const given = paramsOf(request)._meta as Record<string, unknown> | undefined;
-    const meta = Object.fromEntries(Object.entries(given ?? {}).filter(([name]) => !OWN_META.has(name)));
+    const meta: Record<string, unknown> = {};
+    if (caller.traceparent !== undefined) meta[TRACEPARENT_META_KEY] = caller.traceparent;
     const { logging } = await upstream.capabilities();
     // Clients of 2026-07-28 say for each request whether they want it.
     const wantsLog = logging !== undefined && (!caller.isModern || caller.logLevel !== undefined);
@@ -264,25 +300,38 @@ export function createRelay({ config, catalog, checks, states, denied, approvals
       meta[CLIENT_CAPABILITIES_META_KEY] = caller.capabilities;
       if (caller.logLevel !== undefined) meta[LOG_LEVEL_META_KEY] = caller.logLevel;
     }
-    const progressToken = given?.progressToken as string | number | undefined;
-    return upstream.request({
-      method: request.method,
-      params: { ...params, _meta: meta },
-      signal: ctx.mcpReq.signal,
-      onProgress: progressToken === undefined ? undefined : progressOf(ctx, progressToken),
-      onLog: wantsLog ? logOf(ctx) : undefined,
-      tool: tool?.tool,
+    const { signal, _meta } = ctx.mcpReq;
+    const notes = createNotes(ctx, async (said) => {
+      const outcome = await checks.decide(
+        {
+          ...{ caller, signal, upstream: upstream.name, type: STEP_TYPES.messages, name: step, input: {} },
+          ...{ stages: config.checks.messages, stepId: checks.newStepId(), waitMs: 0, onWait() {} },
+        },
+        async () => said,
+      );
+      return outcome.kind === 'done' ? outcome.result : undefined;
     });
+    try {
+      return await upstream.request({
+        method: request.method,
+        params: { ...params, _meta: meta },
+        signal,
+        onProgress: _meta?.progressToken === undefined ? undefined : notes.progress,
+        onLog: wantsLog ? notes.log : undefined,
+        tool: tool?.tool,
+      });
+    } finally {
+      await notes.passed();
+    }
   }
 
   const METHODS: { readonly [method: string]: Relay } = {
-    'tools/list': (_request, caller) => listTools(caller),
+    'tools/list': listOf('tools', toolsFor),
     'tools/call': callTool,
-    'resources/list': async (_request, caller) => listOf('resources', await catalog.resources(), caller),
-    'resources/templates/list': async (_request, caller) =>
-      listOf('resourceTemplates', await catalog.resourceTemplates(), caller),
+    'resources/list': listOf('resources', catalog.resources),
+    'resources/templates/list': listOf('resourceTemplates', catalog.resourceTemplates),
     'resources/read': readResource,
-    'prompts/list': async (_request, caller) => listOf('prompts', await catalog.prompts(), caller),
+    'prompts/list': listOf('prompts', catalog.prompts),
     'prompts/get': getPrompt,
     'completion/complete': complete,
   };
@@ -341,52 +390,4 @@ function argumentsOf({ arguments: given }: Readonly<Record<string, unknown>>): R
 function isDeclined({ mcpReq: { inputResponses } }: ServerContext): boolean {
   const answer = inputResponses?.approval as { readonly action?: unknown } | undefined;
   return answer?.action === 'decline';
-}
-
-function upstreamInputs({ mcpReq: { inputResponses } }: ServerContext, state: string | undefined): object {
-  return {
-    ...(inputResponses === undefined ? {} : { inputResponses }),
-    ...(state === undefined ? {} : { requestState: state }),
-  };
-}
-
-function progressOf(ctx: ServerContext, progressToken: string | number): (progress: Progress) => void {
-  return (progress) => {
-    const params = { ...progress, progressToken };
-    // A caller that has gone is told by the signal of its call.
-    ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
-  };
-}
-
-function logOf(ctx: ServerContext): (params: Record<string, unknown>) => void {
-  return ({ level, data, logger }) =>
-    void ctx.mcpReq.log(level as LoggingLevel, data, logger as string | undefined).catch(() => {});
-}
-
-/** Notes of progress while a call waits for a person, if the caller wants progress: they keep its time limit from ending. */
-function createWaitNote(ctx: ServerContext): { begin(approval: Approval): void; end(): void } {
-  const token = ctx.mcpReq._meta?.progressToken;
-  let timer: ReturnType<typeof setInterval> | undefined;
-  const end = (): void => clearInterval(timer);
-  return {
-    end,
-    begin({ id }) {
-      if (token === undefined) return;
-      end();
-      const began = performance.now();
-      // Progress of the upstream begins at any number: numbers below 1 come before it.
-      const tell = (): void => {
-        const waited = (performance.now() - began) / 1_000;
-        progressOf(
-          ctx,
-          token,
-        )({
-          progress: waited / (waited + 3_600),
-          message: `waits for a person to approve it (approval ${id})`,
-        });
-      };
-      tell();
-      timer = setInterval(tell, WAIT_NOTE_MS);
-    },
-  };
 }

@@ -66,6 +66,8 @@ export const NO_VALIDATOR = {
   }),
 };
 const MAX_PAGES = 64;
+/** Changes of a list within this time are told once. */
+const CHANGES_MS = 50;
 
 export function createUpstream(
   config: UpstreamConfig,
@@ -83,6 +85,17 @@ export function createUpstream(
   let connecting: Promise<Client> | undefined;
   let client: Client | undefined;
   let isClosed = false;
+  const telling = new Set<ListKind>();
+
+  /** Notifications that come within a short time are one. */
+  function tellChanged(kind: ListKind): void {
+    if (telling.has(kind)) return;
+    telling.add(kind);
+    setTimeout(() => {
+      telling.delete(kind);
+      onListChanged(kind);
+    }, CHANGES_MS).unref();
+  }
 
   /** `fetch` begins a stream that outlives the call that opened the connection, so that call is forgotten in it. */
   function connect(): Promise<Client> {
@@ -100,8 +113,9 @@ export function createUpstream(
   async function open(): Promise<Client> {
     const changed = (kind: ListKind) => ({
       autoRefresh: false,
-      debounceMs: 50,
-      onChanged: () => onListChanged(kind),
+      // Delayed here: the delay of the SDK begins again with each notification, so that many of them would be told never.
+      debounceMs: 0,
+      onChanged: () => tellChanged(kind),
     });
     const opened = new Client(
       { name: 'control-enforcement-mcp-gateway', version },
@@ -139,9 +153,9 @@ export function createUpstream(
       return opened;
     } catch (error) {
       await opened.close().catch(() => {});
-      throw gatewayError('upstreamFailed', `the server "${name}" cannot be reached: ${messageOf(error)}`, {
-        upstream: name,
-      });
+      // What a server answers is shown to callers only if it is checked, which this is not.
+      log('warn', `the server "${name}" cannot be reached: ${messageOf(error)}`);
+      throw gatewayError('upstreamFailed', `the server "${name}" cannot be reached`, { upstream: name });
     }
   }
 
@@ -225,6 +239,11 @@ export function createUpstream(
           method,
           params,
           signal: AbortSignal.timeout(limits.maxTotalTimeout),
+        }).catch((error) => {
+          log('warn', `the server "${name}" does not tell its ${member}: ${messageOf(error)}`);
+          throw gatewayError('upstreamFailed', `the server "${name}" does not tell its ${member}`, {
+            upstream: name,
+          });
         });
         const items = result[member];
         if (!Array.isArray(items))
