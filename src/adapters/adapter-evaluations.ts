@@ -39,7 +39,7 @@ export interface ForeignStep {
 
 /** Counts what adapters do. */
 export interface AdapterMeter {
-  adapted(adapter: AdapterName, outcome: AdapterOutcome['kind'] | 'unchecked'): void;
+  adapted(adapter: AdapterName, outcome: AdapterOutcome['kind'] | 'unchecked' | 'refused'): void;
 }
 
 export interface AdapterEvaluationsOptions {
@@ -61,6 +61,8 @@ export interface AdapterEvaluations {
    * signal of a call that is over.
    */
   submit(adapter: AdapterName, step: ForeignStep, call: HandlerCall): Promise<AdapterOutcome>;
+  /** Counts a request that was answered with an error of this HTTP status, or as a denial instead of it. */
+  refused(adapter: AdapterName, status: number): void;
 }
 
 /** Errors that are due to the state of the service, never to the request: only for these, an adapter may fail open. */
@@ -82,6 +84,7 @@ export function createAdapterEvaluations(options: AdapterEvaluationsOptions): Ad
 
   return {
     demand,
+    refused: (adapter, status) => meter.adapted(adapter, status >= 500 ? 'error' : 'refused'),
     async submit(adapter, step, call) {
       demand(adapter);
       const request = requestOf(step, call, mappings.get(adapter) ?? DEFAULT_MAPPING);
@@ -128,7 +131,8 @@ function requestOf(step: ForeignStep, call: HandlerCall, mapping: typeof DEFAULT
   const needed = (name: 'agent' | 'step'): string => {
     const found = value(name);
     if (found !== undefined) return found;
-    const sources = mapping[name].map(sourceText).join(', or ');
+    const offered = mapping[name].filter(({ kind }) => kind !== 'query' || step.query !== undefined);
+    const sources = offered.map(sourceText).join(', or ');
     const message = `the request names no ${name}; it is taken from ${sources}`;
     throw invalidRequest([{ resource: 'Request', field: name, code: 'missing', message }]);
   };

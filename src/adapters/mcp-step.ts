@@ -41,6 +41,8 @@ export const mcpStepName = (method: McpMethod): string | undefined =>
 /** The step of a request with these params. Throws a VALIDATION_ERROR if they are not those of the method. */
 export function mcpStep(method: McpMethod, params: JsonValue | undefined): McpStep {
   if (!isObject(params)) throw refused('params', 'must be an object', params);
+  for (const member of ['name', 'arguments', 'uri'])
+    if (valueInOtherCase(params, member) !== undefined) throw refused(`params.${member}`, IN_OTHER_CASE);
   const type = mcpStepType(method);
   const text = (member: 'name' | 'uri'): string => {
     const value = params[member];
@@ -52,6 +54,15 @@ export function mcpStep(method: McpMethod, params: JsonValue | undefined): McpSt
   if (given !== null && !isObject(given)) throw refused('params.arguments', 'must be an object', given);
   return { type, name: text('name'), input: given ?? {} };
 }
+
+/** The value of a member whose name differs from this one in the case of its letters only. */
+export function valueInOtherCase(object: JsonObject, name: string): JsonValue | undefined {
+  const found = Object.keys(object).find((one) => one !== name && one.toLowerCase() === name);
+  return found === undefined ? undefined : object[found];
+}
+
+export const IN_OTHER_CASE =
+  'is also there with another case of its letters, and servers differ in which one they read';
 
 /** The params of a request with another input. Throws a VALIDATION_ERROR if its method has no params for it. */
 export function mcpParams(method: McpMethod, params: JsonObject, input: JsonValue): JsonObject {

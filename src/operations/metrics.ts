@@ -130,7 +130,7 @@ export function createMetrics(prefix: string): Metrics {
   );
   const adapted = counts(
     'adapter_steps_total',
-    'Steps that adapters submitted, by adapter and outcome (allow, deny, steer, ask, modify; error: not evaluated and denied; unchecked: not evaluated and allowed).',
+    'Requests to adapters, by adapter and outcome (allow, deny, steer, ask, modify; error: not evaluated and denied; unchecked: not evaluated and allowed; refused: denied or answered with an error, because the request is invalid, its key or agent is not allowed, or a limit is reached).',
     ['adapter', 'outcome'],
   );
   const reloads = counts(

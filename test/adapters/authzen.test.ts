@@ -138,26 +138,68 @@ describe('the certification scenario of AuthZEN 1.0', () => {
     expect(reply).not.toHaveProperty('evaluations');
   });
 
-  it('an access that is incomplete is a bad request, and one that is refused is a denial among others', async () => {
-    const incomplete = await post('/access/v1/evaluations', {
-      subject: { type: 'user', id: 'bob' },
-      evaluations: [{ action: { name: 'read' } }],
-    });
-    expect([incomplete.status, await incomplete.text()]).toEqual([
-      400,
-      expect.stringContaining('evaluations[0].resource: Field required'),
-    ]);
+  it('an access that is wrong or refused is a denial among others', async () => {
     const { evaluations } = await decide(
       {
-        ...access('alice', 'read', 'record-1'),
-        evaluations: [{ context: { agent: 'unknown-bot-01' } }, {}],
+        ...access('alice', 'read', 'record-1', { resource: undefined }),
+        evaluations: [
+          { resource: { type: 'record', id: 'record-1' } },
+          {},
+          { resource: { type: 'record', id: 7 } },
+          { resource: { type: 'record', id: 'record-1' }, context: { agent: 'unknown-bot-01' } },
+        ],
       },
       '/access/v1/evaluations',
     );
+    const error = (status: number, code: string, message: string) => ({
+      decision: false,
+      context: { outcome: 'error', error: { status, code, message: expect.stringContaining(message) } },
+    });
     expect(evaluations).toMatchObject([
-      { decision: false, context: { error: { status: 404, code: 'AGENT_NOT_FOUND' } } },
       { decision: true },
+      error(400, 'VALIDATION_ERROR', 'resource: Field required'),
+      error(400, 'VALIDATION_ERROR', 'resource.id: must be a string'),
+      error(404, 'AGENT_NOT_FOUND', 'unknown-bot-01'),
     ]);
+  });
+
+  it('a part of an access replaces its default, but keeps the type and the id that it does not name', async () => {
+    const { evaluations } = await decide(
+      {
+        subject: { type: 'user', id: 'alice', properties: { role: 'admin' } },
+        action: { name: 'write' },
+        resource: { type: 'record' },
+        evaluations: [
+          { resource: { id: 'record-2', properties: { status: 'archived' } } },
+          { subject: { id: 'carol' }, resource: { id: 'record-2', properties: { status: 'archived' } } },
+        ],
+      },
+      '/access/v1/evaluations',
+    );
+    expect(evaluations).toMatchObject([{ decision: true }, { decision: false }]);
+  });
+
+  it.each([
+    ['no subject', { subject: undefined }],
+    ['no action', { action: undefined }],
+    ['no resource', { resource: undefined }],
+    ['a subject without a type', { subject: { id: 'alice' } }],
+    ['an action without a name', { action: {} }],
+    ['an action whose name is no text', { action: { name: 123 } }],
+    ['a resource without an id', { resource: { type: 'record' } }],
+  ])('%s is a bad request', async (_name, more) => {
+    for (const route of ['/access/v1/evaluation', '/access/v1/evaluations'])
+      expect((await post(route, access('alice', 'read', 'record-1', more))).status).toBe(400);
+  });
+
+  it('members that are not known, and an empty list of accesses, change nothing', async () => {
+    const body = access('alice', 'read', 'record-1', {
+      foo: 'bar',
+      future: { nested: true },
+      evaluations: [],
+    });
+    expect(await decide(body)).toMatchObject({ decision: true });
+    expect(await decide(body, '/access/v1/evaluations')).toMatchObject({ decision: true });
   });
 
   it('tells its metadata without a key', async () => {
@@ -209,6 +251,8 @@ describe('decisions of AuthZEN', () => {
       ['{"subject":', BOT, 400, 'JSON'],
       [{ ...access('bob', 'read', 'record-1'), subject: 'bob' }, BOT, 400, 'subject: '],
       [access('bob', 'read', ''), BOT, 400, 'resource.id: '],
+      ['', BOT, 400, 'needs a JSON body'],
+      [access('bob', 'read', 'record-1'), { ...BOT, 'content-type': 'text/plain' }, 400, 'must be JSON'],
     ];
     for (const [body, headers, status, part] of cases) {
       const reply = await post('/access/v1/evaluation', body, { ...headers, 'x-request-id': 'mine-1' });

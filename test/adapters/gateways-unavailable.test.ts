@@ -83,6 +83,13 @@ describe('the adapters of gateways, of a service that cannot evaluate', () => {
     });
   });
 
+  it('count what they refuse', async () => {
+    const { authz, mcp, told } = adapters(new ServiceError('AGENT_NOT_FOUND', { detail: 'no such agent' }));
+    expect(await authz(GET)).toMatchObject({ denied_response: { status: { code: 'forbidden' } } });
+    expect(await mcp({ mcp_request: '[]' })).toMatchObject({ error: { code: 'invalid' } });
+    expect(told).toEqual(NAMES.map((adapter) => ({ adapter, outcome: 'refused' })));
+  });
+
   it('pass on faults, and that they are off, as errors of the call', async () => {
     const fault = new Error('a fault');
     await expect(adapters(fault).authz(GET)).rejects.toBe(fault);

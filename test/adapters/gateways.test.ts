@@ -9,11 +9,14 @@ import {
   type McpResponseSchema,
 } from '../../gen/proto/agentgateway/dev/ext_mcp/ext_mcp_pb.js';
 import { AuthzenService } from '../../gen/proto/enforcement/v1/authzen_service_pb.js';
+import { HeaderValueOption_HeaderAppendAction } from '../../gen/proto/envoy/config/core/v3/base_pb.js';
 import { Authorization, CheckRequestSchema } from '../../gen/proto/envoy/service/auth/v3/external_auth_pb.js';
 import { ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { AGENT, type GatewayService, startGatewayService } from './gateways.support.js';
+
+const REPLACES = HeaderValueOption_HeaderAppendAction.OVERWRITE_IF_EXISTS_OR_ADD;
 
 let gateway: GatewayService;
 beforeAll(async () => {
@@ -72,9 +75,10 @@ describe('Envoy ext_authz', () => {
   /** What the client of the proxy gets. */
   async function reply(request: Request, key = 'gateway-key') {
     const { status, httpResponse, dynamicMetadata } = await client.check(asked(request), withKey(key));
-    const headers = Object.fromEntries(
-      (httpResponse.value?.headers ?? []).map(({ header }) => [header?.key, header?.value]),
-    );
+    const set = httpResponse.value?.headers ?? [];
+    // Others would be added to those that the client of the proxy sent, or that the proxy sets itself.
+    expect(new Set(set.map(({ appendAction }) => appendAction))).toEqual(new Set([REPLACES]));
+    const headers = Object.fromEntries(set.map(({ header }) => [header?.key, header?.value]));
     if (httpResponse.case !== 'deniedResponse')
       return { code: status?.code, headers, metadata: dynamicMetadata };
     const { status: http, body } = httpResponse.value;
@@ -190,10 +194,14 @@ describe('Envoy ext_authz', () => {
     const pay = tool('pay', { amount: 1 });
     const cases: [Request, string][] = [
       [{ body: pay, headers: { 'content-length': '900' } }, 'is not complete'],
+      [{ body: pay, headers: { 'content-length': '2, 900' } }, 'is not complete'],
       [{ headers: { 'x-envoy-auth-partial-body': 'true' } }, 'is not complete'],
+      [{ body: pay, headers: { 'x-envoy-auth-partial-body': 'false,true' } }, 'is not complete'],
       [{ body: pay, headers: { 'content-encoding': 'gzip' } }, 'is compressed (gzip)'],
       [{ body: '{"jsonrpc":' }, 'is not JSON that can be checked'],
       [{ body: '{"method":"tools/call","params":{"name":"a","name":"b"}}' }, 'params.name'],
+      [{ body: { Method: 'tools/call', params: {} } }, 'with another case of its letters'],
+      [{ body: tool('pay', {}, { Name: 'other' }) }, 'params.name: is also there with another case'],
       [{ body: [pay] }, 'must be one message of MCP'],
       [{ body: tool('pay', [1]) }, 'params.arguments: must be an object'],
       [
@@ -390,6 +398,7 @@ describe('agentgateway ExtMcp', () => {
       ['', 'params.name: must be a text'],
       ['{"name":"pay","arguments":1}', 'params.arguments: must be an object'],
       ['{"name":"pay","name":"other"}', 'mcp_request: is not JSON that can be checked'],
+      ['{"name":"pay","Arguments":{}}', 'params.arguments: is also there with another case'],
     ] as const) {
       expect(errorOf(await requested({ mcpRequest: bytes(mcpRequest) })), part).toMatchObject({
         code: INVALID,

@@ -73,7 +73,8 @@ const LITELLM: Peer = {
   denied: blocked,
   modified: { action: 'GUARDRAIL_INTERVENED', texts: ['hello', 'use [redacted]'] },
   invalid: [
-    [{ ...guardrail('x'), texts: undefined }, 'texts: Field required'],
+    [{ ...guardrail('x'), texts: undefined, structured_messages: null }, 'texts: Field required'],
+    [{ ...guardrail('x'), texts: null, input_type: 'response' }, 'texts: Field required'],
     [{ ...guardrail('x'), texts: ['a', 7] }, 'texts[1]: must be a string'],
     [{ ...guardrail('x'), input_type: 'both' }, 'input_type: must be one of: request, response'],
     [{ ...guardrail('x'), images: 'none' }, 'images: must be a list'],

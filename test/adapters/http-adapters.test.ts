@@ -283,6 +283,18 @@ describe('litellm', () => {
       });
   });
 
+  it('takes messages without texts, as they are of a model that calls a tool, or where LiteLLM leaves members out', async () => {
+    const messages = (text: string) => ({ structured_messages: [{ role: 'user', content: text }] });
+    for (const texts of [null, undefined, []]) {
+      const ask = async (more: object) =>
+        (await send(path, { input_type: 'request', texts, model: '', litellm_version: '1.90', ...more }))
+          .body;
+      expect(await ask(messages('hello'))).toEqual({ action: 'NONE' });
+      expect(await ask(messages('forbidden'))).toMatchObject({ action: 'BLOCKED' });
+      expect(await ask({ ...messages(SECRET), model: null })).toMatchObject({ action: 'BLOCKED' });
+    }
+  });
+
   it('counts images for controls, and takes no agent from parameters, which clients can add to', async () => {
     const seed = seeder(restClient(service.url, { 'x-api-key': 'admin-key' }));
     await seed.linked('adapters-bot-03', 'no-images', {

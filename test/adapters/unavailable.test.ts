@@ -81,17 +81,26 @@ describe.each(PEERS)('$adapter of a service that cannot evaluate', (peer) => {
   });
 
   it('denies what is wrong with the request, even if it fails open', async () => {
-    const { ask } = failing(failure('AGENT_NOT_FOUND'), [name]);
+    const { ask, counted } = failing(failure('AGENT_NOT_FOUND'), [name]);
     expect(await ask(adapter, message('hello'))).toEqual(peer.denied('The secret detail.', 404));
+    expect(counted).toEqual([`${adapter} refused`]);
   });
 
   it('fails with other errors of the service, whose form denies and does not tell them', async () => {
     for (const error of [failure('DATABASE_ERROR'), new Error('broken')]) {
-      const { ask, handlers } = failing(error, [name]);
+      const { ask, handlers, counted } = failing(error, [name]);
       await expect(ask(adapter, message('hello'))).rejects.toBe(error);
-      const shown = { status: 500, code: '', message: 'It failed.', requestId: 'request-1' };
-      const form = handlers[adapter]?.errorForm?.(shown);
-      expect([form?.status, form?.body]).toEqual([200, expect.stringContaining('It failed.')]);
+      const show = (status: number) =>
+        handlers[adapter]?.errorForm?.show({
+          status,
+          code: '',
+          message: 'It failed.',
+          requestId: 'request-1',
+        });
+      expect(show(500)).toEqual({ status: 200, body: expect.stringContaining('It failed.') });
+      // Such as a wrong key, or a body that is not JSON.
+      expect([show(401)?.status, show(422)?.status]).toEqual([401, 200]);
+      expect(counted).toEqual([`${adapter} error`, `${adapter} refused`, `${adapter} refused`]);
     }
   });
 

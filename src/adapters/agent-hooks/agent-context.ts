@@ -8,6 +8,7 @@ import {
 import type { Stage } from '../../core/types.js';
 import type { ForeignStep } from '../adapter-evaluations.js';
 import { type Members, textOf } from '../members.js';
+import type { WebhookStep } from '../webhook.js';
 
 /** Interception points (section 3 of the specification). */
 const POINTS = [
@@ -44,7 +45,7 @@ const FRAMEWORK = /^[a-z0-9_-]+$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|\+00:00)$/;
 
 /** The step of an agent context. Throws a VALIDATION_ERROR that names the member that is wrong. */
-export function stepOfContext(context: Members): Omit<ForeignStep, 'message'> {
+export function stepOfContext(context: Members): WebhookStep {
   const version = context.text('spec');
   if (version !== VERSION) context.refuse('spec', `must be ${VERSION}`);
   const point = pointOf(context);

@@ -1,10 +1,10 @@
 import type { AdapterService } from '../../../gen/proto/enforcement/v1/adapter_service_pb.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import { type HandlersOf, handler } from '../../contract/call/handler.js';
+import type { HandlersOf } from '../../contract/call/handler.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { membersOf } from '../members.js';
-import { type Denial, denyingForm, messageSchema, type Settled, settled } from '../settled.js';
+import { type Denial, messageSchema, type Settled, webhook } from '../webhook.js';
 import { stepOfContext } from './agent-context.js';
 
 /** Most warnings of a verdict. */
@@ -31,17 +31,12 @@ export function createAgentHooks(
   evaluations: AdapterEvaluations,
 ): Pick<HandlersOf<typeof AdapterService>, 'evaluateAgentHook'> {
   return {
-    evaluateAgentHook: {
-      ...handler(messageSchema(EXAMPLE), async ({ body, agent }, call) => {
-        const outcome = await settled(call, () => {
-          evaluations.demand('agent-hooks');
-          const step = stepOfContext(membersOf(body));
-          return evaluations.submit('agent-hooks', { ...step, message: body, query: { agent } }, call);
-        });
-        return { reply: verdictOf(outcome) };
-      }),
-      errorForm: denyingForm((message) => denial('not_evaluated', message)),
-    },
+    evaluateAgentHook: webhook(evaluations, 'agent-hooks', {
+      input: messageSchema(EXAMPLE),
+      step: ({ body }) => stepOfContext(membersOf(body)),
+      reply: verdictOf,
+      failed: (message) => denial('not_evaluated', message),
+    }),
   };
 }
 

@@ -1,9 +1,9 @@
 import type { AdapterService } from '../../../gen/proto/enforcement/v1/adapter_service_pb.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
-import { type HandlerCall, type HandlersOf, handler } from '../../contract/call/handler.js';
+import type { HandlersOf } from '../../contract/call/handler.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { type Members, membersOf } from '../members.js';
-import { denyingForm, messageSchema, type Settled, settled, statusOf } from '../settled.js';
+import { messageSchema, type Settled, statusOf, type WebhookStep, webhook } from '../webhook.js';
 
 /**
  * The guardrail webhook of agentgateway (https://agentgateway.dev/docs/standalone/latest/llm/prompt-guards/webhooks/). A prompt is
@@ -13,45 +13,31 @@ import { denyingForm, messageSchema, type Settled, settled, statusOf } from '../
 export function createAgentgateway(
   evaluations: AdapterEvaluations,
 ): Pick<HandlersOf<typeof AdapterService>, 'evaluateGatewayPrompt' | 'evaluateGatewayCompletion'> {
-  const webhook = (side: Side, example: JsonObject) => ({
-    ...handler(
-      messageSchema({ agent: 'llm-gateway-01', body: { body: example } }),
-      async ({ body, agent }, call) => {
-        const outcome = await settled(call, () => decide(side, body, agent, call));
-        return { reply: { action: actionOf(side, outcome, body) } };
-      },
-    ),
-    errorForm: denyingForm((message, { status }) => ({
-      action: rejected(message, status >= 400 ? status : 500),
-    })),
-  });
-
-  function decide(side: Side, message: JsonObject, agent: string | undefined, call: HandlerCall) {
-    evaluations.demand('agentgateway');
-    const content = membersOf(message).object('body');
-    for (const one of content.objects(side.list))
-      checkMessage(side.list === 'choices' ? one.object('message') : one);
-    const value = { [side.list]: content.all[side.list] as JsonValue };
-    const step = { type: 'llm', name: 'chat', protocol: {}, message, query: { agent } } as const;
-    return evaluations.submit(
-      'agentgateway',
-      side.list === 'messages'
-        ? { ...step, stage: 'pre', input: value, accepts: ['steer', 'ask', 'modify'] }
-        : { ...step, stage: 'post', input: {}, output: value, accepts: ['steer', 'modify'] },
-      call,
-    );
-  }
-
+  const side = (list: Side, example: JsonObject) =>
+    webhook(evaluations, 'agentgateway', {
+      input: messageSchema({ agent: 'llm-gateway-01', body: { body: example } }),
+      step: ({ body }) => stepOf(list, membersOf(body).object('body')),
+      reply: (outcome, { body }) => ({ action: actionOf(list, outcome, body) }),
+      failed: (message, { status }) => ({ action: rejected(message, status) }),
+    });
   const message = { role: 'user', content: 'hello' };
   return {
-    evaluateGatewayPrompt: webhook({ list: 'messages' }, { messages: [message] }),
-    evaluateGatewayCompletion: webhook({ list: 'choices' }, { choices: [{ message }] }),
+    evaluateGatewayPrompt: side('messages', { messages: [message] }),
+    evaluateGatewayCompletion: side('choices', { choices: [{ message }] }),
   };
 }
 
-interface Side {
-  /** The member that is checked. */
-  readonly list: 'messages' | 'choices';
+/** The member that is checked. */
+type Side = 'messages' | 'choices';
+
+function stepOf(list: Side, content: Members): WebhookStep {
+  const isPrompt = list === 'messages';
+  for (const one of content.objects(list)) checkMessage(isPrompt ? one : one.object('message'));
+  const value = { [list]: content.all[list] as JsonValue };
+  const step = { type: 'llm', name: 'chat', protocol: {} } as const;
+  return isPrompt
+    ? { ...step, stage: 'pre', input: value, accepts: ['steer', 'ask', 'modify'] }
+    : { ...step, stage: 'post', input: {}, output: value, accepts: ['steer', 'modify'] };
 }
 
 function checkMessage(message: Members): void {
@@ -61,7 +47,7 @@ function checkMessage(message: Members): void {
 }
 
 /** The gateway tells the actions apart by their members. */
-function actionOf({ list }: Side, outcome: Settled, { body }: JsonObject): JsonObject {
+function actionOf(list: Side, outcome: Settled, { body }: JsonObject): JsonObject {
   if (outcome.kind === 'allow') return {};
   if (outcome.kind !== 'modify') return rejected(outcome.message, statusOf(outcome));
   const changed = list === 'messages' ? outcome.step.input : outcome.step.output;

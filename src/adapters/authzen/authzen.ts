@@ -1,59 +1,12 @@
-import { z } from 'zod';
 import type { AuthzenService } from '../../../gen/proto/enforcement/v1/authzen_service_pb.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { type ErrorForm, type HandlerCall, type HandlersOf, handler } from '../../contract/call/handler.js';
-import { callerError, httpStatusOf, ServiceError } from '../../contract/errors/service-error.js';
-import { freeObject, list, nullable, oneOf, text, withExample } from '../../contract/input/fields.js';
-import { invalidRequest } from '../../contract/input/parse-input.js';
-import { MAX_EVALUATIONS } from '../../decisions/evaluate-request.js';
+import { callerError, httpStatusOf, type ServiceError } from '../../contract/errors/service-error.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { given, textOf } from '../members.js';
 import { type AdapterOutcome, controlNames } from '../outcome.js';
-
-const MAX_ID_LENGTH = 1024;
-const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const;
-
-const entity = () =>
-  z.object({
-    type: text({ min: 1, max: MAX_ID_LENGTH }),
-    id: text({ min: 1, max: MAX_ID_LENGTH }),
-    properties: nullable(freeObject()),
-  });
-const action = () =>
-  z.object({ name: text({ min: 1, max: MAX_ID_LENGTH }), properties: nullable(freeObject()) });
-const optionalAccess = () => ({
-  subject: nullable(entity()),
-  action: nullable(action()),
-  resource: nullable(entity()),
-  context: nullable(freeObject()),
-});
-
-const EXAMPLE = {
-  subject: { type: 'agent', id: 'billing-bot-01' },
-  action: { name: 'tools/call' },
-  resource: { type: 'tool', id: 'read_invoice' },
-  context: { arguments: { number: 7 } },
-};
-
-/** Input schemas of AuthzenService. Members are in the order of the messages. */
-const schemas = {
-  evaluateAccess: withExample(
-    z.object({ subject: entity(), action: action(), resource: entity(), context: nullable(freeObject()) }),
-    EXAMPLE,
-  ),
-  evaluateAccesses: withExample(
-    z.object({
-      ...optionalAccess(),
-      evaluations: nullable(list(z.object(optionalAccess()), { max: MAX_EVALUATIONS })),
-      options: nullable(z.object({ evaluations_semantic: nullable(oneOf(SEMANTICS)) })),
-    }),
-    { ...EXAMPLE, evaluations: [{ action: { name: 'tools/list' } }, {}] },
-  ),
-  getAuthzenConfiguration: z.object({}),
-};
-
-type Access = z.output<typeof schemas.evaluateAccess>;
-type Accesses = z.output<typeof schemas.evaluateAccesses>;
+import { refusalOf } from '../refusal.js';
+import { type Access, type Accesses, schemas, wholeAccess } from './access.js';
 
 export interface AuthzenOptions {
   readonly evaluations: AdapterEvaluations;
@@ -90,43 +43,56 @@ export function createAuthzen({ evaluations, publicUrl }: AuthzenOptions): Handl
     return decisionOf(outcome);
   }
 
+  /** An access of several that is refused does not affect the others. */
+  async function decideOneOf(access: () => Access, call: HandlerCall): Promise<Decision> {
+    try {
+      return await decide(access(), call);
+    } catch (error) {
+      const { status, code, message } = refusalOf(error, call);
+      evaluations.refused('authzen', status);
+      return notEvaluated({ status, code, message });
+    }
+  }
+
   async function decideAll(accesses: Accesses, call: HandlerCall): Promise<object> {
+    evaluations.demand('authzen');
     const { evaluations: items, options, ...defaults } = accesses;
-    if (items === undefined || items.length === 0) return decide(wholeAccess(defaults, ''), call);
-    const wholes = items.map((item, index) =>
-      wholeAccess(
-        { ...defaults, ...given(item as unknown as JsonObject) } as typeof defaults,
-        `evaluations[${index}].`,
-      ),
-    );
-    call.spend(wholes.length - 1);
+    if (items === undefined || items.length === 0) return decide(wholeAccess(defaults, {}), call);
+    call.spend(items.length - 1);
     const last = LAST[options?.evaluations_semantic ?? 'execute_all'];
     const decisions: Decision[] = [];
-    for (const access of wholes) {
-      const made = await decide(access, call).catch((error: unknown) => failed(error, call));
+    for (const item of items) {
+      const made = await decideOneOf(() => wholeAccess(item, defaults), call);
       decisions.push(made);
       if (made.decision === last) break;
     }
     return { evaluations: decisions };
   }
 
-  const form = <Of extends object>(one: Of) => ({ ...one, errorForm: textForm });
+  /** Errors are plain texts; the standard has 400 for what is invalid. */
+  const errorForm: ErrorForm = {
+    type: 'text/plain; charset=utf-8',
+    show({ status, message }) {
+      evaluations.refused('authzen', status);
+      return { status: status === 422 ? 400 : status, body: message };
+    },
+  };
   return {
-    evaluateAccess: form(handler(schemas.evaluateAccess, decide)),
-    evaluateAccesses: form(handler(schemas.evaluateAccesses, decideAll)),
-    getAuthzenConfiguration: form(
-      handler(schemas.getAuthzenConfiguration, () => {
+    evaluateAccess: { ...handler(schemas.evaluateAccess, decide), errorForm },
+    evaluateAccesses: { ...handler(schemas.evaluateAccesses, decideAll), errorForm },
+    getAuthzenConfiguration: {
+      ...handler(schemas.getAuthzenConfiguration, () => {
         evaluations.demand('authzen');
         if (publicUrl === null) throw noPublicUrl();
-        const base = publicUrl;
         return {
-          policy_decision_point: base,
-          access_evaluation_endpoint: `${base}/access/v1/evaluation`,
-          access_evaluations_endpoint: `${base}/access/v1/evaluations`,
+          policy_decision_point: publicUrl,
+          access_evaluation_endpoint: `${publicUrl}/access/v1/evaluation`,
+          access_evaluations_endpoint: `${publicUrl}/access/v1/evaluations`,
           capabilities: [],
         };
       }),
-    ),
+      errorForm,
+    },
   };
 }
 
@@ -146,28 +112,8 @@ interface Decision {
 /** The decision that ends a semantic. */
 const LAST = { execute_all: null, deny_on_first_deny: false, permit_on_first_permit: true } as const;
 
-/** Throws a VALIDATION_ERROR that names the members that neither the access nor its defaults have. */
-function wholeAccess(
-  { subject, action, resource, context }: Omit<Accesses, 'evaluations' | 'options'>,
-  place: string,
-) {
-  if (subject !== undefined && action !== undefined && resource !== undefined)
-    return { subject, action, resource, context };
-  const missing = Object.entries({ subject, action, resource }).filter(([, value]) => value === undefined);
-  throw invalidRequest(
-    missing.map(([name]) => ({
-      resource: 'Request',
-      field: `${place}${name}`,
-      code: 'missing',
-      message: 'Field required',
-    })),
-  );
-}
-
-/** An access of several that is refused does not affect the others. */
-function failed(error: unknown, call: HandlerCall): Decision {
-  if (!(error instanceof ServiceError) || call.signal.aborted) throw error;
-  return { decision: false, context: { outcome: 'error', error: shown(error) } };
+function notEvaluated(error: JsonObject, more: JsonObject = {}): Decision {
+  return { decision: false, context: { outcome: 'error', error, ...more } };
 }
 
 function shown(error: ServiceError): JsonObject {
@@ -182,10 +128,7 @@ function decisionOf(outcome: AdapterOutcome): Decision {
         ? { decision: true, context: { outcome: 'unchecked' } }
         : { decision: true, context: { outcome: 'allow', ...idOf(outcome.verdict) } };
     case 'error':
-      return {
-        decision: false,
-        context: { outcome: 'error', error: shown(outcome.error), ...reason(outcome.message) },
-      };
+      return notEvaluated(shown(outcome.error), reason(outcome.message));
     case 'steer':
       return {
         decision: false,
@@ -231,10 +174,3 @@ function idOf(verdict: { readonly decision_id: unknown } | null): JsonObject {
 function reason(message: string): JsonObject {
   return { reason_user: { en: message } };
 }
-
-/** Errors are plain texts; the standard has 400 for what is invalid. */
-const textForm: ErrorForm = ({ status, message }) => ({
-  status: status === 422 ? 400 : status,
-  type: 'text/plain; charset=utf-8',
-  body: message,
-});

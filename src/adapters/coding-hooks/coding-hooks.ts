@@ -6,7 +6,7 @@ import {
   type JsonValue,
   stringifyJson,
 } from '../../../packages/exact-json/src/index.js';
-import { type HandlersOf, handler } from '../../contract/call/handler.js';
+import type { HandlersOf } from '../../contract/call/handler.js';
 import {
   boolean,
   freeObject,
@@ -15,9 +15,9 @@ import {
   withDefault,
   withExample,
 } from '../../contract/input/fields.js';
-import type { AdapterEvaluations, ForeignStep } from '../adapter-evaluations.js';
+import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { type Members, membersOf, textOf } from '../members.js';
-import { denyingForm, type Settled, settled } from '../settled.js';
+import { type Settled, type WebhookStep, webhook } from '../webhook.js';
 
 /** Events that are evaluated. */
 const CHECKED = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'UserPromptSubmit'] as const;
@@ -60,24 +60,21 @@ export function createCodingHooks(
   evaluations: AdapterEvaluations,
 ): Pick<HandlersOf<typeof AdapterService>, 'evaluateCodingHook'> {
   return {
-    evaluateCodingHook: {
-      ...handler(schema, async ({ body, agent, rewrites }, call) => {
-        const event = CHECKED.find((one) => one === body.hook_event_name);
-        const outcome = await settled(call, () => {
-          evaluations.demand('coding-hooks');
-          const step = stepOf(membersOf(body), event);
-          if (step === null) return { kind: 'allow', verdict: null, unchecked: false };
-          return evaluations.submit('coding-hooks', { ...step, message: body, query: { agent } }, call);
-        });
-        return { reply: replyOf(event, outcome, rewrites, body) };
-      }),
-      errorForm: denyingForm(block),
-    },
+    evaluateCodingHook: webhook(evaluations, 'coding-hooks', {
+      input: schema,
+      step: ({ body }) => stepOf(membersOf(body), eventOf(body)),
+      reply: (outcome, { body, rewrites }) => replyOf(eventOf(body), outcome, rewrites, body),
+      failed: block,
+    }),
   };
 }
 
+function eventOf({ hook_event_name: name }: JsonObject): Checked | undefined {
+  return CHECKED.find((one) => one === name);
+}
+
 /** The step of a hook; null for events that need no check. */
-function stepOf(hook: Members, event: Checked | undefined): Omit<ForeignStep, 'message'> | null {
+function stepOf(hook: Members, event: Checked | undefined): WebhookStep | null {
   if (event === undefined) {
     const name = hook.text('hook_event_name');
     if (PASSING.has(name) || !Object.hasOwn(hook.all, 'tool_name')) return null;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { AdapterService } from '../../../gen/proto/enforcement/v1/adapter_service_pb.js';
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
-import type { ErrorForm, HandlersOf, ShownError } from '../../contract/call/handler.js';
+import type { HandlersOf, ShownError } from '../../contract/call/handler.js';
 import { handler } from '../../contract/call/handler.js';
 import { freeObject, nullable, text, withExample } from '../../contract/input/fields.js';
-import type { AdapterEvaluations, ForeignStep } from '../adapter-evaluations.js';
+import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { given, type Members, membersOf } from '../members.js';
-import { denyingForm, isRejectedCaller, type Settled, settled, trailOfSettled } from '../settled.js';
+import { JSON_TYPE, type Settled, trailOfSettled, type WebhookStep, webhook } from '../webhook.js';
 
 /** Copilot Studio waits for a second, and can be set to run the tool after it. */
 const TIMEOUT_MS = 800;
@@ -38,30 +38,28 @@ const analysis = withExample(
 export function createCopilotStudio(
   evaluations: AdapterEvaluations,
 ): Pick<HandlersOf<typeof AdapterService>, 'analyzeToolExecution' | 'validateThreatDetection'> {
-  const blocking = denyingForm((message) => blocked(REASON_CODES.error, message, {}));
   return {
-    analyzeToolExecution: {
-      ...handler(analysis, async ({ body, agent }, call) => {
-        const outcome = await settled(call, () => {
-          evaluations.demand('copilot-studio');
-          const step = stepOf(membersOf(body), call.header('x-ms-correlation-id'));
-          return evaluations.submit('copilot-studio', { ...step, message: body, query: { agent } }, call);
-        });
-        return { reply: replyOf(outcome) };
-      }),
-      errorForm: (error) => (isRejectedCaller(error.status) ? plainForm(error) : blocking(error)),
-    },
+    analyzeToolExecution: webhook(evaluations, 'copilot-studio', {
+      input: analysis,
+      step: ({ body }, call) => stepOf(membersOf(body), call.header('x-ms-correlation-id')),
+      reply: replyOf,
+      failed: (message) => blocked(REASON_CODES.error, message, {}),
+      rejected: plainError,
+    }),
     validateThreatDetection: {
       ...handler(z.object({ api_version: nullable(text()) }), () => {
         evaluations.demand('copilot-studio');
         return { reply: { isSuccessful: true, status: 'OK' } };
       }),
-      errorForm: plainForm,
+      errorForm: {
+        type: JSON_TYPE,
+        show: (error) => ({ status: plainStatus(error), body: stringifyJson(plainError(error)) }),
+      },
     },
   };
 }
 
-function stepOf(message: Members, correlationId: string | undefined): Omit<ForeignStep, 'message'> {
+function stepOf(message: Members, correlationId: string | undefined): WebhookStep {
   const tool = message.object('toolDefinition');
   const conversation = message.object('conversationMetadata');
   return {
@@ -108,13 +106,13 @@ function blocked(reasonCode: number, reason: string, diagnostics: JsonObject): J
   return { blockAction: true, reasonCode, reason, diagnostics: stringifyJson(diagnostics) };
 }
 
-const plainForm: ErrorForm = ({ status, message, code, requestId }: ShownError) => ({
-  status: status === 422 ? 400 : status,
-  type: 'application/json; charset=utf-8',
-  body: stringifyJson({
-    errorCode: status,
-    message,
-    httpStatus: status === 422 ? 400 : status,
-    diagnostics: stringifyJson({ code, request_id: requestId }),
-  }),
-});
+function plainStatus({ status }: ShownError): number {
+  return status === 422 ? 400 : status;
+}
+
+function plainError(error: ShownError): JsonObject {
+  const { message, code, requestId } = error;
+  const httpStatus = plainStatus(error);
+  const diagnostics = stringifyJson({ code, request_id: requestId });
+  return { errorCode: httpStatus, message, httpStatus, diagnostics };
+}

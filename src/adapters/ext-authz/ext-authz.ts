@@ -16,7 +16,9 @@ export function createExtAuthz(evaluations: AdapterEvaluations): HandlersOf<type
       try {
         return replyOf(await evaluations.submit('ext-authz', httpStep(message), call));
       } catch (error) {
-        return refusal(refusalOf(error, call));
+        const refusal = refusalOf(error, call);
+        evaluations.refused('ext-authz', refusal.status);
+        return refused(refusal);
       }
     }),
   };
@@ -43,7 +45,7 @@ const OF_REFUSALS = {
   denied: 'forbidden',
   limited: 'toomanyrequests',
   unavailable: 'serviceunavailable',
-} as const satisfies Record<Refusal['kind'], Status>;
+} as const satisfies Record<Refusal['cause'], Status>;
 
 function replyOf(outcome: AdapterOutcome): object {
   const { kind } = outcome;
@@ -89,8 +91,8 @@ function replyOf(outcome: AdapterOutcome): object {
 
 const UNCHANGEABLE = 'The request may only pass changed, and a proxy cannot change it.';
 
-function refusal({ kind, code, message, retryAfterSeconds }: Refusal): object {
-  return denied(OF_REFUSALS[kind], message, { outcome: 'error' }, { error_code: code }, retryAfterSeconds);
+function refused({ cause, code, message, retryAfterSeconds }: Refusal): object {
+  return denied(OF_REFUSALS[cause], message, { outcome: 'error' }, { error_code: code }, retryAfterSeconds);
 }
 
 /** A denial: the client gets a problem body of RFC 9457, other filters the facts. */
@@ -116,6 +118,7 @@ function denied(
   };
 }
 
+/** It replaces the headers of the same name, which newer versions of Envoy would keep otherwise. */
 function header(key: string, value: string): object {
-  return { header: { key, value } };
+  return { header: { key, value }, append_action: 'overwrite_if_exists_or_add' };
 }

@@ -2,7 +2,15 @@ import { isObject, type JsonObject, type JsonValue } from '../../../packages/exa
 import type { ForeignStep } from '../adapter-evaluations.js';
 import { type CheckedHeaders, checkedHeaders, lastingHeaders } from '../checked-headers.js';
 import { memberAt } from '../mapping.js';
-import { isStepMethod, type McpStep, mcpStep, peerJson, refused } from '../mcp-step.js';
+import {
+  IN_OTHER_CASE,
+  isStepMethod,
+  type McpStep,
+  mcpStep,
+  peerJson,
+  refused,
+  valueInOtherCase,
+} from '../mcp-step.js';
 
 /** Data of Envoy's MCP filter, by its name; it read them from the body itself. */
 const MCP_FILTER = 'envoy.filters.http.mcp';
@@ -99,11 +107,16 @@ function headersOf(http: JsonObject): [string, string][] {
 /** The body as JSON or text; undefined if there is none, or the proxy sends none. */
 function bodyOf(http: JsonObject, headers: CheckedHeaders): JsonValue | undefined {
   const text = textIn(http, 'body') || textIn(http, 'raw_body');
-  const sent = headers.get(PARTIAL);
+  // Of several values, the client may have sent all but one.
+  const isPartial = headers
+    .get(PARTIAL)
+    ?.split(',')
+    .map((one) => one.trim().toLowerCase() !== 'false');
   // Without bodies, the size of a body says nothing.
-  const isSent = text !== '' || sent !== undefined;
+  const isSent = text !== '' || isPartial !== undefined;
   const size = Number(headers.get('content-length') ?? http.size ?? 0);
-  if (sent === 'true' || (isSent && size > Buffer.byteLength(text))) {
+  // A size that is no number, such as "2,900", is that of none.
+  if (isPartial?.includes(true) || (isSent && !(size <= Buffer.byteLength(text)))) {
     throw refused('attributes.request.http.body', INCOMPLETE);
   }
   if (text === '') return undefined;
@@ -139,7 +152,11 @@ function mcpOf(
     }
     const { method, params } = isObject(body) ? body : {};
     if (stated !== undefined && stated !== method) throw refused('headers.mcp-method', DIFFERS, stated);
-    if (!isStepMethod(method)) return undefined;
+    if (!isStepMethod(method)) {
+      if (isObject(body) && isStepMethod(valueInOtherCase(body, 'method')))
+        throw refused('attributes.request.http.body', IN_OTHER_CASE);
+      return undefined;
+    }
     const step = mcpStep(method, params);
     const name = headers.get('mcp-name');
     const named = step.type === 'mcp_resource' ? step.input.uri : step.name;

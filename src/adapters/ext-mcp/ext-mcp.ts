@@ -43,8 +43,9 @@ export function createExtMcp(evaluations: AdapterEvaluations): HandlersOf<typeof
       const { step, remade } = stepOf(method);
       return resultOf(await evaluations.submit('ext-mcp', step, call), remade);
     } catch (error) {
-      const { kind, message, code } = refusalOf(error, call);
-      return denied(kind, message, { outcome: 'error', error_code: code });
+      const { cause, status, message, code } = refusalOf(error, call);
+      evaluations.refused('ext-mcp', status);
+      return denied(cause, message, { outcome: 'error', error_code: code });
     }
   }
 
@@ -172,13 +173,13 @@ function resultOf(outcome: AdapterOutcome, remade: Checked['remade']): Result {
   }
 }
 
-/** The gateway makes an error of JSON-RPC of it: the code by `kind`, the message, and facts and members as its data. */
+/** The gateway makes an error of JSON-RPC of it: the code by `cause`, the message, and facts and members as its data. */
 function denied(
-  kind: keyof typeof CODES,
+  cause: keyof typeof CODES,
   reason: string,
   facts: JsonObject,
   members: JsonObject = {},
 ): Result {
   const mcp_error = stringifyJson({ ...facts, ...members });
-  return { error: { code: CODES[kind], reason, mcp_error }, metadata: facts };
+  return { error: { code: CODES[cause], reason, mcp_error }, metadata: facts };
 }

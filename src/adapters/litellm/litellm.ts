@@ -5,11 +5,11 @@ import {
   type JsonValue,
   jsonEqual,
 } from '../../../packages/exact-json/src/index.js';
-import { type HandlersOf, handler } from '../../contract/call/handler.js';
+import type { HandlersOf } from '../../contract/call/handler.js';
 import type { Step } from '../../core/types.js';
-import type { AdapterEvaluations, ForeignStep } from '../adapter-evaluations.js';
+import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { given, type Members, membersOf } from '../members.js';
-import { denyingForm, messageSchema, type Settled, settled } from '../settled.js';
+import { messageSchema, type Settled, type WebhookStep, webhook } from '../webhook.js';
 
 /**
  * The generic guardrail of LiteLLM (https://docs.litellm.ai/docs/adding_provider/generic_guardrail_api). A request is an llm step:
@@ -20,27 +20,19 @@ export function createLitellm(
   evaluations: AdapterEvaluations,
 ): Pick<HandlersOf<typeof AdapterService>, 'evaluateLitellmGuardrail'> {
   return {
-    evaluateLitellmGuardrail: {
-      ...handler(
-        messageSchema({
-          agent: 'chat-proxy-01',
-          body: { input_type: 'request', texts: ['hello'], litellm_call_id: 'call-1', request_data: {} },
-        }),
-        async ({ body, agent }, call) => {
-          const outcome = await settled(call, () => {
-            evaluations.demand('litellm');
-            const step = stepOf(membersOf(body));
-            return evaluations.submit('litellm', { ...step, message: body, query: { agent } }, call);
-          });
-          return { reply: replyOf(outcome, body) };
-        },
-      ),
-      errorForm: denyingForm(blocked),
-    },
+    evaluateLitellmGuardrail: webhook(evaluations, 'litellm', {
+      input: messageSchema({
+        agent: 'chat-proxy-01',
+        body: { input_type: 'request', texts: ['hello'], litellm_call_id: 'call-1', request_data: {} },
+      }),
+      step: ({ body }) => stepOf(membersOf(body)),
+      reply: (outcome, { body }) => replyOf(outcome, body),
+      failed: blocked,
+    }),
   };
 }
 
-function stepOf(message: Members): Omit<ForeignStep, 'message'> {
+function stepOf(message: Members): WebhookStep {
   const kind = message.text('input_type');
   if (kind !== 'request' && kind !== 'response')
     return message.refuse('input_type', 'must be one of: request, response', 'literal_error');
@@ -48,7 +40,7 @@ function stepOf(message: Members): Omit<ForeignStep, 'message'> {
   const content = contentOf(message);
   const common = {
     type: 'llm',
-    name: message.optionalText('model') ?? 'completion',
+    name: message.optionalText('model') || 'completion',
     context: given({
       request_data: message.optionalObject('request_data')?.all,
       additional_provider_specific_params: message.optionalObject('additional_provider_specific_params')?.all,
@@ -65,15 +57,22 @@ function stepOf(message: Members): Omit<ForeignStep, 'message'> {
   return { ...common, accepts: ['steer', 'modify'], stage: 'post', input, output: content };
 }
 
-/** Images are not looked into: a step has their number, so that a control can deny them. */
+/**
+ * Images are not looked into: a step has their number, so that a control can deny them. LiteLLM can be set to leave members out
+ * (`exclude_payload_fields`, `send_images`): what it shows nothing of is refused, and the number of images is not known.
+ */
 function contentOf(message: Members): JsonObject {
-  const messages = message.optionalText('input_type') === 'request' ? 'structured_messages' : undefined;
-  return given({
-    texts: [...message.texts('texts')],
-    images: message.optionalList('images')?.length ?? 0,
+  const { texts = null, images, input_type: kind } = message.all;
+  const others = given({
     tools: optional(message, 'tools'),
     tool_calls: optional(message, 'tool_calls'),
-    structured_messages: messages === undefined ? undefined : optional(message, messages),
+    structured_messages: kind === 'request' ? optional(message, 'structured_messages') : undefined,
+  });
+  const isShown = texts !== null || Object.keys(others).some((name) => name !== 'tools');
+  return given({
+    texts: isShown && texts === null ? [] : [...message.texts('texts')],
+    images: images === undefined ? undefined : (message.optionalList('images')?.length ?? 0),
+    ...others,
   });
 }
 
@@ -95,10 +94,9 @@ function replyOf(outcome: Settled, body: JsonObject): JsonObject {
 /** The texts of a modified step; undefined if it has another number of them, or if anything else than texts has changed. */
 function changedTexts(step: Step, body: JsonObject): string[] | undefined {
   const { texts, ...others } = isObject(step.output) ? step.output : isObject(step.input) ? step.input : {};
-  const before = body.texts as readonly JsonValue[];
-  if (!Array.isArray(texts) || texts.length !== before.length) return undefined;
-  if (jsonEqual(texts, before as JsonValue) || !texts.every((one) => typeof one === 'string'))
-    return undefined;
+  const before = body.texts ?? [];
+  if (!Array.isArray(texts) || !Array.isArray(before) || texts.length !== before.length) return undefined;
+  if (jsonEqual(texts, before) || !texts.every((one) => typeof one === 'string')) return undefined;
   // LiteLLM makes its messages from the texts.
   const rest = ['tools', 'tool_calls'] as const;
   return rest.every((name) => jsonEqual(others[name] ?? null, body[name] ?? null))

@@ -140,12 +140,12 @@ export interface ShownError {
 }
 
 /** Shows errors of the JSON routes of an RPC in the form of another protocol. */
-export type ErrorForm = (error: ShownError) => {
-  readonly status: number;
-  /** Media type of the body. */
+export interface ErrorForm {
+  /** Media type of the bodies. */
   readonly type: string;
-  readonly body: string;
-};
+  /** Called once for each error that is answered. */
+  show(error: ShownError): { readonly status: number; readonly body: string };
+}
 
 /** Never throws for any input; `input` is as it was sent. */
 export type FurtherProblems = (input: JsonObject, context: HandlerCall) => Promise<readonly ErrorItem[]>;

@@ -17,9 +17,27 @@ export function itemMessage({ code }: Pick<ServiceError, 'code'>, item: ErrorIte
   return `${message}; not ${shown}`;
 }
 
+/** What texts show of an item. */
+export type ShownItem = Pick<ErrorItem, 'field' | 'message'>;
+
 /** A problem in one text: where it is, and what is wrong there. */
-export function problemText({ field, message }: Pick<ErrorItem, 'field' | 'message'>): string {
+export function problemText({ field, message }: ShownItem): string {
   return field === undefined ? message : `${field}: ${message}`;
+}
+
+/** An error in one text: every problem, or what is wrong as a whole, and what to do. */
+export function wholeText(
+  code: ErrorCode,
+  {
+    detail,
+    items = [],
+    hint,
+  }: { detail: string; items?: readonly ShownItem[] | undefined; hint?: string | undefined },
+): string {
+  const problem = items.length === 0 ? detail : items.map(problemText).join('; ');
+  // The advice about invalid requests is about the members of problem bodies.
+  if (hint === undefined || code === 'VALIDATION_ERROR') return problem;
+  return `${problem.replace(/\.?$/, '.')} ${hint}`;
 }
 
 function shortScalar(value: JsonValue | undefined): string | undefined {

@@ -100,7 +100,7 @@ function failures({ access, desc }: RpcMethod, binding: HttpBinding, hasBody: bo
 
 /** Failures in the form of another protocol, whose body is a text, or JSON of that protocol. */
 function foreignFailure(form: ErrorForm): JsonObject {
-  const [type = ''] = form({ status: 400, code: '', message: '', requestId: '' }).type.split(';');
+  const [type = ''] = form.type.split(';');
   const description = 'The failure, in the form of the protocol of the route.';
   return {
     description,

@@ -3,8 +3,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { ErrorForm } from '../../contract/call/handler.js';
 import type { ErrorCode } from '../../contract/errors/error-table.js';
-import { problemText } from '../../contract/errors/item-message.js';
-import { type ErrorItem, httpStatusOf, ServiceError } from '../../contract/errors/service-error.js';
+import { type ShownItem, wholeText } from '../../contract/errors/item-message.js';
+import { httpStatusOf, ServiceError } from '../../contract/errors/service-error.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
 import type { TraceFacts } from '../call/call-host.js';
 import type { RouteFinder } from '../routing/route-finder.js';
@@ -77,9 +77,9 @@ export function sendError(
   for (let at = 0; at + 1 < headers.length; at += 2) reply.header(headers[at] as string, headers[at + 1]);
   const form = request.routeOptions?.config?.errorForm;
   if (form !== undefined) {
-    const shown = form({ status, code: answer.code, message: answer.message, requestId: request.id });
+    const shown = form.show({ status, code: answer.code, message: answer.message, requestId: request.id });
     if (answer.code !== '') reply.header(ERROR_CODE_HEADER, answer.code);
-    return reply.code(shown.status).type(shown.type).send(shown.body);
+    return reply.code(shown.status).type(form.type).send(shown.body);
   }
   return reply.code(status).type(MEDIA_TYPES.json).send(body);
 }
@@ -142,9 +142,11 @@ function detailAnswer(status: number, detail: string): ErrorAnswer {
 
 /** The detail, the problems and the hint of an error in one text. */
 function wholeMessage(error: ServiceError): string {
-  const items = publicItems(error).map((item) => problemText(item as Pick<ErrorItem, 'field' | 'message'>));
-  const hint = isServerFault(error) ? undefined : error.options.hint;
-  return [publicDetail(error), ...items, ...(hint === undefined ? [] : [hint])].join(' ');
+  return wholeText(error.code, {
+    detail: publicDetail(error),
+    items: publicItems(error) as unknown as readonly ShownItem[],
+    hint: isServerFault(error) ? undefined : error.options.hint,
+  });
 }
 
 /** Converts errors raised by Fastify itself. */

@@ -93,6 +93,7 @@ import { compileProto } from '../../support/scratch-api.js';
 /** All adapters are on. Their RPCs that evaluate are not looked at here. */
 const ADAPTERS: AdapterEvaluations = {
   demand: () => {},
+  refused: () => {},
   submit: () => Promise.reject(new Error('nothing is evaluated here')),
 };
 

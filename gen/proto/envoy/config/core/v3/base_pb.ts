@@ -2,8 +2,8 @@
 // @generated from file envoy/config/core/v3/base.proto (package envoy.config.core.v3, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file envoy/config/core/v3/base.proto.
  */
 export const file_envoy_config_core_v3_base: GenFile = /*@__PURE__*/
-  fileDesc("Ch9lbnZveS9jb25maWcvY29yZS92My9iYXNlLnByb3RvEhRlbnZveS5jb25maWcuY29yZS52MyKnAQoITWV0YWRhdGESSwoPZmlsdGVyX21ldGFkYXRhGAEgAygLMjIuZW52b3kuY29uZmlnLmNvcmUudjMuTWV0YWRhdGEuRmlsdGVyTWV0YWRhdGFFbnRyeRpOChNGaWx0ZXJNZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRImCgV2YWx1ZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3Q6AjgBIjwKC0hlYWRlclZhbHVlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCRIRCglyYXdfdmFsdWUYAyABKAwiRgoRSGVhZGVyVmFsdWVPcHRpb24SMQoGaGVhZGVyGAEgASgLMiEuZW52b3kuY29uZmlnLmNvcmUudjMuSGVhZGVyVmFsdWUiPwoJSGVhZGVyTWFwEjIKB2hlYWRlcnMYASADKAsyIS5lbnZveS5jb25maWcuY29yZS52My5IZWFkZXJWYWx1ZWIGcHJvdG8z", [file_google_protobuf_struct]);
+  fileDesc("Ch9lbnZveS9jb25maWcvY29yZS92My9iYXNlLnByb3RvEhRlbnZveS5jb25maWcuY29yZS52MyKnAQoITWV0YWRhdGESSwoPZmlsdGVyX21ldGFkYXRhGAEgAygLMjIuZW52b3kuY29uZmlnLmNvcmUudjMuTWV0YWRhdGEuRmlsdGVyTWV0YWRhdGFFbnRyeRpOChNGaWx0ZXJNZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRImCgV2YWx1ZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3Q6AjgBIjwKC0hlYWRlclZhbHVlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCRIRCglyYXdfdmFsdWUYAyABKAwimAIKEUhlYWRlclZhbHVlT3B0aW9uEjEKBmhlYWRlchgBIAEoCzIhLmVudm95LmNvbmZpZy5jb3JlLnYzLkhlYWRlclZhbHVlElEKDWFwcGVuZF9hY3Rpb24YAyABKA4yOi5lbnZveS5jb25maWcuY29yZS52My5IZWFkZXJWYWx1ZU9wdGlvbi5IZWFkZXJBcHBlbmRBY3Rpb24ifQoSSGVhZGVyQXBwZW5kQWN0aW9uEhsKF0FQUEVORF9JRl9FWElTVFNfT1JfQUREEAASEQoNQUREX0lGX0FCU0VOVBABEh4KGk9WRVJXUklURV9JRl9FWElTVFNfT1JfQUREEAISFwoTT1ZFUldSSVRFX0lGX0VYSVNUUxADIj8KCUhlYWRlck1hcBIyCgdoZWFkZXJzGAEgAygLMiEuZW52b3kuY29uZmlnLmNvcmUudjMuSGVhZGVyVmFsdWViBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
  * Data of filters.
@@ -70,7 +70,7 @@ export const HeaderValueSchema: GenMessage<HeaderValue> = /*@__PURE__*/
   messageDesc(file_envoy_config_core_v3_base, 1);
 
 /**
- * A header of HTTP that is set: it replaces those of the same name.
+ * A header of HTTP that is set.
  *
  * @generated from message envoy.config.core.v3.HeaderValueOption
  */
@@ -81,6 +81,13 @@ export type HeaderValueOption = Message<"envoy.config.core.v3.HeaderValueOption"
    * @generated from field: envoy.config.core.v3.HeaderValue header = 1;
    */
   header?: HeaderValue | undefined;
+
+  /**
+   * What becomes of headers of the same name.
+   *
+   * @generated from field: envoy.config.core.v3.HeaderValueOption.HeaderAppendAction append_action = 3;
+   */
+  appendAction: HeaderValueOption_HeaderAppendAction;
 };
 
 /**
@@ -89,6 +96,47 @@ export type HeaderValueOption = Message<"envoy.config.core.v3.HeaderValueOption"
  */
 export const HeaderValueOptionSchema: GenMessage<HeaderValueOption> = /*@__PURE__*/
   messageDesc(file_envoy_config_core_v3_base, 2);
+
+/**
+ * What becomes of headers of the same name.
+ *
+ * @generated from enum envoy.config.core.v3.HeaderValueOption.HeaderAppendAction
+ */
+export enum HeaderValueOption_HeaderAppendAction {
+  /**
+   * They stay, and the header is added.
+   *
+   * @generated from enum value: APPEND_IF_EXISTS_OR_ADD = 0;
+   */
+  APPEND_IF_EXISTS_OR_ADD = 0,
+
+  /**
+   * They stay, and the header is left out.
+   *
+   * @generated from enum value: ADD_IF_ABSENT = 1;
+   */
+  ADD_IF_ABSENT = 1,
+
+  /**
+   * The header replaces them.
+   *
+   * @generated from enum value: OVERWRITE_IF_EXISTS_OR_ADD = 2;
+   */
+  OVERWRITE_IF_EXISTS_OR_ADD = 2,
+
+  /**
+   * The header replaces them, and is left out without any.
+   *
+   * @generated from enum value: OVERWRITE_IF_EXISTS = 3;
+   */
+  OVERWRITE_IF_EXISTS = 3,
+}
+
+/**
+ * Describes the enum envoy.config.core.v3.HeaderValueOption.HeaderAppendAction.
+ */
+export const HeaderValueOption_HeaderAppendActionSchema: GenEnum<HeaderValueOption_HeaderAppendAction> = /*@__PURE__*/
+  enumDesc(file_envoy_config_core_v3_base, 2, 0);
 
 /**
  * Headers of HTTP.
