@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
-import { freeObject, list, nullable, oneOf, text, withExample } from '../../contract/input/fields.js';
+import {
+  freeObject,
+  jsonSchemaOf,
+  list,
+  nullable,
+  oneOf,
+  text,
+  withExample,
+} from '../../contract/input/fields.js';
 import { parseInput } from '../../contract/input/parse-input.js';
 import { MAX_EVALUATIONS } from '../../decisions/evaluate-request.js';
 
@@ -9,11 +17,13 @@ const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'
 
 const name = () => text({ min: 1, max: MAX_ID_LENGTH });
 const entity = () => z.object({ type: name(), id: name(), properties: nullable(freeObject()) });
-/** Parts of accesses that are read once they are whole: one that is wrong does not affect the others. */
+const action = () => z.object({ name: name(), properties: nullable(freeObject()) });
+/** A part of accesses that is read once they are whole: one that is wrong does not affect the others. */
+const part = (whole: z.ZodObject) => nullable(freeObject().meta(jsonSchemaOf(whole.partial())));
 const parts = () => ({
-  subject: nullable(freeObject()),
-  action: nullable(freeObject()),
-  resource: nullable(freeObject()),
+  subject: part(entity()),
+  action: part(action()),
+  resource: part(entity()),
   context: nullable(freeObject()),
 });
 
@@ -29,7 +39,7 @@ export const schemas = {
   evaluateAccess: withExample(
     z.object({
       subject: entity(),
-      action: z.object({ name: name(), properties: nullable(freeObject()) }),
+      action: action(),
       resource: entity(),
       context: nullable(freeObject()),
     }),
