@@ -457,7 +457,9 @@ describe('agent-hooks', () => {
       reason: 'refused',
       message: expect.stringContaining('input.content: must be at most 2^53 - 1 in size'),
     });
-    expect(await verdictOfText(body.replaceAll('"ID"', `"${digits}"`))).toMatchObject({ decision: 'allow' });
+    // As golden contexts of the specification have them.
+    for (const taken of [`"${digits}"`, '9007199254740991', '1e+21', '9.999999999999997e+22', '-0.0'])
+      expect(await verdictOfText(body.replaceAll('"ID"', taken))).toMatchObject({ decision: 'allow' });
   });
   const verdictOfText = async (text: string) =>
     (await send('/adapters/agent-hooks/evaluate', text, { agent: '' })).body;

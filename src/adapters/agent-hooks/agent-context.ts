@@ -2,6 +2,7 @@ import {
   compareNumbers,
   isIntegral,
   isNumber,
+  isObject,
   type JsonValue,
   jsonEqual,
 } from '../../../packages/exact-json/src/index.js';
@@ -91,19 +92,15 @@ function checkEnvelope(context: Members): void {
 
 /**
  * Contexts cross languages: a host whose numbers are doubles has such an integer rounded, and runs something else than what was
- * evaluated (sections 4.4 and 10.1).
+ * evaluated (sections 4.4 and 10.2). Numbers with an exponent, such as 1e+21, are doubles for every host.
  */
 function checkIntegers(value: JsonValue, refuse: (path: string, message: string) => never, path = ''): void {
-  if (isNumber(value)) {
-    const isLarge = compareNumbers(value, MAX) > 0 || compareNumbers(value, -MAX) < 0;
-    if (isLarge && isIntegral(value))
-      refuse(path, 'must be at most 2^53 - 1 in size; send a larger integer as a string');
-    return;
-  }
+  if (typeof value === 'bigint' && (value > MAX || value < -MAX))
+    refuse(path, 'must be at most 2^53 - 1 in size; send a larger integer as a string');
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) checkIntegers(item, refuse, `${path}[${index}]`);
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [name, member] of Object.entries(value as Record<string, JsonValue>))
+  } else if (isObject(value)) {
+    for (const [name, member] of Object.entries(value))
       checkIntegers(member, refuse, path === '' ? name : `${path}.${name}`);
   }
 }

@@ -69,12 +69,11 @@ export function createAuthzen({ evaluations, publicUrl }: AuthzenOptions): Handl
     return { evaluations: decisions };
   }
 
-  /** Errors are plain texts; the standard has 400 for what is invalid. */
   const errorForm: ErrorForm = {
-    type: 'text/plain; charset=utf-8',
-    show({ status, message }) {
-      evaluations.refused('authzen', status);
-      return { status: status === 422 ? 400 : status, body: message };
+    ...textForm,
+    show(error) {
+      evaluations.refused('authzen', error.status);
+      return textForm.show(error);
     },
   };
   return {
@@ -91,10 +90,16 @@ export function createAuthzen({ evaluations, publicUrl }: AuthzenOptions): Handl
           capabilities: [],
         };
       }),
-      errorForm,
+      errorForm: textForm,
     },
   };
 }
+
+/** Errors are plain texts; the standard has 400 for what is invalid. */
+const textForm: ErrorForm = {
+  type: 'text/plain; charset=utf-8',
+  show: ({ status, message }) => ({ status: status === 422 ? 400 : status, body: message }),
+};
 
 /** A URL that is taken from the request could be that of its sender. */
 function noPublicUrl(): ServiceError {
