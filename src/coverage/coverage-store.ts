@@ -10,6 +10,8 @@ import { MAX_STEPS, type SeenStep } from './sightings.js';
 const DELETED_AT_ONCE = 2_000;
 /** How long a writer is remembered that writes nothing more, in seconds. */
 const WRITERS_KEPT_S = 60 * 86_400;
+/** A stored time that is further in the future is from a wrong clock, and is replaced. In seconds. */
+const MAX_SKEW_S = 60;
 /** What the names of writers begin with, which tells them from those of the counts of evaluations. */
 const WRITER_PREFIX = 'coverage:';
 
@@ -37,7 +39,7 @@ export function createCoverageStore({ kind, bulk }: Pick<Database, 'kind' | 'bul
         const writer = { writerId: WRITER_PREFIX + writerId, number };
         const [advanced] = await tx.run(advanceWriter(writer, nowS));
         if (advanced?.rows.length === 0) return;
-        await tx.run(addSteps(elements(JSON.stringify(steps.map(valuesOf)))));
+        await tx.run(addSteps(elements(JSON.stringify(steps.map(valuesOf))), nowS));
       });
     },
 
@@ -83,7 +85,7 @@ function valuesOf({ agent, point, stage, stepType, stepName, evaluated, firstSee
  * Steps beyond the bound of an agent are added without their names: a process names as many as the bound again after each
  * start, and there are several. In the order of their keys, so that two processes cannot deadlock.
  */
-function addSteps(elements: Prisma.Sql): Prisma.Sql {
+function addSteps(elements: Prisma.Sql, nowS: number): Prisma.Sql {
   return Prisma.sql`
     INSERT INTO "agent_coverage" (${KEY}, "evaluated", "first_seen_s", "last_seen_s")
     WITH "batch" AS MATERIALIZED (
@@ -109,7 +111,7 @@ function addSteps(elements: Prisma.Sql): Prisma.Sql {
       "first_seen_s" = CASE WHEN excluded."first_seen_s" < "agent_coverage"."first_seen_s"
         THEN excluded."first_seen_s" ELSE "agent_coverage"."first_seen_s" END,
       "last_seen_s" = CASE WHEN excluded."last_seen_s" > "agent_coverage"."last_seen_s"
-        THEN excluded."last_seen_s" ELSE "agent_coverage"."last_seen_s" END`;
+        OR "agent_coverage"."last_seen_s" > ${BigInt(nowS + MAX_SKEW_S)} THEN excluded."last_seen_s" ELSE "agent_coverage"."last_seen_s" END`;
 }
 
 function stepOf(row: BulkRow): StepRow {

@@ -46,7 +46,9 @@ export function createOverdueWatch(options: OverdueWatchOptions): () => Promise<
     if (sinceS === null || nowS - lookedS > LONGEST_PAUSE_S || nowS < lookedS) sinceS = nowS;
     lookedS = nowS;
     for (const one of await watchedExpectations(database)) {
-      const { heardS, intervalS, overdueS } = one;
+      const { intervalS, overdueS } = one;
+      // From a wrong clock, which would hide the silence for as long as it is ahead.
+      const heardS = one.heardS !== null && one.heardS - nowS > intervalS ? null : one.heardS;
       if (overdueS === null) {
         const fromS = Math.max(heardS ?? 0, one.sinceS, sinceS);
         if (nowS - fromS > intervalS + MARGIN_S) await change(one, nowS, nowS);

@@ -5,7 +5,7 @@ import type { StepSightings } from '../decisions/evaluation-service.js';
 
 /** Most steps of an agent, over all points and stages, that are known by their names between two writes. */
 export const MAX_STEPS = 1_000;
-/** Most steps of all agents: a bound of memory, some 10 MB. */
+/** Most steps of all agents: a bound of memory, some 10 MB; and as many entries without names of steps again. */
 const MAX_ENTRIES = 50_000;
 /** Longest type and name of a step that are kept, in UTF-16 units: an index of PostgreSQL takes them. */
 const MAX_NAME = 255;
@@ -95,7 +95,7 @@ export class Sightings implements StepSightings {
     }
   }
 
-  /** Takes away what was counted until now. What is over a bound is forgotten, so that other steps can be named. */
+  /** Takes away what was counted until now. What is near a bound is forgotten, so that other steps can be named. */
   take(nowS: number): SeenStep[] {
     this.mark(nowS);
     const taken: SeenStep[] = [];
@@ -118,10 +118,15 @@ export class Sightings implements StepSightings {
           entry.marked = 0;
         }
       }
-      if (size >= this.#maxSteps || this.#size >= this.#maxEntries) {
+      if (size >= this.#maxSteps) {
         this.#agents.delete(agent);
         this.#size -= size;
       }
+    }
+    // What is taken stays for the next evaluations only: agents that are silent, or gone, must not leave others without a place.
+    if (this.#size > this.#maxEntries / 2) {
+      this.#agents.clear();
+      this.#size = 0;
     }
     return taken;
   }
@@ -131,7 +136,7 @@ export class Sightings implements StepSightings {
     return this.#points;
   }
 
-  /** Evaluations that are counted nowhere, because too many steps were seen between two writes. */
+  /** Evaluations that are counted nowhere, because too many agents were seen between two writes. */
   get lost(): number {
     return this.#lost;
   }
@@ -139,11 +144,13 @@ export class Sightings implements StepSightings {
   #begin(agent: AgentKey, type: string, name: string, stage: Stage, point: string): void {
     const known = this.#agents.get(agent);
     const isUnnamed = type === '' && name === '';
-    if (!isUnnamed && (!isKept(type) || !isKept(name) || (known?.size ?? 0) >= this.#maxSteps)) {
+    const isOver = (known?.size ?? 0) >= this.#maxSteps || this.#size >= this.#maxEntries;
+    if (!isUnnamed && (isOver || !isKept(type) || !isKept(name))) {
       this.see(agent, UNNAMED, stage, point);
       return;
     }
-    if (this.#size >= this.#maxEntries) {
+    // An agent is heard whatever other agents do.
+    if (this.#size >= 2 * this.#maxEntries) {
       this.#lost += 1;
       return;
     }

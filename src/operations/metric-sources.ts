@@ -170,7 +170,7 @@ function addCoverage(prefix: string, figures: () => CoverageFigures, registers: 
   });
   createMetricKinds(prefix, registers).counter(
     'coverage_lost_total',
-    'Evaluations that the coverage of agents does not count, because too many different steps were evaluated within seconds.',
+    'Evaluations that the coverage of agents does not count, because too many agents and steps were evaluated within seconds.',
     () => figures().lost,
   );
 }

@@ -109,6 +109,19 @@ describeOnEachDatabase('stored coverage', (freshDatabaseUrl) => {
     });
   });
 
+  it('replaces a time that a clock in the future left', async () => {
+    const { sightings, flush } = processNamed('ahead');
+    const see = async (atS: number) => {
+      nowS = atS;
+      sightings.see(AGENT, { type: 'tool', name: 'late' }, 'pre', 'grpc');
+      await flush();
+      return (await stored(AGENT)).find(({ stepName }) => stepName === 'late')?.lastSeenS;
+    };
+    expect(await see(90_000)).toBe(90_000);
+    expect(await see(2_300)).toBe(2_300);
+    expect(await see(2_290)).toBe(2_300);
+  });
+
   it('keeps about the most steps of an agent by name, from however many processes, and those that it has', async () => {
     const full = 'full-agent-01' as AgentKey;
     const named = (name: string) => ({ type: 'tool', name });

@@ -118,6 +118,8 @@ describeOnEachDatabase('agents that are expected', (freshDatabaseUrl) => {
     await watched(look, 7_620, 7_900);
     expect(await overdue()).toEqual([]);
     expect(logged).toHaveLength(5);
+    // Heard by a clock that is a day ahead.
+    await heard('hooks', 94_400);
     await watched(look, 7_960, 8_020);
     expect(await overdue()).toHaveLength(1);
     await executeSql(url, 'DELETE FROM "agents" WHERE "id" = 1');

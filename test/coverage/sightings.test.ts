@@ -46,12 +46,22 @@ describe('sightings', () => {
     expect(names(sightings.take(2))).toEqual(['d=1']);
   });
 
-  it('take no memory beyond the bound of all, and say how many are lost', () => {
+  it('take no memory beyond the bound of all, but name every agent that is heard, and say how many are lost', () => {
     const sightings = new Sightings({ maxEntries: 3 });
-    for (let at = 0; at < 5; at += 1) sightings.see(`agent-${at}` as AgentKey, tool('a'), 'pre', 'rest');
+    const see = (at: number) => sightings.see(`agent-${at}` as AgentKey, tool('a'), 'pre', 'rest');
+    for (let at = 0; at < 8; at += 1) see(at);
     expect(sightings.lost).toBe(2);
-    expect(sightings.take(1)).toHaveLength(3);
-    sightings.see('agent-4' as AgentKey, tool('a'), 'pre', 'rest');
-    expect(sightings.take(2)).toHaveLength(1);
+    const names = sightings.take(1).map(({ agent, stepName }) => `${agent} ${stepName}`);
+    expect(names).toEqual(['agent-0 a', 'agent-1 a', 'agent-2 a', 'agent-3 ', 'agent-4 ', 'agent-5 ']);
+    see(7);
+    expect(sightings.take(2)).toMatchObject([{ agent: 'agent-7', stepName: 'a' }]);
+  });
+
+  it('of agents that are silent leave a place to others', () => {
+    const sightings = new Sightings({ maxEntries: 4 });
+    for (let at = 0; at < 12; at += 1) {
+      sightings.see(`agent-${at}` as AgentKey, tool('a'), 'pre', 'rest');
+      expect(sightings.take(at)).toMatchObject([{ agent: `agent-${at}`, stepName: 'a' }]);
+    }
   });
 });

@@ -56,7 +56,7 @@ describeOnSqlite('coverage in the dashboard', (freshDatabaseUrl) => {
         expect(await page.getByRole('row').count()).toBe(2);
         await page.getByLabel('State').selectOption('never_seen');
         await page
-          .getByText('No agent is in this state')
+          .getByText('No agent matches the filters')
           .or(page.getByText('never', { exact: true }))
           .first()
           .waitFor();

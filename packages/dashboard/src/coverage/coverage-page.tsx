@@ -37,6 +37,8 @@ const FIELDS = [
 ];
 /** Steps named in a row. */
 const SHOWN = 3;
+/** Most characters of names: all columns are to be in view in a usual window. */
+const NAME_LENGTH = 40;
 
 /** Which steps of agents are evaluated where, and which never are. */
 export default function CoveragePage() {
@@ -59,23 +61,30 @@ export default function CoveragePage() {
         columns={COLUMNS}
         rowsOf={({ agents }) => agents}
         keyOf={({ agentName }) => agentName}
-        empty={
-          <Empty title="No agent is in this state">
-            <p>Agents are listed here with where their steps are evaluated, and which steps never are.</p>
-          </Empty>
-        }
+        empty={<NoAgents isFiltered={name !== '' || state !== undefined} />}
       />
     </Page>
   );
 }
 
+function NoAgents({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered) return <Empty title="No agent matches the filters" />;
+  return (
+    <Empty title="No agents yet">
+      <p>
+        Registered agents are listed here with where their steps are evaluated, and which steps never are.
+      </p>
+    </Empty>
+  );
+}
+
 function Summary({ summary }: { readonly summary: CoverageSummary | undefined }) {
-  if (summary === undefined) return null;
+  if (summary === undefined || summary.agents === 0) return null;
   const { agents, neverSeen, overdue } = summary;
   return (
     <p className="muted">
-      Of {numberOf(agents, 'agent')}, {countText(neverSeen)} never had a step evaluated, and{' '}
-      {countText(overdue)} {overdue === 1 ? 'is' : 'are'} not heard as expected.
+      Of {numberOf(agents, 'agent')}, {neverSeen.toLocaleString()} never had a step evaluated, and{' '}
+      {overdue.toLocaleString()} {overdue === 1 ? 'is' : 'are'} not heard as expected.
     </p>
   );
 }
@@ -83,7 +92,7 @@ function Summary({ summary }: { readonly summary: CoverageSummary | undefined })
 const COLUMNS: Columns<AgentCoverage> = [
   {
     head: 'Agent',
-    cell: ({ agentName }) => <NameLink href={agentAddress(agentName)} name={agentName} max={60} />,
+    cell: ({ agentName }) => <NameLink href={agentAddress(agentName)} name={agentName} max={NAME_LENGTH} />,
   },
   {
     head: 'Last seen',
@@ -108,7 +117,7 @@ function Points({ agent: { points } }: { readonly agent: AgentCoverage }) {
         <li key={`${point} ${stage}`}>
           <UserText text={point} max={64} /> {stageText(stage)}{' '}
           <span className="muted">
-            {countText(Number(evaluated))}, <At time={lastSeenAt} />
+            {countText(evaluated)}, <At time={lastSeenAt} />
           </span>
         </li>
       ))}
@@ -123,23 +132,23 @@ function Unchecked({ agent }: { readonly agent: AgentCoverage }) {
   if (uncheckedStepCount === 0)
     return <span className="badge safe">none of {countText(registeredSteps)}</span>;
   return (
-    <>
+    <div className="coverage-cell">
       {countText(uncheckedStepCount)} of {countText(registeredSteps)}
       <ul className="coverage-list">
         {uncheckedSteps.slice(0, SHOWN).map(({ type, name, stages }) => (
           <li key={`${type}\0${name}`}>
-            <UserText text={name} max={60} />{' '}
+            <UserText text={name} max={NAME_LENGTH} />{' '}
             <span className="muted">{stages.map(stageText).join(' and ')}</span>
           </li>
         ))}
       </ul>
       {uncheckedStepCount > SHOWN && <span className="muted">and {uncheckedStepCount - SHOWN} more</span>}
       {unnamedEvaluations > 0n && (
-        <p className="muted">
-          {countText(Number(unnamedEvaluations))} evaluations have too many different names: some of these may
-          be among them.
+        <p className="muted coverage-note">
+          Evaluations without the names of their steps, which are too many or too long:{' '}
+          {countText(unnamedEvaluations)}. Some of these may be among them.
         </p>
       )}
-    </>
+    </div>
   );
 }

@@ -21,12 +21,12 @@ export function Expected({ agent }: OfAgent) {
   const [isOpen, setOpen] = useState(false);
   const { agentName, expectations } = agent;
   return (
-    <>
+    <div className="coverage-cell">
       {expectations.length === 0 && <span className="muted">nothing</span>}
       <ul className="coverage-list">
         {expectations.map(({ point = '', intervalSeconds, overdueSince }) => (
           <li key={point}>
-            every {spanText(intervalSeconds)} {point !== '' && <UserText text={`at ${point}`} max={70} />}
+            every {spanText(intervalSeconds)} {point !== '' && <UserText text={`at ${point}`} max={40} />}
             {overdueSince !== undefined && (
               <span className="badge deny">
                 overdue since <TimeText time={timestampDate(overdueSince).toISOString()} isShort />
@@ -41,7 +41,7 @@ export function Expected({ agent }: OfAgent) {
         </button>
       )}
       {isOpen && <ExpectDialog agent={agent} onClose={() => setOpen(false)} />}
-    </>
+    </div>
   );
 }
 
