@@ -20,6 +20,15 @@ class Color(enum.Enum):
     RED = "red"
 
 
+class Tone(str, enum.Enum):
+    HARSH = "harsh"
+
+
+class Masked(str):
+    def __str__(self):
+        return "***"
+
+
 @dataclasses.dataclass
 class Point:
     x: int
@@ -62,6 +71,17 @@ class Steps(unittest.TestCase):
             },
         )
 
+    def test_texts_of_other_classes_are_what_they_hold(self):
+        # A tool gets them as texts: controls must not see the name of a member, or what a class shows instead.
+        value = {"tone": Tone.HARSH, "list": [Masked("bad")], Masked("key"): 1, Tone.HARSH: 2}
+        self.assertEqual(json_form(value, "input"), {"tone": "harsh", "list": ["bad"], "key": 1, "harsh": 2})
+
+    def test_numbers_beyond_the_range_of_the_service(self):
+        for number in (10**5_000, -(2**1_025), Decimal("1E+400"), Decimal("1E+999999")):
+            with self.assertRaisesRegex(TypeError, r"input\.n is a number beyond the range"):
+                json_form({"n": number}, "input")
+        self.assertEqual(json_form(2**1_023, "input"), 2**1_023)
+
     def test_what_would_hide_its_content(self):
         circular = []
         circular.append(circular)
@@ -97,7 +117,7 @@ class Steps(unittest.TestCase):
         def tool(self, a, *rest, b=2, **more):
             return a
 
-        parameters = Parameters(tool, "tool", ("self",))
+        parameters = Parameters(tool, "tool", None)
         members = parameters.input_of((None, 1, 5), {"c": 3})
         self.assertEqual(members, {"a": 1, "rest": (5,), "b": 2, "c": 3})
         args, kwargs = parameters.changed({"a": 9, "rest": [7, 8], "b": 4, "d": 5}, (None, 1, 5), {"c": 3})
@@ -106,6 +126,15 @@ class Steps(unittest.TestCase):
             parameters.changed({"b": 4}, (None, 1), {})
         with self.assertRaises(StepDataError):
             Parameters(lambda a: a, "tool", ()).changed({"a": 1, "z": 2}, (1,), {})
+
+    def test_no_argument_is_left_out(self):
+        def tool(text, cls, /, **more):
+            return text
+
+        parameters = Parameters(tool, "tool", None)
+        self.assertEqual(parameters.input_of(("a", "b"), {"self": 1}), {"text": "a", "cls": "b", "self": 1})
+        with self.assertRaisesRegex(StepDataError, "the argument text twice"):
+            parameters.input_of(("a", "b"), {"text": "c"})
 
     def test_errors_of_tools(self):
         try:
@@ -116,6 +145,13 @@ class Steps(unittest.TestCase):
         except ValueError as error:
             shown = thrown_data(error, "x")["error"]
         self.assertEqual((shown["name"], shown["args"], shown["cause"]["name"]), ("ValueError", ["outer", {"n": 1}], "KeyError"))
+
+        class Mute(Exception):
+            def __str__(self):
+                raise RuntimeError("no text")
+
+        self.assertEqual(thrown_data(Mute(), "x")["error"]["message"], "its text cannot be shown")
+        self.assertEqual(error_text(Mute()), "Mute: its text cannot be shown")
         self.assertEqual(len(error_text(ValueError("😀" * 5_000)).encode("utf-16-le")) // 2, 4_096)
 
 

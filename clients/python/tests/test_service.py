@@ -1,6 +1,10 @@
 """The clients against a service."""
 
 import asyncio
+import os
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 import unittest
@@ -25,6 +29,26 @@ from control_enforcement import (
     key_from_file,
 )
 from support import ADMIN_KEY, AGENT, KEY, ServiceTest, URL, settings
+
+
+#: Functions in LATE run at the end of the interpreter, after those that the client has registered.
+PROGRAM = """
+import atexit
+LATE = []
+atexit.register(lambda: [one() for one in LATE])
+from control_enforcement import Client
+from support import AGENT, KEY, URL
+client = Client(URL, AGENT, KEY, timeout=60)
+"""
+
+
+def run_program(source):
+    """What a program prints that has a client."""
+    program = PROGRAM + textwrap.dedent(source)
+    environment = {name: value for name, value in os.environ.items() if name != "GRPC_ENABLE_FORK_SUPPORT"}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, timeout=240)
+    return done.stdout.decode() + done.stderr.decode()
 
 
 def mail(text):
@@ -152,6 +176,61 @@ class Evaluations(ServiceTest):
         with self.assertRaises(ServiceError) as caught:
             client.evaluate("pre", mail("x"))
         self.assertEqual(caught.exception.code, grpc.StatusCode.CANCELLED)
+
+    def test_a_fork(self):
+        # A call in the child would never end: gRPC does not survive a fork with connections.
+        answers = run_program(
+            """
+            import multiprocessing
+
+            def child():
+                try:
+                    tool("x")
+                except RuntimeError as error:
+                    print("the old:", str(error)[:42])
+                with Client(URL, AGENT, KEY) as own:
+                    try:
+                        print("an own:", own.guard(lambda text: text, step="send_mail")("ran"))
+                    except RuntimeError as error:
+                        print("an own:", str(error)[:42])
+
+            tool = client.guard(lambda text: text, step="send_mail")
+            tool("x")
+            for _ in range(2):
+                process = multiprocessing.get_context("fork").Process(target=child)
+                process.start()
+                process.join()
+                client.close()
+            """
+        )
+        self.assertEqual(
+            answers.splitlines(),
+            [
+                "the old: this process was forked while clients were",
+                "an own: this process was forked while clients were",
+                "the old: the client was made before this process wa",
+                "an own: ran",
+            ],
+        )
+
+    def test_the_end_of_the_interpreter(self):
+        answers = run_program(
+            """
+            def late():
+                client.close()
+                try:
+                    tool("x")
+                except RuntimeError as error:
+                    print(error)
+
+            tool = client.guard(lambda text: text, step="send_mail")
+            print(tool("ran"))
+            LATE.append(late)
+            left_open = client.watch_controls()
+            print(len(next(left_open).controls) > 0)
+            """
+        )
+        self.assertEqual(answers.splitlines(), ["ran", "True", "the interpreter ends: clients cannot be used any more"])
 
     def test_services_and_watches(self):
         client = self.client(api_key=ADMIN_KEY)

@@ -12,21 +12,46 @@ from typing import Any, Coroutine, Optional
 _lock = threading.Lock()
 _loop: Optional[asyncio.AbstractEventLoop] = None
 _owner = 0
+#: Whether the interpreter ends: the loop does nothing any more, and who waited for it would wait forever.
+_is_over = False
+#: Connections that are open in the process.
+_connections = 0
+#: With it, gRPC keeps to work in a process that was forked from one with connections.
+_FORK_SUPPORT = "GRPC_ENABLE_FORK_SUPPORT"
 
 
 def background_loop() -> asyncio.AbstractEventLoop:
     """The loop, which runs from its first use to the end of the process."""
-    global _loop, _owner
+    global _loop, _owner, _connections
     with _lock:
+        if _is_over:
+            raise RuntimeError("the interpreter ends: clients cannot be used any more")
         if _loop is None or _owner != os.getpid():
+            if _connections and os.environ.get(_FORK_SUPPORT, "").lower() not in ("1", "true", "yes"):
+                # Its calls would never end, or gRPC would end the process.
+                raise RuntimeError(
+                    "this process was forked while clients were connected, which gRPC does not survive: close them before "
+                    f'the fork, start processes with "spawn", or set {_FORK_SUPPORT}=1 before the program starts'
+                )
+            _connections = 0
             loop = asyncio.new_event_loop()
             threading.Thread(target=_run, args=(loop,), name="control-enforcement", daemon=True).start()
             _loop, _owner = loop, os.getpid()
         return _loop
 
 
+def count_connection(change: int) -> None:
+    """Told of connections that are opened and closed, in the loop."""
+    global _connections
+    _connections += change
+
+
 def submit(work: Coroutine[Any, Any, Any]) -> "Future[Any]":
-    return asyncio.run_coroutine_threadsafe(work, background_loop())
+    try:
+        return asyncio.run_coroutine_threadsafe(work, background_loop())
+    except RuntimeError:
+        work.close()
+        raise
 
 
 def wait_for(future: "Future[Any]") -> Any:
@@ -36,6 +61,10 @@ def wait_for(future: "Future[Any]") -> Any:
     except BaseException:
         future.cancel()
         raise
+
+
+def is_over() -> bool:
+    return _is_over
 
 
 def is_background_thread() -> bool:
@@ -53,5 +82,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 @atexit.register
 def _stop() -> None:
     """gRPC must not be in the middle of its work when the interpreter ends."""
+    global _is_over
+    _is_over = True
     if _loop is not None and _owner == os.getpid():
         _loop.call_soon_threadsafe(_loop.stop)

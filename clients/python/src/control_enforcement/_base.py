@@ -8,11 +8,11 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Coroutine, Mapping, Optional, Tuple, Union
 
-from ._background import is_background_thread, submit, wait_for
+from ._background import is_background_thread, is_over, submit, wait_for
 from ._channel import Service
 from ._core import Core, Settings, read_settings
 from ._flow import Flow, OnError, step_of
-from ._guard import GuardOptions
+from ._guard_options import GuardOptions
 from ._keys import ApiKey
 from ._settings import MAX_ID_LENGTH, new_id, revision, seconds, whole
 from .types import Request, Step, WaitForLimits
@@ -48,7 +48,7 @@ class Tools:
         ``step``: name of the step; that of the function when absent. ``agent``, ``type``, ``stages``, ``timeout``,
         ``min_revision``, ``target``, ``on_unavailable``, ``wait_for_limits``: as for ``evaluate``.
         ``input``: the input of the step made from the arguments; when absent, all arguments by name. ``ignored``: names of
-        parameters that are no part of it (``self`` and ``cls`` when absent). ``output``: made from the result.
+        parameters that are no part of it (a first one ``self`` or ``cls`` when absent). ``output``: made from the result.
         ``context``, ``session_id``, ``step_id``, ``traceparent``, ``cancellation``: values, or functions of the arguments.
         ``on_unchecked``: called with the name of the step when no control checked any stage of a call.
         ``on_refused``: makes what a call returns that is denied, steered or not evaluated.
@@ -158,7 +158,7 @@ class ClientBase(Tools):
     def _closing(self) -> Any:
         """The end of the connection, as a future of the thread of the connection; None if there is none."""
         self._is_closed = True
-        if self._core is None or self._process != os.getpid():
+        if self._core is None or self._process != os.getpid() or is_over():
             return None
         return submit(self._core.close())
 

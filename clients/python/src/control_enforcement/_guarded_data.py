@@ -21,13 +21,13 @@ Arguments = Tuple[Tuple[Any, ...], Dict[str, Any]]
 class Parameters:
     """The arguments of calls of a tool by their names, which are the members of the input of its step."""
 
-    def __init__(self, tool: Callable[..., Any], step: str, ignored: Collection[str]) -> None:
+    def __init__(self, tool: Callable[..., Any], step: str, ignored: Optional[Collection[str]]) -> None:
         self._step = step
-        self._ignored = frozenset(ignored)
         try:
             self._signature: Optional[inspect.Signature] = inspect.signature(tool)
         except (TypeError, ValueError):
             self._signature = None
+        self._ignored = frozenset(_receiver_of(self._signature) if ignored is None else ignored)
 
     @property
     def are_known(self) -> bool:
@@ -43,6 +43,10 @@ class Parameters:
             if name in self._ignored:
                 continue
             if self._signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+                for key in set(members).intersection(value):
+                    # Only one of both could be shown.
+                    message = f'Step "{self._step}" did not run: it has the argument {key} twice, by position and by name.'
+                    raise StepDataError(message, self._step, "pre")
                 members.update(value)
             else:
                 members[name] = value
@@ -62,19 +66,25 @@ class Parameters:
             elif parameter.default is inspect.Parameter.empty and parameter.kind not in (
                 inspect.Parameter.VAR_POSITIONAL,
             ):
-                self._refuse(f"it removes {name}, which the tool needs")
+                self._refuse_change(f"it removes {name}, which the tool needs")
             else:
                 bound.arguments.pop(name, None)
         rest = [one for one in self._signature.parameters.values() if one.kind is inspect.Parameter.VAR_KEYWORD]
         if rest:
             bound.arguments[rest[0].name] = left
         elif left:
-            self._refuse(f"the tool has no parameter {next(iter(left))}")
+            self._refuse_change(f"the tool has no parameter {next(iter(left))}")
         bound.apply_defaults()
         return bound.args, bound.kwargs
 
-    def _refuse(self, why: str) -> None:
+    def _refuse_change(self, why: str) -> None:
         raise StepDataError(_not_changed(self._step, "input", why), self._step, "pre")
+
+
+def _receiver_of(signature: Optional[inspect.Signature]) -> Collection[str]:
+    """The parameter of a method that is no argument: by its place, too, since a tool may have an argument of this name."""
+    first = next(iter(signature.parameters), "") if signature is not None else ""
+    return (first,) if first in ("self", "cls") else ()
 
 
 def readable(value: Any, step: str, member: str) -> Any:
@@ -125,20 +135,24 @@ def _shown(error: BaseException, depth: int) -> Any:
         try:
             shown[name] = json_form(value, name)
         except (TypeError, RecursionError):
-            shown[name] = str(value)
-    shown.update(name=type(error).__name__, message=str(error))
+            shown[name] = _text_of(value)
+    shown.update(name=type(error).__name__, message=_text_of(error))
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if cause is not None:
-        shown["cause"] = str(cause) if depth >= _MAX_CAUSES else _shown(cause, depth + 1)
+        shown["cause"] = _text_of(cause) if depth >= _MAX_CAUSES else _shown(cause, depth + 1)
     return shown
+
+
+def _text_of(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return "its text cannot be shown"
 
 
 def error_text(error: BaseException) -> str:
     """Why a tool failed, as the service is told it."""
-    try:
-        text = f"{type(error).__name__}: {error}"
-    except Exception:
-        text = f"{type(error).__name__}: its text cannot be shown"
+    text = f"{type(error).__name__}: {_text_of(error)}"
     # The service counts UTF-16 code units.
     units = text.encode("utf-16-le", "replace")[: 2 * _MAX_ERROR_LENGTH]
     return units.decode("utf-16-le", "ignore")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import date, time
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Dict
+from typing import Any, Callable, Dict, Optional
 from uuid import UUID
 
 from .types import Step
@@ -18,6 +18,9 @@ from .types import Step
 #: The service accepts data of at most this depth.
 MAX_DEPTH = 200
 _MAX_SHOWN_PATH = 60
+#: Numbers of JSON are at most 1.8e308 for the service.
+_MAX_BITS = 1_024
+_MAX_EXPONENT = 308
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -39,16 +42,20 @@ def json_form(value: Any, path: str, depth: int = 0) -> Any:
     Data classes, models with ``model_dump``, enums, times, UUIDs, tuples and mappings have a form; bytes, sets, iterators,
     open files and other objects do not: they would hide their content from controls. Raises a TypeError with its path.
     """
-    if value is None or isinstance(value, (str, bool)):
-        return str(value) if isinstance(value, str) and type(value) is not str else value
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        # What it holds: ``str`` of a member of an enum is its name, and that of another class anything.
+        return str.__str__(value)
     if isinstance(value, Enum):
         return json_form(value.value, path, depth + 1)
     if isinstance(value, int):
-        return int(value)
-    if isinstance(value, (float, Decimal)):
-        if not (math.isfinite(value) if isinstance(value, float) else value.is_finite()):
-            raise TypeError(f"{path} is {value}, a number that JSON does not have; give a text or None instead")
-        return value
+        return _in_range(int.__int__(value), value.bit_length() <= _MAX_BITS, path)
+    if isinstance(value, float):
+        return float.__float__(_finite(value, math.isfinite(value), path))
+    if isinstance(value, Decimal):
+        exact = Decimal(_finite(value, value.is_finite(), path))
+        return _in_range(exact, exact.adjusted() <= _MAX_EXPONENT, path)
     if depth >= MAX_DEPTH:
         raise TypeError(f"{path[:_MAX_SHOWN_PATH]}… is nested deeper than {MAX_DEPTH} levels, or contains itself")
     if isinstance(value, (list, tuple)):
@@ -72,6 +79,18 @@ def json_form(value: Any, path: str, depth: int = 0) -> Any:
     raise TypeError(f"{path} is {kind_of(value)}; give plain data instead")
 
 
+def _finite(value: Any, is_finite: bool, path: str) -> Any:
+    if is_finite:
+        return value
+    raise TypeError(f"{path} is {value}, a number that JSON does not have; give a text or None instead")
+
+
+def _in_range(value: Any, is_in_range: bool, path: str) -> Any:
+    if is_in_range:
+        return value
+    raise TypeError(f"{path} is a number beyond the range of JSON numbers (up to 1.8e308); give a text instead")
+
+
 def _object_form(value: Mapping[Any, Any], path: str, depth: int) -> Dict[str, Any]:
     shown: Dict[str, Any] = {}
     for key, member in value.items():
@@ -86,9 +105,9 @@ def _name_of(key: Any, path: str) -> str:
     if isinstance(key, Enum):
         key = key.value
     if isinstance(key, str):
-        return str(key)
+        return str.__str__(key)
     if isinstance(key, int) and not isinstance(key, bool):
-        return str(int(key))
+        return str(json_form(key, path))
     raise TypeError(f"{path} has a name that is {kind_of(key)}, not a text")
 
 
@@ -120,14 +139,19 @@ def _exact_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def parse_json(text: str) -> Any:
-    """JSON with all digits of its numbers: those that no float holds are decimals. Raises a ValueError."""
-    return json.loads(text, parse_float=_number, parse_constant=_refused)
+def parse_json(text: str, constant: Optional[Callable[[str], Any]] = None) -> Any:
+    """JSON with all digits of its numbers: those that no float holds are decimals. ``constant`` makes something of numbers that
+    JSON does not have, such as NaN. Raises a ValueError."""
+    return json.loads(text, parse_float=_number, parse_constant=constant or _refused)
 
 
 def _number(text: str) -> Any:
-    exact = Decimal(text)
     near = float(text)
+    try:
+        exact = Decimal(text)
+    except ArithmeticError:
+        # Beyond the range of decimals, too.
+        return near
     return near if math.isfinite(near) and Decimal(repr(near)) == exact else exact
 
 

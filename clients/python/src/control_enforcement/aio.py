@@ -9,7 +9,8 @@ from ._background import submit
 from ._base import ClientBase, RequestLike, StepLike, request_of
 from ._channel import is_streaming
 from ._flow import step_of
-from ._guard import GuardOptions, guard_tool
+from ._guard import guard_tool
+from ._guard_options import GuardOptions
 from ._watch import SILENCE
 from .types import Evaluation, EvaluationOptions, Request, ServerInfo, StreamResult, WatchedControls
 

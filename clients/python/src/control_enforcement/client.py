@@ -5,11 +5,12 @@ from __future__ import annotations
 import queue
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optional, Tuple
 
-from ._background import submit, wait_for
+from ._background import is_over, submit, wait_for
 from ._base import ClientBase, RequestLike, StepLike, request_of
 from ._channel import is_streaming
 from ._flow import Flow, inline, step_of
-from ._guard import GuardOptions, guard_tool
+from ._guard import guard_tool
+from ._guard_options import GuardOptions
 from ._watch import SILENCE
 from .types import Evaluation, EvaluationOptions, Request, ServerInfo, StreamResult, WatchedControls
 
@@ -131,4 +132,5 @@ class Client(ClientBase):
                 except StopAsyncIteration:
                     return
         finally:
-            wait_for(submit(stream.aclose()))
+            if not is_over():
+                wait_for(submit(stream.aclose()))
