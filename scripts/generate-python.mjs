@@ -173,7 +173,8 @@ function messagesStub(files) {
     ...file.enumType.flatMap(enumStub),
     ...file.messageType.flatMap((one) => messageStub(one)),
   ]);
-  return `${HEAD}from typing import Any, MutableMapping, MutableSequence, Type, TypeVar
+  return `${HEAD}from abc import ABCMeta
+from typing import Any, MutableMapping, MutableSequence, Type, TypeVar
 
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
@@ -181,7 +182,7 @@ from google.protobuf.message import Message
 
 _T = TypeVar("_T")
 
-class RepeatedField(MutableSequence[_T]):
+class RepeatedField(MutableSequence[_T], metaclass=ABCMeta):
     def add(self, **members: Any) -> _T: ...
 
 POOL: DescriptorPool

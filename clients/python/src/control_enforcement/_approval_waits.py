@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple
 
@@ -112,7 +113,7 @@ class ApprovalWaits:
                     raise
                 # Without an answer, the clock of this process counts.
                 if approval.expires_at <= datetime.now(timezone.utc):
-                    return Approval(**{**vars(approval), "state": "expired"})
+                    return replace(approval, state="expired")
                 await asyncio.sleep(pause_seconds(failures, error.retry_after))
                 failures += 1
 

@@ -124,7 +124,8 @@ class Batcher:
             if not batch:
                 continue
             self._in_flight += len(batch)
-            (self._single if _travels_alone(batch[0]) else self.streams).send(batch)
+            send = self._single.send if _travels_alone(batch[0]) else self.streams.send
+            send(batch)
 
     def _take(self, limit: int) -> List[Pending]:
         """The next batch; empty when those considered are settled."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, NamedTuple, Optional, Sequence, Set
 
 import grpc
 
@@ -126,7 +126,7 @@ class _Stream:
         error = ServiceError(grpc.StatusCode.UNAVAILABLE, "the service ended the stream")
         replies = None
         try:
-            requests = iter(self._outbox.get, None)
+            requests: Iterator[Any] = iter(self._outbox.get, None)
             replies = await self._channel.stream("EvaluationService", "EvaluateStream", requests, None)
             async for reply in replies:
                 self._received(reply)

@@ -138,7 +138,8 @@ class Flow:
                 await self.run(lambda core: core.sleep(pause, given.cancellation))
                 repeats += 1
             last = approval.id
-            ended = await self.run(lambda core: core.approval_end(name, approval, deadline, given.cancellation))
+            asked: str = name
+            ended = await self.run(lambda core: core.approval_end(asked, approval, deadline, given.cancellation))
             if ended is None:
                 return evaluation
             if ended.state not in ("approved", "used"):

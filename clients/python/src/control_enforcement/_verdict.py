@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any, Iterable, List, Mapping, Optional, Tuple
 
@@ -108,7 +109,7 @@ def approval_after(approval: Approval, message: Any) -> Approval:
     comments = [vote.comment for vote in message.votes if vote.decision == deny and vote.HasField("comment")]
     reason = comments[-1] if comments else message.end_reason if message.HasField("end_reason") else None
     state = _STATES.get(message.state, "pending")
-    return Approval(**{**vars(approval), "state": state, "reason": reason})
+    return replace(approval, state=state, reason=reason)
 
 
 def _approval_of(verdict: Any) -> Optional[Approval]:

@@ -87,4 +87,4 @@ def _next(before: Optional[_State], message: Any) -> Optional[_State]:
 
 
 def _sorted(controls: Iterable[Any]) -> Dict[int, Any]:
-    return {control.id: control for control in sorted(controls, key=lambda one: -one.id)}
+    return {control.id: control for control in sorted(controls, key=lambda one: -int(one.id))}

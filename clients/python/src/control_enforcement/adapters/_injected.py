@@ -42,7 +42,8 @@ def _seen_of(tool: Any) -> Collection[str]:
     """The parameters that a model sees: those of a JSON schema, or of a model of either version of pydantic."""
     schema = getattr(tool, "tool_call_schema", None)
     if isinstance(schema, dict):
-        return schema.get("properties", {})  # type: ignore[no-any-return]
+        properties: Collection[str] = schema.get("properties", {})
+        return properties
     return getattr(schema, "model_fields", None) or getattr(schema, "__fields__", None) or ()
 
 

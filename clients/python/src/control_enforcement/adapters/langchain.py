@@ -34,7 +34,7 @@ def guarded_tool(client: Guarding, tool: Tool, **options: Any) -> Tool:
     step = options.pop("step", getattr(tool, "name"))
     further = options.pop("ignored", ())
     has_artifact = getattr(tool, "response_format", "content") == "content_and_artifact"
-    told: Callable[[ToolRefusal], Any] = _with_artifact if has_artifact else str
+    told: Any = _with_artifact if has_artifact else str
     update: Dict[str, Any] = {}
     for member in ("func", "coroutine"):
         function = getattr(tool, member, None)

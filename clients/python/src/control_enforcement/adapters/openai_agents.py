@@ -81,12 +81,14 @@ def _asks(client: Guarding, options: GuardOptions, before: Any) -> Callable[[Any
             return True
         text = arguments if isinstance(arguments, str) else json.dumps(arguments)
         args = (_CallContext(context, call_id), text)
-        given = {name: value for name, value in vars(options.given(args, {})).items() if value is not None}
+        given: Dict[str, Any] = {name: value for name, value in vars(options.given(args, {})).items() if value is not None}
+        given["accepts"] = ("steer", "ask", "modify")
+        if options.agent is not None:
+            given["agent"] = options.agent
         assert options.input is not None
         step = Step(str(options.step), options.input(*args), options.type, context=of_call(options.context, args, {}))
-        agent = {} if options.agent is None else {"agent": options.agent}
         try:
-            evaluation = await client.evaluate("pre", step, **{**given, **agent, "accepts": ("steer", "ask", "modify")})
+            evaluation = await client.evaluate("pre", step, **given)
         except TypeError:
             # It cannot be checked, so it will not run.
             return False

@@ -1,4 +1,5 @@
 # Made by scripts/generate-python.mjs of the proto files: run "npm run generate:code".
+from abc import ABCMeta
 from typing import Any, MutableMapping, MutableSequence, Type, TypeVar
 
 from google.protobuf.descriptor_pool import DescriptorPool
@@ -7,7 +8,7 @@ from google.protobuf.message import Message
 
 _T = TypeVar("_T")
 
-class RepeatedField(MutableSequence[_T]):
+class RepeatedField(MutableSequence[_T], metaclass=ABCMeta):
     def add(self, **members: Any) -> _T: ...
 
 POOL: DescriptorPool
