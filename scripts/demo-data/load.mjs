@@ -54,11 +54,16 @@ const SAMPLING_RULE = {
   masked_patterns: ['ORD-[0-9]+'],
   retention_hours: 72,
 };
+/** How often agents are expected to be heard. */
+const EXPECTATIONS = {
+  'release-engineer': [{ point: 'rest', interval_seconds: 86_400 }],
+  'support-assistant': [{ interval_seconds: 900 }],
+};
 /** Targets of the first control. */
 const TARGETS = ['checkout', 'returns'];
 
 /**
- * Agents, controls with their links, bindings, versions and a shadow, policies, a sampling rule, and keys.
+ * Agents with what is expected of them, controls with their links, bindings, versions and a shadow, policies, a sampling rule, and keys.
  * @param {ReturnType<typeof createCaller>} call
  */
 export async function loadDefinitions(call) {
@@ -90,6 +95,9 @@ export async function loadDefinitions(call) {
   for (const key of KEYS) await call('POST', '/keys', key);
   await call('POST', '/notification-destinations', DESTINATION);
   await call('POST', '/evaluation', ASKED_STEP);
+  for (const [agent, expectations] of Object.entries(EXPECTATIONS)) {
+    await call('PUT', `/coverage/${agent}/expectations`, { expectations });
+  }
 }
 
 /**

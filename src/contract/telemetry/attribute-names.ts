@@ -43,5 +43,6 @@ export const EVENT_NAMES = {
   stage: SPAN_NAMES.stage,
   action: 'control_enforcement.control.action',
   matched: 'control_enforcement.control.matched',
+  outcome: 'control_enforcement.control.outcome',
   decision: SPAN_NAMES.decision,
 } as const;

@@ -2,6 +2,7 @@ import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src
 import { EVENT_NAMES } from '../../contract/telemetry/attribute-names.js';
 import { type ControlEvent, forwardedEvent } from '../store/event.js';
 import type { TailEvent } from '../store/event-tail.js';
+import type { ControlOutcome } from './formats/control-outcome.js';
 import { plainEvent } from './formats/plain-event.js';
 import type { OtlpRecord } from './otlp-worker.js';
 
@@ -15,10 +16,10 @@ export function otlpRecord(tail: TailEvent): OtlpRecord {
   const { position, event } = tail;
   const { us } = event.timestamp;
   const { decision_id: decision } = event;
-  const { id, namespace, agent, trace } = plainEvent(tail);
+  const { id, namespace, agent, trace, outcome } = plainEvent(tail);
   return {
     time: [Number(us / 1_000_000n), Number(us % 1_000_000n) * 1_000],
-    ...severityOf(event),
+    ...severityOf(event, outcome),
     ...(trace === null ? {} : { trace }),
     name: EVENT_NAMES.event,
     body: stringifyJson(forwardedEvent(event) as JsonObject),
@@ -32,13 +33,15 @@ export function otlpRecord(tail: TailEvent): OtlpRecord {
       [EVENT_NAMES.stage]: event.check_stage,
       [EVENT_NAMES.action]: event.action,
       [EVENT_NAMES.matched]: event.matched,
+      [EVENT_NAMES.outcome]: outcome,
       ...(decision === null ? {} : { [EVENT_NAMES.decision]: decision }),
     },
   };
 }
 
 /** A failed check is an error, a match that stops or changes a step a warning. */
-function severityOf({ error_message: error, matched, action }: ControlEvent) {
+function severityOf({ error_message: error }: ControlEvent, outcome: ControlOutcome) {
   if (error !== null) return ERROR;
-  return matched && action !== 'observe' ? WARN : INFO;
+  return UNCHANGED.has(outcome) ? INFO : WARN;
 }
+const UNCHANGED: ReadonlySet<ControlOutcome> = new Set(['allow', 'observe', 'approve']);
