@@ -58,7 +58,13 @@ function tainted(): Server {
     if (method === 'prompts/list') return { prompts: [{ name: 'any', description: SECRET }] };
     if (method === 'resources/list') return { resources: [{ uri: 'note://1', name: SECRET }] };
     if (method === 'resources/templates/list')
-      return { resourceTemplates: [{ uriTemplate: 'note://{id}', name: 'n', _meta: { a: SECRET } }] };
+      return {
+        resourceTemplates: [
+          { uriTemplate: 'note://{id}', name: 'n', _meta: { a: SECRET } },
+          // As a pattern that goes back it would never end.
+          { uriTemplate: `slow:${'{+a}'.repeat(20)}z`, name: 's' },
+        ],
+      };
     if (method === 'resources/read') return { contents: [{ uri: 'note://1', text: SECRET }] };
     if (method === 'prompts/get')
       return { messages: [{ role: 'user', content: { type: 'text', text: SECRET } }] };

@@ -160,6 +160,7 @@ describe.each(['modern', 'legacy'] as const)('a gateway before a %s server', (er
         all.push(await send(method));
       all.push(
         await send('resources/read', { uri: 'note://1' }),
+        await send('resources/read', { uri: `slow:${'a'.repeat(60)}` }),
         await send('prompts/get', { name: 'any' }),
         await send('completion/complete', {
           ...{ ref: { type: 'ref/prompt', name: 'any' }, argument: { name: 'a', value: 'b' } },

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import { UriTemplate } from '@modelcontextprotocol/client';
 import type { ServerCapabilities } from '@modelcontextprotocol/server';
+import { RE2JS } from 're2js';
 import { gatewayError, type Log, messageOf } from './errors.js';
 import type { PinState, Pins } from './pins.js';
 import type { ListKind, Upstream } from './upstream.js';
@@ -104,10 +104,12 @@ export function createCatalog({
         log('warn', `the instructions of ${upstream.name} are not passed on before they are approved`, {
           state,
         });
+      const times = new Map<string, number>();
+      for (const { name } of tools) times.set(name, (times.get(name) ?? 0) + 1);
       const all = tools.map((tool): [string, KnownTool] => {
         const name = shown(upstream, tool.name);
         // A tool that is listed twice counts as changed: either of the two could be the one that is called.
-        const isTwice = tools.some((other) => other !== tool && other.name === tool.name);
+        const isTwice = times.get(tool.name) !== 1;
         return [
           name,
           { name, upstream, tool, state: isTwice ? 'changed' : (states.get(tool.name) ?? 'new') },
@@ -235,16 +237,28 @@ function isItem(value: unknown): value is Item {
 
 function isTool(tool: unknown): tool is Tool {
   return (
-    isItem(tool) && typeof tool.name === 'string' && tool.name !== INSTRUCTIONS && isItem(tool.inputSchema)
+    isItem(tool) &&
+    typeof tool.name === 'string' &&
+    tool.name !== INSTRUCTIONS &&
+    tool.name !== '' &&
+    isItem(tool.inputSchema)
   );
 }
 
+/** Longest template that is looked at, in UTF-16 code units. */
+const MAX_TEMPLATE = 2_000;
+
+/**
+ * Whether an address is of a template (RFC 6570), as far as it decides whom to ask. By an expression that takes no longer than the
+ * address is long: a server chooses the template.
+ */
 function fits(template: unknown, uri: string): boolean {
-  try {
-    return typeof template === 'string' && new UriTemplate(template).match(uri) !== null;
-  } catch {
-    return false;
-  }
+  if (typeof template !== 'string' || template.length > MAX_TEMPLATE) return false;
+  const pattern = template
+    .split(/(\{[^{}]*\})/)
+    .map((part, index) => (index % 2 === 0 ? RE2JS.quote(part) : /^\{\w/.test(part) ? '[^/?#]*' : '.*'))
+    .join('');
+  return RE2JS.compile(pattern).matches(uri);
 }
 
 /** Whether a name is one of several patterns, in which `*` stands for any text. */

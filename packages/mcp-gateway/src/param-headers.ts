@@ -3,6 +3,8 @@ import type { Tool } from '@modelcontextprotocol/client';
 /** What a header may have as it is; other values are sent in Base64. */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const ENCODED = /^=\?base64\?(.*)\?=$/;
+/** Characters of names of headers (RFC 9110, 5.6.2). */
+const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 /** Arguments of tools that are repeated in headers, with the names of these. */
 const known = new WeakMap<Tool, readonly (readonly [argument: string, header: string])[]>();
@@ -13,7 +15,10 @@ function markedOf(tool: Tool): readonly (readonly [argument: string, header: str
   if (found !== undefined) return found;
   const marked = Object.entries(tool.inputSchema.properties ?? {}).flatMap(([name, schema]) => {
     const header = (schema as { readonly 'x-mcp-header'?: unknown } | null)?.['x-mcp-header'];
-    return typeof header === 'string' ? [[name, `mcp-param-${header.toLowerCase()}`] as const] : [];
+    // Others cannot be sent, so that the tool is called as one without them.
+    return typeof header === 'string' && TOKEN.test(header)
+      ? [[name, `mcp-param-${header.toLowerCase()}`] as const]
+      : [];
   });
   known.set(tool, marked);
   return marked;
