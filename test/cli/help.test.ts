@@ -46,7 +46,12 @@ describe('the list of commands', () => {
       ['diff', 'a.yaml'],
       /^error: missing required argument: owner\nSee control-enforcement diff --help\.\n$/,
     ],
-    [['apply', 'a.yaml', '--owner', 'a', '--dryrun'], /^error: unknown argument: dryrun\n/],
+    [
+      ['apply', 'a.yaml', '--owner', 'a', '--dryrun'],
+      /^error: unknown option --dryrun; did you mean --dry-run\?\n/,
+    ],
+    [['mcp', '--confg', 'x'], /^error: unknown option --confg; did you mean --config\?\n/],
+    [['mcp', 'check'], /^error: missing required argument: config\n/],
     [['get', 'thing', 'a'], /^error: invalid values:/],
     [['list', 'controls', '--server', 'a', '--server', 'b'], /^error: --server is given more than once\n/],
   ])('refuses %j, and says what to do', async (words, problem) => {

@@ -1,4 +1,5 @@
 import yargs, { type Argv, type Options } from 'yargs';
+import { didYouMean } from '../../../src/contract/warnings/suggestion.js';
 import type { Command, ExitCode } from './command.js';
 import { createCommandContext } from './command-context.js';
 import { groupOf, NAME, nameOf } from './command-names.js';
@@ -29,17 +30,39 @@ export async function runParsed(words: readonly string[], surroundings: Surround
     });
   } catch (error) {
     if (isRunning || error instanceof CliError) throw error;
-    const text = messageOf(error);
+    const text = (await unknownOption(words)) ?? messageOf(error);
     throw new UsageError(text.charAt(0).toLowerCase() + text.slice(1), helpHint(words));
   }
   if (printed !== '') await surroundings.stdout.write(`${printed}\n`);
   return code;
 }
 
+/** The command that the words begin with. */
+function entryOf(words: readonly string[]): CommandEntry | undefined {
+  const line = `${words.join(' ')} `;
+  return COMMANDS.find((one) => line.startsWith(`${nameOf(one)} `));
+}
+
+/** What is wrong with the first option that a command does not have. The parser tells of a missing one instead. */
+async function unknownOption(words: readonly string[]): Promise<string | undefined> {
+  const entry = entryOf(words);
+  if (entry === undefined) return undefined;
+  const options: Readonly<Record<string, Options>> = (await entry.load()).command.options;
+  const known = Object.entries({ ...GLOBAL_OPTIONS, ...options, help: {}, version: {} })
+    .flatMap(([name, { alias = [] }]: [string, Options]) => [name, alias].flat())
+    .map((name) => `--${name}`);
+  const end = words.indexOf('--');
+  const unknown = (end === -1 ? words : words.slice(0, end))
+    .filter((word) => word.startsWith('--'))
+    .map((word) => word.replace(/=.*$/s, ''))
+    // The parser takes --dryRun for --dry-run.
+    .find((word) => !known.includes(word.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)));
+  return unknown === undefined ? undefined : `unknown option ${unknown}${didYouMean(unknown, known)}`;
+}
+
 /** Where to read how the command of the words is used. */
 function helpHint(words: readonly string[]): string {
-  const line = `${words.join(' ')} `;
-  const entry = COMMANDS.find((one) => line.startsWith(`${nameOf(one)} `));
+  const entry = entryOf(words);
   return `See ${NAME}${entry === undefined ? '' : ` ${nameOf(entry)}`} --help.`;
 }
 
