@@ -234,7 +234,11 @@ describe('a server that is stuck or lies', () => {
       { name: 'mail', url: upstream.url, timeout_seconds: 0.2 },
       { name: 'dead', url: 'http://127.0.0.1:1/' },
     ];
-    const gateway = await testGateway({ upstreams, mapping: { agent: { fixed: AGENT } } });
+    const gateway = await testGateway({
+      upstreams,
+      mapping: { agent: { fixed: AGENT } },
+      metrics: { port: 0 },
+    });
     const [one, other] = [
       await mcpClient(gateway.url, '2026-07-28'),
       await mcpClient(gateway.url, '2025-11-25'),
@@ -256,6 +260,21 @@ describe('a server that is stuck or lies', () => {
     expect((await other.listTools()).tools.every(({ name }) => name.startsWith('mail__'))).toBe(true);
     await expect(other.callTool({ name: 'dead__any' })).rejects.toMatchObject({ code: -32_013 });
     expect(gateway.lines.join('\n')).toContain('the server "dead" cannot be reached');
+    const denied = await other.callTool({ name: 'mail__send_mail', arguments: { to: 'a', text: 'bad' } });
+    expect(denied.isError).toBe(true);
+    const metrics = await (await fetch(gateway.metricsUrl ?? '')).text();
+    for (const line of [
+      'steps_total{type="tool",result="allowed"} 1',
+      'steps_total{type="tool",result="denied"} 1',
+      'steps_total{type="tool",result="error"} 1',
+      'step_duration_seconds_count{type="tool"} 3',
+      'upstream_errors_total{upstream="mail",reason="upstreamTimeout"} 1',
+      'waiting_tools{upstream="mail"} 0',
+      'sessions 1',
+    ])
+      expect(metrics).toContain(`\ncontrol_enforcement_mcp_${line}\n`);
+    // Not where clients of MCP are.
+    expect((await fetch(gateway.url.replace(/mcp$/, 'metrics'))).status).toBe(404);
   });
 
   it('does not get a changed tool used before it is approved, also after a new start', async () => {

@@ -2,6 +2,7 @@ import type { Tool } from '@modelcontextprotocol/client';
 import type { ServerCapabilities } from '@modelcontextprotocol/server';
 import { RE2JS } from 're2js';
 import { gatewayError, type Log, messageOf } from './errors.js';
+import type { GatewayMetrics } from './metrics.js';
 import type { PinState, Pins } from './pins.js';
 import type { ListKind, Upstream } from './upstream.js';
 
@@ -57,6 +58,7 @@ interface CatalogOptions {
   /** How old what is known of an upstream may be, in milliseconds. */
   readonly maxAgeMs: number;
   readonly log: Log;
+  readonly metrics: Pick<GatewayMetrics, 'waitingTools'>;
 }
 
 interface Entry<T> {
@@ -71,6 +73,7 @@ export function createCatalog({
   pins,
   maxAgeMs,
   log,
+  metrics,
 }: CatalogOptions): Catalog {
   const isHidden = matcherOf(hidden);
   const known = new Map<string, Entry<unknown>>();
@@ -115,8 +118,10 @@ export function createCatalog({
           { name, upstream, tool, state: isTwice ? 'changed' : (states.get(tool.name) ?? 'new') },
         ];
       });
-      for (const [, { name, state }] of all)
-        if (state !== 'approved') log('warn', `tool ${name} is not used before it is approved`, { state });
+      const waiting = all.flatMap(([, one]) => (one.state === 'approved' ? [] : one));
+      for (const { name, state } of waiting)
+        log('warn', `tool ${name} is not used before it is approved`, { state });
+      metrics.waitingTools(upstream.name, waiting.length);
       return new Map(all.filter(([name]) => !isHidden(name)));
     });
   }

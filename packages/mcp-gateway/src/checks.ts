@@ -6,12 +6,15 @@ import {
   ConnectError,
   type Evaluation,
   guardTool,
+  NotEvaluatedError,
+  SteerError,
   StepDataError,
   StepError,
 } from '../../client/src/index.js';
 import type { Caller } from './caller.js';
 import type { CheckedStages } from './config.js';
 import type { Log } from './errors.js';
+import type { GatewayMetrics, StepResult } from './metrics.js';
 
 /** How the service is told of a request. Types of steps that are no tools have the prefix `mcp_`. */
 export const STEP_TYPES = {
@@ -66,24 +69,33 @@ interface CheckOptions {
   readonly onUnavailable: 'deny' | 'allow';
   readonly timeoutMs: number;
   readonly log: Log;
+  readonly metrics: Pick<GatewayMetrics, 'step'>;
+}
+
+/** What evaluations of one step have come to. */
+interface Course {
+  /** Its end is not decided. */
+  isUndecided: boolean;
+  passed: 'allowed' | 'modified' | 'unchecked';
 }
 
 const STAGES = { both: ['pre', 'post'], pre: ['pre'], post: ['post'] } as const;
 
-export function createChecks({ client, onUnavailable, timeoutMs, log }: CheckOptions): Checks {
-  /** Evaluates, and tells of an end that is not decided. */
+export function createChecks({ client, onUnavailable, timeoutMs, log, metrics }: CheckOptions): Checks {
   async function evaluate(
-    onUndecided: () => void,
+    course: Course,
     ...[request, options]: Parameters<Client['evaluate']>
   ): Promise<Evaluation> {
     const isEnd = request.stage === 'post';
     const evaluation = await client.evaluate(request, options).catch((error) => {
-      if (isEnd) onUndecided();
+      if (isEnd) course.isUndecided = true;
       throw error;
     });
-    if (isEnd && !evaluation.evaluated && !evaluation.isSafe) onUndecided();
+    if (isEnd && !evaluation.evaluated && !evaluation.isSafe) course.isUndecided = true;
+    if (evaluation.evaluated && evaluation.outcome === 'modify') course.passed = 'modified';
     if (!evaluation.evaluated && evaluation.isSafe) {
       const { agent, stage, step } = request;
+      course.passed = 'unchecked';
       log('warn', 'a call passes unchecked, because the service does not answer', {
         agent,
         stage,
@@ -94,68 +106,84 @@ export function createChecks({ client, onUnavailable, timeoutMs, log }: CheckOpt
     return evaluation;
   }
 
+  async function decide<R extends object>(
+    question: Question,
+    run: (input: Record<string, unknown>) => Promise<R>,
+  ): Promise<[StepResult, Outcome<R>]> {
+    const { caller, upstream, type, name, input, stages, stepId, signal, waitMs, onWait } = question;
+    if (stages === 'none') return ['unchecked', { kind: 'done', result: await run(input) }];
+    const { agent, sessionId, traceparent, client: named, principal } = caller;
+    const mcp = {
+      ...(upstream === undefined ? {} : { upstream }),
+      ...(named === undefined ? {} : { client: named }),
+      ...(principal === '' ? {} : { principal: principal.slice(principal.indexOf(':') + 1) }),
+    };
+    const options = {
+      step: name,
+      type,
+      stages: STAGES[stages],
+      context: { mcp },
+      stepId: () => stepId,
+      signal,
+      traceparent,
+      onUnavailable,
+      timeoutMs,
+      onUnchecked: () => {},
+      ...(waitMs === 0
+        ? {}
+        : {
+            maxWaitMs: waitMs,
+            onAsk: (approval: Approval) => {
+              onWait(approval);
+              return 'wait' as const;
+            },
+          }),
+    };
+    const course: Course = { isUndecided: false, passed: 'allowed' };
+    const evaluateOne: Client['evaluate'] = (...given) => evaluate(course, ...given);
+    const guarded =
+      sessionId === undefined
+        ? guardTool(evaluateOne, run, { ...options, agent })
+        : guardTool(evaluateOne, run, options, { agent, sessionId, waitForLimits: undefined });
+    try {
+      const result = await guarded(input);
+      return [course.passed, { kind: 'done', result }];
+    } catch (error) {
+      const refused = (text: string, controls: readonly string[] = []): Outcome<R> => ({
+        kind: 'refused',
+        text,
+        controls,
+      });
+      if (error instanceof ApprovalRequiredError)
+        return ['asked', { kind: 'ask', approval: error.approval, text: error.message }];
+      if (error instanceof NotEvaluatedError) return ['unavailable', refused(error.message)];
+      if (error instanceof StepError)
+        return [error instanceof SteerError ? 'steered' : 'denied', refused(error.message, error.controls)];
+      if (error instanceof StepDataError) return ['error', refused(error.message)];
+      // In a session the error of a tool is thrown though it was not decided: here its texts are withheld as results are.
+      if (course.isUndecided && stages !== 'pre' && !(error instanceof ConnectError) && !signal.aborted) {
+        const text = `Step "${name}" failed. Why could not be checked, so it is withheld. Try again later.`;
+        return ['unavailable', refused(text)];
+      }
+      if (!(error instanceof ConnectError)) throw error;
+      // The service refuses the question itself, for example because it does not know the agent or the key.
+      log('error', `the service refuses to decide about ${name} of the agent ${agent}: ${error.message}`);
+      const text = `Step "${name}" could not be checked, so it counts as denied. Its operator has to look at the gateway.`;
+      return ['unavailable', refused(text)];
+    }
+  }
+
   return {
     newStepId: randomUUID,
     async decide(question, run) {
-      const { caller, upstream, type, name, input, stages, stepId, signal, waitMs, onWait } = question;
-      if (stages === 'none') return { kind: 'done', result: await run(input) };
-      const { agent, sessionId, traceparent, client: named, principal } = caller;
-      const mcp = {
-        ...(upstream === undefined ? {} : { upstream }),
-        ...(named === undefined ? {} : { client: named }),
-        ...(principal === '' ? {} : { principal: principal.slice(principal.indexOf(':') + 1) }),
-      };
-      const options = {
-        step: name,
-        type,
-        stages: STAGES[stages],
-        context: { mcp },
-        stepId: () => stepId,
-        signal,
-        traceparent,
-        onUnavailable,
-        timeoutMs,
-        onUnchecked: () => {},
-        ...(waitMs === 0
-          ? {}
-          : {
-              maxWaitMs: waitMs,
-              onAsk: (approval: Approval) => {
-                onWait(approval);
-                return 'wait' as const;
-              },
-            }),
-      };
-      let isUndecided = false;
-      const evaluateOne: Client['evaluate'] = (...given) =>
-        evaluate(
-          () => {
-            isUndecided = true;
-          },
-          ...given,
-        );
-      const guarded =
-        sessionId === undefined
-          ? guardTool(evaluateOne, run, { ...options, agent })
-          : guardTool(evaluateOne, run, options, { agent, sessionId, waitForLimits: undefined });
+      const began = performance.now();
+      let came: StepResult = 'error';
       try {
-        return { kind: 'done', result: await guarded(input) };
-      } catch (error) {
-        if (error instanceof ApprovalRequiredError)
-          return { kind: 'ask', approval: error.approval, text: error.message };
-        if (error instanceof StepError)
-          return { kind: 'refused', text: error.message, controls: error.controls };
-        if (error instanceof StepDataError) return { kind: 'refused', text: error.message, controls: [] };
-        // In a session the error of a tool is thrown though it was not decided: here its texts are withheld as results are.
-        if (isUndecided && stages !== 'pre' && !(error instanceof ConnectError) && !signal.aborted) {
-          const text = `Step "${name}" failed. Why could not be checked, so it is withheld. Try again later.`;
-          return { kind: 'refused', text, controls: [] };
-        }
-        if (!(error instanceof ConnectError)) throw error;
-        // The service refuses the question itself, for example because it does not know the agent or the key.
-        log('error', `the service refuses to decide about ${name} of the agent ${agent}: ${error.message}`);
-        const text = `Step "${name}" could not be checked, so it counts as denied. Its operator has to look at the gateway.`;
-        return { kind: 'refused', text, controls: [] };
+        const [result, outcome] = await decide(question, run);
+        came = result;
+        return outcome;
+      } finally {
+        metrics.step(question.type, came, (performance.now() - began) / 1_000);
       }
     },
   };

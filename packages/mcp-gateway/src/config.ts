@@ -82,6 +82,13 @@ const listen = z
   })
   .prefault({});
 
+/** Metrics in the text format of Prometheus, on a port of their own. */
+const metrics = z.strictObject({
+  /** Everyone who reaches it reads them. */
+  host: z.string().min(1).default('127.0.0.1'),
+  port: z.number().int().min(0).max(65_535).default(8_301),
+});
+
 const auth = z.strictObject({
   issuer: httpUrl,
   /** Tokens must be for this audience (RFC 8707): the address of the gateway as its clients use it. */
@@ -186,6 +193,8 @@ const gatewayConfig = z
     hide_denied: z.boolean().default(true),
     approvals,
     pins,
+    /** Not served when absent. */
+    metrics: metrics.optional(),
   })
   .superRefine((config, context) => {
     const fail = (path: PropertyKey[], message: string): void =>

@@ -18,13 +18,23 @@ export const ERROR_CODES = {
   methodNotFound: -32_601,
 } as const;
 
+/** An error that the gateway makes, unlike those that servers send. */
+export class GatewayError extends ProtocolError {
+  readonly reason: keyof typeof ERROR_CODES;
+
+  constructor(reason: keyof typeof ERROR_CODES, message: string, more: Readonly<Record<string, unknown>>) {
+    super(ERROR_CODES[reason], message, { reason, ...more });
+    this.reason = reason;
+  }
+}
+
 /** An error of the gateway, with the reason as a machine reads it. */
 export function gatewayError(
   reason: keyof typeof ERROR_CODES,
   message: string,
   more: Readonly<Record<string, unknown>> = {},
-): ProtocolError {
-  return new ProtocolError(ERROR_CODES[reason], message, { reason, ...more });
+): GatewayError {
+  return new GatewayError(reason, message, more);
 }
 
 /** The text of anything that was thrown. */

@@ -11,6 +11,7 @@ import { createDeniedTools } from './denied-tools.js';
 import type { Log } from './errors.js';
 import { createFrontServers } from './front-server.js';
 import { startHttpFront } from './http-front.js';
+import { createGatewayMetrics, serveMetrics } from './metrics.js';
 import { createPins } from './pins.js';
 import { createRelay } from './relay.js';
 import { createUpstream, type ListKind } from './upstream.js';
@@ -19,6 +20,8 @@ import { createUpstream, type ListKind } from './upstream.js';
 export interface Gateway {
   /** Address of its endpoint; undefined over stdio. */
   readonly url: string | undefined;
+  /** Address of its metrics; undefined if they are not served. */
+  readonly metricsUrl: string | undefined;
   /** How many sessions of versions before 2026-07-28 are open; 0 over stdio. */
   sessions(): number;
   /** Resolves when its client over stdio has gone, and when it is closed. */
@@ -48,11 +51,14 @@ export async function startGateway({
   const { listen, mapping, service, approvals, pins } = config;
   if (service.on_unavailable === 'allow')
     log('warn', 'service.on_unavailable is allow: calls pass unchecked while the service does not answer');
+  let sessions = (): number => 0;
+  const metrics = createGatewayMetrics(() => sessions());
   let capabilities: ServerCapabilities = { tools: { listChanged: true } };
   let tellFront = (_kind: ListKind): void => {};
   const upstreams = config.upstreams.map((one) =>
     createUpstream(one, version, {
       log,
+      metrics,
       onListChanged(kind) {
         catalog.forget(one.name, kind);
         tellFront(kind);
@@ -65,7 +71,7 @@ export async function startGateway({
     hidden: config.hidden,
     pins: createPins(pins),
     maxAgeMs: pins.refresh_seconds * 1_000,
-    log,
+    ...{ log, metrics },
   });
   const denied = config.hide_denied ? createDeniedTools(client, STEP_TYPES.tools, log) : undefined;
   const relay = createRelay({
@@ -74,7 +80,7 @@ export async function startGateway({
       client,
       onUnavailable: service.on_unavailable,
       timeoutMs: service.timeout_seconds * 1_000,
-      log,
+      ...{ log, metrics },
     }),
     states: createCallStates(stateKey, approvals.state_seconds),
     approvals: client.approvals,
@@ -93,6 +99,8 @@ export async function startGateway({
   capabilities = await catalog.capabilities();
   await catalog.tools();
 
+  const metricsFront = config.metrics === undefined ? undefined : await serveMetrics(config.metrics, metrics);
+  const metricsUrl = metricsFront?.url;
   let ended = (): void => {};
   const end = new Promise<void>((resolve) => {
     ended = resolve;
@@ -100,6 +108,7 @@ export async function startGateway({
   const close = async (closeFront: () => Promise<void>): Promise<void> => {
     await closeFront();
     denied?.close();
+    metricsFront?.close();
     await Promise.all(upstreams.map((one) => one.close()));
     ended();
   };
@@ -115,11 +124,12 @@ export async function startGateway({
       { onerror: (error) => log('info', error.message) },
     );
     process.stdin.once('end', ended);
-    return { url: undefined, sessions: () => 0, ended: end, close: () => close(() => handle.close()) };
+    return { url: undefined, metricsUrl, sessions, ended: end, close: () => close(() => handle.close()) };
   }
   const authentication =
     config.auth === undefined || config.auth === 'none' ? undefined : createAuthentication(config.auth);
   const front = await startHttpFront({ listen, mapping, servers, authentication, log });
   tellFront = front.listChanged;
-  return { url: front.url, sessions: front.sessions, ended: end, close: () => close(front.close) };
+  sessions = front.sessions;
+  return { url: front.url, metricsUrl, sessions, ended: end, close: () => close(front.close) };
 }

@@ -14,7 +14,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Result, StandardSchemaV1 } from '@modelcontextprotocol/server';
 import { type BoundedFetch, createBoundedFetch, ResultTooLargeError } from './bounded-fetch.js';
 import type { UpstreamConfig } from './config.js';
-import { gatewayError, type Log, messageOf } from './errors.js';
+import { GatewayError, gatewayError, type Log, messageOf } from './errors.js';
+import type { GatewayMetrics } from './metrics.js';
 import { paramHeaders } from './param-headers.js';
 
 /** Kinds of lists of an upstream. */
@@ -69,10 +70,16 @@ const MAX_PAGES = 64;
 /** Changes of a list within this time are told once. */
 const CHANGES_MS = 50;
 
+interface UpstreamOptions {
+  readonly log: Log;
+  readonly metrics: Pick<GatewayMetrics, 'upstreamError'>;
+  readonly onListChanged: (kind: ListKind) => void;
+}
+
 export function createUpstream(
   config: UpstreamConfig,
   version: string,
-  { log, onListChanged }: { readonly log: Log; readonly onListChanged: (kind: ListKind) => void },
+  { log, metrics, onListChanged }: UpstreamOptions,
 ): Upstream {
   const { name, timeout_seconds, max_seconds, max_result_bytes: maxBytes } = config;
   /** Told what arrives in the course of a request. Used by requests that want it only: it makes every promise slower. */
@@ -214,7 +221,10 @@ export function createUpstream(
         });
       return await (onLog === undefined ? send() : logs.run(onLog, send));
     } catch (error) {
-      throw failureOf(error, signal);
+      const failure = failureOf(error, signal);
+      const reason = failure instanceof GatewayError ? failure.reason : 'answered';
+      if (!signal.aborted) metrics.upstreamError(name, reason);
+      throw failure;
     }
   }
 

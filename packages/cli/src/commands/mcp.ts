@@ -140,6 +140,7 @@ async function serve(
   });
   const gateway = await startGateway({ config, client, version: VERSION, log, stateKey });
   log('info', gateway.url === undefined ? 'serves MCP over stdio' : `serves MCP at ${gateway.url}`);
+  if (gateway.metricsUrl !== undefined) log('info', `serves metrics at ${gateway.metricsUrl}`);
   await new Promise<void>((resolve) => {
     context.signal.addEventListener('abort', () => resolve(), { once: true });
     // As process 1 of a container it would not end by itself.
