@@ -76,7 +76,12 @@ describeOnEachDatabase('events over OTLP', (freshDatabaseUrl) => {
         'service.version': VERSION,
         'deployment.environment.name': 'test',
       },
-      attributes: { [EVENT_NAMES.action]: 'deny', [EVENT_NAMES.matched]: true, [EVENT_NAMES.stage]: 'pre' },
+      attributes: {
+        [EVENT_NAMES.action]: 'deny',
+        [EVENT_NAMES.matched]: true,
+        [EVENT_NAMES.outcome]: 'deny',
+        [EVENT_NAMES.stage]: 'pre',
+      },
     });
     const { body } = await eventRoutes(restClient(service.url)).query({ trace_id: TRACE_ID });
     const stored = body.events.find(

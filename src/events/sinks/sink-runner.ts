@@ -78,7 +78,8 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
       } catch (error) {
         figures.failures += 1;
         figures.failuresInRow += 1;
-        failures.failed(`sink ${sink.name}`, 'events could not be delivered to a sink now', error, facts);
+        const after = { ...facts, after: String(figures.position) };
+        failures.failed(`sink ${sink.name}`, 'events could not be delivered to a sink now', error, after);
         if (figures.position > before) retryMs = times.retryMs;
         await pause(retryMs);
         retryMs = Math.min(2 * retryMs, times.longestRetryMs);
@@ -109,6 +110,7 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
       session = await sink.open(stored, first, cutOff.signal);
       const opened = session;
       position = opened.durable;
+      figures.position = position;
       log.info({ ...facts, position: String(opened.start) }, 'events are delivered to a sink');
       figures.isRunning = true;
       await deliver(opened, holder, missedFrom, (durable) => {

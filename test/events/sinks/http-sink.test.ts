@@ -170,6 +170,10 @@ describeOnSqlite('a receiver of HTTP', (freshDatabaseUrl) => {
     expect(ids(to)).toEqual(all);
     expect(to.begun()).toBe(6);
     expect(runner.figures.failures).toBe(3);
+    // Each failure names the position up to which it has everything.
+    const failures = runner.logged.filter(({ message }) => message.startsWith('events could not be'));
+    const after = String((await stored())[9]?.position);
+    expect(failures.slice(1).map(({ facts }) => facts)).toEqual(Array(2).fill({ sink: 'http', after }));
   });
 
   it('gets in halves what is too large for it at once, until it takes them', async () => {
