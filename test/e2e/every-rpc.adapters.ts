@@ -72,7 +72,13 @@ export const ADAPTER_STEPS: readonly Step[] = [
       READER_KEY,
     ],
     ['decides about one', ACCESS, { reply: ALLOWED }, READER_KEY],
-    ['demands their members', { evaluations: [{}] }, INVALID, READER_KEY],
+    [
+      'denies one that lacks members',
+      { evaluations: [{}] },
+      { reply: { evaluations: [{ decision: false, context: { error: { code: 'VALIDATION_ERROR' } } }] } },
+      READER_KEY,
+    ],
+    ['demands members of a request that is one access', { context: {} }, INVALID, READER_KEY],
   ]),
   ...steps('AuthzenService.GetAuthzenConfiguration', [
     [
