@@ -21,8 +21,14 @@ const FRAMEWORKS = [
   '@modelcontextprotocol/client@2.4.0',
   'zod@4.6.7',
 ];
-/** The packages over the client, one for each framework. */
-const ADAPTERS = ['ai-sdk', 'openai-agents', 'langchain', 'mcp-middleware'];
+/** The packages over the client, one for each framework, and the scripts of newcomers who use the client alone. */
+const NEWCOMERS = {
+  'ai-sdk': 'ai',
+  'openai-agents': 'openai-agents',
+  langchain: 'langchain',
+  'mcp-middleware': 'mcp',
+} as const;
+const ADAPTERS = Object.keys(NEWCOMERS) as (keyof typeof NEWCOMERS)[];
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PACKAGES = path.join(ROOT, 'packages');
 const SCRIPTS = path.join(import.meta.dirname, 'frameworks');
@@ -43,6 +49,8 @@ interface AdapterReport {
   readonly approved: unknown;
   readonly rejected: unknown;
   readonly ran: string[];
+  /** What would pass unchecked, by the name of the way. */
+  readonly unchecked: Record<string, unknown>;
   readonly model?: Record<string, { text: string; saw: string }>;
   /** The answer of a model that keeps its options, and those that it was called with; of LangChain. */
   readonly kept?: unknown;
@@ -66,10 +74,13 @@ async function startRecorder(target: string): Promise<{ url: string; sent(): str
 
 let folder: string;
 let service: TestService;
+/** What the compiler says of all that is compiled. */
+let compiled: Promise<string>;
 beforeAll(async () => {
-  folder = await installPacked(['client', ...ADAPTERS], FRAMEWORKS);
+  // Both take long, and most of the one is writing files.
+  const starting = startFrameworkService();
+  [folder, service] = await Promise.all([installPacked(['client', ...ADAPTERS], FRAMEWORKS), starting]);
   await cp(SCRIPTS, folder, { recursive: true });
-  service = await startFrameworkService();
   // The sources of the adapters are compiled where their frameworks are.
   for (const name of ADAPTERS) {
     await cp(path.join(PACKAGES, name, 'src'), path.join(folder, 'sources', name), { recursive: true });
@@ -77,6 +88,7 @@ beforeAll(async () => {
     const source = example.replace('http://localhost:8000', service.url).replace('YOUR-KEY', AGENT_KEY);
     await writeFile(path.join(folder, `readme-${name}.ts`), source);
   }
+  compiled = compile();
 });
 afterAll(async () => {
   await service?.stop();
@@ -90,15 +102,49 @@ async function exampleOf(name: string): Promise<{ example: string; printed: stri
   return { example, printed };
 }
 
-/** What scripts print that run one after the other in a process: most of the time it loads the framework. */
-async function printedBy(serviceUrl: string, ...scripts: readonly string[]): Promise<string> {
-  const env = { ...process.env, SERVICE_URL: serviceUrl, SERVICE_API_KEY: AGENT_KEY, OPENAI_API_KEY: 'none' };
-  const source = scripts.map((script) => `await import('./${script}');`).join('\n');
-  const words = ['--input-type=module', '--eval', source];
-  return (await promisify(execFile)(process.execPath, words, { cwd: folder, env })).stdout;
+/** What the scripts of a framework report. */
+interface Reports {
+  readonly newcomer: Report;
+  /** What the clients of the newcomer sent. */
+  readonly sent: string;
+  /** What the example of the README printed. */
+  readonly readme: string;
+  readonly adapter: AdapterReport;
 }
 
-it('guarded tools, the adapters and their scripts are typed, in a strict consumer', async () => {
+/** Runs all scripts of a framework, one after the other in a process: most of the time it loads the framework. */
+async function runScripts(name: keyof typeof NEWCOMERS): Promise<Reports> {
+  await compiled;
+  const recorder = await startRecorder(service.url);
+  try {
+    const keys = { SERVICE_API_KEY: AGENT_KEY, OPENAI_API_KEY: 'none' };
+    const env = { ...process.env, ...keys, SERVICE_URL: service.url, NEWCOMER_URL: recorder.url };
+    const scripts = [`${NEWCOMERS[name]}.mjs`, `compiled/readme-${name}.js`, `compiled/adapters/${name}.js`];
+    const source = scripts.map((script) => `await import('./${script}');`).join('\n');
+    const words = ['--input-type=module', '--eval', source];
+    const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: folder, env });
+    const [newcomer = '', ...lines] = stdout.trimEnd().split('\n');
+    return {
+      newcomer: JSON.parse(newcomer),
+      sent: recorder.sent(),
+      readme: lines.slice(0, -1).join('\n'),
+      adapter: JSON.parse(lines.at(-1) ?? ''),
+    };
+  } finally {
+    recorder.server.close();
+  }
+}
+
+const running = new Map<string, Promise<Reports>>();
+/** What the scripts of a framework report, which run once. */
+function reportsOf(name: keyof typeof NEWCOMERS): Promise<Reports> {
+  const reports = running.get(name) ?? runScripts(name);
+  running.set(name, reports);
+  return reports;
+}
+
+/** Compiles the adapters, their scripts and the examples as a strict consumer. Returns what the compiler says. */
+async function compile(): Promise<string> {
   const compilerOptions = {
     ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
     ...{ module: 'nodenext', target: 'es2023', types: ['node'], skipLibCheck: true },
@@ -111,34 +157,92 @@ it('guarded tools, the adapters and their scripts are typed, in a strict consume
   const { stdout } = await promisify(execFile)(process.execPath, [compiler, '-p', project]).catch(
     (failed: { stdout: string }) => failed,
   );
-  expect(stdout).toBe('');
+  return stdout;
+}
+
+it('guarded tools, the adapters and their scripts are typed, in a strict consumer', async () => {
+  expect(await compiled).toBe('');
 });
 
 describe('a guarded tool of a framework, written as a newcomer would', () => {
-  it.each(['ai', 'openai-agents', 'langchain', 'mcp'])('is enforced by %s', async (script) => {
-    const recorder = await startRecorder(service.url);
-    try {
-      const stdout = await printedBy(recorder.url, `${script}.mjs`);
-      const { seen, ran, stream, answered } = JSON.parse(stdout) as Report;
-      expect(seen.hello).toBe('sent hello');
-      // The model learns that it was denied, not by which pattern.
-      expect(seen['card 4111111111111111']).toContain('denied before it ran by "no-cards"');
-      expect(seen['urgent mail']).toContain('Write it without haste.');
-      // What the tool throws is checked like its output.
-      expect(seen.break).toContain('denied after it ran by "no-rows"');
-      expect(JSON.stringify(seen)).not.toMatch(/SECRET|\\d|16\}/);
-      expect(answered).toMatch(/^told: Step "send_mail" was denied before it ran by "no-cards"/);
-      expect(ran).toEqual(['hello', 'break']);
-      expect(stream).toContain('is a generator');
-      const sent = recorder.sent();
-      // The steps are there to be found, so the conversation would be, too.
-      expect(sent).toContain('urgent mail');
-      expect(sent).not.toContain('CONVERSATION');
-    } finally {
-      recorder.server.close();
-    }
+  it.each(ADAPTERS)('is enforced by the framework of %s', async (name) => {
+    const { newcomer, sent } = await reportsOf(name);
+    const { seen, ran, stream, answered } = newcomer;
+    expect(seen.hello).toBe('sent hello');
+    // The model learns that it was denied, not by which pattern.
+    expect(seen['card 4111111111111111']).toContain('denied before it ran by "no-cards"');
+    expect(seen['urgent mail']).toContain('Write it without haste.');
+    // What the tool throws is checked like its output.
+    expect(seen.break).toContain('denied after it ran by "no-rows"');
+    expect(JSON.stringify(seen)).not.toMatch(/SECRET|\\d|16\}/);
+    expect(answered).toMatch(/^told: Step "send_mail" was denied before it ran by "no-cards"/);
+    expect(ran).toEqual(['hello', 'break']);
+    expect(stream).toContain('is a generator');
+    // The steps are there to be found, so the conversation would be, too.
+    expect(sent).toContain('urgent mail');
+    expect(sent).not.toContain('CONVERSATION');
   });
 });
+
+const has = (text: string): unknown => expect.stringContaining(text);
+const NOT_RUN = has('denied before it ran by \\"no-card-numbers\\"');
+const DENIED_INPUT = has('denied before it ran by "no-forbidden-words"');
+const DENIED_OUTPUT = has('denied after it ran by "no-codes"');
+/** What the scripts report of ways by which something could pass unchecked. */
+const UNCHECKED = {
+  'ai-sdk': {
+    // Interrupted, and nothing decided: the service asks nobody.
+    ownApproval: [true, null],
+    // Asked once more, and paid once.
+    repeatedIds: [true, 1],
+    thrown: expect.stringMatching(/^((?!SECRET).)*output_withheld((?!SECRET).)*$/),
+    preliminary: expect.stringMatching(/^((?!SECRET).)*"output":"fine"((?!SECRET).)*$/),
+    file: DENIED_INPUT,
+    // Every text is ended, and nothing of the call is shown.
+    deniedCall: ['text-start', 'text-end', 'text-start', 'text-end', 'text-start', 'text-end'],
+    changedStream: expect.stringMatching(/^((?!sk-).)*"the key \[redacted\]"((?!sk-).)*$/),
+    // The same text, and no half of a character.
+    halves: [true, false],
+    cancelled: 'cancelled',
+    structured: ['AI_NoObjectGeneratedError', true],
+    misspelled: has('did you mean "onUnavailable"?'),
+  },
+  'openai-agents': {
+    shell: has('did list'),
+    shellDenied: has('not_executed'),
+    shellWithheld: expect.stringMatching(/^((?!SECRET).)*output_withheld((?!SECRET).)*$/),
+    // One interruption, nothing ran before the decision, nothing is left, and it ran once.
+    askedShell: [1, 0, 0, 1],
+    editor: has('edited cards.txt'),
+    editorDenied: has('not_executed'),
+    computer: has('cannot be checked'),
+    ownApproval: [['own_pay', 1]],
+    mcpTools: has('not_executed'),
+    history: DENIED_INPUT,
+    file: DENIED_INPUT,
+    answeredShell: DENIED_OUTPUT,
+    commands: ['list', 'rows'],
+  },
+  langchain: {
+    parallel: ['sent one', NOT_RUN, 'sent two'],
+    thrown: [has('output_withheld')],
+    command: ['fine'],
+    commandWithheld: [has('output_withheld')],
+    file: DENIED_INPUT,
+    serverTool: DENIED_INPUT,
+    additional: DENIED_OUTPUT,
+    changed: expect.stringMatching(/^((?!sk-).)*"the key \[redacted\]"((?!sk-).)*$/),
+    repeatedIds: [true, 1],
+    structured: { answer: 'fine' },
+  },
+  'mcp-middleware': {
+    late: has('has tools already'),
+    updated: 'denied',
+    updatedEarlier: 'denied',
+    older: 'denied',
+    task: has('runs as a task'),
+  },
+};
 
 describe('the adapter of a framework', () => {
   const refused = (
@@ -158,10 +262,8 @@ describe('the adapter of a framework', () => {
     async (name) => {
       const { example, printed } = await exampleOf(name);
       expect(example).toContain(`'@control-enforcement/${name}'`);
-      const scripts = [`compiled/readme-${name}.js`, `compiled/adapters/${name}.js`];
-      const text = await printedBy(service.url, ...scripts);
-      expect(text.slice(0, printed.length)).toBe(printed);
-      const report = JSON.parse(text.slice(printed.length)) as AdapterReport;
+      const { readme, adapter: report } = await reportsOf(name);
+      expect(`${readme}\n`).toBe(printed);
       expect(report.mails).toEqual({
         allowed: { answer: 'sent hello' },
         denied: refused('not_executed', 'denied', denied, ['no-card-numbers']),
@@ -184,6 +286,8 @@ describe('the adapter of a framework', () => {
       expect(JSON.stringify(report.rejected)).toMatch(/not_executed.*its approval \(\d+\) was denied/);
       // The one that was approved, and for MCP once more with the SDK before.
       expect(payments).toHaveLength(name === 'mcp-middleware' ? 2 : 1);
+
+      expect(report.unchecked).toEqual(UNCHECKED[name]);
 
       const { model, streams } = report;
       if (model === undefined || streams === undefined) return expect(name).toBe('mcp-middleware');

@@ -10,21 +10,23 @@ export interface ApprovalRequest {
 
 /**
  * Waits until people have decided about all calls that wait in the content of a result, and makes the message with which the
- * SDK goes on; undefined if none waits.
+ * SDK goes on; undefined if none waits. It has no answers to requests that the service asks nobody about: those are the
+ * application's own.
  */
 export async function decideApprovals(
   calls: ToolCalls,
   content: readonly { readonly type: string }[],
 ): Promise<ToolModelMessage | undefined> {
   const requests = content.filter(isRequest);
-  if (requests.length === 0) return undefined;
   const responses = requests.map(async ({ approvalId, toolCall: { toolCallId, toolName, input } }) => {
     const decision = await calls.decision({ name: toolName, input, stepId: toolCallId });
     const type = 'tool-approval-response' as const;
-    if (decision.approved) return { type, approvalId, approved: true };
-    return { type, approvalId, approved: false, reason: JSON.stringify(decision.refusal) };
+    if (decision === undefined) return [];
+    if (decision.approved) return [{ type, approvalId, approved: true }];
+    return [{ type, approvalId, approved: false, reason: JSON.stringify(decision.refusal) }];
   });
-  return { role: 'tool', content: await Promise.all(responses) };
+  const answers = (await Promise.all(responses)).flat();
+  return answers.length === 0 ? undefined : { role: 'tool', content: answers };
 }
 
 function isRequest(part: { readonly type: string }): part is ApprovalRequest {

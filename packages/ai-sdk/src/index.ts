@@ -28,7 +28,7 @@ export interface Enforcement {
   /**
    * Waits for people to decide about the calls that wait in `content` of a result. Append the message after
    * `responseMessages`, and call the SDK again: what is approved runs if the service then lets it pass. Undefined if no call
-   * waits.
+   * waits for an approval of the service; what a tool's own `needsApproval` asks, the application answers.
    */
   decide(content: readonly { readonly type: string }[]): Promise<ToolModelMessage | undefined>;
 }

@@ -109,6 +109,8 @@ function outputOf(
   );
   const others = parts.flatMap((part): unknown[] => {
     if (part.type === 'tool-result') return [{ type: part.type, name: part.toolName, result: part.result }];
+    if (part.type === 'file' || part.type === 'reasoning-file')
+      return [{ type: part.type, media_type: part.mediaType }];
     if (part.type !== 'source') return [];
     return [{ type: part.type, title: part.title, ...('url' in part ? { url: part.url } : {}) }];
   });
@@ -151,14 +153,26 @@ const SHAPE: StreamShape<StreamPart> = {
     const finish = parts.find((part) => part.type === 'finish');
     return outputOf(parts, text, finish?.usage);
   },
-  ending: (held) => held,
-  refusal(text, _released, like) {
-    const open: StreamPart[] = [];
-    if (like?.type === 'text-delta') open.push({ type: 'text-end', id: like.id });
-    if (like?.type === 'reasoning-delta') open.push({ type: 'reasoning-end', id: like.id });
-    return [...open, ...refusedParts(text)];
+  ending: (held, _text, isChanged) => (isChanged ? held.map(withoutMetadata) : held),
+  refusal(text, _released, bounds) {
+    const open = new Map<string, StreamPart>();
+    for (const { type, ...part } of bounds) {
+      const id = 'id' in part ? String(part.id) : '';
+      if (type === 'text-start') open.set(`text ${id}`, { type: 'text-end', id });
+      if (type === 'reasoning-start') open.set(`reasoning ${id}`, { type: 'reasoning-end', id });
+      if (type === 'text-end') open.delete(`text ${id}`);
+      if (type === 'reasoning-end') open.delete(`reasoning ${id}`);
+    }
+    return [...open.values(), ...refusedParts(text)];
   },
 };
+
+/** The end of an answer without what its provider says of the tokens, which has the text that is not to be shown. */
+function withoutMetadata(part: StreamPart): StreamPart {
+  if (part.type !== 'finish') return part;
+  const { providerMetadata: _unchecked, ...rest } = part;
+  return rest;
+}
 
 function refusedParts(text: string): StreamPart[] {
   const id = 'refusal';
@@ -170,20 +184,29 @@ function refusedParts(text: string): StreamPart[] {
   ];
 }
 
-async function* partsOf(stream: ReadableStream<StreamPart>): AsyncGenerator<StreamPart, void, undefined> {
+/** The parts of a stream, which can be cancelled while the next one is awaited: its own iterator would wait for that. */
+function partsOf(stream: ReadableStream<StreamPart>): AsyncIterableIterator<StreamPart, void, undefined> {
   const reader = stream.getReader();
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-  } finally {
-    await reader.cancel().catch(() => {});
-  }
+  return {
+    async next() {
+      const { value } = await reader.read();
+      return value === undefined ? { done: true, value } : { done: false, value };
+    },
+    async return() {
+      await reader.cancel();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }
 
 async function* each(parts: readonly StreamPart[]): AsyncGenerator<StreamPart, void, undefined> {
   yield* parts;
 }
 
-function streamOf(parts: AsyncGenerator<StreamPart, void, undefined>): ReadableStream<StreamPart> {
+function streamOf(parts: AsyncIterableIterator<StreamPart, void, undefined>): ReadableStream<StreamPart> {
   return new ReadableStream<StreamPart>({
     async pull(controller) {
       const next = await parts.next();
@@ -191,7 +214,7 @@ function streamOf(parts: AsyncGenerator<StreamPart, void, undefined>): ReadableS
       else controller.enqueue(next.value);
     },
     async cancel() {
-      await parts.return();
+      await parts.return?.();
     },
   });
 }

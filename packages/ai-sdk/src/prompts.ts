@@ -1,9 +1,14 @@
-import { isSameData, type ModelMessage, unchangeableMessages } from '@control-enforcement/client/frameworks';
+import {
+  isSameData,
+  type ModelMessage,
+  shownFile,
+  unchangeableMessages,
+} from '@control-enforcement/client/frameworks';
 import type { PromptMessage } from './sdk-types.js';
 
 type Part = Exclude<PromptMessage['content'], string>[number];
 
-/** A message as controls see it: texts, calls of tools and their results. Of files they see the type only. */
+/** A message as controls see it: texts, calls of tools and their results; of files see `shownFile` of the client. */
 export function shownMessage({ role, content }: PromptMessage): ModelMessage {
   if (typeof content === 'string') return { role, content };
   return { role, content: content.map(shownPart) };
@@ -19,7 +24,7 @@ function shownPart(part: Part): unknown {
     case 'tool-result':
       return { type: part.type, name: part.toolName, output: shownOutput(part.output) };
     case 'file':
-      return { type: part.type, media_type: part.mediaType };
+      return fileOf(part);
     default:
       return { type: part.type };
   }
@@ -31,8 +36,23 @@ function shownOutput(output: Output): unknown {
   if ('value' in output && output.type !== 'content') return output.value;
   if (output.type !== 'content') return { type: output.type, reason: output.reason };
   return output.value.map((one) =>
-    one.type === 'text' ? { type: one.type, text: one.text } : { type: one.type },
+    one.type === 'text'
+      ? { type: one.type, text: one.text }
+      : one.type === 'file'
+        ? fileOf(one)
+        : { type: one.type },
   );
+}
+
+function fileOf({ type, mediaType, filename, data }: Extract<Part, { type: 'file' }>): unknown {
+  const content =
+    data.type === 'url'
+      ? { url: String(data.url) }
+      : {
+          text: data.type === 'text' ? data.text : undefined,
+          data: data.type === 'data' ? data.data : undefined,
+        };
+  return shownFile({ type, mediaType, name: filename, ...content });
 }
 
 /** A message after its changes. Throws a StepDataError if it cannot be changed so: then the model must not see it. */

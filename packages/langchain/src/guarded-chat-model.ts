@@ -12,9 +12,17 @@ import {
   type BindToolsInput,
 } from '@langchain/core/language_models/chat_models';
 import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
-import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
+import { type ChatGeneration, ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
 import { type Runnable, RunnableBinding } from '@langchain/core/runnables';
-import { changedMessage, shownMessage, shownOutput, withoutTexts, withText } from './messages.js';
+import {
+  bare,
+  changedMessage,
+  scalars,
+  shownMessage,
+  shownOutput,
+  withoutTexts,
+  withText,
+} from './messages.js';
 
 const REFUSED = { finish_reason: 'content_filter' };
 
@@ -77,7 +85,7 @@ export class GuardedChatModel extends BaseChatModel<BaseChatModelCallOptions, AI
       // Others are not checked: no caller of a chat model sees them.
       return {
         ...result,
-        generations: [{ ...generation, text, message: withText(generation.message, text) }],
+        generations: [text === generation.message.text ? generation : changedGeneration(generation, text)],
       };
     } catch (error) {
       return refusedResult(this.#calls.refusalText(error));
@@ -133,6 +141,11 @@ export class GuardedChatModel extends BaseChatModel<BaseChatModelCallOptions, AI
       ...{ signal, sessionId: this.#sessionId },
     });
   }
+}
+
+function changedGeneration(generation: ChatGeneration, text: string): ChatGeneration {
+  const { message, generationInfo = {} } = generation;
+  return { text, message: withText(message, text), generationInfo: scalars(generationInfo) };
 }
 
 function refusedResult(text: string): ChatResult {
@@ -207,18 +220,18 @@ const SHAPE: StreamShape<Part> = {
     if (chunks.length === 0) return { text };
     return { ...shownOutput(chunks.reduce((all, chunk) => all.concat(chunk)).message), text };
   },
-  ending: (held) =>
+  ending: (held, _text, isChanged) =>
     held.flatMap((part) => {
-      const rest = 'chunk' in part ? withoutText(part.chunk) : undefined;
+      const rest = 'chunk' in part ? withoutText(part.chunk, isChanged) : undefined;
       return rest === undefined ? [] : [{ chunk: rest }];
     }),
   refusal: (text, released) => [{ chunk: refusedChunk(released === '' ? text : `\n${text}`) }],
 };
 
-/** What a chunk has besides its text; undefined if nothing. */
-function withoutText(chunk: ChatGenerationChunk): ChatGenerationChunk | undefined {
-  const { generationInfo } = chunk;
-  const message = withoutTexts(chunk.message);
+/** What a chunk has besides its text; undefined if nothing. Of a text that was changed, only what does not tell it. */
+function withoutText(chunk: ChatGenerationChunk, isChanged: boolean): ChatGenerationChunk | undefined {
+  const generationInfo = isChanged ? scalars(chunk.generationInfo ?? {}) : chunk.generationInfo;
+  const message = isChanged ? bare(withoutTexts(chunk.message)) : withoutTexts(chunk.message);
   const { tool_call_chunks: calls = [], usage_metadata: usage } = message as AIMessageChunk;
   const members = [
     calls,

@@ -51,7 +51,7 @@ export async function decideInterrupts(
     if (!isApprovalInterrupt(value)) return [];
     const { action, step_id: stepId, session_id: sessionId } = value;
     const decision = await calls.decision({ name: action.name, input: action.args, stepId, sessionId });
-    return id === undefined ? [] : [[id, decision.approved ? 'approved' : 'not approved']];
+    return id === undefined ? [] : [[id, decision?.approved === false ? 'not approved' : 'decided']];
   });
   const answers = (await Promise.all(decided)).flat();
   return answers.length === 0 ? undefined : new Command({ resume: Object.fromEntries(answers) });

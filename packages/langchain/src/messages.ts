@@ -2,13 +2,14 @@ import {
   isSameData,
   type ModelMessage,
   type ModelOutput,
+  shownFile,
   unchangeableMessages,
 } from '@control-enforcement/client/frameworks';
 import { AIMessage, type BaseMessage } from '@langchain/core/messages';
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** A message as controls see it: its texts and calls of tools. Of images and files they see the type only. */
+/** A message as controls see it: its texts and calls of tools; of files see `shownFile` of the client. */
 export function shownMessage(message: BaseMessage): ModelMessage {
   const { content } = message;
   const shown = typeof content === 'string' ? content : content.map(shownBlock);
@@ -20,11 +21,42 @@ export function shownMessage(message: BaseMessage): ModelMessage {
   };
 }
 
-/** A block with its texts, such as those of a thought, and without what else it has. */
+/** Members of blocks with calls of tools, their results, and what only a provider knows. */
+const BLOCK_MEMBERS = [
+  'name',
+  'args',
+  'input',
+  'output',
+  'content',
+  'value',
+  'title',
+  'context',
+  'refusal',
+  'error',
+];
+
+/** A block with its texts, such as those of a thought, or with its data. */
 function shownBlock(block: unknown): unknown {
-  const { type, text, reasoning, thinking } = block as Data;
+  const given = block as Data & { readonly type: string };
+  const { type, text, reasoning, thinking, url, data, image_url: image } = given;
   const own = text ?? reasoning ?? thinking;
-  return typeof own === 'string' ? { type, text: own } : { type };
+  if (typeof own === 'string') return { type, text: own };
+  const members = BLOCK_MEMBERS.filter((name) => given[name] !== undefined);
+  const address = url ?? (isObject(image) ? image.url : image);
+  return {
+    ...shownFile({
+      type,
+      mediaType: textIn(given.mimeType ?? given.mime_type),
+      name: textIn(isObject(given.metadata) ? given.metadata.filename : undefined),
+      url: textIn(address),
+      data: data instanceof Uint8Array ? data : textIn(data),
+    }),
+    ...Object.fromEntries(members.map((name) => [name, given[name]])),
+  };
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** A message after its changes. Throws a StepDataError if it cannot be changed so: then the model must not see it. */
@@ -73,15 +105,26 @@ function isObject(value: unknown): value is Data {
 /** The members of an answer that are counted and checked. */
 interface Answer {
   readonly tool_calls?: readonly { readonly name: string; readonly args: unknown }[];
+  readonly invalid_tool_calls?: readonly { readonly name?: string; readonly args?: string }[];
   readonly usage_metadata?: { readonly input_tokens: number; readonly output_tokens: number };
 }
 
+/** Additional members of answers that repeat what is shown elsewhere, or are the bytes of a provider. */
+const REPEATED = new Set(['reasoning_content', 'tool_calls', 'function_call', '__raw_response', 'audio']);
+
 /** An answer of a model as controls see it. */
 export function shownOutput(message: BaseMessage): ModelOutput {
-  const { tool_calls: calls = [], usage_metadata: usage } = message as Answer;
+  const {
+    tool_calls: calls = [],
+    invalid_tool_calls: invalid = [],
+    usage_metadata: usage,
+  } = message as Answer;
   const { reasoning_content: reasoning } = message.additional_kwargs;
   const parts = typeof message.content === 'string' ? [] : message.content.filter(isOther).map(shownBlock);
   if (typeof reasoning === 'string') parts.push({ type: 'reasoning', text: reasoning });
+  const more = Object.entries(message.additional_kwargs).filter(([name]) => !REPEATED.has(name));
+  if (more.length > 0) parts.push({ type: 'additional', ...Object.fromEntries(more) });
+  for (const { name, args } of invalid) parts.push({ type: 'invalid_tool_call', name, args });
   return {
     text: message.text,
     ...(calls.length === 0 ? {} : { tool_calls: calls.map(({ name, args }) => ({ name, input: args })) }),
@@ -96,8 +139,22 @@ export function shownOutput(message: BaseMessage): ModelOutput {
 export function withText<Message extends BaseMessage>(message: Message, text: string): Message {
   if (message.text === text) return message;
   const { content } = message;
-  if (typeof content === 'string') return withContent(message, text);
-  return withContent(message, [{ type: 'text', text }, ...content.filter(isOther)] as BaseMessage['content']);
+  const others = typeof content === 'string' ? [] : content.filter(isOther);
+  const changed =
+    others.length === 0 ? text : ([{ type: 'text', text }, ...others] as BaseMessage['content']);
+  return bare(withContent(message, changed));
+}
+
+/** A message without what its provider said besides, such as its tokens: it has the text that is not to be shown. */
+export function bare<Message extends BaseMessage>(message: Message): Message {
+  const response_metadata = scalars(message.response_metadata);
+  const members = { additional_kwargs: {}, response_metadata };
+  return Object.assign(message, members, { lc_kwargs: { ...message.lc_kwargs, ...members } });
+}
+
+/** The members that are no data of their own. */
+export function scalars(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(data).filter(([, value]) => typeof value !== 'object'));
 }
 
 /** A message without its texts. */

@@ -15,10 +15,12 @@ import {
   type Question,
   questionOf,
 } from './asking.js';
+import { guardServer, type Registering } from './guarded-server.js';
 import { type RefusedResult, refusedResult } from './tool-results.js';
 
 export { isToolRefusal, type ToolRefusal } from '@control-enforcement/client/frameworks';
 export type { InputRequired, Question } from './asking.js';
+export type { Registering } from './guarded-server.js';
 export type { RefusedResult } from './tool-results.js';
 
 /** Longest time that a call waits for a decision when the option is absent, in milliseconds: clients give up after 60 s. */
@@ -40,12 +42,6 @@ export interface McpOptions extends Omit<FrameworkOptions, 'model' | 'onRefused'
   readonly approvalUrl?: (approval: Approval) => string;
 }
 
-/** A server of either SDK. */
-export interface Registering {
-  // biome-ignore lint/suspicious/noExplicitAny: the callbacks of both SDKs, whatever their arguments.
-  registerTool(name: string, config: never, callback: any): unknown;
-}
-
 /** Checks the tools of one server. `Asked` is what a callback returns for a call that waits, beside results. */
 export interface McpEnforcement<Asked = never> {
   /** The callback of a tool, for `registerTool`. Its step has the name of the tool and the arguments as input. */
@@ -53,7 +49,10 @@ export interface McpEnforcement<Asked = never> {
     name: string,
     callback: (...args: Args) => Result,
   ): (...args: Args) => Promise<Awaited<Result> | RefusedResult | Asked>;
-  /** Checks every tool that is registered with the server from now on. Returns the server. */
+  /**
+   * Checks every tool that is registered with the server from now on, and the callbacks that they get later. Returns the server.
+   * Throws an Error if it has tools already: they would run unchecked.
+   */
   server<Server extends Registering>(server: Server): Server;
 }
 
@@ -64,8 +63,8 @@ export function createEnforcement(
   options: McpOptions & { readonly onAsk?: Exclude<McpOptions['onAsk'], 'input_required'> },
 ): McpEnforcement;
 export function createEnforcement(options: McpOptions): McpEnforcement<InputRequired> {
-  const { onAsk = 'refuse', approvalUrl, maxWaitMs = DEFAULT_WAIT_MS } = options;
-  const calls = createToolCalls({ ...options, maxWaitMs, onAsk: 'interrupt', onRefused: 'result' });
+  const { onAsk = 'refuse', approvalUrl, maxWaitMs = DEFAULT_WAIT_MS, ...others } = options;
+  const calls = createToolCalls({ ...others, maxWaitMs, onAsk: 'interrupt', onRefused: 'result' });
 
   function tool<Args extends readonly unknown[], Result>(
     name: string,
@@ -110,16 +109,9 @@ export function createEnforcement(options: McpOptions): McpEnforcement<InputRequ
 
   return {
     tool,
-    server(server) {
-      const register: Register = server.registerTool.bind(server);
-      const registering: Register = (name, config, callback) =>
-        register(name, config, tool(name, callback) as typeof callback);
-      return Object.assign(server, { registerTool: registering });
-    },
+    server: (server) => guardServer(tool, server),
   };
 }
-
-type Register = (name: string, config: never, callback: (...args: readonly unknown[]) => unknown) => unknown;
 
 /** The session of a request, in the context of either SDK. */
 function sessionOf(context: unknown): string | undefined {

@@ -7,6 +7,7 @@ import {
 import type { Model, ModelProvider, RunToolApprovalItem, Tool } from '@openai/agents';
 import { guardModel } from './guarded-model.js';
 import { type Deciding, decideInterruptions, guardTool } from './guarded-tools.js';
+import { createCallIds } from './local-tools.js';
 
 export {
   type FrameworkOptions,
@@ -18,7 +19,10 @@ export {
 
 /** Enforcement for one agent. */
 export interface Enforcement {
-  /** A function tool that is checked before and after it runs. Tools that run elsewhere stay as they are. */
+  /**
+   * A function tool, a local shell or an editor of files that is checked before and after it runs. Tools that run at the provider
+   * stay as they are. Throws a TypeError for a computer, which cannot be checked.
+   */
   tool<Guarded extends Tool>(tool: Guarded): Guarded;
   /** A model whose input and output are checked. */
   model(model: Model): Model;
@@ -26,20 +30,25 @@ export interface Enforcement {
   modelProvider(provider: ModelProvider): ModelProvider;
   /**
    * Waits for people to decide about the interruptions of a run, and tells its state. Run the agent again with that state:
-   * what is approved runs if the service then lets it pass.
+   * what is approved runs if the service then lets it pass. Returns the interruptions that the service asks nobody about, such as
+   * those of a tool's own `needsApproval`: the application answers them.
    */
-  decide(run: { readonly interruptions: RunToolApprovalItem[]; readonly state: Deciding }): Promise<void>;
+  decide(run: {
+    readonly interruptions: RunToolApprovalItem[];
+    readonly state: Deciding;
+  }): Promise<RunToolApprovalItem[]>;
 }
 
 export function createEnforcement(options: FrameworkOptions): Enforcement {
   const tools = createToolCalls(options);
   const models = createModelCalls(options);
+  const ids = createCallIds();
   return {
-    tool: (tool) => guardTool(tools, tool),
+    tool: (tool) => guardTool(tools, ids, tool),
     model: (model) => guardModel(models, model),
     modelProvider: (provider) => ({
       getModel: async (name) => guardModel(models, await provider.getModel(name)),
     }),
-    decide: ({ interruptions, state }) => decideInterruptions(tools, interruptions, state),
+    decide: ({ interruptions, state }) => decideInterruptions(tools, ids, interruptions, state),
   };
 }

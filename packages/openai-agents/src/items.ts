@@ -3,6 +3,7 @@ import {
   type ModelMessage,
   type ModelOutput,
   parsedArguments,
+  shownFile,
   unchangeableMessages,
 } from '@control-enforcement/client/frameworks';
 import type { AgentInputItem, AgentOutputItem, ModelRequest } from '@openai/agents';
@@ -18,7 +19,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** The input of a model as controls see it: the instructions, then the items. Of images and files they see the type only. */
+/** The input of a model as controls see it: the instructions, then the items; of files see `shownFile` of the client. */
 export function shownInput({ systemInstructions, input }: ModelRequest): ModelMessage[] {
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input.map(shownItem);
   return systemInstructions === undefined
@@ -34,7 +35,28 @@ function shownItem(item: AgentInputItem): ModelMessage {
     return { role: 'tool', content: { type: item.type, name: item.name, output: shownContent(item.output) } };
   if (item.type === 'reasoning')
     return { role: 'assistant', content: [...item.content, ...(item.rawContent ?? [])].map(shownPart) };
-  return { role: item.type ?? 'unknown', content: { type: item.type } };
+  return { role: item.type ?? 'unknown', content: shownCall(item) };
+}
+
+/** Members of calls of tools and of their results that have text. */
+const CALL_MEMBERS = [
+  'name',
+  'arguments',
+  'action',
+  'actions',
+  'operation',
+  'code',
+  'output',
+  'tools',
+  'status',
+];
+
+/** The call of another tool than a function, or its result. Pictures of a computer are not shown. */
+function shownCall(item: AgentInputItem): Data {
+  const given = item as Data & { readonly type: string };
+  const names = CALL_MEMBERS.filter((name) => given[name] !== undefined);
+  if (given.type === 'computer_call_result') return { type: given.type };
+  return { type: given.type, ...Object.fromEntries(names.map((name) => [name, given[name]])) };
 }
 
 function shownContent(content: unknown): unknown {
@@ -45,7 +67,24 @@ function shownContent(content: unknown): unknown {
 function shownPart(part: unknown): unknown {
   const { type, ...members } = part as Data & { readonly type: string };
   const name = TEXTS[type] ?? (typeof members.text === 'string' ? 'text' : undefined);
-  return name === undefined ? { type } : { type, text: members[name] };
+  if (name !== undefined) return { type, text: members[name] };
+  const { image, file = image, filename, mediaType } = members;
+  const { url = file, data, filename: inner = filename } = (isData(file) ? file : {}) as Data;
+  return shownFile({
+    type,
+    mediaType: textOrNone(mediaType ?? (isData(file) ? file.mediaType : undefined)),
+    name: textOrNone(inner),
+    url: textOrNone(url),
+    data: data instanceof Uint8Array ? data : textOrNone(data),
+  });
+}
+
+function isData(value: unknown): value is Data {
+  return typeof value === 'object' && value !== null;
+}
+
+function textOrNone(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** A request after its changes. Throws a StepDataError if it cannot be changed so: then the model must not see it. */
@@ -104,9 +143,7 @@ export function shownOutput(
   );
   const parts = items.flatMap((item): unknown[] => {
     if (item.type === 'reasoning') return [...item.content, ...(item.rawContent ?? [])].map(shownPart);
-    return item.type === 'hosted_tool_call'
-      ? [{ type: item.type, name: item.name, output: item.output }]
-      : [];
+    return isAnswer(item) || item.type === 'function_call' ? [] : [shownCall(item)];
   });
   return {
     text: textOf(items),

@@ -1,7 +1,7 @@
 /** The tool of all frameworks, as the README of the client shows it, and what a run of it reports. */
 import { createClient } from '@control-enforcement/client';
 
-const { SERVICE_URL: baseUrl, SERVICE_API_KEY: apiKey } = process.env;
+const { NEWCOMER_URL: baseUrl, SERVICE_API_KEY: apiKey } = process.env;
 export const client = createClient({ baseUrl, agent: 'billing-bot-01', apiKey });
 /** What the application and the model said before: it is no part of any step. */
 export const CONVERSATION = 'CONVERSATION-4711';

@@ -1,7 +1,8 @@
 import type { Client, UncheckedStep } from '../client-types.js';
 import type { StepDataError, StepError } from '../errors.js';
+import { checkOptionNames } from '../option-names.js';
 import type { OnUnavailable } from '../types.js';
-import type { WindowOptions } from './text-windows.js';
+import { type WindowOptions, windowSettings } from './text-windows.js';
 
 /** Why a step does not proceed: a verdict, no verdict, or data that no control can look at. */
 export type Refused = StepError | StepDataError;
@@ -52,6 +53,25 @@ export interface FrameworkCall {
   /** For calls of frameworks that know their conversation; the option `sessionId` comes first. */
   readonly sessionId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+const NAMES = [
+  ...['client', 'agent', 'sessionId', 'timeoutMs', 'onUnavailable', 'onRefused', 'onAsk', 'maxWaitMs'],
+  ...['onUnchecked', 'model'],
+];
+
+/** Throws a TypeError for an option that does not exist, or whose value means nothing: it would be ignored without a word. */
+export function checkFrameworkOptions(options: FrameworkOptions): void {
+  checkOptionNames('createEnforcement', options, NAMES);
+  const { client, onRefused, onAsk, model } = options;
+  if (client === undefined) throw new TypeError('createEnforcement: the option "client" is missing');
+  if (!['result', 'throw', undefined].includes(onRefused))
+    throw new TypeError('createEnforcement: onRefused must be "result" or "throw"');
+  if (!['interrupt', 'wait', undefined].includes(onAsk))
+    throw new TypeError('createEnforcement: onAsk must be "interrupt" or "wait"');
+  if (!model) return;
+  checkOptionNames('createEnforcement: model', model, ['step', 'refusalText', 'windows']);
+  if (model.windows !== undefined) windowSettings(model.windows);
 }
 
 /** The options of the evaluations of a call. */

@@ -9,6 +9,7 @@ import {
   type FrameworkOptions,
   type Refused,
 } from './framework-options.js';
+import { isSameData, unchangeableMessages } from './shown-data.js';
 import { createTextWindows, ReleasedTextError, type TextWindows, type WindowHost } from './text-windows.js';
 
 const ACCEPTS: readonly Outcome[] = ['steer', 'modify'];
@@ -106,7 +107,11 @@ export function createModelCalls(options: FrameworkOptions): ModelCalls {
       /** The request as it may be sent. */
       const requestOf = (): typeof asking.request => {
         try {
-          return allowed === undefined ? asking.request : asking.change(allowed.messages);
+          if (allowed === undefined) return asking.request;
+          const rolesOf = (messages: readonly ModelMessage[]) => messages.map(({ role }) => role);
+          if (!isSameData(rolesOf(allowed.messages ?? []), rolesOf(asking.messages)))
+            throw unchangeableMessages();
+          return asking.change(allowed.messages);
         } catch (error) {
           void fail(error);
           throw error;

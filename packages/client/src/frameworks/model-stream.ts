@@ -19,27 +19,29 @@ export interface StreamShape<Part> {
   released(text: string, like: Part): Part;
   /** The whole answer. */
   output(parts: readonly Part[], text: string): ModelOutput;
-  /** The held parts, once the text is known that was released. */
-  ending(held: readonly Part[], text: string): readonly Part[];
-  /** The parts that end a stream whose text is refused. `like` is the last part with text. */
-  refusal(text: string, released: string, like: Part | undefined): readonly Part[];
+  /** The held parts, once the text is known that was released, and whether it is another than what arrived. */
+  ending(held: readonly Part[], text: string, isChanged: boolean): readonly Part[];
+  /** The parts that end a stream whose text is refused. `bounds` are the parts `start` and `end` that were released. */
+  refusal(text: string, released: string, bounds: readonly Part[]): readonly Part[];
 }
 
 /**
  * The answer of a model with its text checked in windows, and as a whole before the stream ends: nothing unchecked is released.
  * A stream that is refused ends with a refusal, and its source is closed.
  */
-export async function* checkedStream<Part>(
+export function checkedStream<Part>(
   source: AsyncIterable<Part>,
   calls: ModelCalls,
   call: ModelCall,
   shape: StreamShape<Part>,
-): AsyncGenerator<Part, void, undefined> {
+): AsyncIterableIterator<Part, void, undefined> {
   const iterator = source[Symbol.asyncIterator]();
   const parts: Part[] = [];
   const ready: Part[] = [];
   const ends: Part[] = [];
   const held: Part[] = [];
+  const bounds: Part[] = [];
+  let arrived = '';
   let like: Part | undefined;
   let key: string | undefined;
   const progress: { state: 'reading' | 'ended' | 'left' } = { state: 'reading' };
@@ -66,6 +68,7 @@ export async function* checkedStream<Part>(
 
   async function between(): Promise<void> {
     await windows.flush();
+    bounds.push(...ends);
     put(...ends.splice(0));
   }
 
@@ -78,12 +81,14 @@ export async function* checkedStream<Part>(
     if (kind === 'held') return void held.push(part);
     if (kind === 'start') {
       await between();
+      bounds.push(part);
       return put(part);
     }
     const { text, key: next } = shape.text(part);
     if (key !== undefined && next !== key) await between();
     key = next;
     like = part;
+    arrived += text;
     await windows.push(text);
   }
 
@@ -91,7 +96,8 @@ export async function* checkedStream<Part>(
     try {
       for (;;) {
         const next = await Promise.race([iterator.next(), stopped]);
-        if (progress.state !== 'reading') return;
+        // The source ends as it is no longer read, which the race may miss.
+        if (progress.state !== 'reading') await stopped;
         if (next.done === true) break;
         await take(next.value);
         while (ready.length > MAX_WAITING_PARTS && progress.state === 'reading') {
@@ -104,7 +110,7 @@ export async function* checkedStream<Part>(
         isSettled = true;
         return call.end(shape.output(parts, text));
       });
-      put(...ends, ...shape.ending(held, windows.released));
+      put(...ends, ...shape.ending(held, windows.released, windows.released !== arrived));
     } catch (error) {
       windows.cancel();
       // The end of what is denied as a whole is known to the service already.
@@ -112,42 +118,61 @@ export async function* checkedStream<Part>(
       isSettled = true;
       refuse(error);
     }
-    progress.state = 'ended';
+    if (progress.state === 'reading') progress.state = 'ended';
     wake();
   }
 
   function refuse(error: unknown): void {
     try {
       const text = calls.refusalText(error);
-      put(...shape.refusal(text, windows.released, like));
+      put(...shape.refusal(text, windows.released, bounds));
     } catch (thrown) {
       failure = { error: thrown };
     }
   }
 
-  const reading = read();
-  try {
-    for (;;) {
-      for (let part = ready.shift(); part !== undefined; part = ready.shift()) {
-        drained();
-        yield part;
-      }
-      if (failure !== undefined) throw failure.error;
-      if (progress.state === 'ended' && ready.length === 0) return;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        if (ready.length > 0 || progress.state === 'ended') resolve();
-      });
-    }
-  } finally {
+  /** Ends the reading of a consumer that leaves, also one that waits for the next part. */
+  function leave(): void {
     windows.cancel();
-    if (progress.state === 'reading') {
-      progress.state = 'left';
-      stop(new Error('the stream is no longer read'));
-      drained();
-      await reading;
-    }
     // A source that waits for its next part ends with it, whenever that is.
     void Promise.resolve(iterator.return?.()).catch(() => {});
+    if (progress.state !== 'reading') return;
+    progress.state = 'left';
+    stop(new Error('the stream is no longer read'));
+    drained();
+    wake();
   }
+
+  async function* drain(): AsyncGenerator<Part, void, undefined> {
+    const reading = read();
+    try {
+      for (;;) {
+        for (let part = ready.shift(); part !== undefined; part = ready.shift()) {
+          drained();
+          yield part;
+        }
+        if (failure !== undefined && progress.state !== 'left') throw failure.error;
+        if (progress.state !== 'reading' && ready.length === 0) return;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          if (ready.length > 0 || progress.state !== 'reading') resolve();
+        });
+      }
+    } finally {
+      leave();
+      await reading;
+    }
+  }
+
+  const shown = drain();
+  return {
+    next: () => shown.next(),
+    return() {
+      leave();
+      return shown.return();
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

@@ -19,3 +19,48 @@ export function unchangeableMessages(): StepDataError {
   const message = 'The model was not called: its messages cannot be changed as controls demand.';
   return new StepDataError(message, 'model', 'pre');
 }
+
+/** A file in a message, as its framework has it. */
+export interface MessageFile {
+  readonly type: string;
+  readonly mediaType?: string | undefined;
+  readonly name?: string | undefined;
+  /** Its address, or a data URL (RFC 2397). */
+  readonly url?: string | undefined;
+  readonly text?: string | undefined;
+  /** Its bytes, or these in base64. */
+  readonly data?: Uint8Array | string | undefined;
+}
+
+/** A file as controls see it: its type, name and address, and its text if it has one. Of images and the like they see no more. */
+export function shownFile({ type, mediaType, name, url, text, data }: MessageFile): Record<string, unknown> {
+  const [, urlType, encoding, content] = /^data:([^;,]*)([^,]*),(.*)$/is.exec(url ?? '') ?? [];
+  const media = mediaType ?? urlType;
+  const shown = { type, ...(media ? { media_type: media } : {}), ...(name === undefined ? {} : { name }) };
+  if (text !== undefined) return { ...shown, text };
+  if (content === undefined && url !== undefined)
+    return /^[a-z][a-z\d+.-]*:/i.test(url) ? { ...shown, url } : shown;
+  if (!/^text(\/|$)|^application\/(json|xml)|\+(json|xml)/i.test(media ?? '')) return shown;
+  if (content !== undefined && !/;base64$/i.test(encoding ?? ''))
+    return { ...shown, text: unescaped(content) };
+  return { ...shown, text: decoded(content ?? data ?? '') };
+}
+
+/** The text in bytes or base64; what is no base64 as it is. */
+function decoded(data: Uint8Array | string): string {
+  if (typeof data !== 'string') return new TextDecoder().decode(data);
+  try {
+    const bytes = atob(data.replaceAll('-', '+').replaceAll('_', '/'));
+    return new TextDecoder().decode(Uint8Array.from(bytes, (one) => one.charCodeAt(0)));
+  } catch {
+    return data;
+  }
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

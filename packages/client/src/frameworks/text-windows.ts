@@ -1,3 +1,5 @@
+import { checkOptionNames } from '../option-names.js';
+
 /** The windows in which streamed text is checked. */
 export interface WindowOptions {
   /** Characters (UTF-16 code units) of a window, 1 to 100,000; 400 when absent. */
@@ -46,9 +48,7 @@ export class ReleasedTextError extends Error {
  * everything that waits.
  */
 export function createTextWindows(host: WindowHost, options: WindowOptions = {}): TextWindows {
-  const maxChars = bounded('maxChars', options.maxChars ?? 400, 1, 100_000);
-  const maxDelayMs = bounded('maxDelayMs', options.maxDelayMs ?? 500, 0, 60_000);
-  const overlap = bounded('overlapChars', options.overlapChars ?? 100, 0, 100_000);
+  const { maxChars, maxDelayMs, overlapChars: overlap } = windowSettings(options);
   let released = '';
   /** What arrived and is not released, as it arrived. */
   let waiting = '';
@@ -76,7 +76,8 @@ export function createTextWindows(host: WindowHost, options: WindowOptions = {})
   }
 
   function startTimer(): void {
-    if (timer !== undefined || failure !== undefined || (waiting.length === seen && cleared === 0)) return;
+    if (timer !== undefined || failure !== undefined || (complete(waiting).length === seen && cleared === 0))
+      return;
     timer = setTimeout(() => {
       timer = undefined;
       inTurn(() => checkWindow('time')).catch(host.onFailed);
@@ -89,8 +90,8 @@ export function createTextWindows(host: WindowHost, options: WindowOptions = {})
   }
 
   async function checkWindow(endedBy: 'length' | 'time' | 'caller'): Promise<void> {
-    if (waiting.length === seen && endedBy !== 'caller') return put(waiting.slice(0, cleared), cleared);
-    const text = waiting;
+    const text = endedBy === 'caller' ? waiting : complete(waiting);
+    if (text.length === seen && endedBy !== 'caller') return put(waiting.slice(0, cleared), cleared);
     const shown = await allowed(host.check, whole(released, Math.max(0, released.length - overlap)), text);
     seen = text.length;
     cleared = 0;
@@ -149,6 +150,21 @@ export function createTextWindows(host: WindowHost, options: WindowOptions = {})
       failure ??= { error: new Error('the text was cancelled') };
     },
   };
+}
+
+/** The settings of windows. Throws a RangeError for one that is out of its range. */
+export function windowSettings(options: WindowOptions): Required<{ [Name in keyof WindowOptions]: number }> {
+  checkOptionNames('windows', options, ['maxChars', 'maxDelayMs', 'overlapChars']);
+  return {
+    maxChars: bounded('maxChars', options.maxChars ?? 400, 1, 100_000),
+    maxDelayMs: bounded('maxDelayMs', options.maxDelayMs ?? 500, 0, 60_000),
+    overlapChars: bounded('overlapChars', options.overlapChars ?? 100, 0, 100_000),
+  };
+}
+
+/** The text without the first half of a character (a surrogate) at its end, whose other half has not arrived. */
+function complete(text: string): string {
+  return text.replace(/[\ud800-\udbff]$/, '');
 }
 
 /** The text from a position on, but not from inside a character. */

@@ -11,6 +11,7 @@ import {
 } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { z } from 'zod';
+import { unchecked } from './ai-sdk-unchecked.js';
 import { ANSWERS, away, client, decide, MAILS, model, pay, report, sendMail } from './scenario.js';
 
 const enforcement = createEnforcement({ client, model, onUnchecked: () => {} });
@@ -106,21 +107,24 @@ async function streamed(deltas: readonly string[]): Promise<string[]> {
 
 const mails: Record<string, unknown> = {};
 for (const [name, text] of Object.entries(MAILS)) mails[name] = await call(guarded, 'send_mail', { text });
-report({
-  mails,
-  away: await call(createEnforcement({ client: away }).tools(tools), 'send_mail', { text: 'away' }),
-  approved: await asked(11, 'approve'),
-  rejected: await asked(12, 'deny'),
-  model: {
-    allowed: await said('hello', 'good morning'),
-    inputDenied: await said('say the FORBIDDEN word', 'no'),
-    inputChanged: await said('my ssn 123', 'thanks'),
-    outputDenied: await said('hello', 'the launch code 123456'),
-    outputRedacted: await said('hello', 'the key sk-abcdef'),
+await report(
+  {
+    mails,
+    away: await call(createEnforcement({ client: away }).tools(tools), 'send_mail', { text: 'away' }),
+    approved: await asked(11, 'approve'),
+    rejected: await asked(12, 'deny'),
+    model: {
+      allowed: await said('hello', 'good morning'),
+      inputDenied: await said('say the FORBIDDEN word', 'no'),
+      inputChanged: await said('my ssn 123', 'thanks'),
+      outputDenied: await said('hello', 'the launch code 123456'),
+      outputRedacted: await said('hello', 'the key sk-abcdef'),
+    },
+    streams: {
+      streamed: await streamed(ANSWERS.streamed),
+      denied: await streamed(ANSWERS.denied),
+      redacted: await streamed(ANSWERS.redacted),
+    },
   },
-  streams: {
-    streamed: await streamed(ANSWERS.streamed),
-    denied: await streamed(ANSWERS.denied),
-    redacted: await streamed(ANSWERS.redacted),
-  },
-});
+  unchecked,
+);

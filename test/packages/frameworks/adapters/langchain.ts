@@ -6,6 +6,7 @@ import { FakeListChatModel } from '@langchain/core/utils/testing';
 import { INTERRUPT, isInterrupted, MemorySaver } from '@langchain/langgraph';
 import { createAgent } from 'langchain';
 import { z } from 'zod';
+import { unchecked } from './langchain-unchecked.js';
 import { ANSWERS, away, client, decide, MAILS, model, pay, report, sendMail } from './scenario.js';
 
 const enforcement = createEnforcement({ client, model, onUnchecked: () => {} });
@@ -122,22 +123,25 @@ async function streamed(deltas: readonly string[]): Promise<string[]> {
 
 const mails: Record<string, unknown> = {};
 for (const [name, text] of Object.entries(MAILS)) mails[name] = await call('send_mail', { text });
-report({
-  mails,
-  away: await call('send_mail', { text: 'away' }, createEnforcement({ client: away, model: false })),
-  approved: await asked(31, 'approve'),
-  rejected: await asked(32, 'deny'),
-  model: {
-    allowed: await said('hello', 'good morning'),
-    inputDenied: await said('say the FORBIDDEN word', 'no'),
-    inputChanged: await said('my ssn 123', 'thanks'),
-    outputDenied: await said('hello', 'the launch code 123456'),
-    outputRedacted: await said('hello', 'the key sk-abcdef'),
+await report(
+  {
+    mails,
+    away: await call('send_mail', { text: 'away' }, createEnforcement({ client: away, model: false })),
+    approved: await asked(31, 'approve'),
+    rejected: await asked(32, 'deny'),
+    model: {
+      allowed: await said('hello', 'good morning'),
+      inputDenied: await said('say the FORBIDDEN word', 'no'),
+      inputChanged: await said('my ssn 123', 'thanks'),
+      outputDenied: await said('hello', 'the launch code 123456'),
+      outputRedacted: await said('hello', 'the key sk-abcdef'),
+    },
+    kept: await keeping(),
+    streams: {
+      streamed: await streamed(ANSWERS.streamed),
+      denied: await streamed(ANSWERS.denied),
+      redacted: await streamed(ANSWERS.redacted),
+    },
   },
-  kept: await keeping(),
-  streams: {
-    streamed: await streamed(ANSWERS.streamed),
-    denied: await streamed(ANSWERS.denied),
-    redacted: await streamed(ANSWERS.redacted),
-  },
-});
+  unchecked,
+);

@@ -10,6 +10,7 @@ import { McpServer as EarlierServer } from '@modelcontextprotocol/sdk/server/mcp
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { unchecked } from './mcp-middleware-unchecked.js';
 import { away, client, decide, MAILS, pay, report, sendMail } from './scenario.js';
 
 const onAsk = 'input_required';
@@ -99,10 +100,13 @@ const mails: Record<string, unknown> = {};
 for (const [name, text] of Object.entries(MAILS))
   mails[name] = told(await caller.callTool({ name: 'send_mail', arguments: { text } }));
 const cut = await modernClient(createEnforcement({ client: away, onAsk }));
-report({
-  mails,
-  away: told(await cut.callTool({ name: 'send_mail', arguments: { text: 'away' } })),
-  approved: await asked(41, 'approve'),
-  rejected: await asked(42, 'deny', withPage),
-  earlier: await askedEarlier(43),
-});
+await report(
+  {
+    mails,
+    away: told(await cut.callTool({ name: 'send_mail', arguments: { text: 'away' } })),
+    approved: await asked(41, 'approve'),
+    rejected: await asked(42, 'deny', withPage),
+    earlier: await askedEarlier(43),
+  },
+  unchecked,
+);

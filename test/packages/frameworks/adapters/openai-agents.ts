@@ -2,6 +2,7 @@ import { createEnforcement } from '@control-enforcement/openai-agents';
 import { Agent, type Model, Runner, RunState, setTracingDisabled, tool } from '@openai/agents';
 import { assistantMessage, functionCall, modelStream, ScriptedModel } from '@openai/agents/testing';
 import { z } from 'zod';
+import { unchecked } from './openai-agents-unchecked.js';
 import { ANSWERS, away, client, decide, MAILS, model, pay, report, sendMail } from './scenario.js';
 
 setTracingDisabled(true);
@@ -101,21 +102,24 @@ async function streamed(deltas: readonly string[]): Promise<string[]> {
 const mails: Record<string, unknown> = {};
 for (const [name, text] of Object.entries(MAILS))
   mails[name] = await call('send_mail', { text }, [enforcement.tool(mailTool)]);
-report({
-  mails,
-  away: await call('send_mail', { text: 'away' }, [createEnforcement({ client: away }).tool(mailTool)]),
-  approved: await asked(21, 'approve'),
-  rejected: await asked(22, 'deny'),
-  model: {
-    allowed: await said('hello', 'good morning'),
-    inputDenied: await said('say the FORBIDDEN word', 'no'),
-    inputChanged: await said('my ssn 123', 'thanks'),
-    outputDenied: await said('hello', 'the launch code 123456'),
-    outputRedacted: await said('hello', 'the key sk-abcdef'),
+await report(
+  {
+    mails,
+    away: await call('send_mail', { text: 'away' }, [createEnforcement({ client: away }).tool(mailTool)]),
+    approved: await asked(21, 'approve'),
+    rejected: await asked(22, 'deny'),
+    model: {
+      allowed: await said('hello', 'good morning'),
+      inputDenied: await said('say the FORBIDDEN word', 'no'),
+      inputChanged: await said('my ssn 123', 'thanks'),
+      outputDenied: await said('hello', 'the launch code 123456'),
+      outputRedacted: await said('hello', 'the key sk-abcdef'),
+    },
+    streams: {
+      streamed: await streamed(ANSWERS.streamed),
+      denied: await streamed(ANSWERS.denied),
+      redacted: await streamed(ANSWERS.redacted),
+    },
   },
-  streams: {
-    streamed: await streamed(ANSWERS.streamed),
-    denied: await streamed(ANSWERS.denied),
-    redacted: await streamed(ANSWERS.redacted),
-  },
-});
+  unchecked,
+);
