@@ -70,7 +70,18 @@ const OCSF_BASE = {
   },
 };
 
+/** Attributes that both classes have: of the base event and of the profile. */
+const OCSF_ATTRIBUTES = [
+  ...['activity_id', 'activity_name', 'category_uid', 'category_name', 'class_uid', 'class_name'],
+  ...['type_uid', 'type_name', 'time', 'severity_id', 'severity', 'status_id', 'status', 'status_detail'],
+  ...['message', 'metadata', 'resources', 'unmapped'],
+  ...['action_id', 'action', 'disposition_id', 'disposition', 'is_alert', 'policy'],
+];
+
 const DETECTION_FINDING = {
+  propertyNames: {
+    enum: [...OCSF_ATTRIBUTES, 'finding_info', 'confidence_id', 'confidence', 'confidence_score'],
+  },
   required: ['finding_info'],
   properties: {
     category_uid: { const: 2 },
@@ -94,6 +105,7 @@ const DETECTION_FINDING = {
 };
 
 const API_ACTIVITY = {
+  propertyNames: { enum: [...OCSF_ATTRIBUTES, 'actor', 'api', 'src_endpoint', 'trace'] },
   required: ['actor', 'api', 'src_endpoint'],
   properties: {
     category_uid: { const: 6 },

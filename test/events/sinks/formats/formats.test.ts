@@ -162,6 +162,7 @@ it.each([
   expect(mapped('cloudevents', event).outcome).toBe(outcome);
   expect(member(mapped('opa', event), 'result', 'outcome')).toBe(outcome);
   expect(member(mapped('ocsf', event), 'unmapped', 'outcome')).toBe(outcome);
+  for (const format of FORMATS) expect(SCHEMAS[format](mapped(format, event))).toBe(true);
 });
 
 describe('an event of OCSF', () => {
