@@ -5,6 +5,7 @@ import { namespaceOfKey } from '../../contract/call/namespace.js';
 import type { TailEvent } from '../store/event-tail.js';
 import type { EventSink } from './event-sink.js';
 import { cloudEvent } from './formats/cloud-event.js';
+import { controlOutcome } from './formats/control-outcome.js';
 import { ocsfEvent } from './formats/ocsf-event.js';
 import { type ExportSource, plainData } from './formats/plain-event.js';
 import { openForwarding } from './forwarding-session.js';
@@ -56,6 +57,7 @@ function messagesOf(
       'content-type': contentType,
       action: event.action,
       matched: String(event.matched),
+      outcome: controlOutcome(event),
       namespace: namespaceOfKey(event.agent_name),
     })),
   };

@@ -109,6 +109,7 @@ describeOnSqlite('a topic of Kafka', (freshDatabaseUrl) => {
         'content-type': 'application/json',
         action: event.action,
         matched: String(event.matched),
+        outcome: event.matched ? event.action : 'allow',
         namespace: 'default',
       });
     }
@@ -263,8 +264,13 @@ describeOnSqlite('a topic of Kafka', (freshDatabaseUrl) => {
     expect(new Set(read.map(([, , value]) => JSON.parse(value).control_execution_id)).size).toBe(300);
     for (const [key, headers, value] of read) {
       const event = events.get(JSON.parse(value).control_execution_id);
-      expect(key).toBe(event?.agent_name);
-      expect(headers).toBe(`content-type=application/json,action=${event?.action},matched=${event?.matched}`);
+      if (event === undefined) throw new Error('an event that was never stored');
+      const { agent_name: agent, action, matched } = event;
+      expect(key).toBe(agent);
+      const outcome = matched ? action : 'allow';
+      expect(headers).toBe(
+        `content-type=application/json,action=${action},matched=${matched},outcome=${outcome},namespace=default`,
+      );
     }
   });
 });
