@@ -350,6 +350,9 @@ describe('a service that does not answer', () => {
     upstream.ran.length = 0;
     expect(await send(gateway)).toContain('could not be checked before it ran, so it counts as denied');
     expect(upstream.ran).toEqual([]);
+    expect(gateway.lines.filter((line) => line.startsWith('warn the service does not decide'))).toHaveLength(
+      1,
+    );
   });
 
   it('withholds results and errors of calls that began before', async () => {

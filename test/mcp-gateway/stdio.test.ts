@@ -24,7 +24,7 @@ it.each(VERSIONS)(
   'the built command stands between a client and a server over stdio, version %s',
   async (version) => {
     const settings = {
-      listen: { transport: 'stdio' },
+      listen: { transport: 'stdio', max_body_bytes: 50_000 },
       service: { url: service.url },
       upstreams: [
         {
@@ -68,5 +68,8 @@ it.each(VERSIONS)(
     await expect(call('own__long')).rejects.toMatchObject({ code: -32_013 });
     const [, , newPid] = (await call('own__who')).split(' ');
     expect(newPid).not.toBe(pid);
+    // One of the client ends the gateway, which could read nothing after it.
+    const long = { name: 'own__who', arguments: { text: 'x'.repeat(100_000) } };
+    await expect(client.callTool(long)).rejects.toThrow(/closed/i);
   },
 );

@@ -82,6 +82,9 @@ interface Course {
 const STAGES = { both: ['pre', 'post'], pre: ['pre'], post: ['post'] } as const;
 
 export function createChecks({ client, onUnavailable, timeoutMs, log, metrics }: CheckOptions): Checks {
+  /** Told once for an outage, which may be of many calls. */
+  let isAway = false;
+
   async function evaluate(
     course: Course,
     ...[request, options]: Parameters<Client['evaluate']>
@@ -92,6 +95,11 @@ export function createChecks({ client, onUnavailable, timeoutMs, log, metrics }:
       throw error;
     });
     if (isEnd && !evaluation.evaluated && !evaluation.isSafe) course.isUndecided = true;
+    if (isAway === evaluation.evaluated) {
+      isAway = !isAway;
+      if (evaluation.evaluated) log('info', 'the service decides again');
+      else log('warn', `the service does not decide: ${evaluation.reason}`);
+    }
     if (evaluation.evaluated && evaluation.outcome === 'modify') course.passed = 'modified';
     if (!evaluation.evaluated && evaluation.isSafe) {
       const { agent, stage, step } = request;
@@ -159,7 +167,7 @@ export function createChecks({ client, onUnavailable, timeoutMs, log, metrics }:
       if (error instanceof NotEvaluatedError) return ['unavailable', refused(error.message)];
       if (error instanceof StepError)
         return [error instanceof SteerError ? 'steered' : 'denied', refused(error.message, error.controls)];
-      if (error instanceof StepDataError) return ['error', refused(error.message)];
+      if (error instanceof StepDataError) return ['error', refused(uncheckable(error))];
       // In a session the error of a tool is thrown though it was not decided: here its texts are withheld as results are.
       if (course.isUndecided && stages !== 'pre' && !(error instanceof ConnectError) && !signal.aborted) {
         const text = `Step "${name}" failed. Why could not be checked, so it is withheld. Try again later.`;
@@ -187,4 +195,11 @@ export function createChecks({ client, onUnavailable, timeoutMs, log, metrics }:
       }
     },
   };
+}
+
+/** What a model is told of data that controls cannot look at; the error itself is for who writes programs. */
+function uncheckable({ step, stage }: StepDataError): string {
+  return stage === 'pre'
+    ? `Step "${step}" did not run: its arguments cannot be checked, for example because they are nested too deeply.`
+    : `Step "${step}" ran, and its result is withheld: it cannot be checked or changed as controls demand.`;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerCapabilities } from '@modelcontextprotocol/server';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Client } from '../../client/src/index.js';
 import { createCallStates } from './approval-states.js';
 import { createAuthentication } from './auth.js';
@@ -121,9 +121,11 @@ export async function startGateway({
           void server.notification({ method: `notifications/${kind}/list_changed` }).catch(() => {});
         return server;
       },
-      { onerror: (error) => log('info', error.message) },
+      {
+        transport: clientOverStdio(listen.max_body_bytes, ended),
+        onerror: (error) => log('info', error.message),
+      },
     );
-    process.stdin.once('end', ended);
     return { url: undefined, metricsUrl, sessions, ended: end, close: () => close(() => handle.close()) };
   }
   const authentication =
@@ -132,4 +134,14 @@ export async function startGateway({
   tellFront = front.listChanged;
   sessions = front.sessions;
   return { url: front.url, metricsUrl, sessions, ended: end, close: () => close(front.close) };
+}
+
+/** A connection that ends with its client, and for a line that is too long: nothing is read after it. */
+function clientOverStdio(maxBufferSize: number, ended: () => void): StdioServerTransport {
+  return new (class extends StdioServerTransport {
+    override async close(): Promise<void> {
+      await super.close();
+      ended();
+    }
+  })(process.stdin, process.stdout, { maxBufferSize });
 }

@@ -169,7 +169,10 @@ async function clientOptions(
     return { baseUrl: server, ca, interceptors: [withCredential] };
   }
   if (key_env !== undefined && context.env[key_env] === undefined)
-    throw new CliError(`the variable ${key_env} of service.key_env is not set`);
+    throw new CliError(
+      `the variable ${key_env} of service.key_env is not set`,
+      'Set it, or leave key_env out if the service asks for no keys.',
+    );
   const read = key_file === undefined ? undefined : besideConfig(key_file);
   const apiKey =
     read === undefined
