@@ -341,6 +341,18 @@ describe('copilot-studio', () => {
     ]);
   });
 
+  it('tells why it blocks by a code', async () => {
+    const path = '/adapters/copilot-studio/analyze-tool-execution';
+    for (const [message, reasonCode] of [
+      ['{"a":', 6],
+      [{}, 6],
+      [PEERS[2]?.message('risky'), 2],
+      [PEERS[2]?.message('expensive'), 3],
+    ] as const)
+      expect((await send(path, message)).body).toMatchObject({ blockAction: true, reasonCode });
+    expect((await send(path, PEERS[2]?.message('hello'), { agent: LIMITED })).body.reasonCode).toBe(7);
+  });
+
   it('takes the agent and the session from the conversation, and tells a decision for its logs', async () => {
     const peer = PEERS[2];
     const { body } = await send(`${peer?.path}${version}`, peer?.message('forbidden'), {
@@ -445,6 +457,10 @@ describe('agent-hooks', () => {
       reason: 'approval_required',
       approval: { id: expect.any(String), step_sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
     });
+  });
+
+  it('refuses what is not JSON', async () => {
+    expect(await verdictOfText('{"spec":')).toMatchObject({ decision: 'deny', reason: 'refused' });
   });
 
   it('takes integers beyond 2^53 as strings only', async () => {

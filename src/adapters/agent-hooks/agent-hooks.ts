@@ -35,7 +35,7 @@ export function createAgentHooks(
       input: messageSchema(EXAMPLE),
       step: ({ body }) => stepOfContext(membersOf(body)),
       reply: verdictOf,
-      failed: (message) => denial('not_evaluated', message),
+      failed: (message, { status }) => denial(status >= 500 ? REASONS.error : REASONS.refused, message),
     }),
   };
 }

@@ -6,7 +6,7 @@ import { handler } from '../../contract/call/handler.js';
 import { freeObject, nullable, text, withExample } from '../../contract/input/fields.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { given, type Members, membersOf } from '../members.js';
-import { JSON_TYPE, type Settled, trailOfSettled, type WebhookStep, webhook } from '../webhook.js';
+import { JSON_TYPE, type Settled, statusOf, trailOfSettled, type WebhookStep, webhook } from '../webhook.js';
 
 /** Copilot Studio waits for a second, and can be set to run the tool after it. */
 const TIMEOUT_MS = 800;
@@ -43,7 +43,7 @@ export function createCopilotStudio(
       input: analysis,
       step: ({ body }, call) => stepOf(membersOf(body), call.header('x-ms-correlation-id')),
       reply: replyOf,
-      failed: (message) => blocked(REASON_CODES.error, message, {}),
+      failed: (message, { status }) => blocked(reasonOf(status), message, {}),
       rejected: plainError,
     }),
     validateThreatDetection: {
@@ -82,6 +82,11 @@ function stepOf(message: Members, correlationId: string | undefined): WebhookSte
   };
 }
 
+function reasonOf(status: number): number {
+  if (status === 429) return LIMIT_REACHED;
+  return status >= 500 ? REASON_CODES.error : REASON_CODES.refused;
+}
+
 function replyOf(outcome: Settled): JsonObject {
   if (outcome.kind === 'allow')
     return {
@@ -94,12 +99,8 @@ function replyOf(outcome: Settled): JsonObject {
       `A policy changes the input of "${outcome.step.name}".`,
       trailOfSettled(outcome),
     );
-  const limited = outcome.kind === 'deny' && outcome.retryAfterSeconds !== null;
-  return blocked(
-    limited ? LIMIT_REACHED : REASON_CODES[outcome.kind],
-    outcome.message,
-    trailOfSettled(outcome),
-  );
+  const code = statusOf(outcome) === 429 ? LIMIT_REACHED : REASON_CODES[outcome.kind];
+  return blocked(code, outcome.message, trailOfSettled(outcome));
 }
 
 function blocked(reasonCode: number, reason: string, diagnostics: JsonObject): JsonObject {
