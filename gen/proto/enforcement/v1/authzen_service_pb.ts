@@ -90,7 +90,8 @@ export const EvaluateAccessResponseSchema: GenMessage<EvaluateAccessResponse> = 
   messageDesc(file_enforcement_v1_authzen_service, 1);
 
 /**
- * One access of AuthzenService.EvaluateAccesses. Members that are absent are those of the request.
+ * One access of AuthzenService.EvaluateAccesses. Members that are absent are those of the request; so are the type, the id and the
+ * name of a member without them.
  *
  * @generated from message enforcement.v1.AccessEvaluation
  */
@@ -319,8 +320,9 @@ export const AuthzenService: GenService<{
     output: typeof EvaluateAccessResponseSchema;
   },
   /**
-   * Decides about several accesses, in their order. Members of the request are defaults of each of them. Without evaluations, it is
-   * one access, as for EvaluateAccess. UNIMPLEMENTED (404 ADAPTER_OFF) unless the adapter is on.
+   * Decides about several accesses, in their order. Members of the request are defaults of each of them. One that is incomplete,
+   * invalid or refused is a denial with its error. Without evaluations, it is one access, as for EvaluateAccess. UNIMPLEMENTED
+   * (404 ADAPTER_OFF) unless the adapter is on.
    *
    * @generated from rpc enforcement.v1.AuthzenService.EvaluateAccesses
    */
