@@ -8,9 +8,11 @@ import textwrap
 import threading
 import time
 import unittest
+from unittest import mock
 
 import grpc
 
+from control_enforcement import _batcher
 from control_enforcement import (
     ApprovalDeniedError,
     ApprovalRequiredError,
@@ -28,7 +30,7 @@ from control_enforcement import (
     WaitForLimits,
     key_from_file,
 )
-from support import ADMIN_KEY, AGENT, KEY, ServiceTest, URL, settings
+from support import ADMIN_KEY, AGENT, KEY, Door, PATIENT, ServiceTest, URL, settings
 
 
 #: Functions in LATE run at the end of the interpreter, after those that the client has registered.
@@ -161,6 +163,15 @@ class Evaluations(ServiceTest):
         self.assertEqual((allowed.evaluated, allowed.is_safe), (False, True))
         self.assertIn("proceeds without a check", "".join(logs.output))
         self.assertEqual(told, ["send_mail", "send_mail", "x"])
+
+    def test_a_service_that_is_back(self):
+        # gRPC connects only while a call is open, or something lets it: pauses between calls that fail at once must not stop it.
+        door = Door(closed=1)
+        self.addCleanup(door.close)
+        client = self.client(base_url=door.url, timeout=0.3)
+        with mock.patch.object(_batcher, "pause_seconds", return_value=3_600.0):
+            self.assertFalse(client.evaluate("pre", mail("x")).evaluated)
+            self.assertTrue(door.connected.wait(PATIENT))
 
     def test_tls_mistakes(self):
         wrong = Client(URL.replace("http:", "https:"), AGENT, api_key=KEY, timeout=20)

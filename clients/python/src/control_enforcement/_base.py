@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Coroutine, Mapping, Optional, Tuple, Union
 
 from ._background import is_background_thread, is_over, submit, wait_for
-from ._channel import Service
 from ._core import Core, Settings, read_settings
 from ._flow import Flow, OnError, step_of
 from ._guard_options import GuardOptions
 from ._keys import ApiKey
+from ._services import Service
 from ._settings import MAX_ID_LENGTH, new_id, revision, seconds, whole
 from .types import Request, Step, WaitForLimits
 

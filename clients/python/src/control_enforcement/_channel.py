@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
 from typing import Any, AsyncIterator, Callable, Dict, List, Optional, Tuple
 
@@ -35,6 +34,8 @@ _OPTIONS: List[Tuple[str, int]] = [
     ("grpc.use_local_subchannel_pool", 1),
 ]
 
+#: It is tried to connect for so many seconds after a failed call.
+_CONNECTING = 10.0
 #: Messages of a stream that are read before the first of them is taken.
 _READ_AHEAD = 16
 
@@ -73,8 +74,40 @@ class Channel:
             self._channel = grpc.insecure_channel(target, options=_OPTIONS)
         count_connection(1)
         self._methods: Dict[Tuple[str, str], Any] = {}
+        self._connecting: Optional[asyncio.TimerHandle] = None
+        self._is_closed = False
+
+    def failed(self, error: grpc.RpcError) -> ServiceError:
+        """The error of a call. May be called in any thread."""
+        told = service_error(error)
+        if told.code is grpc.StatusCode.UNAVAILABLE and not told.reasons:
+            self._loop.call_soon_threadsafe(self._keep_connecting)
+        return told
+
+    def _keep_connecting(self) -> None:
+        """Lets gRPC connect while no call is open. By itself it reads from sockets only while calls wait: with a pause between
+        calls that fail, a connection would not be ready until its time is over, and so never."""
+        if self._is_closed:
+            return
+        if self._connecting is None:
+            self._channel.subscribe(self._seen, try_to_connect=True)
+        else:
+            self._connecting.cancel()
+        self._connecting = self._loop.call_later(_CONNECTING, self._rest)
+
+    def _seen(self, state: grpc.ChannelConnectivity) -> None:
+        if state is grpc.ChannelConnectivity.READY:
+            self._loop.call_soon_threadsafe(self._rest)
+
+    def _rest(self) -> None:
+        if self._connecting is not None:
+            self._connecting.cancel()
+            self._connecting = None
+            self._channel.unsubscribe(self._seen)
 
     def close(self) -> None:
+        self._is_closed = True
+        self._rest()
         self._channel.close()
         count_connection(-1)
 
@@ -103,14 +136,14 @@ class Channel:
         try:
             return call.result()
         except grpc.RpcError as error:
-            raise service_error(error) from None
+            raise self.failed(error) from None
         except grpc.FutureCancelledError:
             raise ServiceError(grpc.StatusCode.CANCELLED, "the call was cancelled", is_local=True) from None
 
     async def stream(self, service: str, name: str, request: Any, timeout: Optional[float]) -> "Replies":
         """A call that is answered with a stream; the request may be an iterator, which runs in a thread."""
         metadata = await self._keys.for_stream()
-        return Replies(self.method(service, name)(request, timeout=timeout, metadata=metadata))
+        return Replies(self.method(service, name)(request, timeout=timeout, metadata=metadata), self.failed)
 
     async def messages(self, service: str, name: str, request: Any, timeout: Optional[float] = None) -> AsyncIterator[Any]:
         """The messages of a server stream. One whose key is refused at its beginning is opened again once, with the key
@@ -167,15 +200,12 @@ def is_streaming(method: Any) -> Tuple[bool, bool]:
     return proto.server_streaming, proto.client_streaming
 
 
-def snake_case(name: str) -> str:
-    return re.sub(r"(?<=[a-z\d])([A-Z])", r"_\1", name).lower()
-
-
 class Replies:
     """The messages of a stream, which a thread reads: a few ahead, as the flow control of gRPC does."""
 
-    def __init__(self, call: Any) -> None:
+    def __init__(self, call: Any, failed: Callable[[grpc.RpcError], ServiceError]) -> None:
         self._call = call
+        self._failed = failed
         self._loop = asyncio.get_running_loop()
         self._room = threading.Semaphore(_READ_AHEAD)
         self._read: "asyncio.Queue[Any]" = asyncio.Queue()
@@ -202,7 +232,7 @@ class Replies:
                 self._loop.call_soon_threadsafe(self._read.put_nowait, message)
                 self._room.acquire()
         except grpc.RpcError as error:
-            end = service_error(error)
+            end = self._failed(error)
         except Exception as error:  # of the runtime, such as a message that it cannot read
             end = ServiceError(grpc.StatusCode.INTERNAL, f"the stream cannot be read: {error}")
         self._loop.call_soon_threadsafe(self._read.put_nowait, end)
@@ -211,23 +241,3 @@ class Replies:
 def _set(future: "asyncio.Future[None]") -> None:
     if not future.done():
         future.set_result(None)
-
-
-class Service:
-    """The RPCs of a service as methods, named in the way of Python: ``init_agent`` for InitAgent. They do not retry."""
-
-    def __init__(self, name: str, call: Callable[[str, Any, Any, Optional[float]], Any]) -> None:
-        for method in descriptor_of(name).methods:
-            if not is_streaming(method)[1]:
-                setattr(self, snake_case(method.name), _rpc(name, method, call))
-
-
-def _rpc(service: str, method: Any, call: Callable[[str, Any, Any, Optional[float]], Any]) -> Any:
-    kind = v1.message_class(method.input_type.full_name)
-
-    def rpc(request: Any = None, *, timeout: Optional[float] = None) -> Any:
-        return call(service, method, v1.parsed(kind, request), timeout)
-
-    rpc.__name__ = snake_case(method.name)
-    rpc.__doc__ = f"{service}.{method.name}: takes a {kind.DESCRIPTOR.name}, or its members as in JSON."
-    return rpc
