@@ -27,7 +27,7 @@ const redacting = (path: string, replacement: string) => ({
 const of = (type: string, stage: string) => ({ step_types: [type], stages: [stage] });
 
 const ADAPTERS_CONTROLS = {
-  'no-card-numbers': control(of('tool', 'pre'), 'input', '\\b\\d{16}\\b'),
+  'no-cards': control(of('tool', 'pre'), 'input', '\\b\\d{16}\\b'),
   'no-hurry': control(of('tool', 'pre'), 'input', 'urgent', {
     decision: 'steer',
     steering_context: { message: 'Write it without haste.', required_actions: ['rewrite'] },
@@ -45,7 +45,8 @@ const ADAPTERS_CONTROLS = {
 };
 
 const CONTROLS = {
-  'no-cards': control({}, 'input.text', '\\b\\d{16}\\b'),
+  // That of the README of the service.
+  'no-card-numbers': control(of('tool', 'pre'), 'input.text', '\\b\\d{16}\\b'),
   'no-haste': control({}, 'input.text', 'urgent', {
     decision: 'steer',
     steering_context: { message: 'Write it without haste.' },

@@ -170,12 +170,12 @@ describe('a guarded tool of a framework, written as a newcomer would', () => {
     const { seen, ran, stream, answered } = newcomer;
     expect(seen.hello).toBe('sent hello');
     // The model learns that it was denied, not by which pattern.
-    expect(seen['card 4111111111111111']).toContain('denied before it ran by "no-cards"');
+    expect(seen['card 4111111111111111']).toContain('denied before it ran by "no-card-numbers"');
     expect(seen['urgent mail']).toContain('Write it without haste.');
     // What the tool throws is checked like its output.
     expect(seen.break).toContain('denied after it ran by "no-rows"');
     expect(JSON.stringify(seen)).not.toMatch(/SECRET|\\d|16\}/);
-    expect(answered).toMatch(/^told: Step "send_mail" was denied before it ran by "no-cards"/);
+    expect(answered).toMatch(/^told: Step "send_mail" was denied before it ran by "no-card-numbers"/);
     expect(ran).toEqual(['hello', 'break']);
     expect(stream).toContain('is a generator');
     // The steps are there to be found, so the conversation would be, too.
@@ -185,7 +185,7 @@ describe('a guarded tool of a framework, written as a newcomer would', () => {
 });
 
 const has = (text: string): unknown => expect.stringContaining(text);
-const NOT_RUN = has('denied before it ran by \\"no-card-numbers\\"');
+const NOT_RUN = has('denied before it ran by \\"no-cards\\"');
 const DENIED_INPUT = has('denied before it ran by "no-forbidden-words"');
 const DENIED_OUTPUT = has('denied after it ran by "no-codes"');
 /** What the scripts report of ways by which something could pass unchecked. */
@@ -266,7 +266,7 @@ describe('the adapter of a framework', () => {
       expect(`${readme}\n`).toBe(printed);
       expect(report.mails).toEqual({
         allowed: { answer: 'sent hello' },
-        denied: refused('not_executed', 'denied', denied, ['no-card-numbers']),
+        denied: refused('not_executed', 'denied', denied, ['no-cards']),
         steered: refused('not_executed', 'steered', expect.stringContaining('without haste'), ['no-hurry'], {
           required_actions: ['rewrite'],
         }),

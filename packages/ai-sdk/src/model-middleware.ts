@@ -1,8 +1,10 @@
 import {
+  type AnswerShape,
   checkedStream,
   type ModelCall,
   type ModelCalls,
   type ModelOutput,
+  type ModelRequest,
   type PartKind,
   parsedArguments,
   type StreamShape,
@@ -21,34 +23,12 @@ const NO_USAGE: FinishPart['usage'] = {
 export function createModelMiddleware(calls: ModelCalls): LanguageModelMiddleware {
   return {
     specificationVersion: 'v4',
-    async wrapGenerate({ params, model }) {
-      let call: ModelCall<CallParams>;
-      let result: GenerateResult;
-      try {
-        call = await begin(params);
-      } catch (error) {
-        return { content: refusal(error), finishReason: REFUSED, usage: NO_USAGE, warnings: [] };
-      }
-      try {
-        result = await model.doGenerate(call.request);
-      } catch (error) {
-        void call.fail(error);
-        throw error;
-      }
-      try {
-        const text = result.content.map(textOf).join('');
-        const allowed = await call.end(outputOf(result.content, text, result.usage));
-        return allowed === text
-          ? result
-          : { ...withoutBody(result), content: withText(result.content, allowed) };
-      } catch (error) {
-        return { ...withoutBody(result), content: refusal(error), finishReason: REFUSED };
-      }
-    },
+    wrapGenerate: async ({ params, model }) =>
+      calls.answer(given(params), (request) => model.doGenerate(request), ANSWER),
     async wrapStream({ params, model }) {
       let call: ModelCall<CallParams>;
       try {
-        call = await begin(params);
+        call = await calls.begin(given(params));
       } catch (error) {
         const parts: StreamPart[] = [
           { type: 'stream-start', warnings: [] },
@@ -65,23 +45,30 @@ export function createModelMiddleware(calls: ModelCalls): LanguageModelMiddlewar
       }
     },
   };
-
-  function begin(params: CallParams): Promise<ModelCall<CallParams>> {
-    return calls.begin({
-      request: params,
-      messages: params.prompt.map(shownMessage),
-      change: (messages) => ({
-        ...params,
-        prompt: params.prompt.map((message, index) => changedMessage(message, messages[index])),
-      }),
-      signal: params.abortSignal,
-    });
-  }
-
-  function refusal(error: unknown): ContentPart[] {
-    return [{ type: 'text', text: calls.refusalText(error) }];
-  }
 }
+
+function given(params: CallParams): ModelRequest<CallParams> {
+  return {
+    request: params,
+    messages: params.prompt.map(shownMessage),
+    change: (messages) => ({
+      ...params,
+      prompt: params.prompt.map((message, index) => changedMessage(message, messages[index])),
+    }),
+    signal: params.abortSignal,
+  };
+}
+
+const ANSWER: AnswerShape<GenerateResult> = {
+  output: ({ content, usage }) => outputOf(content, content.map(textOf).join(''), usage),
+  changed: (result, text) => ({ ...withoutBody(result), content: withText(result.content, text) }),
+  refused(text, result) {
+    const refusal = { content: [{ type: 'text' as const, text }], finishReason: REFUSED };
+    return result === undefined
+      ? { ...refusal, usage: NO_USAGE, warnings: [] }
+      : { ...withoutBody(result), ...refusal };
+  },
+};
 
 /** A result without what its provider sent, which has the text that is not to be shown. */
 function withoutBody({ providerMetadata: _unchecked, response, ...result }: GenerateResult): GenerateResult {

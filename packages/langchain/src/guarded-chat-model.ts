@@ -1,7 +1,9 @@
 import {
+  type AnswerShape,
   checkedStream,
   type ModelCall,
   type ModelCalls,
+  type ModelRequest,
   type StreamShape,
 } from '@control-enforcement/client/frameworks';
 import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager';
@@ -64,32 +66,13 @@ export class GuardedChatModel extends BaseChatModel<BaseChatModelCallOptions, AI
     throw new TypeError(`The model ${this.#inner.getName()} binds no tools in a way that could be checked.`);
   }
 
-  async _generate(messages: BaseMessage[], options: this['ParsedCallOptions']): Promise<ChatResult> {
-    let call: ModelCall<BaseMessage[]>;
-    let result: ChatResult;
-    try {
-      call = await this.#begin(messages, options);
-    } catch (error) {
-      return refusedResult(this.#calls.refusalText(error));
-    }
-    try {
-      result = await this.#inner._generate(call.request, this.#optionsOf(options));
-    } catch (error) {
-      void call.fail(error);
-      throw error;
-    }
-    try {
-      const [generation] = result.generations;
-      if (generation === undefined) return result;
-      const text = await call.end(shownOutput(generation.message));
-      // Others are not checked: no caller of a chat model sees them.
-      return {
-        ...result,
-        generations: [text === generation.message.text ? generation : changedGeneration(generation, text)],
-      };
-    } catch (error) {
-      return refusedResult(this.#calls.refusalText(error));
-    }
+  _generate(messages: BaseMessage[], options: this['ParsedCallOptions']): Promise<ChatResult> {
+    const ask = async (allowed: BaseMessage[]): Promise<ChatResult> => {
+      const result = await this.#inner._generate(allowed, this.#optionsOf(options));
+      // Others are not checked.
+      return { ...result, generations: result.generations.slice(0, 1) };
+    };
+    return this.#calls.answer(this.#given(messages, options), ask, ANSWER);
   }
 
   override async *_streamResponseChunks(
@@ -115,7 +98,7 @@ export class GuardedChatModel extends BaseChatModel<BaseChatModelCallOptions, AI
     }
     let call: ModelCall<BaseMessage[]>;
     try {
-      call = await this.#begin(messages, options);
+      call = await this.#calls.begin(this.#given(messages, options));
     } catch (error) {
       yield refusedChunk(this.#calls.refusalText(error));
       return;
@@ -130,18 +113,27 @@ export class GuardedChatModel extends BaseChatModel<BaseChatModelCallOptions, AI
     return { ...defaultOptions, ...options };
   }
 
-  #begin(
+  #given(
     messages: BaseMessage[],
     { signal }: { readonly signal?: AbortSignal },
-  ): Promise<ModelCall<BaseMessage[]>> {
-    return this.#calls.begin({
+  ): ModelRequest<BaseMessage[]> {
+    return {
       request: messages,
       messages: messages.map(shownMessage),
       change: (changed) => messages.map((message, index) => changedMessage(message, changed[index])),
       ...{ signal, sessionId: this.#sessionId },
-    });
+    };
   }
 }
+
+const ANSWER: AnswerShape<ChatResult> = {
+  output: ({ generations: [first] }) => (first === undefined ? { text: '' } : shownOutput(first.message)),
+  changed: ({ generations: [first], ...result }, text) => ({
+    ...result,
+    generations: first === undefined ? [] : [changedGeneration(first, text)],
+  }),
+  refused: refusedResult,
+};
 
 function changedGeneration(generation: ChatGeneration, text: string): ChatGeneration {
   const { message, generationInfo = {} } = generation;

@@ -1,4 +1,6 @@
 import {
+  type AnswerShape,
+  type ModelRequest as Asked,
   checkedStream,
   type ModelCall,
   type ModelCalls,
@@ -9,14 +11,13 @@ import { changedRequest, message, shownInput, shownOutput, textOf, withText } fr
 
 /** A model whose input and output are checked, whole or in windows. */
 export function guardModel(calls: ModelCalls, model: Model): Model {
-  const begin = (request: ModelRequest): Promise<ModelCall<ModelRequest>> =>
-    calls.begin({
-      request,
-      messages: shownInput(request),
-      change: (messages) => changedRequest(request, messages),
-      signal: request.signal,
-      sessionId: request.conversationId,
-    });
+  const given = (request: ModelRequest): Asked<ModelRequest> => ({
+    request,
+    messages: shownInput(request),
+    change: (messages) => changedRequest(request, messages),
+    signal: request.signal,
+    sessionId: request.conversationId,
+  });
 
   return {
     ...(model.supportsPromptModelSelection === undefined
@@ -24,35 +25,12 @@ export function guardModel(calls: ModelCalls, model: Model): Model {
       : { supportsPromptModelSelection: model.supportsPromptModelSelection }),
     ...(model.getRetryAdvice === undefined ? {} : { getRetryAdvice: model.getRetryAdvice.bind(model) }),
 
-    async getResponse(request) {
-      let call: ModelCall<ModelRequest>;
-      let response: ModelResponse;
-      try {
-        call = await begin(request);
-      } catch (error) {
-        return { usage: new Usage(), output: [message(calls.refusalText(error))] };
-      }
-      try {
-        response = await model.getResponse(call.request);
-      } catch (error) {
-        void call.fail(error);
-        throw error;
-      }
-      try {
-        const text = await call.end(shownOutput(response.output, response.usage));
-        const output = withText(response.output, text);
-        return text === textOf(response.output)
-          ? { ...response, output }
-          : { ...withoutData(response), output };
-      } catch (error) {
-        return { ...withoutData(response), output: [message(calls.refusalText(error))] };
-      }
-    },
+    getResponse: (request) => calls.answer(given(request), (allowed) => model.getResponse(allowed), ANSWER),
 
     async *getStreamedResponse(request) {
       let call: ModelCall<ModelRequest>;
       try {
-        call = await begin(request);
+        call = await calls.begin(given(request));
       } catch (error) {
         yield { type: 'response_started' };
         yield* refused(calls.refusalText(error), '');
@@ -69,6 +47,15 @@ export function guardModel(calls: ModelCalls, model: Model): Model {
     },
   };
 }
+
+const ANSWER: AnswerShape<ModelResponse> = {
+  output: ({ output, usage }) => shownOutput(output, usage),
+  changed: (response, text) => ({ ...withoutData(response), output: withText(response.output, text) }),
+  refused: (text, response) => ({
+    ...(response === undefined ? { usage: new Usage() } : withoutData(response)),
+    output: [message(text)],
+  }),
+};
 
 /** A response without what its provider sent, which has the text that is not to be shown. */
 function withoutData<Response extends { providerData?: unknown }>(

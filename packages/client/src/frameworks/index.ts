@@ -2,6 +2,7 @@
 export type { Approval } from '../approvals.js';
 export type { FrameworkCall, FrameworkOptions, ModelOptions, Refused } from './framework-options.js';
 export {
+  type AnswerShape,
   createModelCalls,
   type ModelCall,
   type ModelCalls,

@@ -58,10 +58,25 @@ export interface ModelCall<Request = unknown> {
   windows(host: Omit<WindowHost, 'check'>): TextWindows;
 }
 
+/** How a framework has a whole answer. */
+export interface AnswerShape<Answer> {
+  output(answer: Answer): ModelOutput;
+  /** The answer with another text, and without anything that has the text before. */
+  changed(answer: Answer, text: string): Answer;
+  /** What stands in place of a refused answer, which is undefined if the model was not called. */
+  refused(text: string, answer: Answer | undefined): Answer;
+}
+
 /** The calls of the models of a framework. */
 export interface ModelCalls {
   /** Checks the input of a call. Throws why it must not be sent to the model. */
   begin<Request>(given: ModelRequest<Request>): Promise<ModelCall<Request>>;
+  /** A whole answer as it may be shown. Rejects with what `ask` rejects with, which calls the model. */
+  answer<Request, Answer>(
+    given: ModelRequest<Request>,
+    ask: (request: Request) => PromiseLike<Answer>,
+    shape: AnswerShape<Answer>,
+  ): Promise<Answer>;
   /** What stands in place of an answer that is refused. Throws the error if it is no refusal, or is to be thrown. */
   refusalText(error: unknown): string;
 }
@@ -77,7 +92,7 @@ export function createModelCalls(options: FrameworkOptions): ModelCalls {
     return changedData(name, modification.patch, stage === 'pre' ? 'input' : 'output', data);
   };
 
-  return {
+  const calls: ModelCalls = {
     async begin(asking) {
       const { stepId = newId(), ...ids } = evaluationOptions(options, asking);
       const given = { ...ids, stepId, accepts: ACCEPTS };
@@ -144,6 +159,26 @@ export function createModelCalls(options: FrameworkOptions): ModelCalls {
       };
     },
 
+    async answer(given, ask, shape) {
+      let call: ModelCall<Parameters<typeof ask>[0]>;
+      try {
+        call = await calls.begin(given);
+      } catch (error) {
+        return shape.refused(calls.refusalText(error), undefined);
+      }
+      const answer = await ask(call.request).then(undefined, (error: unknown) => {
+        void call.fail(error);
+        throw error;
+      });
+      try {
+        const output = shape.output(answer);
+        const text = await call.end(output);
+        return text === output.text ? answer : shape.changed(answer, text);
+      } catch (error) {
+        return shape.refused(calls.refusalText(error), answer);
+      }
+    },
+
     refusalText(error) {
       if (onRefused === 'throw') throw error;
       if (error instanceof StepError || error instanceof StepDataError) return refusalText(error);
@@ -152,4 +187,5 @@ export function createModelCalls(options: FrameworkOptions): ModelCalls {
       return refusalText(new StepDataError(message, name, 'post'));
     },
   };
+  return calls;
 }
