@@ -250,10 +250,11 @@ describe('coding-hooks', () => {
     for (const name of ['SessionStart', 'Stop', 'SubagentStop', 'PreCompact'])
       expect((await send(path, { hook_event_name: name, prompt: 'forbidden' })).body).toEqual({});
     expect((await send(path, event('PermissionRequest'))).body).toEqual({});
-    expect((await send(path, event('preToolUse'))).body).toEqual({
-      decision: 'block',
-      reason: expect.stringContaining('hook_event_name: is no event about tools; PreToolUse, '),
-    });
+    for (const unknown of [event('preToolUse'), { hook_event_name: 'userPromptSubmit', prompt: 'hello' }])
+      expect((await send(path, unknown)).body).toEqual({
+        decision: 'block',
+        reason: expect.stringContaining('hook_event_name: is no event that is known here; PreToolUse, '),
+      });
     expect((await send(path, {})).body).toMatchObject({ decision: 'block' });
   });
 });

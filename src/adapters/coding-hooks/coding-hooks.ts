@@ -77,8 +77,12 @@ function eventOf({ hook_event_name: name }: JsonObject): Checked | undefined {
 function stepOf(hook: Members, event: Checked | undefined): WebhookStep | null {
   if (event === undefined) {
     const name = hook.text('hook_event_name');
-    if (PASSING.has(name) || !Object.hasOwn(hook.all, 'tool_name')) return null;
-    return hook.refuse('hook_event_name', `is no event about tools; ${CHECKED.join(', ')} are`);
+    const isAlike = CHECKED.some((one) => one.toLowerCase() === name.toLowerCase());
+    if (PASSING.has(name) || !(isAlike || Object.hasOwn(hook.all, 'tool_name'))) return null;
+    return hook.refuse(
+      'hook_event_name',
+      `is no event that is known here; ${CHECKED.join(', ')} are checked`,
+    );
   }
   const context = Object.fromEntries(Object.entries(hook.all).filter(([name]) => !OF_STEP.has(name)));
   const protocol = { session: textOf(hook.all.session_id), step_id: textOf(hook.all.tool_use_id) };
