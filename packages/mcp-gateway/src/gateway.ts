@@ -7,8 +7,10 @@ import { createAuthentication } from './auth.js';
 import { createCatalog } from './catalog.js';
 import { createChecks, STEP_TYPES } from './checks.js';
 import type { GatewayConfig } from './config.js';
+import { createDecidedCalls } from './decided-calls.js';
 import { createDeniedTools } from './denied-tools.js';
 import type { Log } from './errors.js';
+import { createForward } from './forward.js';
 import { createFrontServers } from './front-server.js';
 import { startHttpFront } from './http-front.js';
 import { createGatewayMetrics, serveMetrics } from './metrics.js';
@@ -74,17 +76,19 @@ export async function startGateway({
     ...{ log, metrics },
   });
   const denied = config.hide_denied ? createDeniedTools(client, STEP_TYPES.tools, log) : undefined;
-  const relay = createRelay({
-    ...{ config, catalog, denied },
-    checks: createChecks({
-      client,
-      onUnavailable: service.on_unavailable,
-      timeoutMs: service.timeout_seconds * 1_000,
-      ...{ log, metrics },
-    }),
+  const checks = createChecks({
+    client,
+    onUnavailable: service.on_unavailable,
+    timeoutMs: service.timeout_seconds * 1_000,
+    ...{ log, metrics },
+  });
+  const decided = createDecidedCalls({
+    ...{ config, checks },
     states: createCallStates(stateKey, approvals.state_seconds),
+    forward: createForward(checks, config.checks.messages),
     approvals: client.approvals,
   });
+  const relay = createRelay({ config, catalog, checks, denied, decided });
   const servers = createFrontServers({
     ...{ mapping, relay },
     info: { name: 'control-enforcement-mcp-gateway', version },

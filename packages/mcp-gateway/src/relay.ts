@@ -1,57 +1,28 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  type InputRequiredResult,
-  isInputRequiredResult,
-  type JSONRPCRequest,
-  LOG_LEVEL_META_KEY,
-  type Result,
-  type ServerContext,
-  TRACEPARENT_META_KEY,
-} from '@modelcontextprotocol/server';
-import type { Approval, Client } from '../../client/src/index.js';
-import type { CallState, CallStates, StateBinding } from './approval-states.js';
+import type { JSONRPCRequest, Result, ServerContext } from '@modelcontextprotocol/server';
 import type { Caller } from './caller.js';
-import type { Catalog, KnownTool } from './catalog.js';
-import { type Checks, type Outcome, STEP_TYPES, type StepType } from './checks.js';
-import type { CheckedStages, GatewayConfig } from './config.js';
+import type { Catalog } from './catalog.js';
+import { type Checks, type Outcome, STEP_TYPES } from './checks.js';
+import type { GatewayConfig } from './config.js';
+import type { DecidedCalls } from './decided-calls.js';
 import type { DeniedTools } from './denied-tools.js';
 import { gatewayError } from './errors.js';
-import { createNotes, createWaitNote } from './notes.js';
+import type { Call } from './forward.js';
 import { differingHeader } from './param-headers.js';
-import type { Upstream } from './upstream.js';
 
 export interface RelayOptions {
   readonly config: GatewayConfig;
   readonly catalog: Catalog;
   readonly checks: Checks;
-  readonly states: CallStates;
+  readonly decided: DecidedCalls;
   /** Undefined if no tool is hidden for what controls say. */
   readonly denied: DeniedTools | undefined;
-  readonly approvals: Pick<Client['approvals'], 'cancelApproval'>;
 }
 
 /** Answers one request of a caller. */
 export type Relay = (request: JSONRPCRequest, caller: Caller, ctx: ServerContext) => Promise<Result>;
 
-/** What is asked of an upstream for a caller, before it is decided. */
-interface Call {
-  readonly caller: Caller;
-  readonly ctx: ServerContext;
-  readonly request: JSONRPCRequest;
-  readonly params: Record<string, unknown>;
-  readonly upstream: Upstream;
-  readonly type: StepType;
-  /** The name of the step. */
-  readonly step: string;
-  readonly input: Record<string, unknown>;
-  readonly stages: CheckedStages;
-  /** The parameters for the upstream with the input that may run: nothing that was not checked. */
-  readonly sent: (input: Record<string, unknown>) => Record<string, unknown>;
-  readonly tool?: KnownTool;
-}
-
-export function createRelay({ config, catalog, checks, states, denied, approvals }: RelayOptions): Relay {
+export function createRelay({ config, catalog, checks, denied, decided }: RelayOptions): Relay {
   let running = 0;
 
   /** `cacheScope: private`, because lists differ between callers. Versions before 2026-07-28 do not have these members. */
@@ -160,171 +131,6 @@ export function createRelay({ config, catalog, checks, states, denied, approvals
     return demandDone(outcome);
   }
 
-  /** Decides about a call, and runs it. Its result may also be that the caller has to repeat it. */
-  async function decided(call: Call): Promise<Outcome<Result>> {
-    const { caller, ctx, params, request } = call;
-    const binding: StateBinding = { ...caller, method: request.method, params };
-    const state = await stateOf(ctx, binding);
-    if (state?.kind === 'approval' && isDeclined(ctx)) {
-      const reason = 'the person at the client declined';
-      approvals
-        .cancelApproval(
-          { agentName: caller.agent, approvalId: state.approval, reason },
-          { timeoutMs: 10_000 },
-        )
-        .catch(() => {});
-      return {
-        kind: 'refused',
-        text: `Step "${call.step}" did not run: its approval was declined.`,
-        controls: [],
-      };
-    }
-    const stepId = state?.kind === 'upstream' ? state.stepId : checks.newStepId();
-    const answers = await answersOf(call, state);
-    if (answers.kind !== 'done') return answers;
-    const note = createWaitNote(ctx);
-    try {
-      const outcome = await checks.decide(
-        {
-          ...{ caller, stepId },
-          ...{
-            upstream: call.upstream.name,
-            type: call.type,
-            name: call.step,
-            input: call.input,
-            stages: call.stages,
-          },
-          signal: ctx.mcpReq.signal,
-          waitMs: waitMsOf(caller, state),
-          onWait: note.begin,
-        },
-        async (input) => {
-          note.end();
-          return forward(call, { ...call.sent(input), ...answers.result });
-        },
-      );
-      if (outcome.kind === 'ask' && caller.isModern && config.approvals.mode === 'input_required')
-        return { kind: 'done', result: await askAgain(outcome.approval, caller, binding, outcome.text) };
-      if (outcome.kind !== 'done' || !isInputRequiredResult(outcome.result)) return outcome;
-      if (!caller.isModern)
-        throw gatewayError(
-          'upstreamFailed',
-          `the server "${call.upstream.name}" asks for what the client cannot give`,
-        );
-      return { kind: 'done', result: await relayedInput(outcome.result, stepId, binding) };
-    } finally {
-      note.end();
-    }
-  }
-
-  /** What the client answers to what the upstream has asked it for, with the state of the upstream. */
-  async function answersOf(call: Call, state: CallState | undefined): Promise<Outcome<Result>> {
-    const { caller, ctx, upstream, step, stages } = call;
-    if (state?.kind !== 'upstream') return { kind: 'done', result: {} };
-    const requestState = state.state === undefined ? {} : { requestState: state.state };
-    const { inputResponses, signal } = ctx.mcpReq;
-    if (inputResponses === undefined) return { kind: 'done', result: requestState };
-    const outcome = await checks.decide(
-      {
-        ...{ caller, signal, upstream: upstream.name, type: STEP_TYPES.answers, name: step },
-        ...{ input: inputResponses, stages: stages === 'both' || stages === 'pre' ? 'pre' : 'none' },
-        ...{ stepId: checks.newStepId(), waitMs: 0, onWait() {} },
-      },
-      async (checked): Promise<Result> => ({ ...requestState, inputResponses: checked }),
-    );
-    // An answer cannot wait: the approval would need a state of its own.
-    return outcome.kind === 'ask' ? { kind: 'refused', text: outcome.text, controls: [] } : outcome;
-  }
-
-  async function stateOf(ctx: ServerContext, binding: StateBinding): Promise<CallState | undefined> {
-    const sealed = ctx.mcpReq.requestState<unknown>();
-    if (sealed === undefined) return undefined;
-    return states.open(String(sealed), binding);
-  }
-
-  /** How long a call waits for an approval before it is answered. */
-  function waitMsOf({ isModern }: Caller, state: CallState | undefined): number {
-    const { mode, earlier_versions, wait_seconds, retry_hold_seconds } = config.approvals;
-    const way = isModern ? mode : earlier_versions;
-    if (way === 'wait') return wait_seconds * 1_000;
-    return way === 'input_required' && state?.kind === 'approval' ? retry_hold_seconds * 1_000 : 0;
-  }
-
-  /** Asks the client to repeat the call; if it can open pages, with the page of the approval. */
-  async function askAgain(
-    { id }: Approval,
-    { capabilities }: Caller,
-    binding: StateBinding,
-    message: string,
-  ): Promise<Result> {
-    const requestState = await states.seal({ kind: 'approval', approval: id }, binding);
-    const { page } = config.approvals;
-    const elicitation = capabilities.elicitation as { readonly url?: unknown } | undefined;
-    if (page === undefined || elicitation?.url === undefined)
-      return { resultType: 'input_required', requestState };
-    const params = {
-      mode: 'url',
-      message,
-      url: page.replaceAll('{id}', String(id)),
-      elicitationId: `approval-${id}`,
-    };
-    return {
-      resultType: 'input_required',
-      inputRequests: { approval: { method: 'elicitation/create', params } },
-      requestState,
-    };
-  }
-
-  /** What the upstream asks the client for; its state is inside of one of the gateway. */
-  async function relayedInput(
-    asked: InputRequiredResult,
-    stepId: string,
-    binding: StateBinding,
-  ): Promise<Result> {
-    const requestState = await states.seal({ kind: 'upstream', state: asked.requestState, stepId }, binding);
-    return { ...asked, requestState };
-  }
-
-  /** Sends a request to an upstream, with progress, log and cancellation. Of `_meta` it gets the position in a trace alone. */
-  async function forward(
-    { request, caller, ctx, tool, upstream, step }: Call,
-    params: Record<string, unknown>,
-  ): Promise<Result> {
-    const meta: Record<string, unknown> = {};
-    if (caller.traceparent !== undefined) meta[TRACEPARENT_META_KEY] = caller.traceparent;
-    const { logging } = await upstream.capabilities();
-    // Clients of 2026-07-28 say for each request whether they want it.
-    const wantsLog = logging !== undefined && (!caller.isModern || caller.logLevel !== undefined);
-    if (upstream.isModern()) {
-      // The upstream may ask the client for what it is able to do, and for nothing else.
-      meta[CLIENT_CAPABILITIES_META_KEY] = caller.capabilities;
-      if (caller.logLevel !== undefined) meta[LOG_LEVEL_META_KEY] = caller.logLevel;
-    }
-    const { signal, _meta } = ctx.mcpReq;
-    const notes = createNotes(ctx, async (said) => {
-      const outcome = await checks.decide(
-        {
-          ...{ caller, signal, upstream: upstream.name, type: STEP_TYPES.messages, name: step, input: {} },
-          ...{ stages: config.checks.messages, stepId: checks.newStepId(), waitMs: 0, onWait() {} },
-        },
-        async () => said,
-      );
-      return outcome.kind === 'done' ? outcome.result : undefined;
-    });
-    try {
-      return await upstream.request({
-        method: request.method,
-        params: { ...params, _meta: meta },
-        signal,
-        onProgress: _meta?.progressToken === undefined ? undefined : notes.progress,
-        onLog: wantsLog ? notes.log : undefined,
-        tool: tool?.tool,
-      });
-    } finally {
-      await notes.passed();
-    }
-  }
-
   const METHODS: { readonly [method: string]: Relay } = {
     'tools/list': listOf('tools', toolsFor),
     'tools/call': callTool,
@@ -384,10 +190,4 @@ function argumentsOf({ arguments: given }: Readonly<Record<string, unknown>>): R
   if (typeof given === 'object' && given !== null && !Array.isArray(given))
     return given as Record<string, unknown>;
   throw gatewayError('invalidParams', 'arguments must be an object');
-}
-
-/** Whether a person has refused what the gateway asked the client for. */
-function isDeclined({ mcpReq: { inputResponses } }: ServerContext): boolean {
-  const answer = inputResponses?.approval as { readonly action?: unknown } | undefined;
-  return answer?.action === 'decline';
 }

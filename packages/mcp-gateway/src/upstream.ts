@@ -7,16 +7,15 @@ import {
   SdkErrorCode,
   SdkHttpError,
   type ServerCapabilities,
-  StreamableHTTPClientTransport,
   type Tool,
 } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Result, StandardSchemaV1 } from '@modelcontextprotocol/server';
-import { type BoundedFetch, createBoundedFetch, ResultTooLargeError } from './bounded-fetch.js';
+import { createBoundedFetch, ResultTooLargeError } from './bounded-fetch.js';
 import type { UpstreamConfig } from './config.js';
 import { GatewayError, gatewayError, type Log, messageOf } from './errors.js';
 import type { GatewayMetrics } from './metrics.js';
 import { paramHeaders } from './param-headers.js';
+import { transportOf } from './upstream-transport.js';
 
 /** Kinds of lists of an upstream. */
 export type ListKind = 'tools' | 'resources' | 'prompts';
@@ -273,28 +272,4 @@ export function createUpstream(
       await opened?.close().catch(() => {});
     },
   };
-}
-
-function transportOf(
-  { url, headers, command = '', args, env, cwd, max_result_bytes: maxBytes }: UpstreamConfig,
-  fetch: BoundedFetch['fetch'],
-): StreamableHTTPClientTransport | StdioClientTransport {
-  if (url === undefined) {
-    const inherited = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR'].flatMap((name): [string, string][] => {
-      const value = process.env[name];
-      return value === undefined ? [] : [[name, value]];
-    });
-    return new StdioClientTransport({
-      command,
-      args,
-      env: { ...Object.fromEntries(inherited), ...env },
-      ...(cwd === undefined ? {} : { cwd }),
-      stderr: 'inherit',
-      maxBufferSize: maxBytes,
-    });
-  }
-  return new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers },
-    fetch,
-  });
 }
