@@ -14,7 +14,7 @@ const MAX_LENGTH = 65_536;
 
 /** Values for metrics. */
 export interface CoverageFigures {
-  /** When this process last heard an agent at each point, in seconds since 1970. */
+  /** When an agent was last heard at each point, in seconds since 1970: by this process, or else before its first figures. */
   readonly points: ReadonlyMap<string, number>;
   /** Evaluations that are counted nowhere. */
   readonly lost: number;
@@ -26,14 +26,17 @@ export interface CoverageFigures {
 export function createCoverageFigures(options: {
   readonly database: Pick<Database, 'bulk'>;
   readonly sightings: Pick<Sightings, 'points' | 'lost'>;
-  readonly store: Pick<CoverageStore, 'stepsOf'>;
+  readonly store: Pick<CoverageStore, 'stepsOf' | 'points'>;
   readonly monotonic: () => number;
 }): () => CoverageFigures {
   const { database, sightings, store, monotonic } = options;
   let unchecked: CoverageFigures['unchecked'];
   let askedAtMs = Number.NEGATIVE_INFINITY;
+  /** Read once: a point that is silent since before a restart has a time as well. */
+  let before: ReadonlyMap<string, number> | undefined;
 
   async function determine(): Promise<Record<Stage, number>> {
+    before ??= await store.points();
     const agents = await database.bulk.read(
       'statistics',
       Prisma.sql`
@@ -62,6 +65,6 @@ export function createCoverageFigures(options: {
         },
       );
     }
-    return { points: sightings.points, lost: sightings.lost, unchecked };
+    return { points: new Map([...(before ?? []), ...sightings.points]), lost: sightings.lost, unchecked };
   };
 }

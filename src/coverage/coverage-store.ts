@@ -56,6 +56,15 @@ export function createCoverageStore({ kind, bulk }: Pick<Database, 'kind' | 'bul
       return rows.map(stepOf);
     },
 
+    /** When any agent was last seen at each point, in seconds since 1970. */
+    async points(): Promise<Map<string, number>> {
+      const rows = await bulk.read(
+        'statistics',
+        Prisma.sql`SELECT "point", MAX("last_seen_s") FROM "agent_coverage" GROUP BY "point"`,
+      );
+      return new Map(rows.map(([point, lastSeenS]) => [String(point), Number(lastSeenS)]));
+    },
+
     /** Forgets what was last seen before a time, and writers that are gone. */
     async prune(beforeS: number, nowS: number): Promise<void> {
       for (;;) {

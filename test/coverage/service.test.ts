@@ -91,6 +91,11 @@ describeOnSqlite('a service that evaluates', (freshDatabaseUrl) => {
     await service.stop();
     const restarted = await testService(settings);
     expect((await coverage(restarted.url)).coverage).toMatchObject({ evaluated: 6, points: { length: 4 } });
+    // A gateway that is silent since before the restart is still found by its time.
+    await until(
+      async () => (await fetch(`${restarted.url}/metrics`)).text(),
+      (text) => /_point_last_seen_timestamp_seconds\{.*point="grpc".*\} 1\d{9}/.test(text),
+    );
   });
 
   it('tells of overdue agents among its problems and in its list', async () => {

@@ -26,7 +26,7 @@ export function Expected({ agent }: OfAgent) {
       <ul className="coverage-list">
         {expectations.map(({ point = '', intervalSeconds, overdueSince }) => (
           <li key={point}>
-            every {spanText(intervalSeconds)} {point !== '' && <UserText text={`at ${point}`} max={40} />}
+            every {spanText(intervalSeconds)} {point !== '' && <UserText text={`at ${point}`} max={40} />}{' '}
             {overdueSince !== undefined && (
               <span className="badge deny">
                 overdue since <TimeText time={timestampDate(overdueSince).toISOString()} isShort />
