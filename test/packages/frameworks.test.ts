@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installPacked } from '../support/installed-packages.js';
 import type { TestService } from '../support/service.js';
+import { approvalExamples } from './approval-examples.js';
 import { AGENT_KEY, startFrameworkService } from './framework-service.js';
 
 /** The frameworks, with the versions that these tests are written for. */
@@ -163,6 +164,8 @@ async function compile(): Promise<string> {
 it('guarded tools, the adapters and their scripts are typed, in a strict consumer', async () => {
   expect(await compiled).toBe('');
 });
+
+approvalExamples(() => folder);
 
 describe('a guarded tool of a framework, written as a newcomer would', () => {
   it.each(ADAPTERS)('is enforced by the framework of %s', async (name) => {

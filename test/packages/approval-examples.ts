@@ -1,22 +1,13 @@
 import { execFile } from 'node:child_process';
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApprovalState } from '../../gen/proto/enforcement/v1/approval_pb.js';
 import { startScriptedApprovals } from '../client/scripted-approvals.js';
-import { installPacked } from '../support/installed-packages.js';
 import { until } from '../support/until.js';
 
 const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
-/** The frameworks, with the versions in the package.json of the examples. */
-const FRAMEWORKS = [
-  '@langchain/langgraph@1.7.3',
-  '@langchain/core@1.4.0',
-  '@openai/agents@0.20.0',
-  'zod@4.6.7',
-];
-
 /** Pays twice, and prints what the model is told of each payment, and which payments were made. */
 const COMMON = `
 import { createClient } from '@control-enforcement/client';
@@ -66,34 +57,34 @@ async function main(amount) {
 }`,
 };
 
-describe('an agent framework with an interrupt of its own', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await installPacked(['client'], FRAMEWORKS);
-    for (const [name, script] of Object.entries(SCRIPTS)) {
-      await cp(path.join(EXAMPLES, name), path.join(folder, name), { recursive: true });
-      await writeFile(path.join(folder, `${name}.mjs`), `${script}\n${COMMON}`);
-    }
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+/** Tests of the examples, in a folder in which their frameworks are installed with the versions of their package.json. */
+export function approvalExamples(folder: () => string): void {
+  describe('an agent framework with an interrupt of its own', () => {
+    beforeAll(async () => {
+      for (const [name, script] of Object.entries(SCRIPTS)) {
+        await cp(path.join(EXAMPLES, name), path.join(folder(), name), { recursive: true });
+        await writeFile(path.join(folder(), `${name}.mjs`), `${script}\n${COMMON}`);
+      }
+    });
 
-  it.each(Object.keys(SCRIPTS))('waits for a person: %s', async (name) => {
-    const service = await startScriptedApprovals();
-    onTestFinished(() => service.stop());
-    const env = { ...process.env, SERVICE_URL: service.url, OPENAI_API_KEY: 'none' };
-    const running = promisify(execFile)(process.execPath, [`${name}.mjs`], { cwd: folder, env });
-    const approvals = (): number => [...service.approvals.values()].flat().length;
-    const asked = (count: number) => Promise.race([running, until(approvals, (known) => known === count)]);
-    await asked(1);
-    service.end(1, ApprovalState.APPROVED);
-    await asked(2);
-    service.end(2, ApprovalState.DENIED, 'not to Ann');
-    const { told, paid } = JSON.parse((await running).stdout) as { told: string[]; paid: number[] };
-    expect(paid).toEqual([1]);
-    expect(told).toEqual(['paid 1', expect.stringMatching(/approv/)]);
-    // Each payment was asked about once, and is one call in all its evaluations.
-    expect(approvals()).toBe(2);
-    const ids = new Set(service.evaluations.map(({ stepId }) => stepId));
-    expect([...ids]).toEqual(['call-1', 'call-2']);
+    it.each(Object.keys(SCRIPTS))('waits for a person: %s', async (name) => {
+      const service = await startScriptedApprovals();
+      onTestFinished(() => service.stop());
+      const env = { ...process.env, SERVICE_URL: service.url, OPENAI_API_KEY: 'none' };
+      const running = promisify(execFile)(process.execPath, [`${name}.mjs`], { cwd: folder(), env });
+      const approvals = (): number => [...service.approvals.values()].flat().length;
+      const asked = (count: number) => Promise.race([running, until(approvals, (known) => known === count)]);
+      await asked(1);
+      service.end(1, ApprovalState.APPROVED);
+      await asked(2);
+      service.end(2, ApprovalState.DENIED, 'not to Ann');
+      const { told, paid } = JSON.parse((await running).stdout) as { told: string[]; paid: number[] };
+      expect(paid).toEqual([1]);
+      expect(told).toEqual(['paid 1', expect.stringMatching(/approv/)]);
+      // Each payment was asked about once, and is one call in all its evaluations.
+      expect(approvals()).toBe(2);
+      const ids = new Set(service.evaluations.map(({ stepId }) => stepId));
+      expect([...ids]).toEqual(['call-1', 'call-2']);
+    });
   });
-});
+}
