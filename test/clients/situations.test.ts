@@ -65,6 +65,7 @@ describe('clients of every language, in the same situations on sqlite', () => {
       selector: { path: 'input.text' },
       evaluator: { name: 'regex', config: { pattern: 'sk-[a-z]+' } },
     };
+    const text = { ...secret, selector: { path: 'output.text' } };
     const named = { selector: { path: 'name' }, evaluator: { name: 'regex', config: { pattern: '.' } } };
     const deny = (stage: string, condition: object, action: object = {}, scope: object = {}) => ({
       execution: 'server',
@@ -81,6 +82,9 @@ describe('clients of every language, in the same situations on sqlite', () => {
       'no-leak': deny('post', leak),
       redact: deny('pre', secret, {
         modify: [{ path: 'input.text', replace: 'matches', with: '[redacted]' }],
+      }),
+      'redact-texts': deny('post', text, {
+        modify: [{ path: 'output.text', replace: 'matches', with: '[redacted]' }],
       }),
       payments: deny('pre', named, approval, { step_names: ['pay'] }),
     };

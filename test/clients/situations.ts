@@ -54,6 +54,12 @@ export interface Situation {
     readonly onAsk?: 'wait';
     readonly maxWaitMs?: number;
   };
+  /** The text of a model, in parts, that is checked in windows of this size. Its result is the text that was released. */
+  readonly stream?: {
+    readonly parts: readonly string[];
+    readonly maxChars: number;
+    readonly overlapChars: number;
+  };
   /** Calls before this one, with the same client and step. */
   readonly times?: number;
   readonly expect: Result;
@@ -789,6 +795,30 @@ const served: Situation[] = [
     input: { text: 'key sk-abc' },
     tool: { returns: 'input' },
     expect: { outcome: 'passed', result: { text: 'key [redacted]' }, ran: true },
+  },
+  {
+    name: 'service: streamed text that is redacted across its windows',
+    agent: 'mail',
+    stream: { parts: ['the key is s', 'k-ab', 'cdef', ', as', ' agreed'], maxChars: 6, overlapChars: 12 },
+    expect: { outcome: 'passed', result: 'the key is [redacted], as agreed' },
+  },
+  {
+    name: 'service: streamed text that is refused in a window',
+    agent: 'mail',
+    stream: { parts: ['all is well ', 'so far: sec', 'ret-1', ' and more'], maxChars: 8, overlapChars: 8 },
+    expect: {
+      outcome: 'refused',
+      error: 'DeniedError',
+      message:
+        'Step "send_mail" was denied after it ran by "no-leak". A policy forbids it: do not repeat it unchanged.',
+      result: 'all is well so ',
+    },
+  },
+  {
+    name: 'service: streamed text that is refused as a whole',
+    agent: 'mail',
+    stream: { parts: ['sec', 'ret', '-1'], maxChars: 100, overlapChars: 0 },
+    expect: { outcome: 'refused', error: 'DeniedError', result: '' },
   },
 ];
 

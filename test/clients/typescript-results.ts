@@ -1,3 +1,4 @@
+import { createModelCalls } from '../../packages/client/src/frameworks/index.js';
 import {
   Code,
   ConnectError,
@@ -101,7 +102,26 @@ export async function typescriptResult({ situation, url, agent, received }: Run)
     return { outcome: 'passed', result: result as never, ran };
   }
 
+  async function streamed({ parts, ...sizes }: NonNullable<Situation['stream']>): Promise<Result> {
+    const model = { step, windows: { ...sizes, maxDelayMs: 60_000 } };
+    const calls = createModelCalls({ client, onRefused: 'throw', model });
+    const call = await calls.begin({ request: undefined, messages: [], change: () => undefined });
+    let result = '';
+    const release = (text: string) => {
+      result += text;
+    };
+    const windows = call.windows({ release, onFailed: () => {} });
+    try {
+      for (const part of parts) await windows.push(part);
+      await windows.end((text) => call.end({ text }));
+      return { outcome: 'passed', result };
+    } catch (error) {
+      return { ...resultOf(error, signal), result };
+    }
+  }
+
   try {
+    if (situation.stream !== undefined) return await streamed(situation.stream);
     let result: Result = { outcome: 'none' };
     for (let time = 0; time < times; time += 1) result = await (tool === undefined ? evaluated() : guarded());
     return result;

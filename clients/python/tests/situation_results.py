@@ -8,7 +8,16 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 
-from control_enforcement import Cancellation, CancelledError, Client, ServiceError, Step, StepDataError, StepError
+from control_enforcement import (
+    Cancellation,
+    CancelledError,
+    Client,
+    ServiceError,
+    Step,
+    StepDataError,
+    StepError,
+    guard_text_stream,
+)
 
 
 class Instance:
@@ -74,6 +83,8 @@ class Run:
         if self.situation.get("cancel") == "before":
             self.cancellation.cancel()
         try:
+            if "stream" in self.situation:
+                return self.streamed(**self.situation["stream"])
             for _ in range(self.situation.get("times", 1)):
                 result = self.evaluated() if self.tool is None else self.guarded()
             return result
@@ -102,6 +113,16 @@ class Run:
             "outcome": "unchecked" if evaluation.is_safe else "not evaluated",
             "error": camel(evaluation.error.code),
         }
+
+    def streamed(self, parts, maxChars, overlapChars):
+        sizes = {"max_chars": maxChars, "overlap_chars": overlapChars, "max_delay": 60}
+        text = ""
+        try:
+            for one in guard_text_stream(self.client, parts, step=self.step, **sizes):
+                text += one
+            return {"outcome": "passed", "result": text}
+        except Exception as error:
+            return {**result_of(error), "result": text}
 
     def guarded(self):
         given = self.tool

@@ -1,6 +1,7 @@
 """Evaluates the steps of AI agents with the Control Enforcement Service, over gRPC."""
 
 from ._flow import LOG as logger
+from ._text_stream import guard_text_stream
 from ._keys import ApiKey, key_from_file
 from ._verdict import is_safe, outcome_of
 from .aio import AsyncClient
@@ -66,6 +67,7 @@ __all__ = [
     "WaitForApproval",
     "WaitForLimits",
     "WatchedControls",
+    "guard_text_stream",
     "is_safe",
     "key_from_file",
     "logger",
