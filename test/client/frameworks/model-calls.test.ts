@@ -68,6 +68,20 @@ describe('calls of tools', () => {
     expect(await running).toMatchObject({ reason: 'denied', message: expect.stringContaining('too much') });
   });
 
+  it('are other steps when their id is repeated, at once or later, unless they failed', async () => {
+    const calls = createToolCalls({ client });
+    const given = { name: 'pay', input: { amount: 5 }, stepId: 'same' };
+    const approval = await calls.approval(given);
+    service.end(approval?.id ?? 0, ApprovalState.APPROVED);
+    const failing = calls.run(given, () => Promise.reject(new Error('try again')));
+    await expect(failing).rejects.toThrow('try again');
+    const both = await Promise.all([calls.run(given, pay), calls.run(given, pay)]);
+    expect(both).toContain('paid 5');
+    await calls.run({ ...given, sessionId: 'another' }, pay);
+    const ids = service.evaluations.map(({ stepId, sessionId }) => `${sessionId ?? ''} ${stepId}`);
+    expect(new Set(ids)).toEqual(new Set([' same', ' same.r1', 'another same']));
+  });
+
   it('reject with onRefused "throw"', async () => {
     const calls = createToolCalls({ client, onRefused: 'throw' });
     await expect(calls.run(call(3), pay)).rejects.toThrow(ApprovalRequiredError);
