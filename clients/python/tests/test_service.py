@@ -8,6 +8,7 @@ import textwrap
 import threading
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 import grpc
@@ -168,10 +169,15 @@ class Evaluations(ServiceTest):
         # gRPC connects only while a call is open, or something lets it: pauses between calls that fail at once must not stop it.
         door = Door(closed=1)
         self.addCleanup(door.close)
-        client = self.client(base_url=door.url, timeout=0.3)
-        with mock.patch.object(_batcher, "pause_seconds", return_value=3_600.0):
-            self.assertFalse(client.evaluate("pre", mail("x")).evaluated)
-            self.assertTrue(door.connected.wait(PATIENT))
+        client = self.client(base_url=door.url)
+        cancellation = Cancellation()
+        with mock.patch.object(_batcher, "pause_seconds", return_value=3_600.0), ThreadPoolExecutor(1) as pool:
+            call = pool.submit(client.evaluate, "pre", mail("x"), cancellation=cancellation)
+            is_connected = door.connected.wait(PATIENT)
+            cancellation.cancel()
+            with self.assertRaises(CancelledError):
+                call.result()
+        self.assertTrue(is_connected)
 
     def test_tls_mistakes(self):
         wrong = Client(URL.replace("http:", "https:"), AGENT, api_key=KEY, timeout=20)
