@@ -3,6 +3,7 @@ import type { BulkRow, BulkTransaction } from '../database/bulk.js';
 import type { Database } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import type { Scoped } from '../database/scoped.js';
+import { grouped } from './grouped.js';
 
 /** How often an agent is expected to be heard at a point. */
 export interface WantedExpectation {
@@ -40,19 +41,13 @@ export function createExpectationStore({ client, namespace }: Scoped) {
           where: { agentId: { in: [...agentIds] }, agent: { namespace: namespace.name } },
           orderBy: { point: 'asc' },
         });
-        const found = new Map<number, Expectation[]>();
-        for (const { agentId, point, intervalS, sinceS, overdueS } of rows) {
-          const all = found.get(agentId) ?? [];
-          all.push({
-            agentId,
-            point,
-            intervalS: Number(intervalS),
-            sinceS: Number(sinceS),
-            overdueS: overdueS === null ? null : Number(overdueS),
-          });
-          found.set(agentId, all);
-        }
-        return found;
+        const found = rows.map(({ intervalS, sinceS, overdueS, ...row }) => ({
+          ...row,
+          intervalS: Number(intervalS),
+          sinceS: Number(sinceS),
+          overdueS: overdueS === null ? null : Number(overdueS),
+        }));
+        return grouped(found, ({ agentId }) => agentId);
       }),
 
     /** Sets one, which then begins anew. Does nothing for an agent that is not in the namespace. */
