@@ -77,13 +77,19 @@ async function startGateway(service, upstream) {
   });
   ends.push(() => child.kill());
   let text = '';
-  for await (const chunk of child.stderr) {
-    text += chunk;
-    const [, url] = /serves MCP at (http\S+?)"/.exec(text) ?? [];
-    if (url === undefined) continue;
-    return { url, pid: Number(child.pid) };
-  }
-  throw new Error(`the gateway has not started: ${text}`);
+  child.stderr.setEncoding('utf8');
+  /** @type {string} */
+  const url = await new Promise((resolve, reject) => {
+    // Read on: a process cannot write into a pipe that is closed.
+    child.stderr.on('data', (chunk) => {
+      text += chunk;
+      const [, found] = /serves MCP at (http\S+?)"/.exec(text) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+    child.on('exit', () => reject(new Error(`the gateway has ended: ${text}`)));
+  });
+  child.stderr.on('data', (chunk) => process.stderr.write(chunk));
+  return { url, pid: Number(child.pid) };
 }
 
 /** @param {string} url @param {string} version */

@@ -34,25 +34,27 @@ it.each(VERSIONS)(
           env: { OWN: '${GIVEN}' },
           max_result_bytes: 50_000,
         },
+        // The log tells that it cannot be reached.
+        { name: 'gone', url: 'http://127.0.0.1:1/' },
       ],
       mapping: { agent: { fixed: AGENT } },
     };
     const cwd = folderWith({ 'gateway.yaml': JSON.stringify(settings) });
     const mode = version === '2026-07-28' ? { pin: version } : ('legacy' as const);
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-    await client.connect(
-      new StdioClientTransport({
-        command: process.execPath,
-        args: [COMMAND, 'mcp', '--config', 'gateway.yaml'],
-        env: {
-          PATH: process.env.PATH ?? '',
-          GIVEN: 'given',
-          CONTROL_ENFORCEMENT_API_KEY: 'a-secret-of-the-gateway',
-        },
-        cwd,
-        stderr: 'ignore',
-      }),
-    );
+    const transport = new StdioClientTransport({
+      // Its log has no reader.
+      command: 'bash',
+      args: ['-c', 'exec "$0" "$@" 2> >(:)', process.execPath, COMMAND, 'mcp', '--config', 'gateway.yaml'],
+      env: {
+        PATH: process.env.PATH ?? '',
+        GIVEN: 'given',
+        CONTROL_ENFORCEMENT_API_KEY: 'a-secret-of-the-gateway',
+      },
+      cwd,
+      stderr: 'ignore',
+    });
+    await client.connect(transport);
     onTestFinished(() => client.close());
     const call = async (name: string) => textOf(await client.callTool({ name }));
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([

@@ -6,13 +6,12 @@ const INTERRUPTED = 130;
 
 const end = new AbortController();
 
-/** A stream of the process. What is written after its reader has gone is dropped, and work that writes on ends. */
-function outputOf(stream: NodeJS.WriteStream): TextOutput {
+/** A stream of the process. What is written after its reader has gone is dropped. */
+function outputOf(stream: NodeJS.WriteStream, onGone: (error: NodeJS.ErrnoException) => void): TextOutput {
   let isOpen = true;
-  stream.on('error', (error: NodeJS.ErrnoException) => {
+  stream.on('error', (error) => {
     isOpen = false;
-    if (error.code !== 'EPIPE') process.exitCode = 1;
-    end.abort();
+    onGone(error);
   });
   return {
     isTTY: stream.isTTY,
@@ -31,8 +30,12 @@ process.once('SIGINT', () => {
 
 const surroundings = {
   stdin: process.stdin,
-  stdout: outputOf(process.stdout),
-  stderr: outputOf(process.stderr),
+  stdout: outputOf(process.stdout, ({ code }) => {
+    if (code !== 'EPIPE') process.exitCode = 1;
+    end.abort();
+  }),
+  // Work goes on without its notes: a gateway must not end with the reader of its log.
+  stderr: outputOf(process.stderr, () => {}),
   env: process.env,
   cwd: process.cwd(),
   signal: end.signal,
