@@ -5,7 +5,7 @@ import type { Approval } from '../../client/src/index.js';
 /** Between two notes of progress of a call that waits for an approval. */
 const WAIT_NOTE_MS = 5_000;
 /** Notes of one call that are checked one after the other; further ones are dropped. */
-const MAX_WAITING = 32;
+const MAX_WAITING = 1_000;
 
 /** A text of an upstream beside a result. */
 export type Note = Readonly<Record<string, unknown>>;
