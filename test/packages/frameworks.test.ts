@@ -194,7 +194,7 @@ const DENIED_OUTPUT = has('denied after it ran by "no-codes"');
 /** What the scripts report of ways by which something could pass unchecked. */
 const UNCHECKED = {
   'ai-sdk': {
-    // Interrupted, and nothing decided: the service asks nobody.
+    // Interrupted, and nothing decided: it needs no approval of the service.
     ownApproval: [true, null],
     // Asked once more, and paid once.
     repeatedIds: [true, 1],

@@ -10,7 +10,7 @@ export interface ApprovalRequest {
 
 /**
  * Waits until people have decided about all calls that wait in the content of a result, and makes the message with which the
- * SDK goes on; undefined if none waits. It has no answers to requests that the service asks nobody about: those are the
+ * SDK goes on; undefined if none waits. It has no answers to requests that need no approval of the service: those are the
  * application's own.
  */
 export async function decideApprovals(

@@ -3,6 +3,7 @@ import {
   type ModelMessage,
   type ModelOutput,
   shownFile,
+  shownMembers,
   unchangeableMessages,
 } from '@control-enforcement/client/frameworks';
 import { AIMessage, type BaseMessage } from '@langchain/core/messages';
@@ -41,7 +42,6 @@ function shownBlock(block: unknown): unknown {
   const { type, text, reasoning, thinking, url, data, image_url: image } = given;
   const own = text ?? reasoning ?? thinking;
   if (typeof own === 'string') return { type, text: own };
-  const members = BLOCK_MEMBERS.filter((name) => given[name] !== undefined);
   const address = url ?? (isObject(image) ? image.url : image);
   return {
     ...shownFile({
@@ -51,7 +51,7 @@ function shownBlock(block: unknown): unknown {
       url: textIn(address),
       data: data instanceof Uint8Array ? data : textIn(data),
     }),
-    ...Object.fromEntries(members.map((name) => [name, given[name]])),
+    ...shownMembers(given, BLOCK_MEMBERS),
   };
 }
 

@@ -39,12 +39,13 @@ export interface Question {
   readonly name: string;
   readonly input: Record<string, unknown>;
   readonly stages: CheckedStages;
-  readonly stepId: string;
+  /** By default the request is a step of its own. */
+  readonly stepId?: string;
   readonly signal: AbortSignal;
-  /** How long it waits for an approval, in milliseconds; 0 to be told of it at once. */
-  readonly waitMs: number;
+  /** How long it waits for an approval, in milliseconds; 0, the default, to be told of it at once. */
+  readonly waitMs?: number;
   /** Is told of an approval for which the request begins to wait. */
-  readonly onWait: (approval: Approval) => void;
+  readonly onWait?: (approval: Approval) => void;
 }
 
 /** What came of it. */
@@ -118,7 +119,8 @@ export function createChecks({ client, onUnavailable, timeoutMs, log, metrics }:
     question: Question,
     run: (input: Record<string, unknown>) => Promise<R>,
   ): Promise<[StepResult, Outcome<R>]> {
-    const { caller, upstream, type, name, input, stages, stepId, signal, waitMs, onWait } = question;
+    const { caller, upstream, type, name, input, stages, signal, waitMs = 0, onWait } = question;
+    const { stepId = randomUUID() } = question;
     if (stages === 'none') return ['unchecked', { kind: 'done', result: await run(input) }];
     const { agent, sessionId, traceparent, client: named, principal } = caller;
     const mcp = {
@@ -142,7 +144,7 @@ export function createChecks({ client, onUnavailable, timeoutMs, log, metrics }:
         : {
             maxWaitMs: waitMs,
             onAsk: (approval: Approval) => {
-              onWait(approval);
+              onWait?.(approval);
               return 'wait' as const;
             },
           }),

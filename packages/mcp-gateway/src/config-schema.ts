@@ -77,7 +77,7 @@ const listen = z
 
 /** Metrics in the text format of Prometheus, on a port of their own. */
 const metrics = z.strictObject({
-  /** Everyone who reaches it reads them. */
+  /** It serves them to each of its callers, without authentication. */
   host: z.string().min(1).default('127.0.0.1'),
   port: z.number().int().min(0).max(65_535).default(8_301),
 });

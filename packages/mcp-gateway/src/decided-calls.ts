@@ -56,14 +56,13 @@ export function createDecidedCalls({
     try {
       const outcome = await checks.decide(
         {
-          ...{ caller, stepId },
-          ...{
-            upstream: call.upstream.name,
-            type: call.type,
-            name: call.step,
-            input: call.input,
-            stages: call.stages,
-          },
+          caller,
+          stepId,
+          upstream: call.upstream.name,
+          type: call.type,
+          name: call.step,
+          input: call.input,
+          stages: call.stages,
           signal: ctx.mcpReq.signal,
           waitMs: waitMsOf(caller, state),
           onWait: note.begin,
@@ -96,9 +95,13 @@ export function createDecidedCalls({
     if (inputResponses === undefined) return { kind: 'done', result: requestState };
     const outcome = await checks.decide(
       {
-        ...{ caller, signal, upstream: upstream.name, type: STEP_TYPES.answers, name: step },
-        ...{ input: inputResponses, stages: stages === 'both' || stages === 'pre' ? 'pre' : 'none' },
-        ...{ stepId: checks.newStepId(), waitMs: 0, onWait() {} },
+        caller,
+        signal,
+        upstream: upstream.name,
+        type: STEP_TYPES.answers,
+        name: step,
+        input: inputResponses,
+        stages: stages === 'both' || stages === 'pre' ? 'pre' : 'none',
       },
       async (checked): Promise<Result> => ({ ...requestState, inputResponses: checked }),
     );

@@ -52,7 +52,7 @@ export function createForward(checks: Checks, messages: GatewayConfig['checks'][
       const outcome = await checks.decide(
         {
           ...{ caller, signal, upstream: upstream.name, type: STEP_TYPES.messages, name: step, input: {} },
-          ...{ stages: messages, stepId: checks.newStepId(), waitMs: 0, onWait() {} },
+          stages: messages,
         },
         async () => said,
       );

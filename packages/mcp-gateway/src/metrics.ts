@@ -39,8 +39,8 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /** `sessions` tells how many are open. */
 export function createGatewayMetrics(sessions: () => number): GatewayMetrics {
-  const registers = [new Registry()];
-  const [registry = new Registry()] = registers;
+  const registry = new Registry();
+  const registers = [registry];
   const steps = new Counter({
     name: `${PREFIX}_steps_total`,
     help: 'Steps by type and result.',
@@ -91,7 +91,7 @@ export interface MetricsFront {
   close(): void;
 }
 
-/** Serves metrics on a port of their own, so that who reaches the gateway does not reach them. */
+/** Serves metrics on a port of their own, so that callers of the gateway do not reach them. */
 export async function serveMetrics(
   { host, port }: NonNullable<GatewayConfig['metrics']>,
   metrics: Pick<GatewayMetrics, 'text'>,

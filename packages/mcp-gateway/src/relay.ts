@@ -31,7 +31,7 @@ export function createRelay({ config, catalog, checks, denied, decided }: RelayO
       const outcome = await checks.decide(
         {
           ...{ caller, signal, upstream: undefined, type: STEP_TYPES.lists, name: method, input: {} },
-          ...{ stages: config.checks.lists, stepId: checks.newStepId(), waitMs: 0, onWait() {} },
+          stages: config.checks.lists,
         },
         async (): Promise<Result> => ({ [member]: await read(caller) }),
       );

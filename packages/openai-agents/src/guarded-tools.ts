@@ -46,7 +46,7 @@ export interface Deciding {
 }
 
 /**
- * Waits until people have decided about all interruptions, and tells the state. Returns those that the service asks nobody about:
+ * Waits until people have decided about all interruptions, and tells the state. Returns those that need no approval of the service:
  * they are the application's own.
  */
 export async function decideInterruptions(

@@ -30,7 +30,7 @@ export interface Enforcement {
   modelProvider(provider: ModelProvider): ModelProvider;
   /**
    * Waits for people to decide about the interruptions of a run, and tells its state. Run the agent again with that state:
-   * what is approved runs if the service then lets it pass. Returns the interruptions that the service asks nobody about, such as
+   * what is approved runs if the service then lets it pass. Returns the interruptions that need no approval of the service, such as
    * those of a tool's own `needsApproval`: the application answers them.
    */
   decide(run: {

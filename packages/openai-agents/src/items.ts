@@ -4,6 +4,7 @@ import {
   type ModelOutput,
   parsedArguments,
   shownFile,
+  shownMembers,
   unchangeableMessages,
 } from '@control-enforcement/client/frameworks';
 import type { AgentInputItem, AgentOutputItem, ModelRequest } from '@openai/agents';
@@ -54,9 +55,8 @@ const CALL_MEMBERS = [
 /** The call of another tool than a function, or its result. Pictures of a computer are not shown. */
 function shownCall(item: AgentInputItem): Data {
   const given = item as Data & { readonly type: string };
-  const names = CALL_MEMBERS.filter((name) => given[name] !== undefined);
   if (given.type === 'computer_call_result') return { type: given.type };
-  return { type: given.type, ...Object.fromEntries(names.map((name) => [name, given[name]])) };
+  return { type: given.type, ...shownMembers(given, CALL_MEMBERS) };
 }
 
 function shownContent(content: unknown): unknown {

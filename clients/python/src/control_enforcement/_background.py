@@ -12,7 +12,7 @@ from typing import Any, Coroutine, Optional
 _lock = threading.Lock()
 _loop: Optional[asyncio.AbstractEventLoop] = None
 _owner = 0
-#: Whether the interpreter ends: the loop does nothing any more, and who waited for it would wait forever.
+#: Whether the interpreter ends: the loop does nothing any more, so that a wait for it would never end.
 _is_over = False
 #: Connections that are open in the process.
 _connections = 0

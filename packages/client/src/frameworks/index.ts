@@ -12,7 +12,7 @@ export {
   type ModelUsage,
 } from './model-calls.js';
 export { checkedStream, type PartKind, type StreamShape } from './model-stream.js';
-export { isSameData, parsedArguments, shownFile, unchangeableMessages } from './shown-data.js';
+export { isSameData, parsedArguments, shownFile, shownMembers, unchangeableMessages } from './shown-data.js';
 export {
   createTextWindows,
   ReleasedTextError,

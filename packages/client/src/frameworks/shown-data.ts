@@ -20,6 +20,15 @@ export function unchangeableMessages(): StepDataError {
   return new StepDataError(message, 'model', 'pre');
 }
 
+/** Those of the members of data that it has, in this order. */
+export function shownMembers(
+  data: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Record<string, unknown> {
+  const given = names.filter((name) => data[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, data[name]]));
+}
+
 /** A file in a message, as its framework has it. */
 export interface MessageFile {
   readonly type: string;

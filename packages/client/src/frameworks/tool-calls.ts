@@ -44,7 +44,7 @@ export interface ToolCalls {
   approval(call: ToolCall<unknown>): Promise<Approval | undefined>;
   /**
    * Waits for the decision about a call. What is approved is evaluated again when it runs: only that lets it proceed. Undefined if
-   * the service asks nobody about it: then its own application does, and the answer is not that of the service.
+   * it needs no approval of the service: then its application decides, and the answer is not that of the service.
    */
   decision(call: ToolCall<unknown>): Promise<ToolDecision | undefined>;
 }
