@@ -87,6 +87,10 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
+/** What starts processes, browsers or other programs: `npm run test:system`. */
+const SYSTEM = '**/*.system.test.ts';
+const isSystem = (file: string) => file.endsWith('.system.test.ts');
+
 export default defineConfig({
   test: {
     globalSetup: [
@@ -102,19 +106,44 @@ export default defineConfig({
     projects: [
       {
         resolve,
-        test: { ...common, name: 'own-process', include: OWN_PROCESS, sequence: { groupOrder: 0 } },
+        test: {
+          ...common,
+          name: 'fast-own-process',
+          include: OWN_PROCESS.filter((file) => !isSystem(file)),
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         resolve,
         test: {
           ...common,
-          name: 'shared-process',
+          name: 'fast',
           include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.{ts,tsx}'],
-          exclude: ['**/node_modules/**', ...OWN_PROCESS],
-          // A worker evaluates the modules of the service once, not for each of some 420 files: a third of the time.
-          // Files leave nothing behind in modules and globals.
+          exclude: ['**/node_modules/**', SYSTEM, ...OWN_PROCESS],
+          // A worker evaluates the modules of the service once, not for each file: a third of the time. Files leave nothing
+          // behind in modules and globals.
           isolate: false,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        resolve,
+        test: {
+          ...common,
+          name: 'system-own-process',
+          include: OWN_PROCESS.filter(isSystem),
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        resolve,
+        test: {
+          ...common,
+          name: 'system',
+          include: ['test/**/*.system.test.ts'],
+          exclude: ['**/node_modules/**', ...OWN_PROCESS],
+          isolate: false,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

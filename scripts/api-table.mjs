@@ -16,8 +16,8 @@ const ADAPTER_TEST = '`test/adapters/gateways.test.ts`';
 
 /** Routes of the host itself, which no proto file tells of, with the tests that are about them. */
 const HOST_ROUTES = [
-  ['GET', '/health', 'test/e2e/database-outage.test.ts'],
-  ['GET', '/ready', 'test/e2e/database-outage.test.ts'],
+  ['GET', '/health', 'test/e2e/database-outage.system.test.ts'],
+  ['GET', '/ready', 'test/e2e/database-outage.system.test.ts'],
   ['GET, HEAD', '/metrics', 'test/operations/metrics.test.ts'],
   ['GET', '/api/config', 'test/transport/session/session-routes.test.ts'],
   ['POST', '/api/login', 'test/transport/session/session-routes.test.ts'],

@@ -19,6 +19,7 @@ const FILES = [
   'test/e2e/event-steps.test.ts',
   'test/e2e/ingest-events.test.ts',
   'test/e2e/publish-events.test.ts',
+  'test/e2e/publish-events-killed.system.test.ts',
   'test/e2e/watch-events.test.ts',
   '.clickhouse.ts',
 ];

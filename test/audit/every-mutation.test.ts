@@ -8,7 +8,7 @@ import { verifyPart } from '../../src/audit/verify-chain.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { STEPS } from '../e2e/every-rpc.steps.js';
 import { ADMIN_KEY, OPERATOR_KEY, READER_KEY, TOKEN_SETTINGS } from '../e2e/every-rpc.support.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient, SERVICES } from '../support/protocol-clients.js';
 import { denyWord } from '../support/seed.js';
 import { startService } from '../support/service.js';
@@ -80,7 +80,7 @@ const CALLS: readonly Call[] = [
   ['AgentService.DeleteAgent', { agent_name: AGENT }, 'agent.delete'],
 ];
 
-describeOnEachDatabase('a mutation', (freshDatabaseUrl) => {
+describeAboveStores('a mutation', (freshDatabaseUrl) => {
   let database: Database;
   let store: AuditStore;
   let clients: ProtocolClient[];

@@ -3,7 +3,7 @@ import { createGrpcTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
 import { methodNamed, PROTOCOLS, type ProtocolName, SERVICES } from '../support/protocol-clients.js';
@@ -56,7 +56,7 @@ const HALVES = [
   ['target_id', 'target_type'],
 ] as const;
 
-describeOnEachDatabase('bad input about namespaces, keys and targets', (freshDatabaseUrl) => {
+describeAboveStores('bad input about namespaces, keys and targets', (freshDatabaseUrl) => {
   const keys = createKeysFile([
     { name: 'operator', key: OPERATOR, role: 'operator' },
     { name: 'admin', key: ADMIN, role: 'admin' },

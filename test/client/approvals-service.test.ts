@@ -8,7 +8,7 @@ import {
   createClient,
   DeniedError,
 } from '../../packages/client/src/node.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { createKeysFile, type TestKeysFile } from '../support/keys-file.js';
 import { seeder } from '../support/seed.js';
@@ -37,7 +37,7 @@ const failureOf = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describeOnEachDatabase('guarded tools and a service that asks and changes', (freshDatabaseUrl) => {
+describeAboveStores('guarded tools and a service that asks and changes', (freshDatabaseUrl) => {
   let keys: TestKeysFile;
   let service: TestService;
   let environment: Record<string, string>;

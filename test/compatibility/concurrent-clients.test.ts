@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeOnEachDatabase, describeOnSqlite } from '../support/databases.js';
+import { describeAboveStores, describeOnSqlite } from '../support/databases.js';
 import { suiteService, testService } from '../support/service-suite.js';
 import { checkFinalState } from './concurrent-checker.js';
 import { runConcurrentClients } from './concurrent-clients.js';
@@ -9,23 +9,20 @@ const CLIENTS = 64;
 /** `npm run verify:long -- concurrent-clients` goes on for half a minute. */
 const OPERATIONS_PER_CLIENT = 6;
 
-describeOnEachDatabase(
-  '64 clients that change the same few controls and agents at once',
-  (freshDatabaseUrl) => {
-    const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
+describeAboveStores('64 clients that change the same few controls and agents at once', (freshDatabaseUrl) => {
+  const service = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
 
-    it('leave a state behind that is explained by everything they received', async () => {
-      const run = await runConcurrentClients({
-        url: service.url,
-        clients: CLIENTS,
-        seed: 4711,
-        goOn: (done) => done < OPERATIONS_PER_CLIENT,
-      });
-      expect(run.history.operations).toHaveLength(CLIENTS * OPERATIONS_PER_CLIENT);
-      expect(await checkFinalState(run)).toEqual([]);
+  it('leave a state behind that is explained by everything they received', async () => {
+    const run = await runConcurrentClients({
+      url: service.url,
+      clients: CLIENTS,
+      seed: 4711,
+      goOn: (done) => done < OPERATIONS_PER_CLIENT,
     });
-  },
-);
+    expect(run.history.operations).toHaveLength(CLIENTS * OPERATIONS_PER_CLIENT);
+    expect(await checkFinalState(run)).toEqual([]);
+  });
+});
 
 // The checker reads replies, which no database has to do with.
 describeOnSqlite('clients that change the same few controls and agents at once', () => {

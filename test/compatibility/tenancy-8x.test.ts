@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestReply, restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
 import { denyWord, seeder } from '../support/seed.js';
@@ -39,7 +39,7 @@ const CASES: Readonly<Record<string, readonly TenancyCase[]>> = {
   'auth, evaluation and agents': RUNTIME_CASES,
 };
 
-describeOnEachDatabase('clients of 8.x', (freshDatabaseUrl) => {
+describeAboveStores('clients of 8.x', (freshDatabaseUrl) => {
   const keys = createKeysFile([
     { name: 'admin', key: KEYS.admin, role: 'admin' },
     { name: 'reader', key: KEYS.reader, role: 'regular' },

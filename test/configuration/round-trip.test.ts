@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { suiteService } from '../support/service-suite.js';
 import { applier, changesOf, documentsOf, exported, largeSet } from './documents.support.js';
 
-describeOnEachDatabase('A set of 1,000 controls of every evaluator', (freshDatabaseUrl) => {
+describeAboveStores('A set of 1,000 controls of every evaluator', (freshDatabaseUrl) => {
   // On a machine that does much else, reading a thousand documents takes longer than calls may by default.
   const variables = async () => ({
     DATABASE_URL: await freshDatabaseUrl(),

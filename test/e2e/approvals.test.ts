@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { createKeysFile, type TestKeysFile } from '../support/keys-file.js';
 import { methodNamed, PROTOCOL_NAMES, PROTOCOLS, STREAMING_PROTOCOLS } from '../support/protocol-clients.js';
@@ -41,7 +41,7 @@ function redacting(more: object, stages: readonly string[] = ['pre']): object {
   };
 }
 
-describeOnEachDatabase('a step that a person decides about', (freshDatabaseUrl) => {
+describeAboveStores('a step that a person decides about', (freshDatabaseUrl) => {
   let keys: TestKeysFile;
   let service: TestService;
   let admin: RestClient;

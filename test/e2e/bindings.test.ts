@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { createKeysFile, type TestKeysFile } from '../support/keys-file.js';
 import { methodNamed, PROTOCOL_NAMES, PROTOCOLS } from '../support/protocol-clients.js';
@@ -21,7 +21,7 @@ const ofOneAgent = denyWord('x', {
   condition: { selector: { path: 'input' }, evaluator: { name: `${AGENT}:tone`, config: {} } },
 });
 
-describeOnEachDatabase('bindings', (freshDatabaseUrl) => {
+describeAboveStores('bindings', (freshDatabaseUrl) => {
   let service: TestService;
   let keys: TestKeysFile;
   let call: RestClient;

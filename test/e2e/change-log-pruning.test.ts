@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { KEPT_REVISIONS, PRUNING_INTERVAL } from '../../src/database/change-log.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestReply, restClient } from '../support/http.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
@@ -14,7 +14,7 @@ const PRUNES = /^DELETE FROM "changes"/;
 /** Changes that both processes make at the same time, so that either may commit the one that prunes. */
 const CHANGES = 20;
 
-describeOnEachDatabase('the log of changes', (freshDatabaseUrl, kind) => {
+describeAboveStores('the log of changes', (freshDatabaseUrl, kind) => {
   /** Fills the log with changes that concern no agent, up to a revision, in one transaction. */
   function fillLog(url: string, after: number, upTo: number): Promise<void> {
     const revisions =

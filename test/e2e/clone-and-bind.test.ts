@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { createKeysFile, type TestKeysFile } from '../support/keys-file.js';
 import { methodNamed, PROTOCOL_NAMES, PROTOCOLS } from '../support/protocol-clients.js';
@@ -13,7 +13,7 @@ const WITHOUT_BINDINGS = 'key-without-bindings-of-this-test';
 const AGENT = 'cloning-agent-01';
 const TARGET = { target_type: 'project', target_id: 'one' };
 
-describeOnEachDatabase('clone and bind', (freshDatabaseUrl) => {
+describeAboveStores('clone and bind', (freshDatabaseUrl) => {
   let service: TestService;
   let keys: TestKeysFile;
   let call: RestClient;

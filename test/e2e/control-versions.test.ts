@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { restClient, untilServed } from '../support/http.js';
 import { methodNamed } from '../support/protocol-clients.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
@@ -37,7 +37,7 @@ const fromTemplate = (word?: string) => ({
   template_values: word === undefined ? {} : { word },
 });
 
-describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
+describeAboveStores('versions of controls', (freshDatabaseUrl) => {
   const service = suiteService(
     async () => ({
       DATABASE_URL: await freshDatabaseUrl(),

@@ -2,7 +2,7 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { beforeAll, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { cookieSetBy, logIn, sendJson } from '../support/browser.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import type { TestService } from '../support/service.js';
 import { suiteService, testService } from '../support/service-suite.js';
@@ -41,7 +41,7 @@ function otherText(cookie: string): string {
   return `${cookie.slice(0, -1)}${alphabet[last ^ 1]}`;
 }
 
-describeOnEachDatabase('a session after its logout', (freshDatabaseUrl) => {
+describeAboveStores('a session after its logout', (freshDatabaseUrl) => {
   const here = suiteService(async () => ({ ...CLOSED, DATABASE_URL: await freshDatabaseUrl() }));
   const there = suiteService(() => ({ ...CLOSED, DATABASE_URL: here.databaseUrl }));
   beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import {
@@ -108,7 +108,7 @@ async function send(client: ProtocolClient, canStream: boolean, tally: Tally): P
   noteAll();
 }
 
-describeOnEachDatabase('counts of evaluations', (freshDatabaseUrl) => {
+describeAboveStores('counts of evaluations', (freshDatabaseUrl) => {
   it.each(['none', 'matches', 'all'])(
     'are the same in the reply, in the metrics and in the log of who sent them; recorded: %s',
     async (record) => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { suiteService } from '../support/service-suite.js';
 import { eventRoutes } from './events.support.js';
@@ -38,7 +38,7 @@ const CASES: [string, object, string | null, string | null][] = [
   ['error', { and: [leaf('input.a', 'one'), FAILS] }, 'missing-one', 'context'],
 ];
 
-describeOnEachDatabase('an event of the service', (freshDatabaseUrl) => {
+describeAboveStores('an event of the service', (freshDatabaseUrl) => {
   const service = suiteService(async () => ({
     DATABASE_URL: await freshDatabaseUrl(),
     SERVICE_OBSERVABILITY_RECORD: 'all',

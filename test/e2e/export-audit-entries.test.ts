@@ -1,7 +1,7 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { beforeAll, expect, it } from 'vitest';
 import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { suiteService } from '../support/service-suite.js';
 
@@ -10,7 +10,7 @@ const READER = { 'x-api-key': 'reader-key' };
 const PATH = '/api/v1/audit/export';
 const ACTIONS = ['policy.create', 'policy.create', 'policy.rename'];
 
-describeOnEachDatabase('ExportAuditEntries', (freshDatabaseUrl) => {
+describeAboveStores('ExportAuditEntries', (freshDatabaseUrl) => {
   const service = suiteService(async () => ({
     DATABASE_URL: await freshDatabaseUrl(),
     SERVICE_API_KEY_ENABLED: 'true',

@@ -2,7 +2,7 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { beforeAll, expect, it } from 'vitest';
 import { ConfigurationService } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
 import { applier, type Document, documentsOf } from '../configuration/documents.support.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord } from '../support/seed.js';
@@ -15,7 +15,7 @@ const OWNED: readonly Document[] = [
   { kind: 'AgentLinks', name: 'billing-bot-1', controls: ['no-bad-words'], policies: ['words'] },
 ];
 
-describeOnEachDatabase('ExportConfiguration', (freshDatabaseUrl) => {
+describeAboveStores('ExportConfiguration', (freshDatabaseUrl) => {
   const service = suiteService(async () => ({
     DATABASE_URL: await freshDatabaseUrl(),
     SERVICE_API_KEY_ENABLED: 'true',

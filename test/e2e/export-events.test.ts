@@ -14,7 +14,7 @@ import { createView, dropView } from '../../src/events/sql/segment-tables.js';
 import { readSegments, SELECT_SEGMENTS } from '../../src/events/sql/segments.js';
 import { utcTimeOfMs } from '../../src/events/store/event-time.js';
 import { storedEvent } from '../events/events.support.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { problem } from '../support/refusals.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
@@ -45,7 +45,7 @@ async function exported(
   };
 }
 
-describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
+describeAboveStores('ExportEvents', (freshDatabaseUrl) => {
   let database: Database;
   const service = suiteService(async () => ({
     DATABASE_URL: await freshDatabaseUrl(),

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { beforeAll, expect, it } from 'vitest';
 import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { createKeysFile, type KeyEntry } from '../support/keys-file.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
@@ -17,7 +17,7 @@ const headersOf = ({ key = '' }: KeyEntry) => ({ 'x-api-key': key });
 
 type Exported = { readonly kind: string; readonly record: Record<string, unknown> };
 
-describeOnEachDatabase('ExportNamespace', (freshDatabaseUrl) => {
+describeAboveStores('ExportNamespace', (freshDatabaseUrl) => {
   const keys = createKeysFile([OPERATOR, TEAM, ADMIN]);
   const service = suiteService(async () => ({
     ...keys.environment,

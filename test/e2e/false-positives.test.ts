@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { createKeysFile, type KeyEntry } from '../support/keys-file.js';
 import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
@@ -16,7 +16,7 @@ const EDITOR: KeyEntry = { name: 'editor', key: 'the-editor-key-001', role: 'edi
 const LIMITED: KeyEntry = { name: 'bot', key: 'the-limited-key-01', role: 'admin', agents: [AGENT] };
 const OTHER: KeyEntry = { name: 'other', key: 'the-other-key-001', role: 'admin', namespace: 'other' };
 
-describeOnEachDatabase('false positives', (freshDatabaseUrl) => {
+describeAboveStores('false positives', (freshDatabaseUrl) => {
   const keys = createKeysFile([OPERATOR, EDITOR, LIMITED, OTHER]);
   afterAll(() => keys.remove());
   let databaseUrl = '';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient, untilServed } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -8,7 +8,7 @@ const AGENT = 'fleet-agent-01';
 const TARGET = { target_type: 'project', target_id: 'shared' };
 const BY_KEY = '/api/v1/control-bindings/by-key';
 
-describeOnEachDatabase('two replicas and a target', (freshDatabaseUrl) => {
+describeAboveStores('two replicas and a target', (freshDatabaseUrl) => {
   let services: TestService[];
   let write: RestClient;
   let read: RestClient;

@@ -6,7 +6,7 @@ import {
   EvaluateRequestSchema,
   EvaluationService,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { createTestDatabase, describeOnEachDatabase, type TestDatabase } from '../support/databases.js';
+import { createTestDatabase, describeAboveStores, type TestDatabase } from '../support/databases.js';
 import { type RestClient, restClient, untilServed } from '../support/http.js';
 import { problem } from '../support/refusals.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
@@ -22,7 +22,7 @@ const BYSTANDER = 'bystander-agent';
 /** Far beyond anything these tests commit. */
 const FUTURE = 1_000_000;
 
-describeOnEachDatabase('two replicas', (freshDatabaseUrl) => {
+describeAboveStores('two replicas', (freshDatabaseUrl) => {
   let writer: TestService;
   let reader: TestService;
   let write: RestClient;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { methodNamed, PROTOCOL_NAMES, PROTOCOLS, STREAMING_PROTOCOLS } from '../support/protocol-clients.js';
 import { denyWord, seeder } from '../support/seed.js';
@@ -150,7 +150,7 @@ describeServiceOnSqlite('halts', ({ call, seed, service }) => {
   });
 });
 
-describeOnEachDatabase('a halt of one process', (freshDatabaseUrl) => {
+describeAboveStores('a halt of one process', (freshDatabaseUrl) => {
   it('denies in another one at once if its revision is demanded, and soon in any case', async () => {
     const DATABASE_URL = await freshDatabaseUrl();
     const [first, second] = [await testService({ DATABASE_URL }), await testService({ DATABASE_URL })];

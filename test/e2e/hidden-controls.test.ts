@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -7,7 +7,7 @@ import { startService, type TestService } from '../support/service.js';
 const steer = (word: string, more: object = {}) =>
   denyWord(word, { action: { decision: 'steer', steering_context: { message: 'ask' } }, ...more });
 
-describeOnEachDatabase('a control that a deny hides', (freshDatabaseUrl) => {
+describeAboveStores('a control that a deny hides', (freshDatabaseUrl) => {
   let service: TestService;
   let call: RestClient;
   let seed: ReturnType<typeof seeder>;

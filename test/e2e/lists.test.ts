@@ -9,7 +9,7 @@ import {
   ControlService,
   type ListControlsRequestSchema,
 } from '../../gen/proto/enforcement/v1/control_service_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { createKeysFile, type TestKeysFile } from '../support/keys-file.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
@@ -20,7 +20,7 @@ const ALICE = { 'x-api-key': 'alice-key' };
 const BOB = { 'x-api-key': 'bob-key' };
 const CONTROLS = '/api/v1/controls';
 
-describeOnEachDatabase('lists of controls and of the audit log', (freshDatabaseUrl) => {
+describeAboveStores('lists of controls and of the audit log', (freshDatabaseUrl) => {
   let keys: TestKeysFile;
   const ids: Record<string, number> = {};
   const service = suiteService(async () => {

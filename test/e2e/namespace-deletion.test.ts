@@ -12,7 +12,7 @@ import {
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { sendJson } from '../support/browser.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { createKeysFile, type KeyEntry } from '../support/keys-file.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
@@ -45,7 +45,7 @@ async function endOf(replies: AsyncIterator<unknown>): Promise<string> {
 }
 
 /** Two processes on one database: what one deletes, the other refuses. */
-describeOnEachDatabase('a namespace that is deleted while its agents stream', (freshDatabaseUrl) => {
+describeAboveStores('a namespace that is deleted while its agents stream', (freshDatabaseUrl) => {
   const keys = createKeysFile([OPERATOR, DOOMED, OTHER]);
   const services: TestService[] = [];
   const rest = (key: KeyEntry, at = 0) => restClient(services[at]?.url ?? '', headersOf(key));

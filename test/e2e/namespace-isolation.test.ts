@@ -2,7 +2,7 @@ import { type CallOptions, ConnectError, createClient } from '@connectrpc/connec
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { type RpcMethod, rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
-import { type DatabaseKind, describeOnEachDatabase } from '../support/databases.js';
+import { type DatabaseKind, describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
 import { repliesOver, repliesOverRest } from '../support/named-requests.js';
@@ -88,7 +88,7 @@ function masked(text: string, ids: readonly number[]): string {
     .replaceAll(/"(?:\w*execution_id|decision_id|step_sha256|\w+_(?:ms|us|seconds))":"?[^,"}]*"?/g, '');
 }
 
-describeOnEachDatabase('a namespace', (freshDatabaseUrl, kind) => {
+describeAboveStores('a namespace', (freshDatabaseUrl, kind) => {
   const service = suiteService(async () => ({
     ...keys.environment,
     DATABASE_URL: await freshDatabaseUrl(),

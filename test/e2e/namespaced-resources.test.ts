@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestReply, restClient } from '../support/http.js';
 import { createKeysFile, type KeyEntry } from '../support/keys-file.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
@@ -26,7 +26,7 @@ interface Ids {
   readonly policy: number;
 }
 
-describeOnEachDatabase('agents, controls and policies of a namespace', (freshDatabaseUrl) => {
+describeAboveStores('agents, controls and policies of a namespace', (freshDatabaseUrl) => {
   const keys = createKeysFile([OPERATOR, A, B, DEFAULT]);
   let service: TestService;
   let ofA: Ids;

@@ -1,62 +1,23 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type {
-  PublishEventsRequestSchema,
-  PublishEventsResponse,
-} from '../../gen/proto/enforcement/v1/observability_service_pb.js';
+import type { PublishEventsResponse } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import {
   BadRequestSchema,
   ErrorInfoSchema,
   RetryInfoSchema,
 } from '../../gen/proto/google/rpc/error_details_pb.js';
-import { CLICKHOUSE_URL } from '../support/clickhouse.js';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { restClient } from '../support/http.js';
+import { describeAboveStores } from '../support/databases.js';
 import { openedInTest } from '../support/opened.js';
 import { methodNamed, PROTOCOLS, STREAMING_PROTOCOLS } from '../support/protocol-clients.js';
 import { BIDI_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
-import { compiled, spawnService } from '../support/service-process.js';
 import { describeService } from '../support/service-suite.js';
-import { until } from '../support/until.js';
 import { messagesOf } from './event-messages.support.js';
 import { observability } from './event-streams.support.js';
 import { event, eventRoutes } from './events.support.js';
-
-type Message = MessageInitShape<typeof PublishEventsRequestSchema>;
+import { type Message, sender } from './publish-events.support.js';
 
 const sent = messagesOf('published-bot-1');
-
-/** Messages that are sent one by one, when the test says so. */
-function sender() {
-  const waiting: Message[] = [];
-  let ended = false;
-  let wake = () => {};
-  async function* messages(): AsyncGenerator<Message> {
-    for (;;) {
-      const message = waiting.shift();
-      if (message !== undefined) yield message;
-      else if (ended) return;
-      else {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    }
-  }
-  return {
-    messages: messages(),
-    send(...more: Message[]) {
-      waiting.push(...more);
-      wake();
-    },
-    end() {
-      ended = true;
-      wake();
-    },
-  };
-}
 
 /** Reads replies until this many messages are acknowledged. */
 async function acknowledged(
@@ -194,7 +155,7 @@ describeService('PublishEvents', ({ service }) => {
   );
 });
 
-describeOnEachDatabase('a stream of published events', (freshDatabaseUrl) => {
+describeAboveStores('a stream of published events', (freshDatabaseUrl) => {
   const services = openedInTest<TestService>((one) => one.stop());
 
   it('is acknowledged and ends with UNAVAILABLE when the server shuts down', async () => {
@@ -228,48 +189,5 @@ describeOnEachDatabase('a stream of published events', (freshDatabaseUrl) => {
     second.end();
     const without = observability(rpcTransport('gRPC', off.url)).publishEvents(second.messages);
     expect((await failureOf(without)).code).toBe(Code.Unavailable);
-  });
-});
-
-describe('a service that is killed', () => {
-  describeOnEachDatabase('while events are published', (freshDatabaseUrl) => {
-    it('has stored what it acknowledged, and takes the rest from a stream that continues', async () => {
-      const environment = { DATABASE_URL: await freshDatabaseUrl(), SERVICE_EVENT_RETENTION_DAYS: '0' };
-      const all = Array.from(
-        { length: 400 },
-        (_, at): Message => ({
-          events: Array.from({ length: 10 }, (_, index) => sent(`${at}-${index}`, { spanId: 'killed' })),
-        }),
-      );
-      const first = await spawnService(compiled, { environment });
-      let last = 0;
-      try {
-        const url = await first.listening();
-        const { messages, send } = sender();
-        send(...all);
-        for await (const reply of observability(rpcTransport('gRPC', url)).publishEvents(messages)) {
-          last = Number(reply.acknowledgedMessages);
-          first.process.kill('SIGKILL');
-        }
-      } catch (error) {
-        expect(ConnectError.from(error).code).not.toBe(Code.InvalidArgument);
-      }
-      await first.ended;
-      expect(last).toBeGreaterThan(0);
-      const second = await spawnService(compiled, { environment });
-      const url = await second.listening();
-      const query = async () => (await eventRoutes(restClient(url)).query({ span_id: 'killed' })).body.total;
-      expect(await query()).toBeGreaterThanOrEqual(last * 10);
-      const { messages, send, end } = sender();
-      send(...all.slice(last));
-      end();
-      const replies = observability(rpcTransport('gRPC', url)).publishEvents(messages);
-      for await (const reply of replies) last = Number(reply.acknowledgedMessages);
-      // On ClickHouse they are in the spool until the lease of the killed process expires.
-      const isStored = (total: number) => CLICKHOUSE_URL === undefined || total >= 4_000;
-      expect(await until(query, isStored)).toBe(4_000);
-      await second.dispose();
-      await first.dispose();
-    });
   });
 });

@@ -1,7 +1,7 @@
 import { createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
 import { BIDI_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
@@ -13,7 +13,7 @@ const OWN = 'own-bot-0001';
 const OTHER = 'other-bot-0001';
 const key = (value: string) => ({ 'x-api-key': value });
 
-describeOnEachDatabase('events of a key that is limited to some agents', (freshDatabaseUrl) => {
+describeAboveStores('events of a key that is limited to some agents', (freshDatabaseUrl) => {
   let limited: RestClient;
   const keys = createKeysFile([
     { name: 'admin', key: 'the-admin-key-of-1', role: 'admin' },

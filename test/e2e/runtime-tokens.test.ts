@@ -12,7 +12,7 @@ import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_ser
 import { ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import type { TokenClaims } from '../../src/runtime-tokens/token-claims.js';
 import { createTokenCodec } from '../../src/runtime-tokens/token-codec.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
 import { denyWord } from '../support/seed.js';
@@ -172,7 +172,7 @@ const FORBIDDEN = { code: 'AUTH_INSUFFICIENT_PRIVILEGES', challenge: null };
 /** Statuses of the JSON routes, and of everything else. */
 const statusOf = (protocol: string, http: number, grpc: string) => (protocol === 'REST' ? http : grpc);
 
-describeOnEachDatabase('runtime tokens', (freshDatabaseUrl) => {
+describeAboveStores('runtime tokens', (freshDatabaseUrl) => {
   const keys = createKeysFile([LIMITED, SHORT, VIEWER]);
   afterAll(() => keys.remove());
   const service = suiteService(async () => ({

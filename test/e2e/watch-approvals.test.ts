@@ -8,7 +8,7 @@ import {
 } from '../../gen/proto/enforcement/v1/approval_service_pb.js';
 import { ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { ApprovalFeed, ApprovalWatcher } from '../../src/approvals/approval-feed.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { createKeysFile } from '../support/keys-file.js';
 import { openedInSuite } from '../support/opened.js';
@@ -105,7 +105,7 @@ function asking(stepName: string, approver: string, more: object = {}): object {
   };
 }
 
-describeOnEachDatabase('waiting for approvals', (freshDatabaseUrl) => {
+describeAboveStores('waiting for approvals', (freshDatabaseUrl) => {
   const keys = openedInSuite<ReturnType<typeof createKeysFile>>((one) => one.remove());
   const environment = () => {
     const file = createKeysFile(KEYS);

@@ -2,7 +2,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { describe, expect, it } from 'vitest';
 import { Decision, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { AppliesTo } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { openedInSuite } from '../support/opened.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
@@ -13,7 +13,7 @@ import { until } from '../support/until.js';
 import { type EventWatcher, watchEvents } from './event-streams.support.js';
 import { event, eventRoutes } from './events.support.js';
 
-describeOnEachDatabase('WatchEvents', (freshDatabaseUrl) => {
+describeAboveStores('WatchEvents', (freshDatabaseUrl) => {
   const writer = suiteService(async () => ({ DATABASE_URL: await freshDatabaseUrl() }));
   const replica = suiteService(() => ({ DATABASE_URL: writer.databaseUrl }));
   const routes = eventRoutes(writer.call);

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { testService } from '../support/service-suite.js';
 import { fuzzOpenApi } from './openapi-fuzz.js';
 
 /** `npm run verify:long -- openapi-fuzz` sends 20,000. */
 const REQUESTS = 400;
 
-describeOnEachDatabase('requests generated from the document', (freshDatabaseUrl) => {
+describeAboveStores('requests generated from the document', (freshDatabaseUrl) => {
   it('get documented replies and never a 5xx', async () => {
     const service = await testService({
       DATABASE_URL: await freshDatabaseUrl(),

@@ -2,7 +2,7 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { logIn, sendJson } from '../support/browser.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { createKeysFile } from '../support/keys-file.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
@@ -33,7 +33,7 @@ async function statusOf(service: TestService, key: string): Promise<number> {
   return (await callerOf(service)('GET', '/server-info', key)).status;
 }
 
-describeOnEachDatabase('keys', (freshDatabaseUrl) => {
+describeAboveStores('keys', (freshDatabaseUrl) => {
   let databaseUrl: string;
   let first: TestService;
   let second: TestService;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { folderWith, runCli } from '../support/cli.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -14,7 +14,7 @@ interface Found {
   readonly message: string;
 }
 
-describeOnEachDatabase('LintConfiguration', (freshDatabaseUrl) => {
+describeAboveStores('LintConfiguration', (freshDatabaseUrl) => {
   let service: TestService;
   let call: RestClient;
   let seed: ReturnType<typeof seeder>;

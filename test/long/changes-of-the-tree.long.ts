@@ -19,7 +19,7 @@ const FILES = [
   'test/transport/openapi/api-table.test.ts',
   'test/e2e/every-rpc.test.ts',
   'test/e2e/limited-key.test.ts',
-  'test/e2e/service-config.test.ts',
+  'test/e2e/service-config.system.test.ts',
   'test/audit/every-mutation.test.ts',
   'test/e2e/unknown-members.test.ts',
   'test/operations/metrics.test.ts',

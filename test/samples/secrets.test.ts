@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { replayed } from '../e2e/replay.support.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { testService } from '../support/service-suite.js';
@@ -60,7 +60,7 @@ function bytesIn(folder: string): Buffer[] {
     .map((entry) => readFileSync(path.join(entry.parentPath, entry.name)));
 }
 
-describeOnEachDatabase('what is planted in steps', (freshDatabaseUrl, kind) => {
+describeAboveStores('what is planted in steps', (freshDatabaseUrl, kind) => {
   /** Everything that the service wrote: the database, files beside it, those of events, and its log. */
   async function written(url: string, events: string, lines: readonly string[]): Promise<Buffer> {
     const log = [...lines, ...bytesIn(events).map((bytes) => bytes.toString('latin1'))];

@@ -3,7 +3,7 @@ import { openDatabase } from '../../src/database/database.js';
 import { addDropped, countSamples, insertSamples } from '../../src/samples/sample-store.js';
 import { createSampleUpkeep } from '../../src/samples/sample-upkeep.js';
 import type { SampleRow } from '../../src/samples/sampling-rule.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { keptFailures, type LoggedFailure } from '../support/failures.js';
 import { restClient } from '../support/http.js';
 import { seeder } from '../support/seed.js';
@@ -13,7 +13,7 @@ import { until } from '../support/until.js';
 const AGENT = 'sampled-bot-01';
 const RULES = '/api/v1/sampling-rules';
 
-describeOnEachDatabase('samples of several processes on a database', (freshDatabaseUrl) => {
+describeAboveStores('samples of several processes on a database', (freshDatabaseUrl) => {
   it('follow the rules of each other, whose drops are counted together, and are removed once', async () => {
     const DATABASE_URL = await freshDatabaseUrl();
     const services = [await testService({ DATABASE_URL }), await testService({ DATABASE_URL })] as const;

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { isInShare } from '../../src/shadows/shadow-share.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { problem } from '../support/refusals.js';
 import { denyWord, seeder } from '../support/seed.js';
@@ -232,7 +232,7 @@ const RATE = {
   evaluator: { name: 'rate', config: { limit: 1, period: '1h', key: ['agent'] } },
 };
 
-describeOnEachDatabase('the shadow of one process', (freshDatabaseUrl) => {
+describeAboveStores('the shadow of one process', (freshDatabaseUrl) => {
   it('is counted by all of them, and after a restart', async () => {
     const DATABASE_URL = await freshDatabaseUrl();
     const [first, second] = [await testService({ DATABASE_URL }), await testService({ DATABASE_URL })];

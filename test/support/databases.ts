@@ -19,6 +19,13 @@ export const DATABASE_KINDS: readonly DatabaseKind[] =
   CLICKHOUSE_URL === undefined ? ['sqlite', 'postgresql'] : ['sqlite'];
 
 /**
+ * The database of what lies above the stores, which are tested with both. The system lane runs the same suites once more
+ * with TEST_DATABASE_ABOVE_STORES=postgresql.
+ */
+const KIND_ABOVE_STORES: DatabaseKind =
+  process.env.TEST_DATABASE_ABOVE_STORES === 'postgresql' ? 'postgresql' : 'sqlite';
+
+/**
  * What a new database has: the structure of this version without data, as a service leaves it that starts for the first
  * time, or nothing at all, so that the service under test migrates it.
  */
@@ -64,9 +71,14 @@ async function createPostgresqlDatabase(content: Content): Promise<TestDatabase>
 
 type Suite = (freshDatabaseUrl: () => Promise<string>, kind: DatabaseKind) => void;
 
-/** Defines a suite once for each database. Every call of `freshDatabaseUrl` creates one without data; all are dropped. */
+/** Defines a suite about stores, migrations or changes, once for each database. Every call of `freshDatabaseUrl` creates one without data; all are dropped. */
 export function describeOnEachDatabase(name: string, suite: Suite): void {
   describeOnDatabases(DATABASE_KINDS, name, suite, 'structure');
+}
+
+/** Defines a suite about what uses the stores: with one database, see `KIND_ABOVE_STORES`. */
+export function describeAboveStores(name: string, suite: Suite): void {
+  describeOnDatabases([KIND_ABOVE_STORES], name, suite, 'structure');
 }
 
 /**

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { TestProject } from 'vitest/node';
 import { bundleService } from './bundle-service.js';
 import { CLICKHOUSE_URL } from './clickhouse.js';
 import { BUNDLED_FOLDER, COMPILED_FOLDER, compileInto, copyOfService } from './service-process.js';
@@ -12,29 +13,29 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const IS_BUILT = process.env.TEST_USES_BUILD === 'true';
 
 /**
- * Builds the optional packages, which the service under test loads as it does when they are installed, the dashboard, the
- * command, and the service as JavaScript, which all tests with processes of their own share. Returns what removes it.
+ * Builds what `npm run build` does, once a run, and copies the service as JavaScript for the threads and processes that
+ * tests start. Processes of the system lane run it in few files. Returns what removes the copies.
  */
-export default async function setup(): Promise<() => Promise<void>> {
-  // The tests of events need neither, and run beside others that do.
-  if (CLICKHOUSE_URL === undefined && !IS_BUILT) {
-    const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-    const projects = ['evaluator-vendor-model', 'evaluator-onnx'].map((name) =>
-      path.join(ROOT, 'packages', name),
-    );
-    await Promise.all([
-      ...projects.map((project) =>
-        promisify(execFile)(process.execPath, [compiler, '-p', project, '--noCheck']),
-      ),
-      promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts', 'build-dashboard.mjs')]),
-      promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts', 'build-cli.mjs')]),
-    ]);
-  }
-  const folder = IS_BUILT ? await copyOfService(path.join(ROOT, 'dist')) : await compileInto();
-  const bundled = await bundleService(folder);
+export default async function setup({ vitest }: TestProject): Promise<() => Promise<void>> {
+  const folder = await compiledService();
   process.env[COMPILED_FOLDER] = folder;
-  process.env[BUNDLED_FOLDER] = bundled;
+  const folders = [folder];
+  if (vitest.projects.some(({ name }) => !name.startsWith('fast'))) {
+    const bundled = await bundleService(folder);
+    process.env[BUNDLED_FOLDER] = bundled;
+    folders.push(bundled);
+  }
   return async () => {
-    for (const each of [folder, bundled]) await rm(each, { recursive: true, force: true });
+    for (const each of folders) await rm(each, { recursive: true, force: true });
   };
+}
+
+async function compiledService(): Promise<string> {
+  // The tests of events with ClickHouse need no more than the service, and run beside others that need all.
+  if (CLICKHOUSE_URL !== undefined && !IS_BUILT) return compileInto();
+  if (!IS_BUILT) {
+    console.log('Building the service, its packages and the dashboard, once for all tests.');
+    await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: ROOT });
+  }
+  return copyOfService(path.join(ROOT, 'dist'));
 }

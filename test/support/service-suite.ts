@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { describeOnEachDatabase, describeOnSqlite } from './databases.js';
+import { describeAboveStores, describeOnSqlite } from './databases.js';
 import { type RestClient, restClient } from './http.js';
 import { PROTOCOLS, type ProtocolClient, type ProtocolName } from './protocol-clients.js';
 import { seeder } from './seed.js';
@@ -65,9 +65,9 @@ export interface ServiceSuite extends Pick<SuiteService, 'call' | 'seed'> {
 
 type Define = (suite: ServiceSuite) => void;
 
-/** Defines a suite once for each database, with one running service for all its tests. */
+/** Defines a suite about what uses the stores, with one running service for all its tests. */
 export function describeService(name: string, define: Define, variables: Variables = {}): void {
-  describeOnEachDatabase(name, withService(define, variables));
+  describeAboveStores(name, withService(define, variables));
 }
 
 /** The same once, about what does not depend on the database. */

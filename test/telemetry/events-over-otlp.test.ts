@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest';
 import { EVENT_NAMES } from '../../src/contract/telemetry/attribute-names.js';
 import { VERSION } from '../../src/process/package-root.js';
 import { event, eventRoutes } from '../e2e/events.support.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeAboveStores } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -13,7 +13,7 @@ import { type OtlpReceiver, type ReceivedRecord, startOtlpReceiver } from './otl
 const TRACE_ID = 'abcdef0123456789abcdef0123456789';
 const SPAN_ID = 'abcdef0123456789';
 
-describeOnEachDatabase('events over OTLP', (freshDatabaseUrl) => {
+describeAboveStores('events over OTLP', (freshDatabaseUrl) => {
   const closers: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close();

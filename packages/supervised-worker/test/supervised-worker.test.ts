@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ECHO, entryOf, type Reply } from '../../../test/process/support/worker-modules.js';
-import { compiled } from '../../../test/support/service-process.js';
+import { compiledTree } from '../../../test/support/service-process.js';
 import { SupervisedWorker, type SupervisionOptions, type WorkerEnd } from '../src/supervised-worker.js';
 
 /** Longer than any start takes. */
@@ -121,7 +121,7 @@ describe('a supervised worker', () => {
 describe('a process', () => {
   /** Output of a process that does this with a thread, and ends by itself. */
   const outputOf = async (text: string): Promise<string> => {
-    const module = path.resolve(compiled.main, '../../packages/supervised-worker/src/index.js');
+    const module = path.resolve(compiledTree.main, '../../packages/supervised-worker/src/index.js');
     const source = `import { Worker } from 'node:worker_threads';
       import { SupervisedWorker } from ${JSON.stringify(module)};
       const thread = new SupervisedWorker({

@@ -13,7 +13,7 @@ import { PolicyService } from '../../../gen/proto/enforcement/v1/policy_service_
 import { createAuthenticator } from '../../../src/transport/auth/authenticator.js';
 import { rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
 import { logIn, sendJson, tokenOf } from '../../support/browser.js';
-import { describeOnEachDatabase } from '../../support/databases.js';
+import { describeAboveStores } from '../../support/databases.js';
 import { endedHere } from '../../support/ended-sessions.js';
 import { fewestQueries } from '../../support/fewest-queries.js';
 import { rawGrpcCall } from '../../support/grpc-js-client.js';
@@ -327,7 +327,7 @@ describe('the time of a session', () => {
   });
 });
 
-describeOnEachDatabase('sessions across a restart', (freshDatabaseUrl) => {
+describeAboveStores('sessions across a restart', (freshDatabaseUrl) => {
   let service: TestService | undefined;
   let databaseUrl: string;
   beforeAll(async () => {

@@ -6,7 +6,7 @@ import { openedInTest } from '../support/opened.js';
 import { compiledTree, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
-/** The packages of a default start, one a line. `npm test -- test/app/start-modules.test.ts --update` writes it. */
+/** The packages of a default start, one a line. `npm test -- test/app/start-modules.system.test.ts --update` writes it. */
 const PACKAGES = path.join(import.meta.dirname, 'start-packages.txt');
 
 /** Parts of the service that a default start does not need: each makes every start slower, and takes memory. */
