@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { LaneReporter } from './test/support/lane-reporter.js';
 
 /** What watches or replaces something that all code of a process shares: timers, resources, events, modules. */
 const OF_THE_PROCESS =
@@ -66,7 +68,11 @@ const SLOW = [
 ];
 
 const common = {
-  setupFiles: ['test/support/http2-client-setup.ts', 'test/support/property-seed.ts'],
+  setupFiles: [
+    'test/support/http2-client-setup.ts',
+    'test/support/property-seed.ts',
+    'test/support/file-times-setup.ts',
+  ],
   // They only end what hangs: tests wait for events, and on a busy machine everything takes its time.
   testTimeout: 600_000,
   hookTimeout: 600_000,
@@ -76,9 +82,19 @@ const common = {
 /** Sources of the dashboard name generated code so, see its `vite.config.ts`. */
 const resolve = { alias: { '@gen': path.resolve('gen/proto') } };
 
+/** Asks for another order of the files, see `scripts/test-calm.mjs`. */
+const ORDER_SEED = process.env.TEST_ORDER_SEED;
+
+function inOrderOf(seed: string, files: readonly TestSpecification[]): TestSpecification[] {
+  const key = ({ moduleId }: TestSpecification) =>
+    createHash('sha256').update(`${seed} ${moduleId}`).digest('hex');
+  return files.toSorted((one, other) => (key(one) < key(other) ? -1 : 1));
+}
+
 /** Begins with the files that take longest: one of them that began last would keep the others waiting. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    if (ORDER_SEED !== undefined) return inOrderOf(ORDER_SEED, files);
     const rank = ({ moduleId }: TestSpecification) => {
       const found = SLOW.findIndex((part) => moduleId.includes(part));
       return found === -1 ? SLOW.length : found;
@@ -91,8 +107,14 @@ class SlowFirst extends BaseSequencer {
 const SYSTEM = '**/*.system.test.ts';
 const isSystem = (file: string) => file.endsWith('.system.test.ts');
 
+const RESULTS = process.env.TEST_RESULTS_FOLDER;
+
 export default defineConfig({
   test: {
+    reporters: [new LaneReporter(), ...(RESULTS === undefined ? [] : ['json'])],
+    ...(RESULTS === undefined
+      ? {}
+      : { outputFile: { json: path.join(RESULTS, `${process.env.TEST_RUN ?? 'fast'}.json`) } }),
     globalSetup: [
       'test/support/postgres-global-setup.ts',
       'test/support/database-templates-global-setup.ts',

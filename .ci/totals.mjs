@@ -1,14 +1,18 @@
 // Prints what failed in the test runs of .ci/run, whole and last, since a log is often kept by its end only; then the
 // totals. Arguments: the folder with the JSON reports, and the exit status of the runs.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const [folder, status] = process.argv.slice(2);
 /** Lines of a failure that are printed: the message and the first frames. */
 const FAILURE_LINES = 40;
 
-// A run that died has no report, which is a failure.
-const runs = ['tests', 'clickhouse'].map((name) => {
+/** Files whose times are printed. */
+const SLOWEST = 20;
+
+// A run that died has no report, which is a failure. Those of parts of the system lane are there if they were triggered.
+const parts = readdirSync(folder).flatMap((file) => /^(.+)\.json$/.exec(file)?.[1] ?? []);
+const runs = [...new Set(['fast', 'system', ...parts])].map((name) => {
   try {
     return JSON.parse(readFileSync(`${folder}/${name}.json`, 'utf8'));
   } catch (error) {
@@ -36,6 +40,21 @@ for (const { name, status: outcome, message, assertionResults } of runs.flatMap(
   if (outcome === 'failed' && failed.length === 0) {
     console.log(`\n--- failed: ${file}\n${message}`);
   }
+}
+
+function timesOfFiles() {
+  try {
+    const lines = readFileSync(`${folder}/times.jsonl`, 'utf8').trim().split('\n');
+    return lines.map((line) => JSON.parse(line)).sort((a, b) => b.cpu - a.cpu);
+  } catch {
+    return [];
+  }
+}
+
+const times = timesOfFiles();
+console.log(`\n--- the slowest ${SLOWEST} of ${times.length} runs of files (seconds of CPU, of wall time)`);
+for (const { file, cpu, wall } of times.slice(0, SLOWEST)) {
+  console.log(`${cpu.toFixed(1).padStart(8)} ${wall.toFixed(1).padStart(8)}  ${file}`);
 }
 
 const sum = (member) => runs.reduce((all, run) => all + run[member], 0);

@@ -195,7 +195,7 @@ let isIncomplete = false;
 for (const [area, some] of mutants) {
   if (some.length === 0) continue;
   const specifications = (await vitest.globTestSpecifications(AREAS[area].tests)).filter(
-    ({ moduleId }) => !/process|crash|kill/.test(path.basename(moduleId)),
+    ({ moduleId }) => !/\.system\./.test(path.basename(moduleId)),
   );
   const first = await runWhole(specifications);
   if (first.outcome !== 'passed') {

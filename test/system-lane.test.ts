@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  LANDED_FILE,
+  PARTS,
+  TRIGGERS,
+  triggeredFiles,
+  triggeredParts,
+  triggersOf,
+} from '../scripts/system-lane.mjs';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const FILES = readdirSync(path.join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.system.test.ts'))
+  .map((name) => path.posix.join('test', name.replaceAll(path.sep, '/')));
+
+/** What starts or needs a process of the service, a browser, or another program that a machine may not have. */
+const OUTSIDE =
+  /\b(?:spawnService|spawnCommand|startCommand|runShell|sharedBrowser|startRedis|startPostgresServer)\(/;
+
+const foldersIn = (folder: string) =>
+  readdirSync(path.join(ROOT, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `${folder}/${name}/`);
+
+const triggered = (...changed: string[]) => triggeredFiles(ROOT, FILES, changed);
+
+describe('the system lane', () => {
+  it('has a row of the table for every file, and a file for every row', () => {
+    expect(FILES.filter((file) => triggersOf(file) === undefined)).toEqual([]);
+    const rows = Object.keys(TRIGGERS).filter(
+      (row) => !FILES.some((file) => triggersOf(file) === TRIGGERS[row]),
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it('runs something besides what every change of src runs after a change of any folder of src and packages', () => {
+    const rows = Object.values(TRIGGERS).filter((row) => !row.includes('src/'));
+    const idle = [...foldersIn('src'), ...foldersIn('packages')].filter(
+      (folder) => !rows.some((row) => row.some((start) => start.startsWith(folder))),
+    );
+    expect(idle).toEqual([]);
+  });
+
+  it('names only paths that exist', () => {
+    const tracked = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).split('\n');
+    const missing = [...Object.values(TRIGGERS), ...Object.values(PARTS)]
+      .flat()
+      .filter((start) => !tracked.some((file) => file.startsWith(start)));
+    expect(missing).toEqual([]);
+  });
+
+  it('runs a file after a change of it, of a module that it imports, or of its row, and no other one', () => {
+    const own = 'test/process/signals.system.test.ts';
+    expect(triggered(own)).toEqual([own]);
+    expect(triggered('test/events/crash-runs.ts')).toEqual(['test/events/events-crash.system.test.ts']);
+    expect(triggered('src/process/signals.ts')).toContain(own);
+    expect(triggered('src/shadows/shadow-store.ts')).not.toContain(own);
+    expect(triggered('README.md')).toEqual([]);
+  });
+
+  it.each(['package.json', 'package-lock.json', '.ci/run', 'test/support/until.ts', 'vitest.config.ts'])(
+    'runs everything after a change of %s',
+    (file) => {
+      expect(triggered(file)).toEqual(FILES);
+      expect(triggeredParts([file])).toEqual(Object.keys(PARTS));
+    },
+  );
+
+  it('runs nothing because the landed revision has a new name', () => {
+    expect(triggered(LANDED_FILE)).toEqual([]);
+    expect(triggeredParts([LANDED_FILE])).toEqual([]);
+  });
+
+  it('has every file that starts a service in a process, a browser or a server', () => {
+    const others = readdirSync(path.join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.test.ts') && !name.endsWith('.system.test.ts'),
+    );
+    const outside = others.filter((name) =>
+      OUTSIDE.test(readFileSync(path.join(ROOT, 'test', name), 'utf8')),
+    );
+    expect(outside).toEqual([]);
+  });
+});
