@@ -20,8 +20,10 @@ import { dismissAllToasts } from '../../src/undo/undo-store.js';
 
 // The time only ends what hangs: on a busy machine everything takes its time. The tree of a page is too long to be read.
 configure({
-  asyncUtilTimeout: 120_000,
-  getElementError: (message) => new Error(`${message}\n\nThe page says: ${document.body.textContent}`),
+  asyncUtilTimeout: 60_000,
+  getElementError(message) {
+    return new Error(`${message?.split('\n\n', 1)[0]}\n\nThe page says: ${document.body.textContent}`);
+  },
 });
 
 /** Adds implementations of the RPCs that a page calls: `({ rpc }) => rpc(HaltService.method.listHalts, () => …)`. */
@@ -55,7 +57,8 @@ export interface ShownPage {
 /**
  * Shows the dashboard at an address, as `main.tsx` does, over a scripted backend in this process. Calls go through the
  * transport of the dashboard and its serialization; an RPC without an implementation is answered with UNIMPLEMENTED. After
- * the test, the page is gone; the test fails if an error or a warning was written to the console.
+ * the test, the page is gone; the test fails if an error or a warning was written to the console. The range that a test
+ * chooses last is that of the pages of the next ones: it chooses the usual one in the end.
  */
 export function renderPage(path: string, backend: Backend, options: PageOptions = {}): ShownPage {
   const calls: { readonly method: DescMethod; readonly request: unknown }[] = [];
@@ -108,6 +111,24 @@ export function renderPage(path: string, backend: Backend, options: PageOptions 
 export async function settled(): Promise<void> {
   await screen.findByRole('heading', { level: 1 });
   await waitFor(() => expect(screen.queryAllByText(/^Loading/)).toEqual([]));
+}
+
+/** The dialog that is open, the latest of several. */
+export async function openDialog(): Promise<HTMLElement> {
+  const open = () =>
+    screen.queryAllByRole('dialog').filter((one) => !(one instanceof HTMLDialogElement) || one.open);
+  return waitFor(() => {
+    const dialog = open().at(-1);
+    if (dialog === undefined) throw new Error('no dialog is open');
+    return dialog;
+  });
+}
+
+/** Waits until no dialog is open. */
+export async function noDialog(): Promise<void> {
+  await waitFor(() => {
+    if (document.querySelector('dialog[open], [role="dialog"]') !== null) throw new Error('a dialog is open');
+  });
 }
 
 /** A viewer who presses each element at a place of its own, as nothing is laid out here. */
