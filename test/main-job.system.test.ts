@@ -2,9 +2,10 @@ import { expect, it } from 'vitest';
 import { openWatchedPage } from './support/dashboard-browser.js';
 import { describeOnEachDatabase } from './support/databases.js';
 import { restClient } from './support/http.js';
+import { openedInTest } from './support/opened.js';
 import { methodNamed, PROTOCOLS } from './support/protocol-clients.js';
 import { seeder } from './support/seed.js';
-import { compiled, spawnService } from './support/service-process.js';
+import { compiled, type ServiceProcess, spawnService } from './support/service-process.js';
 import { sharedBrowser } from './support/shared-browser.js';
 
 const AGENT = 'billing-bot-01';
@@ -17,6 +18,7 @@ const STEPS = [
 
 /** What every run of CI does, whatever has changed: the service as users run it does its main job, also after a kill. */
 describeOnEachDatabase('the service as a process', (freshDatabaseUrl) => {
+  const processes = openedInTest<ServiceProcess>((one) => one.dispose());
   const start = async (databaseUrl: string) => {
     const service = await spawnService(compiled, {
       environment: {
@@ -26,6 +28,7 @@ describeOnEachDatabase('the service as a process', (freshDatabaseUrl) => {
         SERVICE_UI_ENABLED: 'true',
       },
     });
+    processes.push(service);
     return { service, url: await service.listening() };
   };
 
@@ -63,7 +66,5 @@ describeOnEachDatabase('the service as a process', (freshDatabaseUrl) => {
     await page.getByRole('link', { name: 'no-bad-words' }).waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
-    await first.service.dispose();
-    await second.service.dispose();
   });
 });

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect } from 'vitest';
 
@@ -12,6 +12,7 @@ if (folder !== undefined) {
   afterAll(() => {
     const file = path.relative(process.cwd(), expect.getState().testPath ?? '');
     const times = { file, wall: (performance.now() - begun.wall) / 1_000, cpu: cpuSeconds() - begun.cpu };
+    mkdirSync(folder, { recursive: true });
     appendFileSync(path.join(folder, 'times.jsonl'), `${JSON.stringify(times)}\n`);
   });
 }
