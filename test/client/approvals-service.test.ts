@@ -100,7 +100,7 @@ describeAboveStores('guarded tools and a service that asks and changes', (freshD
     } as const;
     beforeEach(() => {
       paid = [];
-      const settings = { agent: AGENT, apiKey: 'agent-key', timeoutMs: 120_000 };
+      const settings = { agent: AGENT, apiKey: 'agent-key', timeoutMs: 300_000 };
       const transport = createGrpcWebTransport({ baseUrl: service.url, httpVersion: '2' });
       client =
         protocol === 'gRPC'

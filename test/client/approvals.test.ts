@@ -41,7 +41,7 @@ describe.each(['gRPC', 'gRPC-Web'])('a guarded tool that a person must approve, 
   beforeEach(async () => {
     service = await startScriptedApprovals();
     paid = [];
-    const settings = { agent: AGENT, timeoutMs: 60_000 };
+    const settings = { agent: AGENT, timeoutMs: 300_000 };
     const transport = () => createGrpcWebTransport({ baseUrl: service.url, httpVersion: '2' });
     client =
       protocol === 'gRPC'

@@ -20,7 +20,7 @@ describe('a client with a certificate', () => {
 
   const clients: Client[] = [];
   const open = (more: object): Client => {
-    const client = createClient({ baseUrl: service.url, agent: AGENT, ca, timeoutMs: 20_000, ...more });
+    const client = createClient({ baseUrl: service.url, agent: AGENT, ca, timeoutMs: 300_000, ...more });
     clients.push(client);
     return client;
   };

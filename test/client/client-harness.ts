@@ -69,5 +69,8 @@ export function watchedClient(
   settings: ClientSettings = {},
 ): { client: Client; traffic: Traffic } {
   const { transport, traffic } = watchedTransport(baseUrl);
-  return { client: createClient({ transport, streaming: true, ...settings }), traffic };
+  return {
+    client: createClient({ transport, streaming: true, timeoutMs: PATIENT_MS, ...settings }),
+    traffic,
+  };
 }

@@ -6,14 +6,14 @@ import {
   type StreamResult,
 } from '../../packages/client/src/node.js';
 import { suiteService } from '../support/service-suite.js';
-import { asking, seedAgent } from './client-harness.js';
+import { asking, PATIENT_MS, seedAgent } from './client-harness.js';
 
 describe('evaluateStream', () => {
   let client: Client;
   const service = suiteService();
   beforeAll(async () => {
     await seedAgent(service.url);
-    client = createClient({ baseUrl: service.url, maxInFlight: 16 });
+    client = createClient({ baseUrl: service.url, maxInFlight: 16, timeoutMs: PATIENT_MS });
   });
   afterAll(() => client.close());
 

@@ -14,7 +14,7 @@ describe('a client', () => {
   });
 
   it('reports whether a step is safe, and why not', async () => {
-    const client = createClient({ baseUrl: service.url, agent: AGENT });
+    const client = createClient({ baseUrl: service.url, agent: AGENT, timeoutMs: PATIENT_MS });
     const { stage, step } = asking('a bad word');
     const denied = await client.evaluate({ stage, step });
     expect(denied).toMatchObject({ evaluated: true, isSafe: false, verdict: { isSafe: false } });
@@ -28,7 +28,10 @@ describe('a client', () => {
   });
 
   it.each(RPC_PROTOCOLS)('works over a given transport: %s', async (protocol) => {
-    const client = createBrowserClient({ transport: rpcTransport(protocol, service.url) });
+    const client = createBrowserClient({
+      transport: rpcTransport(protocol, service.url),
+      timeoutMs: PATIENT_MS,
+    });
     const texts = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? 'bad' : 'good'));
     const results = await Promise.all(texts.map((text) => client.evaluate(asking(text))));
     expect(results.map((one) => one.isSafe)).toEqual(texts.map((text) => text === 'good'));
@@ -73,7 +76,11 @@ describe('a client', () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error): void => void warnings.push(warning);
     process.on('warning', onWarning);
-    const calling = createClient({ transport: rpcTransport('gRPC', service.url), maxBatch: 1 });
+    const calling = createClient({
+      transport: rpcTransport('gRPC', service.url),
+      maxBatch: 1,
+      timeoutMs: PATIENT_MS,
+    });
     const all = Array.from({ length: 50 }, () => calling.evaluate(asking('good')));
     for (const one of await Promise.all(all)) expect(one).toMatchObject({ evaluated: true, isSafe: true });
     calling.close();
@@ -107,7 +114,7 @@ describe('a client', () => {
   });
 
   it('lets a step that is too large fail by itself, whatever it was sent with', async () => {
-    const client = createClient({ baseUrl: service.url, onUnavailable: 'allow' });
+    const client = createClient({ baseUrl: service.url, onUnavailable: 'allow', timeoutMs: PATIENT_MS });
     const evaluations = [
       ...Array.from({ length: 20 }, (_, index) => client.evaluate(asking(`${index} ${'x'.repeat(400_000)}`))),
       client.evaluate(asking('x'.repeat(5_000_000))),
@@ -121,7 +128,7 @@ describe('a client', () => {
   it('finds out which evaluation of a message is the one that the service does not take', async () => {
     const small = await testService({ SERVICE_MAX_BODY_BYTES: '2000' });
     await seedAgent(small.url);
-    const client = createClient({ baseUrl: small.url });
+    const client = createClient({ baseUrl: small.url, timeoutMs: PATIENT_MS });
     const texts = ['a', 'bad', 'x'.repeat(3_000), 'b'];
     const results = await Promise.allSettled(texts.map((text) => client.evaluate(asking(text))));
     expect(results).toMatchObject([
@@ -134,7 +141,7 @@ describe('a client', () => {
   });
 
   it('sends integers beyond 2^53 with all digits', async () => {
-    const client = createClient({ baseUrl: service.url });
+    const client = createClient({ baseUrl: service.url, timeoutMs: PATIENT_MS });
     const step = { name: 'pay', input: { account: 12345678901234567890n, when: new Date(0) } };
     expect(await client.evaluate({ agent: AGENT, stage: 'pre', step })).toMatchObject({ isSafe: true });
     client.close();
@@ -144,7 +151,7 @@ describe('a client', () => {
     ['a Map', { holder: new Map([['text', 'bad']]) }, 'input.holder'],
     ['a promise', { list: [Promise.resolve('bad')] }, 'input.list[0]'],
   ])('refuses %s, of which controls would see nothing', async (_what, input, path) => {
-    const client = createClient({ baseUrl: service.url });
+    const client = createClient({ baseUrl: service.url, timeoutMs: PATIENT_MS });
     const evaluation = client.evaluate({ agent: AGENT, stage: 'pre', step: { name: 'n', input } });
     await expect(evaluation).rejects.toThrow(path);
     await expect(evaluation).rejects.toBeInstanceOf(TypeError);
@@ -152,7 +159,7 @@ describe('a client', () => {
   });
 
   it('refuses a step that contains itself', async () => {
-    const client = createClient({ baseUrl: service.url });
+    const client = createClient({ baseUrl: service.url, timeoutMs: PATIENT_MS });
     const input: Record<string, unknown> = {};
     input.self = input;
     await expect(client.evaluate({ agent: AGENT, stage: 'pre', step: { name: 'n', input } })).rejects.toThrow(
@@ -179,7 +186,7 @@ describe('a client', () => {
   });
 
   it('abandons an evaluation when its signal aborts', async () => {
-    const client = createClient({ baseUrl: service.url });
+    const client = createClient({ baseUrl: service.url, timeoutMs: PATIENT_MS });
     const reason = new Error('the user left');
     await expect(client.evaluate(asking('x'), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     const aborting = new AbortController();
@@ -190,7 +197,7 @@ describe('a client', () => {
   });
 
   it('rejects what waits when it is closed, also when it fails open', async () => {
-    const client = createClient({ baseUrl: service.url, onUnavailable: 'allow' });
+    const client = createClient({ baseUrl: service.url, onUnavailable: 'allow', timeoutMs: PATIENT_MS });
     const waiting = client.evaluate(asking('x'), { minRevision: 1_000_000 });
     client.close();
     client.close();
@@ -208,9 +215,14 @@ describe('a client', () => {
 
   it('sends its key, and does not try again with a wrong one', async () => {
     const locked = await testService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'the-key' });
-    const right = createClient({ baseUrl: locked.url, apiKey: 'the-key' });
+    const right = createClient({ baseUrl: locked.url, apiKey: 'the-key', timeoutMs: PATIENT_MS });
     await expect(right.evaluate(asking('x'))).rejects.toMatchObject({ code: Code.NotFound });
-    const wrong = createClient({ baseUrl: locked.url, apiKey: 'another', onUnavailable: 'allow' });
+    const wrong = createClient({
+      baseUrl: locked.url,
+      apiKey: 'another',
+      onUnavailable: 'allow',
+      timeoutMs: PATIENT_MS,
+    });
     const results = await Promise.allSettled([wrong.evaluate(asking('x')), wrong.evaluate(asking('y'))]);
     for (const one of results) {
       expect(one).toMatchObject({ status: 'rejected', reason: { code: Code.Unauthenticated } });

@@ -14,7 +14,7 @@ import {
 import { restClient } from '../support/http.js';
 import { seeder } from '../support/seed.js';
 import { suiteService } from '../support/service-suite.js';
-import { AGENT, seedAgent } from './client-harness.js';
+import { AGENT, PATIENT_MS, seedAgent } from './client-harness.js';
 
 /** An agent without controls. */
 const UNLINKED = 'without-links-1';
@@ -35,7 +35,7 @@ describe('a guarded tool', () => {
   beforeAll(async () => {
     await seedAgent(service.url);
     await seeder(restClient(service.url)).agent(UNLINKED);
-    client = createClient({ baseUrl: service.url, agent: AGENT });
+    client = createClient({ baseUrl: service.url, agent: AGENT, timeoutMs: PATIENT_MS });
   });
   afterAll(() => client.close());
 

@@ -204,7 +204,7 @@ describe('the trace, session and step of an evaluation', () => {
   it.each(['', 'ff-1-2-3', TRACEPARENT.toUpperCase(), `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`])(
     'is refused when it is %j',
     async (traceparent) => {
-      const client = createClient({ baseUrl: service.url });
+      const client = createClient({ baseUrl: service.url, timeoutMs: PATIENT_MS });
       clients.push(client);
       await expect(client.evaluate(asking('good'), { traceparent })).rejects.toThrow(
         /^traceparent must be as in W3C Trace Context/,

@@ -16,6 +16,7 @@ import {
 import { localDefinition } from '../../packages/client/src/local/definition.js';
 import { createClient, type LocalControls } from '../../packages/client/src/node.js';
 import { until } from '../support/until.js';
+import { PATIENT_MS } from './client-harness.js';
 import { matchOf } from './verdicts.js';
 
 const STEP = { name: 'send', input: { text: 'card 4111' } };
@@ -50,7 +51,7 @@ function scene(verdict: MessageInitShape<typeof EvaluateResponseSchema>, denied:
       close() {},
     }),
   };
-  const client = createClient({ transport, agent: 'billing-bot-01', local });
+  const client = createClient({ transport, agent: 'billing-bot-01', local, timeoutMs: PATIENT_MS });
   const evaluate = () =>
     client.evaluate({ stage: 'pre', step: STEP }, { accepts: ['steer', 'ask', 'modify'] });
   return { client, cancelled, seen, evaluate };

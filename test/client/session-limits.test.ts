@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient, DeniedError } from '../../packages/client/src/node.js';
 import { createClient as createWebClient } from '../../packages/client/src/web.js';
 import { suiteService } from '../support/service-suite.js';
+import { until } from '../support/until.js';
+import { PATIENT_MS } from './client-harness.js';
 
 const CLIENTS: Record<string, (baseUrl: string, agent: string) => Client> = {
-  gRPC: (baseUrl, agent) => createClient({ baseUrl, agent }),
-  'gRPC-Web': (baseUrl, agent) => createWebClient({ baseUrl, agent }),
+  gRPC: (baseUrl, agent) => createClient({ baseUrl, agent, timeoutMs: PATIENT_MS }),
+  'gRPC-Web': (baseUrl, agent) => createWebClient({ baseUrl, agent, timeoutMs: PATIENT_MS }),
 };
 const limit = (stages: string[], name: string, config: object) => ({
   execution: 'server',
@@ -99,10 +101,13 @@ describe.each(Object.keys(CLIENTS))('a session with limits of a service, over %s
   it('waits for a rate by option, and evaluates the step again', async () => {
     const session = sessionWith('pace');
     const step = { name: 'send_mail', input: {} };
-    expect(await session.evaluate({ stage: 'pre', step })).toMatchObject({ isSafe: true });
-    const refused = await session.evaluate({ stage: 'pre', step });
-    expect(refused).toMatchObject({ isSafe: false });
-    expect(refused.evaluated && refused.retryAfterMs).toBeGreaterThan(0);
+    // Both go in one message: one after the other may take a busy machine longer than the period.
+    const pair = await until(
+      () => Promise.all([1, 2].map(() => session.evaluate({ stage: 'pre', step }))),
+      (both) => both.some(({ isSafe }) => isSafe) && both.some(({ isSafe }) => !isSafe),
+    );
+    const [refused] = pair.filter(({ isSafe }) => !isSafe);
+    expect(refused?.evaluated && refused.retryAfterMs).toBeGreaterThan(0);
     const waitForLimits = { maxWaitMs: 60_000, maxRetries: 20 };
     expect(await session.evaluate({ stage: 'pre', step }, { waitForLimits })).toMatchObject({ isSafe: true });
     const send = session.guard(() => 'sent', { step: 'send_mail', waitForLimits });

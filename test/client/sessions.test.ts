@@ -1,5 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Decision } from '../../gen/proto/enforcement/v1/control_pb.js';
 import {
   DeniedError,
@@ -11,6 +11,7 @@ import {
   StepDataError,
 } from '../../packages/client/src/node.js';
 import { createSession } from '../../packages/client/src/session.js';
+import { until } from '../support/until.js';
 import { ALLOWED, denied, limited, matchOf } from './verdicts.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -185,7 +186,7 @@ describe('a session', () => {
     const ending = new AbortController();
     const finished = session.guard(() => 'done', { step: 'work', signal: ending.signal });
     const call = failureOf(finished());
-    await vi.waitFor(() => expect(told()).toHaveLength(4));
+    await until(told, (all) => all.length === 4);
     ending.abort(boom);
     expect(await call).toBe(boom);
     expect(told().map(([stage]) => stage)).toEqual(['pre', 'post', 'pre', 'post']);
@@ -205,7 +206,7 @@ describe('a session', () => {
     expect(await failureOf(away.session.guard(() => 1, { step: 'work' })())).toBeInstanceOf(
       NotEvaluatedError,
     );
-    await vi.waitFor(() => expect(away.told()).toEqual([PRE, ['post', undefined, 'the step did not run']]));
+    await expect.poll(away.told).toEqual([PRE, ['post', undefined, 'the step did not run']]);
     const refused = scene(() => Promise.reject(new ConnectError('unknown agent', Code.NotFound)));
     expect(await failureOf(refused.session.guard(() => 1, { step: 'work' })())).toBeInstanceOf(ConnectError);
     expect(refused.told()).toEqual([PRE]);
@@ -217,9 +218,7 @@ describe('a session', () => {
     expect(await failureOf(opaque())).toBeInstanceOf(StepDataError);
     const thrown = session.guard(broken(new Map()), { step: 'work' });
     expect(await failureOf(thrown())).toBeInstanceOf(StepDataError);
-    await vi.waitFor(() =>
-      expect(told()).toEqual([PRE, ['post', undefined, undefined], PRE, ['post', undefined, '{}']]),
-    );
+    await expect.poll(told).toEqual([PRE, ['post', undefined, undefined], PRE, ['post', undefined, '{}']]);
   });
 });
 

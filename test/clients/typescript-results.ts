@@ -64,7 +64,7 @@ export async function typescriptResult({ situation, url, agent, received }: Run)
   const client = createClient({
     baseUrl: url,
     agent,
-    timeoutMs: 60_000,
+    timeoutMs: 300_000,
     ...others,
     apiKey: typeof apiKey === 'string' ? apiKey : () => (keys.length > 1 ? keys.shift() : keys[0]) ?? '',
   });

@@ -133,7 +133,7 @@ describe('the service with its production packages only', () => {
     const seed = seeder(call);
     await seed.linked(AGENT, 'no-bad');
     expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
-    const client = createClient({ baseUrl: url, agent: AGENT });
+    const client = createClient({ baseUrl: url, agent: AGENT, timeoutMs: 300_000 });
     const step = (text: string) => ({ stage: 'pre', step: { name: 'send_mail', input: { text } } }) as const;
     expect((await client.evaluate(step('bad'))).isSafe).toBe(false);
     expect((await client.evaluate(step('good'))).isSafe).toBe(true);

@@ -26,7 +26,10 @@ export async function startTestGateway(
   stateKey?: string,
 ): Promise<TestGateway> {
   const listen = { port: 0, ...(settings.listen as object | undefined) };
-  const config = readGatewayConfig(JSON.stringify({ ...settings, listen }), 'gateway.yaml', {});
+  // A busy machine is no matter of the tests that do not ask for it.
+  const limits = { timeout_seconds: 300, ...(settings.service as object | undefined) };
+  const text = JSON.stringify({ ...settings, listen, service: limits });
+  const config = readGatewayConfig(text, 'gateway.yaml', {});
   const client = typeof service === 'string' ? createClient({ baseUrl: service }) : service;
   const lines: string[] = [];
   const log: Log = (level, message) => void lines.push(`${level} ${message}`);

@@ -8,6 +8,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../packages/client/src/node.js';
 import { approvePins, readPins } from '../../packages/mcp-gateway/src/index.js';
+import { withGrowingTime } from '../support/growing-time.js';
 import { suiteService } from '../support/service-suite.js';
 import { until } from '../support/until.js';
 import { mcpClient, startTestGateway, type TestGateway, textOf, VERSIONS } from './gateway.support.js';
@@ -25,7 +26,7 @@ let shared: ReturnType<typeof createClient>;
 let upstream: UpstreamServer;
 beforeAll(async () => {
   await service.seed.linked(AGENT, 'no-bad-words');
-  shared = createClient({ baseUrl: service.url });
+  shared = createClient({ baseUrl: service.url, timeoutMs: 300_000 });
   upstream = await startUpstream('modern');
 });
 afterAll(async () => {
@@ -230,51 +231,53 @@ it('lets in who has a token for it, and maps it to an agent', async () => {
 
 describe('a server that is stuck or lies', () => {
   it('times out, and neither the gateway nor other calls are hurt', async () => {
-    const upstreams = [
-      { name: 'mail', url: upstream.url, timeout_seconds: 0.2 },
-      { name: 'dead', url: 'http://127.0.0.1:1/' },
-    ];
-    const gateway = await testGateway({
-      upstreams,
-      mapping: { agent: { fixed: AGENT } },
-      metrics: { port: 0 },
+    await withGrowingTime(200, async (ms) => {
+      const upstreams = [
+        { name: 'mail', url: upstream.url, timeout_seconds: ms / 1_000 },
+        { name: 'dead', url: 'http://127.0.0.1:1/' },
+      ];
+      const gateway = await testGateway({
+        upstreams,
+        mapping: { agent: { fixed: AGENT } },
+        metrics: { port: 0 },
+      });
+      const [one, other] = [
+        await mcpClient(gateway.url, '2026-07-28'),
+        await mcpClient(gateway.url, '2025-11-25'),
+      ];
+      const { cancelled } = upstream;
+      const stuck = one.callTool({ name: 'mail__wait' });
+      expect(
+        textOf(await other.callTool({ name: 'mail__send_mail', arguments: { to: 'a', text: 'b' } })),
+      ).toBe('sent b to a');
+      await expect(stuck).rejects.toMatchObject({
+        code: -32_011,
+        data: { reason: 'upstreamTimeout', upstream: 'mail' },
+      });
+      await until(
+        () => upstream.cancelled,
+        (count) => count > cancelled,
+      );
+      // One that cannot be reached is missing in lists, and is tried again.
+      expect((await other.listTools()).tools.every(({ name }) => name.startsWith('mail__'))).toBe(true);
+      await expect(other.callTool({ name: 'dead__any' })).rejects.toMatchObject({ code: -32_013 });
+      expect(gateway.lines.join('\n')).toContain('the server "dead" cannot be reached');
+      const denied = await other.callTool({ name: 'mail__send_mail', arguments: { to: 'a', text: 'bad' } });
+      expect(denied.isError).toBe(true);
+      const metrics = await (await fetch(gateway.metricsUrl ?? '')).text();
+      for (const line of [
+        'steps_total{type="tool",result="allowed"} 1',
+        'steps_total{type="tool",result="denied"} 1',
+        'steps_total{type="tool",result="error"} 1',
+        'step_duration_seconds_count{type="tool"} 3',
+        'upstream_errors_total{upstream="mail",reason="upstreamTimeout"} 1',
+        'waiting_tools{upstream="mail"} 0',
+        'sessions 1',
+      ])
+        expect(metrics).toContain(`\ncontrol_enforcement_mcp_${line}\n`);
+      // Not where clients of MCP are.
+      expect((await fetch(gateway.url.replace(/mcp$/, 'metrics'))).status).toBe(404);
     });
-    const [one, other] = [
-      await mcpClient(gateway.url, '2026-07-28'),
-      await mcpClient(gateway.url, '2025-11-25'),
-    ];
-    const { cancelled } = upstream;
-    const stuck = one.callTool({ name: 'mail__wait' });
-    expect(textOf(await other.callTool({ name: 'mail__send_mail', arguments: { to: 'a', text: 'b' } }))).toBe(
-      'sent b to a',
-    );
-    await expect(stuck).rejects.toMatchObject({
-      code: -32_011,
-      data: { reason: 'upstreamTimeout', upstream: 'mail' },
-    });
-    await until(
-      () => upstream.cancelled,
-      (count) => count > cancelled,
-    );
-    // One that cannot be reached is missing in lists, and is tried again.
-    expect((await other.listTools()).tools.every(({ name }) => name.startsWith('mail__'))).toBe(true);
-    await expect(other.callTool({ name: 'dead__any' })).rejects.toMatchObject({ code: -32_013 });
-    expect(gateway.lines.join('\n')).toContain('the server "dead" cannot be reached');
-    const denied = await other.callTool({ name: 'mail__send_mail', arguments: { to: 'a', text: 'bad' } });
-    expect(denied.isError).toBe(true);
-    const metrics = await (await fetch(gateway.metricsUrl ?? '')).text();
-    for (const line of [
-      'steps_total{type="tool",result="allowed"} 1',
-      'steps_total{type="tool",result="denied"} 1',
-      'steps_total{type="tool",result="error"} 1',
-      'step_duration_seconds_count{type="tool"} 3',
-      'upstream_errors_total{upstream="mail",reason="upstreamTimeout"} 1',
-      'waiting_tools{upstream="mail"} 0',
-      'sessions 1',
-    ])
-      expect(metrics).toContain(`\ncontrol_enforcement_mcp_${line}\n`);
-    // Not where clients of MCP are.
-    expect((await fetch(gateway.url.replace(/mcp$/, 'metrics'))).status).toBe(404);
   });
 
   it('does not get a changed tool used before it is approved, also after a new start', async () => {
@@ -360,7 +363,10 @@ describe('a service that does not answer', () => {
     onTestFinished(() => away.close());
     const leaving: typeof shared = {
       ...shared,
-      evaluate: (request, options) => (request.stage === 'post' ? away : shared).evaluate(request, options),
+      evaluate: (request, options) =>
+        request.stage === 'post'
+          ? away.evaluate(request, options)
+          : shared.evaluate(request, { ...options, timeoutMs: 300_000 }),
     };
     const more = { service: { timeout_seconds: 0.2 }, checks: { lists: 'none' }, hide_denied: false };
     const gateway = await testGateway(more, leaving);

@@ -25,7 +25,7 @@ it.each(VERSIONS)(
   async (version) => {
     const settings = {
       listen: { transport: 'stdio', max_body_bytes: 50_000 },
-      service: { url: service.url },
+      service: { url: service.url, timeout_seconds: 300 },
       upstreams: [
         {
           name: 'own',

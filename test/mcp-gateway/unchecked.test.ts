@@ -22,7 +22,7 @@ beforeAll(async () => {
   await service.seed.agent(AGENT);
   await service.seed.link(AGENT, await service.seed.control('no-leak', control('input', LEAK, 'pre')));
   await service.seed.link(AGENT, await service.seed.control('no-secret', control('output', SECRET, 'post')));
-  client = createClient({ baseUrl: service.url });
+  client = createClient({ baseUrl: service.url, timeoutMs: 300_000 });
 });
 afterAll(() => client?.close());
 

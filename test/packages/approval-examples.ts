@@ -11,7 +11,7 @@ const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
 /** Pays twice, and prints what the model is told of each payment, and which payments were made. */
 const COMMON = `
 import { createClient } from '@control-enforcement/client';
-const client = createClient({ baseUrl: process.env.SERVICE_URL, agent: 'billing-bot-01', timeoutMs: 60_000 });
+const client = createClient({ baseUrl: process.env.SERVICE_URL, agent: 'billing-bot-01', timeoutMs: 300_000 });
 const paid = [];
 const pay = async ({ amount }) => {
   paid.push(amount);

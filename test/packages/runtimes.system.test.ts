@@ -27,7 +27,7 @@ const program = (url: string, client: string, local: string) => `
 import { createClient } from '${client}';
 import { localControls } from '${local}';
 export async function main() {
-  const settings = { baseUrl: '${url}', agent: 'billing-bot-01', timeoutMs: 60_000 };
+  const settings = { baseUrl: '${url}', agent: 'billing-bot-01', timeoutMs: 300_000 };
   const client = createClient({ ...settings, local: localControls() });
   const evaluate = (text) => client.evaluate({ stage: 'pre', step: { name: 'send_mail', input: { text } } });
   const seen = [];

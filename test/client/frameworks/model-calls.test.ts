@@ -24,7 +24,7 @@ let service: ScriptedApprovals;
 let client: Client;
 beforeAll(async () => {
   service = await startScriptedApprovals();
-  client = createClient({ baseUrl: service.url, agent: AGENT, timeoutMs: 60_000 });
+  client = createClient({ baseUrl: service.url, agent: AGENT, timeoutMs: 300_000 });
 });
 afterAll(async () => {
   client.close();

@@ -2,7 +2,7 @@
 import { createClient } from '@control-enforcement/client';
 
 const { NEWCOMER_URL: baseUrl, SERVICE_API_KEY: apiKey } = process.env;
-export const client = createClient({ baseUrl, agent: 'billing-bot-01', apiKey });
+export const client = createClient({ baseUrl, agent: 'billing-bot-01', apiKey, timeoutMs: 300_000 });
 /** What the application and the model said before: it is no part of any step. */
 export const CONVERSATION = 'CONVERSATION-4711';
 export const ran = [];

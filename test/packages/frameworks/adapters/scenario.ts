@@ -4,7 +4,7 @@ import { createClient } from '@control-enforcement/client';
 const url = process.env.SERVICE_URL ?? '';
 const agent = 'framework-bot-01';
 
-export const client = createClient({ baseUrl: url, agent, apiKey: 'agent-key', timeoutMs: 60_000 });
+export const client = createClient({ baseUrl: url, agent, apiKey: 'agent-key', timeoutMs: 300_000 });
 /** A client whose service is away. */
 export const away = createClient({ baseUrl: 'http://127.0.0.1:9', agent, timeoutMs: 200 });
 
