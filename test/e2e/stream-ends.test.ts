@@ -21,6 +21,7 @@ import {
 } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { ErrorInfoSchema, RetryInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { Health } from '../../gen/proto/grpc/health/v1/health_pb.js';
+import { errorLines } from '../support/error-lines.js';
 import { restClient } from '../support/http.js';
 import { lanes } from '../support/lanes.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
@@ -275,7 +276,8 @@ describe.each(RPC_PROTOCOLS)('other streams over %s', (protocol) => {
 
 describe('a connection of the maximum age', () => {
   it('gets GOAWAY over HTTP/2: what runs on it finishes', async () => {
-    await start({ SERVICE_MAX_CONNECTION_AGE_SECONDS: '0.2' });
+    // The request has to arrive before it.
+    await start({ SERVICE_MAX_CONNECTION_AGE_SECONDS: '2' });
     const session = http2.connect(service.url);
     const goaway = once(session, 'goaway');
     const closed = once(session, 'close');
@@ -307,9 +309,9 @@ describe('a connection of the maximum age', () => {
       expect(response.statusCode).toBe(200);
       return response.headers.connection;
     };
-    expect(await ask()).toBe('keep-alive');
-    await until(ask, (connection) => connection === 'close');
-    expect(await ask()).toBe('keep-alive');
+    // On a busy machine a new connection may have reached the age before its first reply.
+    for (const connection of ['keep-alive', 'close', 'keep-alive'])
+      await until(ask, (told) => told === connection);
     agent.destroy();
   });
 
@@ -332,7 +334,7 @@ describe('a connection of the maximum age', () => {
         () => service.logLines.filter(isOfCall),
         (lines) => lines.some((line) => line.includes('the client went away')),
       );
-      expect(service.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+      expect(errorLines(service.logLines)).toEqual([]);
     },
   );
 

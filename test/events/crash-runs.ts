@@ -10,7 +10,7 @@ import { timeWindow } from '../../src/events/store/time-range.js';
 import { NO_FAILURES } from '../support/failures.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
-import { fuzzSeed, Random } from '../transport/wire/random.js';
+import { caseSeed, Random } from '../transport/wire/random.js';
 
 /** What the service was doing when it was killed. */
 const MOMENTS = ['while events came in', 'at its start', 'while it was pruned'] as const;
@@ -83,7 +83,7 @@ const idsOf = ({ name, size }: Batch) => Array.from({ length: size }, (_, index)
  * was: both must be there once.
  */
 export async function crashRuns(options: CrashOptions): Promise<CrashReport & { readonly seed: number }> {
-  const { compiled, databaseUrl, kills, seed = fuzzSeed(), longestRunMs = 1_500 } = options;
+  const { compiled, databaseUrl, kills, seed = caseSeed(), longestRunMs = 1_500 } = options;
   /** Of their own, so that the seed repeats them whatever is sent meanwhile. */
   const moments = new Random(seed);
   const random = new Random(seed + 1);

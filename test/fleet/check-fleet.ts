@@ -27,8 +27,3 @@ export async function checkFleet(kind: DatabaseKind, sequences: number, seed: nu
   }
   return { ...tally };
 }
-
-/** The seed of a run: VERIFY_SEED, or another one each time. */
-export function fleetSeed(): number {
-  return Number(process.env.VERIFY_SEED ?? Math.floor(Math.random() * 2 ** 31));
-}

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { DATABASE_KINDS } from '../support/databases.js';
-import { checkFleet, fleetSeed } from './check-fleet.js';
+import { caseSeed } from '../transport/wire/random.js';
+import { checkFleet } from './check-fleet.js';
 
 /** What there is time for at every change; test/long has the rest. */
 const SEQUENCES = { sqlite: 10, postgresql: 10 };
 
 describe.each(DATABASE_KINDS)('two that serve over one %s database', (kind) => {
   it('return nothing that contradicts the revision they name, whatever happens to them', async () => {
-    const seed = fleetSeed();
+    const seed = caseSeed();
     console.log(`fleet on ${kind}, seed ${seed}`);
     const tally = await checkFleet(kind, SEQUENCES[kind], seed);
     console.log(`fleet on ${kind}: ${JSON.stringify(tally)}`);

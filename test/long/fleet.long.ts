@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkFleet, fleetSeed } from '../fleet/check-fleet.js';
+import { checkFleet } from '../fleet/check-fleet.js';
 import { DATABASE_KINDS } from '../support/databases.js';
+import { fuzzSeed } from '../transport/wire/random.js';
 
 /** Sequences on each database; VERIFY_SEQUENCES sets another number. */
 const SEQUENCES = Number(process.env.VERIFY_SEQUENCES ?? '2000');
@@ -10,7 +11,7 @@ describe.each(DATABASE_KINDS)('two that serve over one %s database', (kind) => {
   it(
     `return nothing that contradicts the revision they name, in ${SEQUENCES} sequences`,
     async () => {
-      const seed = fleetSeed();
+      const seed = fuzzSeed();
       console.log(`fleet on ${kind}, seed ${seed}`);
       const began = performance.now();
       const tally = await checkFleet(kind, SEQUENCES, seed);

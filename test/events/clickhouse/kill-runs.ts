@@ -11,7 +11,7 @@ import { timeWindow } from '../../../src/events/store/time-range.js';
 import { startClickHouse } from '../../support/clickhouse-process.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../../support/service-process.js';
 import { until } from '../../support/until.js';
-import { fuzzSeed, Random } from '../../transport/wire/random.js';
+import { caseSeed, Random } from '../../transport/wire/random.js';
 
 /** What is killed while events come in. */
 const VICTIMS = ['the service', 'ClickHouse', 'both'] as const;
@@ -64,7 +64,7 @@ const idsOf = ({ name, size }: Batch) => Array.from({ length: size }, (_, index)
  * now and then what was: at the end everything acknowledged has to be stored and counted once.
  */
 export async function killRuns(options: KillOptions): Promise<KillReport> {
-  const { compiled, databaseUrl, kills, seed = fuzzSeed(), longestOutageMs = 1_000 } = options;
+  const { compiled, databaseUrl, kills, seed = caseSeed(), longestOutageMs = 1_000 } = options;
   const random = new Random(seed);
   const directory = mkdtempSync(path.join(tmpdir(), 'clickhouse-kills-'));
   const clickHouse = await startClickHouse(path.join(directory, 'data'));
@@ -94,7 +94,7 @@ export async function killRuns(options: KillOptions): Promise<KillReport> {
     const connection = async () => {
       while (!isOver()) {
         const batch = next();
-        const status = await post(url, agent, bodyOf(batch));
+        const status = await post(url, agent, bodyOf(batch, random));
         if (status === 'gone') return;
         if (status === 'refused') await pause(20);
         if (status !== 'stored') continue;
@@ -159,7 +159,7 @@ export async function killRuns(options: KillOptions): Promise<KillReport> {
 }
 
 /** Other content each time: the first one that was stored counts. */
-function bodyOf(batch: Batch): string {
+function bodyOf(batch: Batch, random: Random): string {
   const events = idsOf(batch).map((control_execution_id, index) => ({
     control_execution_id,
     trace_id: batch.name,
@@ -170,10 +170,10 @@ function bodyOf(batch: Batch): string {
     check_stage: 'pre',
     applies_to: 'llm_call',
     action: 'deny',
-    matched: Math.random() < 0.5,
-    confidence: Math.random(),
-    execution_duration_ms: Math.random() * 100,
-    timestamp: new Date(Date.now() - Math.random() * 36_000_000).toISOString(),
+    matched: random.chance(0.5),
+    confidence: random.fraction(),
+    execution_duration_ms: random.fraction() * 100,
+    timestamp: new Date(Date.now() - random.fraction() * 36_000_000).toISOString(),
   }));
   return JSON.stringify({ events });
 }

@@ -11,7 +11,7 @@ import { type KafkaBroker, startKafkaBroker } from '../../support/kafka-broker.j
 import { type CompiledService, type ServiceProcess, spawnService } from '../../support/service-process.js';
 import { executeSql } from '../../support/sql.js';
 import { until } from '../../support/until.js';
-import { fuzzSeed, Random } from '../../transport/wire/random.js';
+import { caseSeed, Random } from '../../transport/wire/random.js';
 import { startHttpReceiver } from './http-receiver.js';
 import { allRows, listedFiles } from './parquet-files.js';
 
@@ -60,7 +60,7 @@ export async function sinkCrashRuns(options: {
   /** How long the service runs at most after a first delivery before it is killed. */
   readonly longestRunMs?: number;
 }): Promise<SinkCrashReport> {
-  const { compiled, databaseUrl, kills, seed = fuzzSeed(), longestRunMs = 2_000 } = options;
+  const { compiled, databaseUrl, kills, seed = caseSeed(), longestRunMs = 2_000 } = options;
   const random = new Random(seed);
   const folder = await mkdtemp(path.join(tmpdir(), 'sink-crash-'));
   const broker = await startKafkaBroker({ topic: TOPIC, partitions: 2 });
