@@ -4,6 +4,7 @@ import { createAgentStore } from '../../src/agents/agent-store.js';
 import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { fewestQueries } from '../support/fewest-queries.js';
 import { scoped } from '../support/scoped.js';
 
 const agent = (name: string) => ({ name, data: '{}', createdAtMs: 1_700_000_000_000 });
@@ -182,10 +183,8 @@ describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
     const statements: string[] = [];
     const observed = await openDatabase({ url, migrate: false, onQuery: (sql) => statements.push(sql) });
     onTestFinished(() => observed.close());
-    statements.length = 0;
-    await observed.revision();
-    expect(statements).toHaveLength(1);
-    expect(statements[0]).toContain('service_state');
+    const made = await fewestQueries({ queries: statements }, () => observed.revision());
+    expect(made).toEqual([expect.stringContaining('service_state')]);
   });
 
   it('is refused after closing, like everything else', async () => {

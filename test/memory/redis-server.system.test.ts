@@ -5,13 +5,15 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type RedisServer, startRedisServer } from '../../scripts/redis-server.mjs';
 import { createRedisMemoryStore } from '../../src/memory/redis/redis-memory-store.js';
 import type { MemoryStore } from '../../src/memory/store/memory-store.js';
+import { withGrowingTime } from '../support/growing-time.js';
 import { redisCommand } from '../support/redis-cluster.js';
 import { until } from '../support/until.js';
+import { caseSeed, Random } from '../transport/wire/random.js';
 import { countOf, engine, key, limited } from './engine.support.js';
 import { Follower, HOUR_US } from './follower.js';
 
 const SHORT_MS = 300;
-const LONG_MS = 10_000;
+const LONG_MS = 300_000;
 const ONE = { cells: ['a'], add: () => [{ cell: 0, entry: '1' }] };
 
 const opened: MemoryStore[] = [];
@@ -219,6 +221,7 @@ describe('the memory in Redis', () => {
     const server = await started();
     const process = await follower(storeAt(server.url));
     const cells = Array.from({ length: 20 }, (_, index) => `cell ${index}`);
+    const random = new Random(caseSeed());
     let acknowledged = 0;
     for (let round = 0; round < 8; round += 1) {
       await reached(() => process.look(...cells));
@@ -227,6 +230,7 @@ describe('the memory in Redis', () => {
       expect(new Set(versions).size).toBe(1);
       expect(versions[0]).toBeGreaterThanOrEqual(acknowledged);
       acknowledged = versions[0] ?? 0;
+      const before = acknowledged;
       const adding = (async () => {
         for (;;) {
           const { applied } = await process.exchange([
@@ -236,7 +240,12 @@ describe('the memory in Redis', () => {
         }
       })();
       const ended = adding.catch((error: Error) => error.name);
-      await pause(Math.random() * 30);
+      // At least one step comes in before the server is killed.
+      await until(
+        () => acknowledged,
+        (count) => count > before,
+      );
+      await pause(random.below(30));
       await server.kill();
       expect(await ended).toBe('MemoryStoreError');
       await server.resume();
@@ -286,16 +295,21 @@ describe('the memory in Redis', () => {
 
   it('leaves a server that hangs, within the time limit, and goes on when it answers again', async () => {
     const server = await started();
-    const process = await follower(storeAt(server.url, SHORT_MS));
-    server.freeze();
-    const all = await Promise.all([process.look('a'), process.look('b')].map(refusal));
-    expect(all).toEqual([
-      expect.stringContaining(`did not answer within ${SHORT_MS} ms`),
-      expect.stringMatching(/did not answer within|Disconnects/),
-    ]);
-    expect(await refusal(process.look('a'))).toMatch(/timeout|did not answer/i);
-    server.thaw();
-    await reached(() => process.commit(ONE));
+    await withGrowingTime(SHORT_MS, async (ms) => {
+      const process = await follower(storeAt(server.url, ms));
+      server.freeze();
+      try {
+        const all = await Promise.all([process.look('a'), process.look('b')].map(refusal));
+        expect(all).toEqual([
+          expect.stringContaining(`did not answer within ${ms} ms`),
+          expect.stringMatching(/did not answer within|Disconnects/),
+        ]);
+        expect(await refusal(process.look('a'))).toMatch(/timeout|did not answer/i);
+      } finally {
+        server.thaw();
+      }
+      await reached(() => process.commit(ONE));
+    });
   });
 
   it('notices that the server was emptied, keeps the key of the hashes, and begins an epoch', async () => {

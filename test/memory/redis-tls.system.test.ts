@@ -14,7 +14,7 @@ const [certificate, key] = [fixture('cert'), fixture('key')];
 /** Opens the store of a URL, and writes the length of the key of the hashes, or the message of the error. */
 const OPENS = `
   const { createRedisMemoryStore } = await import(process.env.STORE);
-  const options = { url: process.env.URL_OF_STORE, volatile: 'refuse', timeoutMs: 20_000, onVolatile() {} };
+  const options = { url: process.env.URL_OF_STORE, volatile: 'refuse', timeoutMs: 300_000, onVolatile() {} };
   const store = createRedisMemoryStore(options);
   const text = await store.open().then(({ hashKey }) => 'key of ' + hashKey.length, ({ message }) => message);
   await store.close();
@@ -24,16 +24,23 @@ describe('A server of Redis with TLS, whose certificate it has signed itself', (
   let server: RedisServer;
   let place: string;
 
-  beforeAll(async () => {
+  /** Another process may take the port between our look and the start of the server. */
+  async function startOnFreePort(attemptsLeft: number): Promise<void> {
     const port = await freePort();
-    server = await startRedisServer({
-      flags: [
-        ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
-        ...['--tls-cert-file', certificate, '--tls-key-file', key],
-      ],
-    });
-    place = `127.0.0.1:${port}`;
-  });
+    const flags = [
+      ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
+      ...['--tls-cert-file', certificate, '--tls-key-file', key],
+    ];
+    try {
+      server = await startRedisServer({ flags });
+      place = `127.0.0.1:${port}`;
+    } catch (error) {
+      if (attemptsLeft <= 1) throw error;
+      await startOnFreePort(attemptsLeft - 1);
+    }
+  }
+
+  beforeAll(() => startOnFreePort(5));
   afterAll(async () => {
     await server?.stop();
   });

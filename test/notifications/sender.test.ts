@@ -108,7 +108,7 @@ describeOnEachDatabase('the sender', (freshDatabaseUrl) => {
   }
 
   /** A running sender; its clock is `skewMs` ahead. */
-  function running(leaseMs = 30_000) {
+  function running(leaseMs = 30_000, limitMs = ATTEMPT_LIMIT_MS) {
     const clock = { skewMs: 0 };
     const now = () => Date.now() + clock.skewMs;
     const sender = createSender({
@@ -124,7 +124,7 @@ describeOnEachDatabase('the sender', (freshDatabaseUrl) => {
         policy: createAddressPolicy(['loopback']),
         mailer: null,
         now,
-        limitMs: ATTEMPT_LIMIT_MS,
+        limitMs,
       }),
       subscriptions: { any: true },
       failures: FAILURES,
@@ -132,7 +132,7 @@ describeOnEachDatabase('the sender', (freshDatabaseUrl) => {
       monotonic: () => performance.now(),
       intervalMs: 10,
       leaseMs,
-      attemptLimitMs: ATTEMPT_LIMIT_MS,
+      attemptLimitMs: limitMs,
     });
     sender.start();
     onTestFinished(() => sender.close());
@@ -189,7 +189,8 @@ describeOnEachDatabase('the sender', (freshDatabaseUrl) => {
     await destination(stuck.url);
     const { id } = await destination(target.url);
     await tell(...Array.from({ length: 30 }, (_, at) => ({ object: `halt:${at}` })));
-    running();
+    // No attempt is given up before the other destination has everything.
+    running(1_200_000, 600_000);
     await until(
       () => listed(id),
       (rows) => rows.length === 30 && rows.every(({ state }) => state === 'delivered'),
@@ -336,7 +337,7 @@ describeOnEachDatabase('the sender', (freshDatabaseUrl) => {
       }, 5);
     });
     const { id } = await destination(target.url);
-    const senders = [running(3_000), running(3_000), running(3_000)];
+    const senders = [running(600_000), running(600_000), running(600_000)];
     // One object: with one sender there is one request at a time.
     for (let round = 0; round < 3; round += 1) {
       await tell(...Array.from({ length: 5 }, () => ({})));

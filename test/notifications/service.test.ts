@@ -187,10 +187,10 @@ describe('e-mail', () => {
       login: null,
       from: 'a@b.example',
     } as const;
-    const result = await createMailer(config, 5_000).send(
+    const result = await createMailer(config, 300_000).send(
       ['c@d.example'],
       message,
-      AbortSignal.timeout(5_000),
+      AbortSignal.timeout(300_000),
     );
     await server.close();
     return { result, lines: server.lines };

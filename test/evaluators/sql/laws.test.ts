@@ -9,7 +9,7 @@ import { generatedCases } from '../../support/generated-cases.js';
 import { type CaseDatabase, openPostgresCases, openSqliteCases } from './databases.js';
 import { hostileQuery } from './hostile-query.js';
 
-const pool = createParserPool({ parseTimeoutMs: 20_000 });
+const pool = createParserPool({ parseTimeoutMs: 300_000 });
 const evaluator = createSqlEvaluator(pool);
 afterAll(() => pool.close());
 

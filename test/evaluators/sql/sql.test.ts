@@ -7,7 +7,7 @@ import { MAX_STATEMENT_LEAVES } from '../../../src/evaluators/sql/statement-leav
 import { FULL_CALL, NEGATED_CALL, WHOLE_STEP_CALL } from '../../support/check-call.js';
 
 // Generous: machines that run tests may be busy.
-const pool = createParserPool({ parseTimeoutMs: 20_000 });
+const pool = createParserPool({ parseTimeoutMs: 300_000 });
 const sqlEvaluator = createSqlEvaluator(pool);
 afterAll(() => pool.close());
 

@@ -7,7 +7,7 @@ import { wrappedTexts } from '../../../src/evaluators/sql/wrapped-texts.js';
 import { FULL_CALL } from '../../support/check-call.js';
 
 // Generous: machines that run tests may be busy.
-const pool = createParserPool({ parseTimeoutMs: 60_000 });
+const pool = createParserPool({ parseTimeoutMs: 300_000 });
 const evaluator = createSqlEvaluator(pool);
 afterAll(() => pool.close());
 

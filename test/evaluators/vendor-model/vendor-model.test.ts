@@ -164,7 +164,7 @@ describe('a model that fails', () => {
   it('because the connection is refused is answered by on_error, without the key', async () => {
     const model = await startModel(silent);
     await model.stop();
-    const result = await vendorModel({ apiUrl: model.url }).check('x', SOON);
+    const result = await vendorModel({ apiUrl: model.url }).check('x', { ...TOXIC, timeout_ms: 60_000 });
     expect(result.metadata).toMatchObject({ error_type: 'ConnectionError', fallback_action: 'allow' });
     expect(JSON.stringify(result)).not.toContain('secret-key');
   });
