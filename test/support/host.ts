@@ -19,6 +19,7 @@ import { NO_FAILURES } from './failures.js';
 import { agelessStreams, NO_WITHDRAWALS } from './long-streams.js';
 import { createQuietMetrics } from './metrics.js';
 import { openAdmission } from './open-admission.js';
+import { PATIENT_SETTINGS } from './patient-settings.js';
 
 /** The host without the service behind it: every protocol, over handlers of a test. */
 export interface TestHost {
@@ -35,7 +36,12 @@ export async function startHost(
   handlers: Readonly<Record<string, AnyHandler>>,
   environment: Record<string, string> = {},
 ): Promise<TestHost> {
-  const config = readConfig({ SERVICE_HOST: '127.0.0.1', SERVICE_PORT: '0', ...environment });
+  const config = readConfig({
+    SERVICE_HOST: '127.0.0.1',
+    SERVICE_PORT: '0',
+    ...PATIENT_SETTINGS,
+    ...environment,
+  });
   const logLines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => logLines.push(line) });
   const methods = rpcMethods(service).filter(({ desc }) => desc.localName in handlers);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { eventStoreOf } from './clickhouse.js';
+import { PATIENT_SETTINGS } from './patient-settings.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -154,11 +155,10 @@ export function spawnCommand(
   const child = spawn(command, words, {
     cwd: directory,
     detached: ownGroup,
-    // A busy machine is no matter of the tests that do not ask for it.
     env: {
       SERVICE_HOST: '127.0.0.1',
       SERVICE_PORT: '0',
-      SERVICE_SHED_EVENT_LOOP_DELAY_MS: '0',
+      ...PATIENT_SETTINGS,
       ...eventStoreOf(environment.DATABASE_URL ?? directory),
       ...environment,
     },

@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config/config.js';
 import type { CallPolicy } from '../../src/transport/call/call-host.js';
 import { eventStoreOf } from './clickhouse.js';
 import { copySqliteTemplate } from './database-templates.js';
+import { PATIENT_SETTINGS } from './patient-settings.js';
 import { COMPILED_FOLDER } from './service-process.js';
 
 /** A running service of a test. */
@@ -37,6 +38,7 @@ export interface StartOptions {
   readonly heavyStepsEntry?: URL;
 }
 
+const START_ATTEMPTS = 20;
 const EVENT_READER = 'transport/event-reading/event-reader-thread.js';
 const STEP_THREAD = 'transport/heavy-steps/step-thread.js';
 
@@ -44,6 +46,17 @@ const STEP_THREAD = 'transport/heavy-steps/step-thread.js';
 function compiledEntry(file: string): URL | undefined {
   const folder = process.env[COMPILED_FOLDER];
   return folder === undefined ? undefined : pathToFileURL(path.join(folder, 'src', file));
+}
+
+/** Starts again what a busy machine was too slow for: custom evaluators have ten seconds to load. */
+async function evaluatorsLoaded<T>(start: () => Promise<T>): Promise<T> {
+  for (let attemptsLeft = START_ATTEMPTS; ; attemptsLeft -= 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (attemptsLeft <= 1 || !String(error).includes('did not load within')) throw error;
+    }
+  }
 }
 
 /** Starts the whole service in this process, on a free port; on a fresh SQLite file unless told otherwise. */
@@ -73,8 +86,7 @@ export async function startService(
     OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '3600',
     // Nor must events of any year go from it.
     SERVICE_EVENT_RETENTION_DAYS: '0',
-    // A busy machine is no matter of the tests that do not ask for it.
-    SERVICE_SHED_EVENT_LOOP_DELAY_MS: '0',
+    ...PATIENT_SETTINGS,
     ...environment,
   });
   const queries: string[] = [];
@@ -83,15 +95,17 @@ export async function startService(
     if (keepsLines) lines.push(line);
   };
   const log = pino({ level: config.log.level }, { write: keepIn(logLines) });
-  const app = await createApp({
-    config,
-    log,
-    policies,
-    threadEntries: { eventReader: eventReaderEntry, heavySteps: heavyStepsEntry },
-    // Tests that count queries count only those of their calls.
-    approvalsIdleMs: 3_600_000,
-    ...(keepsLines ? { onQuery: keepIn(queries) } : {}),
-  });
+  const app = await evaluatorsLoaded(() =>
+    createApp({
+      config,
+      log,
+      policies,
+      threadEntries: { eventReader: eventReaderEntry, heavySteps: heavyStepsEntry },
+      // Tests that count queries count only those of their calls.
+      approvalsIdleMs: 3_600_000,
+      ...(keepsLines ? { onQuery: keepIn(queries) } : {}),
+    }),
+  );
   const { address: url, operations } = await app.listen();
   const { hostname, port } = new URL(url);
   return {

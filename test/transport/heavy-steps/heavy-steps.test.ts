@@ -180,7 +180,7 @@ describe('a service whose thread for large steps ends', () => {
 
 describe('a large step that a custom evaluator checks', () => {
   let call: RestClient;
-  const service = suiteService({ SERVICE_EVALUATORS: UNRULY, SERVICE_EVALUATOR_TIMEOUT_SECONDS: '60' });
+  const service = suiteService({ SERVICE_EVALUATORS: UNRULY, EVALUATOR_TIMEOUT_SECONDS: '300' });
   beforeAll(async () => {
     const { call: client, seed } = rest(service);
     call = client;

@@ -1,7 +1,7 @@
 import { restClient } from '../../support/http.js';
 import { denyWord, seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
-import { AGENT, KEY, MAX_BYTES, OTHER_AGENT, TIMEOUT_SECONDS } from './conformance-cases.js';
+import { AGENT, KEY, MAX_BYTES, OTHER_AGENT } from './conformance-cases.js';
 
 /** A service with an agent that has a control and one that has none, with the lane or without. */
 export async function startConforming(
@@ -14,7 +14,6 @@ export async function startConforming(
     SERVICE_API_KEYS: KEY,
     SERVICE_ADMIN_API_KEYS: 'admin-key',
     SERVICE_MAX_BODY_BYTES: String(MAX_BYTES),
-    SERVICE_REQUEST_TIMEOUT_SECONDS: String(TIMEOUT_SECONDS),
     ...more,
   });
   const seed = seeder(restClient(service.url, { 'x-api-key': 'admin-key' }));

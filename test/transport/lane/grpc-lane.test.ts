@@ -3,6 +3,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RevisedVerdict } from '../../../src/decisions/evaluation-service.js';
 import { shutdownReason } from '../../../src/transport/connect/connect-plugin.js';
+import { withGrowingTime } from '../../support/growing-time.js';
 import { until } from '../../support/until.js';
 import {
   type Evaluate,
@@ -317,10 +318,13 @@ describe('a stream of the lane', () => {
   it('is gone once it has ended, though it was not reading when it did', async () => {
     const door = doors();
     lane = await startLane(door.evaluate);
-    const call = open(lane.session(), 'EvaluateStream', { 'grpc-timeout': '200m' });
-    call.stream.write(Buffer.concat(Array.from({ length: 1_000 }, (_, at) => streamMessage(`late-${at}`))));
-    expect(await call.ended).toMatchObject({ status: '4', rstCode: 0 });
-    expect(door.started()).toBe(64);
+    await withGrowingTime(200, async (ms) => {
+      const before = door.started();
+      const call = open(lane.session(), 'EvaluateStream', { 'grpc-timeout': `${ms}m` });
+      call.stream.write(Buffer.concat(Array.from({ length: 1_000 }, (_, at) => streamMessage(`late-${at}`))));
+      expect(await call.ended).toMatchObject({ status: '4', rstCode: 0 });
+      expect(door.started() - before).toBe(64);
+    });
     await until(
       () => lane.metrics.text(),
       (found) => /test_rpcs_in_progress\{[^}]*EvaluateStream[^}]*\} 0/.test(found),

@@ -69,7 +69,7 @@ export interface LaneHarness {
 /** The lane on a bare HTTP/2 server, over an evaluation of the test's own. */
 export async function startLane(
   evaluate: Evaluate,
-  requestTimeoutMs = 10_000,
+  requestTimeoutMs = 600_000,
   options: OpenAdmissionOptions = {},
   longStreams = agelessStreams(),
 ): Promise<LaneHarness> {

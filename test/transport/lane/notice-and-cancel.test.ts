@@ -36,7 +36,7 @@ const noticeOf = (seconds: number, nanos = 0) =>
 describe('a stream of the lane that is asked to end', () => {
   it('gets a notice, answers what still arrives, and ends with DRAINING once it is idle', async () => {
     const { timers, streams } = agingStreams(AGES);
-    lane = await startLane(() => SAFE, 10_000, {}, streams);
+    lane = await startLane(() => SAFE, 600_000, {}, streams);
     const call = open(lane.session(), 'EvaluateStream');
     call.stream.write(streamMessage('now 1'));
     await until(
@@ -70,7 +70,7 @@ describe('a stream of the lane that is asked to end', () => {
 
   it('gets a notice before its first message', async () => {
     const { streams } = agingStreams(AGES);
-    lane = await startLane(() => SAFE, 10_000, {}, streams);
+    lane = await startLane(() => SAFE, 600_000, {}, streams);
     const call = open(lane.session(), 'EvaluateStream');
     await until(
       () => streams.size,
@@ -92,7 +92,7 @@ describe('a stream of the lane that is asked to end', () => {
     const answers: (() => void)[] = [];
     lane = await startLane(
       () => new Promise((resolve) => answers.push(() => resolve(SAFE))),
-      10_000,
+      600_000,
       {},
       streams,
     );
