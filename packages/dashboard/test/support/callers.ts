@@ -16,6 +16,11 @@ export interface Caller {
   readonly namespaces?: readonly string[];
 }
 
+/** What the caller may do, by its role or its own list. */
+export function scopesOfCaller({ role = '', scopes }: Caller): readonly string[] {
+  return scopes ?? scopesOf(roleNamed(role)?.scopes ?? 0n);
+}
+
 /** Has the server say that this caller is signed in. */
 export function signedInAs(caller: Caller): Backend {
   const { name, role, agents, namespace = 'default', namespaces = [namespace] } = caller;
@@ -29,7 +34,7 @@ export function signedInAs(caller: Caller): Backend {
       state: { databaseUp: true, eventsEnabled: true, recordedResults: 'all' },
       isAdmin: role === 'admin' || role === 'operator',
       callerFingerprint: `fingerprint of ${name ?? role}`,
-      scopes: [...(caller.scopes ?? scopesOf(roleNamed(role ?? '')?.scopes ?? 0n))],
+      scopes: [...scopesOfCaller(caller)],
       ...(name === undefined ? {} : { callerName: name }),
       ...(role === undefined ? {} : { role }),
       ...(agents === undefined ? {} : { isLimitedToAgents: true, agents: [...agents] }),

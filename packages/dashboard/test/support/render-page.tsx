@@ -73,7 +73,7 @@ export function renderPage(path: string, backend: Backend, options: PageOptions 
   backend(router);
   addFrame(router, options);
   const restoreFetch = replaceFetch(router, options);
-  const restoreLocks = hideLocks();
+  const restoreContext = leaveSecureContext();
   const endOfConsole = watchConsole();
   const queries = createQueries();
   window.history.replaceState(null, '', `/ui${path}`);
@@ -96,7 +96,7 @@ export function renderPage(path: string, backend: Backend, options: PageOptions 
     localStorage.clear();
     sessionStorage.clear();
     restoreFetch();
-    restoreLocks();
+    restoreContext();
     expect(endOfConsole()).toEqual([]);
   });
   return {
@@ -213,10 +213,18 @@ function replaceFetch(router: ConnectRouter, { role, plain }: PageOptions): () =
   };
 }
 
-/** Has this tab share no streams with others, as on a page without Web Locks: happy-dom has none. */
-function hideLocks(): () => void {
+/** Has the page be one over plain HTTP, where browsers have neither locks nor keys: nor has happy-dom. */
+function leaveSecureContext(): () => void {
   Object.defineProperty(navigator, 'locks', { value: undefined, configurable: true });
-  return () => Reflect.deleteProperty(navigator, 'locks');
+  Object.defineProperty(globalThis, 'isSecureContext', { value: false, configurable: true });
+  // Toasts are in the top layer of a browser; here, they are just there.
+  Object.assign(HTMLElement.prototype, { showPopover: () => undefined, hidePopover: () => undefined });
+  return () => {
+    Reflect.deleteProperty(HTMLElement.prototype, 'showPopover');
+    Reflect.deleteProperty(HTMLElement.prototype, 'hidePopover');
+    Reflect.deleteProperty(navigator, 'locks');
+    Reflect.deleteProperty(globalThis, 'isSecureContext');
+  };
 }
 
 async function* encoded(body: BodyInit | null | undefined): AsyncIterable<Uint8Array> {
@@ -238,14 +246,20 @@ function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
   });
 }
 
+/**
+ * That happy-dom does not know the element `search`, and hints of React for pages that are parsed: those of the dashboard are
+ * made of elements, in which a paragraph may have a dialog.
+ */
+const NOT_OF_THE_PAGE =
+  /is unrecognized in this browser[^]* search$|cannot be a descendant of|cannot contain a nested/;
+
 /** Notes what is written to the console as an error or warning. Returns what ends it and gives the notes. */
 function watchConsole(): () => readonly string[] {
   const { error, warn } = console;
   const problems: string[] = [];
   const note = (...parts: readonly unknown[]): void => {
     const text = parts.map(String).join(' ');
-    // happy-dom does not know the element `search`.
-    if (!/is unrecognized in this browser.* search$/.test(text)) problems.push(text);
+    if (!NOT_OF_THE_PAGE.test(text)) problems.push(text);
   };
   Object.assign(console, { error: note, warn: note });
   return () => {
