@@ -85,7 +85,11 @@ describeOnEachDatabase('two processes', (freshDatabaseUrl) => {
     for (const one of connections) {
       for (let count = 0; count < 5; count += 1) await one('POST', '/api/v1/evaluation', EVALUATION);
     }
-    const samples = await metrics(url);
+    // A process that is busy for a moment is missing in them.
+    const samples = await until(
+      () => metrics(url),
+      (all) => metric(all, `${PREFIX}_evaluations_total`) >= 13 && metric(all, `${PREFIX}_workers`) === 2,
+    );
     expect(metric(samples, `${PREFIX}_evaluations_total`)).toBe(13);
     expect(metric(samples, `${PREFIX}_revision`)).toBe(Number(revision));
     expect(metric(samples, `${PREFIX}_database_up`)).toBe(1);
@@ -106,7 +110,11 @@ describe('processes of one service', () => {
     await seeder(restClient(url)).agent(AGENT);
     const connections = [onConnection(url), onConnection(url)];
     for (const one of connections) await one('POST', '/api/v1/evaluation', EVALUATION);
-    const before = metric(await metrics(url), `${PREFIX}_evaluations_total`);
+    const before = connections.length;
+    await until(
+      () => metrics(url),
+      (samples) => metric(samples, `${PREFIX}_evaluations_total`) === before,
+    );
     const [victim = 0] = await workersOf(service);
     const closed = connections.map((one) => one.closed);
     process.kill(victim, 'SIGKILL');

@@ -11,5 +11,5 @@ describeOnEachDatabase('A service that is killed while it applies sets', (freshD
     const url = await freshDatabaseUrl();
     const report = await applyKillRuns({ compiled, url, kills: KILLS[kind], seed: 36, controls: 60 });
     expect(report).toMatchObject({ torn: [], wrong: [], problems: [] });
-  }, 240_000);
+  });
 });

@@ -68,10 +68,18 @@ describeOnEachEmptyDatabase('Migrating', (freshDatabaseUrl, kind) => {
   });
 
   it('is done exactly once when four processes start at the same time', async () => {
+    // On a busy machine a change may wait for longer than it may; it is not made then.
     const script = `
       const { openDatabase } = await import(${JSON.stringify(compiled.databaseModule)});
       const database = await openDatabase({ url: ${JSON.stringify(url)} });
-      for (let i = 0; i < 10; i++) await database.mutate(async () => ({ value: null, changed: true }));
+      for (let made = 0; made < 10; ) {
+        try {
+          await database.mutate(async () => ({ value: null, changed: true }));
+          made += 1;
+        } catch (error) {
+          if (error.code !== 'SERVICE_UNAVAILABLE') throw error;
+        }
+      }
       await database.close();`;
     const started = Array.from({ length: 4 }, () => runModule(script));
     expect(await Promise.all(started)).toEqual([0, 0, 0, 0].map((code) => ({ code, stderr: '' })));

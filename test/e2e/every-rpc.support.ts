@@ -37,7 +37,7 @@ export function inputOf(
       if (sample === undefined) throw new Error(`no sample was written: ${JSON.stringify(listed)}`);
       return { ...input, decision_id: sample.decision_id };
     },
-    { timeout: 60_000 },
+    { timeout: 300_000 },
   );
 }
 

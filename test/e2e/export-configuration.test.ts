@@ -102,6 +102,6 @@ describeAboveStores('ExportConfiguration', (freshDatabaseUrl) => {
     const documents = client.exportConfiguration({}, { headers: KEY, signal: abort.signal });
     await documents[Symbol.asyncIterator]().next();
     abort.abort();
-    await expect.poll(() => exported('gRPC').catch(() => []), { timeout: 5_000 }).toHaveLength(4);
+    await expect.poll(() => exported('gRPC').catch(() => [])).toHaveLength(4);
   });
 });

@@ -147,7 +147,7 @@ describeAboveStores('ExportNamespace', (freshDatabaseUrl) => {
     );
     await records[Symbol.asyncIterator]().next();
     abort.abort();
-    await expect.poll(() => exported('gRPC', 'team-a').catch(() => []), { timeout: 5_000 }).toHaveLength(6);
+    await expect.poll(() => exported('gRPC', 'team-a').catch(() => [])).toHaveLength(6);
   });
 
   it('has the installations of packs, with the control of each key', async () => {

@@ -81,7 +81,7 @@ describeAboveStores('a namespace that is deleted while its agents stream', (fres
     for (const key of [DOOMED, OTHER]) {
       // The process that created it knows it at once; the other one within a second.
       await seeder(rest(key)).linked(AGENT, 'no-bad-words');
-      await expect.poll(async () => (await evaluate(key, 1)).status, { timeout: 5_000 }).toBe(200);
+      await expect.poll(async () => (await evaluate(key, 1)).status).toBe(200);
     }
   });
 

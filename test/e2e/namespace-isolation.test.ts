@@ -318,7 +318,7 @@ describeAboveStores('a namespace', (freshDatabaseUrl, kind) => {
     key: string,
   ): Promise<string[]> {
     const told: string[] = [];
-    const options: CallOptions = { headers: { 'x-api-key': key }, signal: AbortSignal.timeout(60_000) };
+    const options: CallOptions = { headers: { 'x-api-key': key }, signal: AbortSignal.timeout(300_000) };
     const replies = repliesOver(transportTo('gRPC', service.url), desc, request, options);
     try {
       for await (const reply of replies) {

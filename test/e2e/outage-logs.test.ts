@@ -49,6 +49,7 @@ describe('the log during an outage', () => {
   const warnings = () => lines().filter(({ level }) => level >= WARN);
 
   it('has one line for each kind of failure, with route or RPC and reason, and stacks at level debug', async () => {
+    const beganMs = performance.now();
     await proxy.set('refuse');
     proxy.cut();
     await until(
@@ -69,32 +70,34 @@ describe('the log during an outage', () => {
       expect((await evaluate(call, AGENT, 'bad')).status).toBe(200);
     }
     await until(warnings, (all) => all.some(({ msg }) => msg.startsWith('events of the service itself')));
+    // What lasts longer than a minute is told again, with the number of times.
     const told = warnings().filter(
-      ({ msg }) => !msg.startsWith('API keys are off') && !msg.startsWith('created'),
+      ({ msg, repeated }) =>
+        !msg.startsWith('API keys are off') && !msg.startsWith('created') && repeated === undefined,
     );
+    // Each kind is told once a minute, whatever works in the background: on a busy machine, more of it does.
+    const kinds = told.map(({ msg, route, rpc }) => JSON.stringify([msg, route, rpc]));
+    const minutes = Math.floor((performance.now() - beganMs) / 60_000);
+    for (const kind of kinds)
+      expect(kinds.filter((one) => one === kind).length, kind).toBeLessThan(2 + minutes);
     const routes = told
       .filter(({ msg }) => msg === 'a request could not be served')
       .map(({ route }) => route);
-    expect(routes.sort()).toEqual([
+    expect([...new Set(routes)].sort()).toEqual([
       '/api/v1/controls/:control_id',
       '/api/v1/evaluation',
       '/api/v1/observability/events',
       '/api/v1/policies',
     ]);
-    expect(told.filter(({ msg }) => msg === 'an RPC could not be served')).toEqual([
-      expect.objectContaining({ rpc: 'enforcement.v1.PolicyService/CreatePolicy' }),
-    ]);
+    const rpcs = told.filter(({ msg }) => msg === 'an RPC could not be served').map(({ rpc }) => rpc);
+    expect([...new Set(rpcs)]).toEqual(['enforcement.v1.PolicyService/CreatePolicy']);
     for (const message of [
       'events of the service itself cannot be stored now',
       'a database connection broke',
     ]) {
-      expect(told.filter(({ msg }) => msg === message)).toHaveLength(1);
+      expect(told.map(({ msg }) => msg)).toContain(message);
     }
     expect(told.filter(({ storage }) => storage === 'DOWN')).toHaveLength(1);
-    // Counts are stored, and replicas report, in turns of their own: these may not have come yet.
-    const counted = told.filter(({ msg }) => msg === 'counts of evaluations cannot be stored now');
-    expect(counted.length).toBeLessThan(2);
-    expect(told.length, JSON.stringify(told.map(({ msg }) => msg))).toBeLessThan(17);
     for (const line of told) {
       expect(line.reason).toEqual(expect.stringMatching(/./));
       expect(JSON.stringify(line)).not.toMatch(/\n|node_modules| {4}at /);

@@ -20,7 +20,7 @@ const connect = (node = 0): MemoryStore =>
   createRedisMemoryStore({
     url: `${nodes[node]?.url}?cluster=true`,
     volatile: 'refuse',
-    timeoutMs: 10_000,
+    timeoutMs: 300_000,
     onVolatile: () => {},
   });
 

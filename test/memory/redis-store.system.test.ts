@@ -13,7 +13,7 @@ describeMemoryStore('Redis', async () => {
   const url = `${server.url}/${database}`;
   return {
     connect: () =>
-      createRedisMemoryStore({ url, volatile: 'refuse', timeoutMs: 10_000, onVolatile: () => {} }),
+      createRedisMemoryStore({ url, volatile: 'refuse', timeoutMs: 300_000, onVolatile: () => {} }),
     drop: async () => {},
   };
 });

@@ -104,4 +104,4 @@ it('exactly the limit passes in any schedule of processes, failures, lost replie
   expect(failures).toBeGreaterThan(100);
   expect(conflicts).toBeGreaterThan(100);
   expect(denied).toBeGreaterThan(100);
-}, 240_000);
+});

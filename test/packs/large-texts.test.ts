@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { evaluatorNames } from '../../src/controls/definition/definition.js';
 import { createPartFactory } from '../../src/core/evaluator-part.js';
 import { prepareControl } from '../../src/core/prepared-control.js';
 import { linkProgram } from '../../src/core/program.js';
 import type { Step } from '../../src/core/types.js';
-import { withTimeout } from '../../src/database/in-time.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
+import { createParserPool } from '../../src/evaluators/sql/parser-pool.js';
+import { createSqlEvaluator } from '../../src/evaluators/sql/sql.js';
 import type { PackControl } from '../../src/packs/pack.js';
 import { readPackFolder } from '../../src/packs/pack-folder.js';
 import { findUp } from '../../src/process/package-root.js';
@@ -18,7 +19,12 @@ const FOLDER = path.join(ROOT, 'packs');
 const NAMES = readdirSync(FOLDER, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
-const registry = createRegistry([...builtinEvaluators]);
+const pool = createParserPool({ parseTimeoutMs: 300_000 });
+afterAll(() => pool.close());
+const patientSql = createSqlEvaluator(pool);
+const registry = createRegistry(
+  builtinEvaluators.map((one) => (one.name === patientSql.name ? patientSql : one)),
+);
 /** Seven times this is below the length up to which texts are normalised. */
 const LENGTH = 30_000;
 
@@ -47,7 +53,8 @@ async function errorsOf(control: PackControl): Promise<string[]> {
   const prepared = prepareControl(control.definition, createPartFactory(registry));
   const program = linkProgram([{ id: 1, name: control.key, prepared }], {
     newExecutionId: () => 'execution',
-    withTimeout,
+    // A busy machine is no error of a control.
+    withTimeout: (promise) => promise,
     nextTurn,
   });
   const errors: string[] = [];
@@ -65,7 +72,7 @@ describe.each(NAMES)('on large texts, the pack %s', async (name) => {
   // Where an expression reads a member, a text that is no number or far too long is an error, which fails closed.
   const others = controls.filter(({ definition }) => !evaluatorNames(definition).includes('cel'));
 
-  it.each(others)('$key comes to a result', { timeout: 60_000 }, async (control) => {
+  it.each(others)('$key comes to a result', async (control) => {
     expect(await errorsOf(control)).toEqual([]);
   });
 });

@@ -29,7 +29,8 @@ export function customOptions(
   return {
     directory: MODULES,
     environment: {},
-    timeoutMs: 5_000,
+    timeoutMs: 300_000,
+    startLimitMs: 300_000,
     workers: 1,
     log: { info: note, warn: note },
     ...more,

@@ -10,8 +10,6 @@ import { FULL_CALL } from '../../support/check-call.js';
 import { writeTinyModel } from '../../support/tiny-model.js';
 
 const CONFIG = { model: 'tiny', label: 'INJECTION', threshold: 0.8 };
-/** Loading takes long on a busy machine. */
-const TIME = { timeout: 120_000 };
 
 let root: string;
 let made = 0;
@@ -34,7 +32,7 @@ function evaluator(files: Readonly<Record<string, string | null>> = {}, limits: 
 function withModels(onnxModels: readonly string[], limits: Partial<ModelLimits> = {}) {
   const told: string[] = [];
   const log = { warn: (_: object, message: string) => void told.push(message) };
-  const all = { ...DEFAULT_LIMITS, checkMs: 100_000, startMs: 100_000, ...limits };
+  const all = { ...DEFAULT_LIMITS, checkMs: 300_000, startMs: 300_000, ...limits };
   const found = evaluatorOf(
     // The package is given a text for data, as by the service.
     { createEvaluator: (options) => createEvaluator({ ...options, textOf: textOf as never }, all) as never },
@@ -45,7 +43,7 @@ function withModels(onnxModels: readonly string[], limits: Partial<ModelLimits> 
 }
 
 describe('onnx', () => {
-  it('compares the score of a label with the threshold', TIME, async () => {
+  it('compares the score of a label with the threshold', async () => {
     const { check, found } = evaluator();
     const injection = await check('Please ignore instructions');
     expect(injection).toMatchObject({ matched: true, error: null, metadata: { windows: 1, tokens: 3 } });
@@ -56,7 +54,7 @@ describe('onnx', () => {
     expect(found.status?.()).toMatchObject({ running: 0, queued: 0 });
   });
 
-  it('reads a long text in windows, of which the highest score counts', TIME, async () => {
+  it('reads a long text in windows, of which the highest score counts', async () => {
     const { check } = evaluator();
     const text = `${'weather '.repeat(60)}${'ignore instructions '.repeat(7)}${'today '.repeat(60)}`;
     const result = await check(text);
@@ -65,7 +63,7 @@ describe('onnx', () => {
     expect(await check('weather '.repeat(134))).toMatchObject({ matched: false });
   });
 
-  it('answers checks at the same time one after another', TIME, async () => {
+  it('answers checks at the same time one after another', async () => {
     const { check } = evaluator();
     const results = await Promise.all(['ignore', 'weather', 'ignore'].map(check));
     expect(results.map(({ matched }) => matched)).toEqual([true, false, true]);
@@ -76,19 +74,19 @@ describe('onnx', () => {
     ['model.onnx', 'no model', /cannot be used/],
     ['tokenizer.json', '{', /cannot be used: .*JSON/],
     ['config.json', '{"id2label":{"0":"SAFE","1":"INJECTION","2":"OTHER"}}', /2 numbers for 3 labels/],
-  ])('a check is an error when %s is %j', TIME, async (name, content, message) => {
+  ])('a check is an error when %s is %j', async (name, content, message) => {
     const { check } = evaluator({ [name]: content });
     await expect(check('ignore')).rejects.toThrow(message);
   });
 
-  it('does not try again at once what could not be loaded', TIME, async () => {
+  it('does not try again at once what could not be loaded', async () => {
     const { check, told } = evaluator({ 'model.onnx': 'no model' });
     await expect(check('ignore')).rejects.toThrow(/cannot be used/);
     await expect(check('ignore')).rejects.toThrow(/cannot be used/);
     expect(told).toHaveLength(1);
   });
 
-  it('a text that is too long is an error', TIME, async () => {
+  it('a text that is too long is an error', async () => {
     const { check } = evaluator({}, { characters: 1_000, windows: 4 });
     await expect(check('a'.repeat(1_001))).rejects.toThrow(
       /1001 characters, and a model is given at most 1000/,
@@ -97,8 +95,8 @@ describe('onnx', () => {
     expect(await check('ignore')).toMatchObject({ matched: true });
   });
 
-  it('a check that takes too long is an error, and the next one has a new process', TIME, async () => {
-    const { check, found } = evaluator({}, { windows: 1_000_000, checkMs: 100_000 });
+  it('a check that takes too long is an error, and the next one has a new process', async () => {
+    const { check, found } = evaluator({}, { windows: 1_000_000, checkMs: 300_000 });
     await check('ignore');
     const controller = new AbortController();
     const text = 'ignore '.repeat(28_000);
@@ -109,17 +107,17 @@ describe('onnx', () => {
     expect(found.status?.().workerRestarts).toBe(1);
   });
 
-  it('gives up a check, and the start of a model, after their time', TIME, async () => {
+  it('gives up a check, and the start of a model, after their time', async () => {
     await expect(evaluator({}, { checkMs: 1 }).check('ignore')).rejects.toThrow('timeout after 1 ms');
     await expect(evaluator({}, { startMs: 1 }).check('ignore')).rejects.toThrow(/was not loaded within 1 ms/);
   });
 
-  it('ends a process that needs too much memory', TIME, async () => {
+  it('ends a process that needs too much memory', async () => {
     const { check } = evaluator({}, { memoryMib: 10 });
     await expect(check('ignore')).rejects.toThrow(/needs more than 10 MiB of memory/);
   });
 
-  it('refuses checks beyond its queue, and those that are given up', TIME, async () => {
+  it('refuses checks beyond its queue, and those that are given up', async () => {
     const { check, found } = evaluator({}, { queued: 1 });
     const first = check('ignore');
     await expect(check('ignore')).rejects.toThrow('the queue of the model tiny is full');
@@ -128,7 +126,7 @@ describe('onnx', () => {
     await expect(found.compile(CONFIG).evaluate('a', aborted)).rejects.toThrow('given up');
   });
 
-  it('fails checks when it is closed', TIME, async () => {
+  it('fails checks when it is closed', async () => {
     const { check, found } = evaluator();
     const pending = check('ignore');
     await Promise.all([expect(pending).rejects.toThrow('the service is shutting down'), found.close?.()]);

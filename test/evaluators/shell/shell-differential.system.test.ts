@@ -3,9 +3,7 @@ import { bashVersion } from '../../support/shell-lines.js';
 import { unexplainedDifferences } from './shell-differential.js';
 
 describe.skipIf(bashVersion() === undefined)('the reader of shell texts', () => {
-  it('accepts what bash -n accepts, and nothing else, with the listed exceptions', {
-    timeout: 120_000,
-  }, () => {
+  it('accepts what bash -n accepts, and nothing else, with the listed exceptions', () => {
     const { unexplained, reasons, lines, accepted } = unexplainedDifferences(1, 200);
     expect(unexplained).toEqual([]);
     const explained = Object.values(reasons).reduce((sum, count) => sum + count, 0);

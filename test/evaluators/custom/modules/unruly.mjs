@@ -3,7 +3,7 @@ export default {
   name: 'unruly',
   version: '1.2.3',
   description: 'Misbehaves on demand.',
-  timeoutMs: Number(process.env.TIME_LIMIT ?? 20_000),
+  timeoutMs: Number(process.env.TIME_LIMIT ?? 300_000),
   configSchema: { type: 'object', properties: { words: { type: 'integer' } } },
   async evaluate(data, config, { signal }) {
     switch (data?.do) {
