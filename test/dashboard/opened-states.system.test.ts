@@ -1,44 +1,175 @@
+import { createClient } from '@connectrpc/connect';
 import type { Page } from 'playwright-core';
-import { expect, it } from 'vitest';
-import { axeViolationsInThemes, overflow } from '../support/dashboard-browser.js';
+import { beforeAll, expect, it } from 'vitest';
+import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { ConfigurationService } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
+import { Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import { CoverageService } from '../../gen/proto/enforcement/v1/coverage_service_pb.js';
+import { HaltScope, HaltService } from '../../gen/proto/enforcement/v1/halt_service_pb.js';
+import { NotificationService } from '../../gen/proto/enforcement/v1/notification_service_pb.js';
+import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { axeViolations, axeViolationsInThemes, overflow, settled } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
-import { startDashboardService } from './dashboard-service.js';
+import { AGENT, adminTransport, startDashboardService } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
 
-/** What is opened on a page: its address, and what shows it. */
-type Opened = readonly [path: string, show: (page: Page) => Promise<void>];
+const MATCHED = 'no-card-numbers';
+const LIMITED = 'four-mails-a-day';
+const APPLIED = 'applied-control';
 
-// What pages do is tested without a browser, in `packages/dashboard/test`; what they look like when they are opened, in
-// `every-page.system.test.ts`.
+// What opens on a page, and data that the pages of the demonstration do not have: only a browser knows of colors and sizes.
+// What these states say and do is tested with components, in packages/dashboard/test.
 describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
-  const dashboard = useDashboardTabs(async () => startDashboardService(await freshDatabaseUrl()));
-  const { open, address } = dashboard;
+  const dashboard = useDashboardTabs(async () =>
+    startDashboardService(await freshDatabaseUrl(), {
+      SERVICE_NOTIFICATIONS_ALLOW: 'loopback',
+      SERVICE_NOTIFICATIONS_HTTP: 'true',
+    }),
+  );
+  const { open } = dashboard;
+  const client = <S extends Parameters<typeof createClient>[0]>(service: S) =>
+    createClient(service, adminTransport(dashboard.service.url));
+  let trace = '';
+  let appliedId = 0;
+  let destinationId = 0;
 
-  const states = (): readonly Opened[] => [
-    [
-      '/keys/new',
-      async (page) => {
-        await page.getByLabel('Name', { exact: true }).fill('reports');
-        await page.getByRole('button', { name: 'Create the key' }).click();
-        await page.getByRole('region', { name: 'New secret' }).waitFor();
-        // Nothing is lost when the page is left.
-        await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-        await page.getByRole('button', { name: 'Copy the secret' }).click();
-        await page.getByText('Copied.').waitFor();
+  beforeAll(async () => {
+    const rule = {
+      execution: Execution.SERVER,
+      condition: {
+        selector: { path: 'input.text' },
+        evaluator: { name: 'regex', config: { pattern: 'refund' } },
       },
-    ],
-  ];
+      action: { decision: Decision.OBSERVE },
+    };
+    await client(AgentService).initAgent({
+      agent: { agentName: AGENT },
+      steps: ['send_mail', 'pay', 'a', 'b', 'c'].map((name) => ({ type: 'tool', name })),
+    });
+    const { controlId } = await client(ControlService).createControl({
+      name: LIMITED,
+      data: {
+        execution: Execution.SERVER,
+        condition: {
+          selector: { path: '*' },
+          evaluator: { name: 'rate', config: { limit: 4, period: '24h', key: ['agent'] } },
+        },
+        action: { decision: Decision.DENY },
+      },
+    });
+    await client(AgentService).addAgentControl({ agentName: AGENT, controlId });
+    for (const text of ['one', 'two', 'three', 'card 4111111111111111']) await dashboard.service.evaluate(text);
+    await client(CoverageService).setExpectations({
+      agentName: AGENT,
+      expectations: [{ point: 'grpc', intervalSeconds: 900 }],
+    });
+    const matchedId = dashboard.service.controlIds.get(MATCHED) ?? 0;
+    const { events } = await client(ObservabilityService).queryEvents({
+      agentName: AGENT,
+      controlIds: [matchedId],
+      matched: true,
+      includeBuffered: true,
+    });
+    const [match] = events;
+    trace = match?.traceId ?? '';
+    await client(ObservabilityService).markFalsePositive({
+      controlExecutionId: match?.controlExecutionId ?? '',
+      controlId: matchedId,
+      note: 'an order number',
+    });
+    await client(ConfigurationService).applyConfiguration({
+      owner: 'payments/policies',
+      documents: [{ kind: 'Control', name: APPLIED, data: rule }],
+    });
+    const { controls } = await client(ControlService).listControls({ name: APPLIED });
+    appliedId = controls[0]?.id ?? 0;
+    const { destination } = await client(NotificationService).createDestination({
+      name: 'halts',
+      type: 1,
+      // Nothing listens there: its deliveries wait.
+      url: 'http://127.0.0.1:9/hook',
+      kinds: ['halt.set'],
+    });
+    destinationId = destination?.id ?? 0;
+    await client(HaltService).createHalt({
+      scope: HaltScope.SESSION,
+      agentName: AGENT,
+      sessionId: 'stopped',
+      reason: '<b>wrong</b> customers',
+    });
+  });
 
-  it('fits into 360 pixels, and has no barrier that axe finds in either theme', async () => {
+  /** What is wrong with what is shown, at the usual width and that of a telephone. */
+  async function problems(page: Page): Promise<unknown[]> {
+    await settled(page);
+    const found: unknown[] = await axeViolationsInThemes(page);
+    await page.setViewportSize({ width: 360, height: 800 });
+    await expect.poll(() => overflow(page)).toBe(0);
+    found.push(...(await axeViolations(page, 'structure')));
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await expect.poll(() => overflow(page)).toBe(0);
+    return found;
+  }
+
+  it('has no barrier that axe finds, in either theme, and fits every width', async () => {
+    const matchedId = dashboard.service.controlIds.get(MATCHED);
+    const states: readonly (readonly [path: string, show: (page: Page) => Promise<unknown>])[] = [
+      [`/agents/${AGENT}`, (page) => page.getByRole('button', { name: 'Halt…' }).click()],
+      ['/halts', (page) => page.getByText('<b>wrong</b> customers').waitFor()],
+      ['/coverage?name=billing', (page) => page.getByText('every 15 minutes').waitFor()],
+      ['/coverage?name=billing', (page) => page.getByRole('button', { name: /^Expect/ }).click()],
+      [`/traces?id=${trace}`, (page) => page.getByText(/Marked by .*: an order number/).waitFor()],
+      [
+        `/events?control=${matchedId}`,
+        (page) => page.getByText('false positive', { exact: true }).first().waitFor(),
+      ],
+      [
+        `/controls/${matchedId}?tab=activity`,
+        (page) => page.getByText('false positive', { exact: true }).first().waitFor(),
+      ],
+      ['/limits', (page) => page.getByRole('cell', { name: '1 of 4' }).waitFor()],
+      [
+        '/limits',
+        async (page) => {
+          await page.getByRole('button', { name: /^Details of/ }).click();
+          await page.getByRole('dialog').getByRole('button', { name: /^Reset/ }).click();
+          await page.getByRole('dialog', { name: /^Reset .*\?$/ }).waitFor();
+        },
+      ],
+      ['/destinations', (page) => page.getByRole('button', { name: 'New destination' }).click()],
+      [
+        `/destinations/${destinationId}`,
+        (page) => page.getByRole('region', { name: 'Deliveries' }).getByText('waits').waitFor(),
+      ],
+      [
+        `/destinations/${destinationId}`,
+        async (page) => {
+          await page.getByRole('button', { name: 'Rotate halts' }).click();
+          await page.getByRole('button', { name: 'Make another secret' }).click();
+          await page.getByText(/^whsec_/).waitFor();
+          // Otherwise the browser asks before the page is left.
+          await page.getByRole('button', { name: 'Copy the secret' }).click();
+          await page.locator('.new-secret [role=status]:not(:empty)').waitFor();
+        },
+      ],
+      [
+        `/controls/${appliedId}/edit`,
+        async (page) => {
+          await page.getByLabel('Description').fill('Changed by a person');
+          await page.keyboard.press('Control+s');
+          await page.getByText('applied as configuration by').waitFor();
+        },
+      ],
+    ];
     await open('/', async ({ page }) => {
-      for (const [path, show] of states()) {
-        await page.goto(address(path));
+      const wrong: unknown[] = [];
+      for (const [path, show] of states) {
+        await page.goto(dashboard.address(path));
         await show(page);
-        expect([path, await axeViolationsInThemes(page)]).toEqual([path, []]);
-        await page.setViewportSize({ width: 360, height: 800 });
-        await expect.poll(() => overflow(page), { message: path }).toBe(0);
-        await page.setViewportSize({ width: 1280, height: 800 });
+        wrong.push(...(await problems(page)).map((problem) => [path, problem]));
       }
+      expect(wrong).toEqual([]);
     });
   });
 });
