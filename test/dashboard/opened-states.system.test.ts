@@ -59,7 +59,8 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
       },
     });
     await client(AgentService).addAgentControl({ agentName: AGENT, controlId });
-    for (const text of ['one', 'two', 'three', 'card 4111111111111111']) await dashboard.service.evaluate(text);
+    for (const text of ['one', 'two', 'three', 'card 4111111111111111'])
+      await dashboard.service.evaluate(text);
     await client(CoverageService).setExpectations({
       agentName: AGENT,
       expectations: [{ point: 'grpc', intervalSeconds: 900 }],
@@ -133,7 +134,10 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
         '/limits',
         async (page) => {
           await page.getByRole('button', { name: /^Details of/ }).click();
-          await page.getByRole('dialog').getByRole('button', { name: /^Reset/ }).click();
+          await page
+            .getByRole('dialog')
+            .getByRole('button', { name: /^Reset/ })
+            .click();
           await page.getByRole('dialog', { name: /^Reset .*\?$/ }).waitFor();
         },
       ],

@@ -251,7 +251,7 @@ function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
  * made of elements, in which a paragraph may have a dialog.
  */
 const NOT_OF_THE_PAGE =
-  /is unrecognized in this browser[^]* search$|cannot be a descendant of|cannot contain a nested/;
+  /is unrecognized in this browser.* search$|cannot be a descendant of|cannot contain a nested/;
 
 /** Notes what is written to the console as an error or warning. Returns what ends it and gives the notes. */
 function watchConsole(): () => readonly string[] {
