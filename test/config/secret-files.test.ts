@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configurationTable, helpText } from '../../src/app/cli.js';
-import { type Config, ConfigError, readConfig } from '../../src/config/config.js';
+import { type Config, readConfig } from '../../src/config/config.js';
 import { fileVariableOf, secretNames } from '../../src/config/secret-files.js';
+import { problemsOf } from './environments.support.js';
 
 let folder: string;
 beforeAll(() => {
@@ -17,16 +18,6 @@ function fileWith(content: string | Buffer, name = 'secret'): string {
   const file = path.join(folder, name);
   writeFileSync(file, content);
   return file;
-}
-
-function problemsOf(environment: Record<string, string>): string[] {
-  try {
-    readConfig(environment);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.message.split('\n').slice(1);
-    throw error;
-  }
-  return [];
 }
 
 /** Each secret variable: where its value is found, and a text with its value. */
