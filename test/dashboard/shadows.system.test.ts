@@ -33,15 +33,7 @@ describeOnSqlite('changes of controls in the dashboard', (freshDatabaseUrl) => {
     });
   };
 
-  it('says that nothing is kept or compared yet, and how that is switched on', async () => {
-    await open('/shadows', async ({ page }) => {
-      await page.getByText('No control has a shadow').waitFor();
-    });
-    await open(`/controls/${idOf(CONTROL)}?tab=shadow`, async ({ page }) => {
-      await page.getByText('This control has no shadow').waitFor();
-      await settled(page);
-      expect(await axeViolationsInThemes(page)).toEqual([]);
-    });
+  it('says that nothing is kept yet, and how that is switched on', async () => {
     await open(`/controls/${idOf(CONTROL)}/edit`, async ({ page }) => {
       await page.getByLabel('Description').fill('Watches refunds');
       const figure = page.getByRole('status', { name: 'On recorded samples' });
@@ -201,7 +193,7 @@ describeOnSqlite('changes of controls in the dashboard', (freshDatabaseUrl) => {
     });
   });
 
-  it('sets a change as shadow, compares it, and promotes or drops it', async () => {
+  it('sets a change as shadow, compares it, and promotes it', async () => {
     const id = idOf(CONTROL);
     await open(`/controls/${id}/edit`, async ({ page }) => {
       const restore = page.getByRole('button', { name: /Discard|Start over/ });
@@ -252,12 +244,6 @@ describeOnSqlite('changes of controls in the dashboard', (freshDatabaseUrl) => {
     });
     const { data } = await client(ControlService).getControlData({ controlId: id });
     expect(data?.action?.decision).toBe(Decision.DENY);
-    await client(ShadowService).setShadow({ controlId: id, ...(data === undefined ? {} : { data }) });
-    await open(`/controls/${id}?tab=shadow`, async ({ page }) => {
-      await page.getByRole('button', { name: `Drop the shadow of ${CONTROL}` }).click();
-      await page.getByRole('dialog').getByRole('button', { name: /^Drop/ }).click();
-      await page.getByText('This control has no shadow').waitFor();
-    });
     expect(await shadows()).toEqual([]);
   });
 });
