@@ -7,6 +7,7 @@ import { metric, parseMetrics } from '../../support/prometheus.js';
 import { rpcTransport } from '../../support/rpc-transports.js';
 import { startService, type TestService } from '../../support/service.js';
 import { type CompiledService, compileService, spawnService } from '../../support/service-process.js';
+import { until } from '../../support/until.js';
 
 let service: TestService;
 const start = async (environment: Record<string, string>) => {
@@ -52,9 +53,11 @@ describe('the operations port', () => {
 
   it('answers while the public port refuses what needs no key', async () => {
     await start({ SERVICE_OPERATIONS_PORT: '0', SERVICE_PUBLIC_CALLS_PER_SECOND: '2' });
-    const statuses: number[] = [];
-    for (let count = 0; count < 5; count += 1) statuses.push(await statusOf(service.url, '/docs'));
-    expect(statuses).toContain(429);
+    const askMany = () => Array.from({ length: 20 }, () => statusOf(service.url, '/docs'));
+    await until(
+      () => Promise.all(askMany()),
+      (statuses) => statuses.includes(429),
+    );
     expect(await statusOf(service.operationsUrl ?? '', '/ready')).toBe(200);
   });
 
@@ -97,8 +100,11 @@ describe('the operations port of several processes', () => {
       const [, operations = ''] = await running.output(/"operations":"(http:\/\/[^"]+)"/);
       expect(await statusOf(operations, '/ready')).toBe(200);
       expect(await statusOf(url, '/ready')).toBe(404);
-      const { text } = await exchange(operations, { path: '/metrics' });
-      expect(metric(parseMetrics(text), 'control_enforcement_server_workers')).toBe(2);
+      // A process that is busy for a moment is missing in them.
+      await until(
+        async () => parseMetrics((await exchange(operations, { path: '/metrics' })).text),
+        (samples) => metric(samples, 'control_enforcement_server_workers') === 2,
+      );
       running.process.kill('SIGTERM');
       expect(await running.ended).toEqual({ code: 0, signal: null });
     } finally {
