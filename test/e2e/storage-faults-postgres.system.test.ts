@@ -51,8 +51,12 @@ async function expectTold(service: TestService, call: RestClient, state: string)
     ({ body }) => body.storage === state,
   );
   expect(ready.status).toBe(state === 'OK' || state === 'DOWN' ? 200 : 503);
-  expect((await call('GET', '/health')).body).toMatchObject({ status: 'healthy', storage: state });
   // On a busy machine, the storage may also be down for a moment.
+  const health = await until(
+    () => call('GET', '/health'),
+    ({ body }) => body.storage === state,
+  );
+  expect(health.body).toMatchObject({ status: 'healthy' });
   await until(
     async () => parseMetrics((await call('GET', '/metrics')).body),
     (samples) => metric(samples, 'control_enforcement_server_storage_state', { state }) === 1,
