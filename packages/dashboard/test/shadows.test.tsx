@@ -132,8 +132,8 @@ describe('samples in the dashboard', () => {
     await user.keyboard('{Enter}');
     const dialog = within(await openDialog());
     dialog.getByRole('heading', { name: 'Keep steps?' });
-    const valueOf = (label: string) => dialog.getByLabelText<HTMLInputElement>(label).value;
-    expect([valueOf('Keep the steps of'), valueOf('Agent')]).toEqual(['agent', AGENT]);
+    const written = (label: string) => dialog.getByLabelText<HTMLInputElement>(label).value;
+    expect([written('Keep the steps of'), written('Agent')]).toEqual(['agent', AGENT]);
     await user.type(dialog.getByLabelText(/^Selectors/), 'input.password\n context.token\n');
     const patterns = dialog.getByLabelText(/^RE2 patterns/);
     await user.click(patterns);
