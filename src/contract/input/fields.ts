@@ -221,7 +221,10 @@ export function list<T>(
     },
     {
       type: 'array',
-      items: jsonSchemaOf(item),
+      // Made where a document shows it: making those of all lists takes part of every start.
+      get items() {
+        return jsonSchemaOf(item);
+      },
       ...(min > 0 ? { minItems: min } : {}),
       ...(Number.isFinite(max) ? { maxItems: max } : {}),
     },
