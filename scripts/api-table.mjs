@@ -22,7 +22,7 @@ const HOST_ROUTES = [
   ['GET', '/api/config', 'test/transport/session/session-routes.test.ts'],
   ['POST', '/api/login', 'test/transport/session/session-routes.test.ts'],
   ['POST', '/api/logout', 'test/transport/session/session-routes.test.ts'],
-  ['POST', '/api/namespace', 'test/transport/auth/namespaces-of-persons.test.ts'],
+  ['POST', '/api/namespace', 'test/transport/auth/namespaces-of-persons.system.test.ts'],
   ['GET, HEAD', '/openapi.json', 'test/transport/openapi/docs-page.test.ts'],
   ['GET, HEAD', '/docs', 'test/transport/openapi/docs-page.test.ts'],
   ['GET, HEAD', '/redoc', 'test/transport/openapi/docs-page.test.ts'],

@@ -28,6 +28,10 @@ const PROTO = ['gen/', 'proto/'];
 const DASHBOARD = ['packages/dashboard/', 'src/transport/dashboard/', 'src/transport/session/'];
 const MEMORY = ['src/memory/', 'src/evaluators/memory/', 'packages/shell-reader/'];
 
+const ENGINES = ['exact-json', 'json-schema', 'linear-text', 'cel'].map((name) => `packages/${name}/`);
+const ISSUER = ['src/transport/auth/', 'src/transport/session/', 'src/config/'];
+const READING = ['src/transport/event-reading/', 'src/events/', 'packages/supervised-worker/'];
+
 /** @type {Readonly<Record<string, readonly string[]>>} */
 export const TRIGGERS = {
   'test/main-job.': ['src/', ...STORAGE, ...PROTO],
@@ -46,6 +50,10 @@ export const TRIGGERS = {
   'test/client/': ['packages/client/', 'packages/exact-json/', 'src/transport/lane/', ...PROTO],
   'test/clients/': ['clients/', 'packages/client/', ...PROTO],
   'test/cluster/': ['src/cluster/', ...PROCESS, 'src/decisions/', ...STORAGE],
+  'test/compatibility/': [
+    ...PROTO,
+    ...['agents', 'controls', 'policies', 'transport'].map((name) => `src/${name}/`),
+  ],
   'test/configuration/': [
     'src/configuration/',
     'src/controls/',
@@ -59,11 +67,20 @@ export const TRIGGERS = {
   'test/dashboard/': [...DASHBOARD, 'src/explain/', 'src/packs/', 'packs/', 'src/problems/'],
   'test/database/': STORAGE,
   'test/e2e/backup.': [...STORAGE, 'src/app/'],
+  'test/e2e/bearer-tokens.': ISSUER,
   'test/e2e/dashboard.': ['src/operations/', 'deploy/grafana/'],
+  'test/e2e/database-faults.': STORAGE,
   'test/e2e/database-outage.': [...STORAGE, 'src/operations/', 'src/decisions/', 'src/sessions/'],
   'test/e2e/evaluator-processes.': ['src/evaluators/custom/', 'packages/evaluator-sdk/', 'src/process/'],
   'test/e2e/event-durability.': ['src/events/', ...STORAGE],
+  'test/e2e/event-threads.': READING,
   'test/e2e/halts-without-database.': ['src/halts/', 'src/last-known-good/'],
+  'test/e2e/installed-evaluators.': [
+    'src/evaluators/',
+    'packages/evaluator-sdk/',
+    'packages/evaluator-vendor-model/',
+  ],
+  'test/e2e/issuer-login.': ISSUER,
   'test/e2e/last-known-good.': ['src/last-known-good/', 'src/decisions/', 'src/keys/', ...STORAGE],
   'test/e2e/log-secrecy.': [...PROCESS, 'src/transport/auth/', 'src/keys/', 'src/runtime-tokens/'],
   'test/e2e/memory/': [...MEMORY, 'src/limits/', 'src/decisions/', ...STORAGE],
@@ -76,12 +93,14 @@ export const TRIGGERS = {
   'test/e2e/server-state.': ['src/server-info/', 'src/operations/', 'src/agents/', ...STORAGE],
   'test/e2e/service-config.': [...PROTO, 'scripts/'],
   'test/e2e/storage-faults': [...STORAGE, 'src/events/', 'src/memory/', 'src/approvals/'],
+  'test/e2e/stream-ends.': ['src/transport/', 'src/events/', 'src/approvals/', 'src/decisions/'],
   'test/e2e/watch-large-controls.': ['src/decisions/', 'src/transport/connect/', 'packages/client/'],
   'test/evaluators/custom/': [
     'src/evaluators/custom/',
     'packages/evaluator-sdk/',
     'docs/custom-evaluators.md',
   ],
+  'test/evaluators/onnx/': ['packages/evaluator-onnx/'],
   'test/evaluators/optional-evaluators.': [
     'packages/evaluator-onnx/',
     'packages/evaluator-vendor-model/',
@@ -89,6 +108,7 @@ export const TRIGGERS = {
     'src/evaluators/custom/',
   ],
   'test/evaluators/shell/': ['packages/shell-reader/', 'src/evaluators/shell/', 'test/corpora/'],
+  'test/evaluators/sql/': ['packages/sql-reader/', 'src/evaluators/sql/', 'test/sql-cases/'],
   'test/events/sinks/': [
     'src/events/sinks/',
     'packages/kafka-producer/',
@@ -106,8 +126,10 @@ export const TRIGGERS = {
     'src/bindings/',
     ...STORAGE,
   ],
+  'test/hostile/': ['src/core/', 'src/evaluators/', 'src/transport/', ...ENGINES],
   'test/image/': ['Containerfile', 'deploy/', 'scripts/image.mjs', ...PROCESS],
   'test/last-known-good/': ['src/last-known-good/'],
+  'test/mcp-gateway/': ['packages/mcp-gateway/', 'packages/client/', 'packages/cli/'],
   'test/memory/redis-': ['src/memory/', 'scripts/redis-server.mjs'],
   'test/memory/': ['src/memory/', ...STORAGE],
   'test/operations/drill.': ['scripts/drill', ...STORAGE, 'docs/backup.md'],
@@ -133,8 +155,10 @@ export const TRIGGERS = {
     'packages/sql-reader/',
     'packages/clickhouse-tables/',
   ],
+  'test/packs/': ['src/packs/', 'packs/'],
   'test/problems/': ['src/problems/', 'src/notifications/', ...STORAGE],
   'test/process/': PROCESS,
+  'test/replay/': ['src/replay/', 'src/samples/'],
   'test/samples/': ['src/samples/', 'src/replay/', ...STORAGE],
   'test/shadows/': ['src/shadows/', ...STORAGE],
   'test/telemetry/': ['src/telemetry/', 'src/operations/'],
@@ -145,6 +169,13 @@ export const TRIGGERS = {
     'src/cluster/',
   ],
   'test/transport/auth/': ['src/transport/auth/', 'src/transport/http/', 'src/namespaces/'],
+  'test/transport/event-reading/': READING,
+  'test/transport/heavy-steps/': [
+    'src/transport/heavy-steps/',
+    'src/core/',
+    'src/decisions/',
+    'packages/exact-json/',
+  ],
   'test/transport/http/': ['src/transport/http/', 'src/transport/rest/', 'src/transport/listener/'],
   'test/transport/openapi/': ['src/transport/openapi/', 'src/transport/descriptors/', ...PROTO],
   'test/walks/': ['src/', 'docs/architecture.md'],
