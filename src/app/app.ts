@@ -195,11 +195,14 @@ async function start(
   await watch.start(lastKnownGood.progress);
   if (!watch.isBlind) {
     lastKnownGood.startedAt(watch.revision);
-    await namespaces.load();
-    await halts.start();
-    await shadows.refreshed();
-    await samplingRules.refresh();
-    await liveKeys.start();
+    // At once: none needs what another reads, and a database far away is waited for only once.
+    await Promise.all([
+      namespaces.load(),
+      halts.start(),
+      shadows.refreshed(),
+      samplingRules.refresh(),
+      liveKeys.start(),
+    ]);
   } else {
     // Its display name is known to the database only.
     namespaces.restore(lastKnownGood.kept().namespaces.map((name) => ({ name, displayName: name })));
