@@ -105,6 +105,8 @@ class SlowFirst extends BaseSequencer {
 
 /** What starts processes, browsers or other programs: `npm run test:system`. */
 const SYSTEM = '**/*.system.test.ts';
+/** Components of the dashboard, most of them in happy-dom. */
+const PAGES = 'packages/dashboard/test/**/*.test.tsx';
 const isSystem = (file: string) => file.endsWith('.system.test.ts');
 
 const RESULTS = process.env.TEST_RESULTS_FOLDER;
@@ -140,8 +142,8 @@ export default defineConfig({
         test: {
           ...common,
           name: 'fast',
-          include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.{ts,tsx}'],
-          exclude: ['**/node_modules/**', SYSTEM, ...OWN_PROCESS],
+          include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+          exclude: ['**/node_modules/**', SYSTEM, PAGES, ...OWN_PROCESS],
           // A worker evaluates the modules of the service once, not for each file: a third of the time. Files leave nothing
           // behind in modules and globals.
           isolate: false,
@@ -152,9 +154,20 @@ export default defineConfig({
         resolve,
         test: {
           ...common,
+          // By themselves: a worker ends when the next file has another environment, and each evaluates the service anew.
+          name: 'fast-pages',
+          include: [PAGES],
+          isolate: false,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        resolve,
+        test: {
+          ...common,
           name: 'system-own-process',
           include: OWN_PROCESS.filter(isSystem),
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -165,7 +178,7 @@ export default defineConfig({
           include: ['test/**/*.system.test.ts'],
           exclude: ['**/node_modules/**', ...OWN_PROCESS],
           isolate: false,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],
