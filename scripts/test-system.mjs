@@ -105,10 +105,6 @@ if (values.list) {
   const benchmarks = parts.includes('benchmarks')
     ? await run(process.execPath, [path.join(ROOT, 'bench/smoke.mjs')])
     : true;
-  // ClickHouse waits for its one thread most of the time.
-  const clickhouse = parts.includes('clickhouse')
-    ? run(process.execPath, [path.join(ROOT, 'scripts/test-clickhouse.mjs')], { VITEST_MAX_WORKERS: '1' })
-    : true;
   const ended = [benchmarks, await vitest('system', ['--project', 'system*', ...files])];
   if (parts.includes('postgresql')) {
     const above = filesNamed('test/*.test.ts').filter(
@@ -117,6 +113,9 @@ if (values.list) {
     const only = ['--project', 'fast*', '-t', 'on postgresql', ...above];
     ended.push(await vitest('above-stores', only, { TEST_DATABASE_ABOVE_STORES: 'postgresql' }));
   }
-  ended.push(await clickhouse);
+  // By itself: what a server on busy cores takes too long to store is kept in the spool, and is not found yet.
+  if (parts.includes('clickhouse')) {
+    ended.push(await run(process.execPath, [path.join(ROOT, 'scripts/test-clickhouse.mjs')]));
+  }
   process.exitCode = ended.every(Boolean) ? 0 : 1;
 }
