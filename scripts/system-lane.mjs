@@ -195,6 +195,7 @@ export const PARTS = {
   ],
   /** The tests of the event store with ClickHouse. */
   clickhouse: [
+    'package.json',
     'src/events/',
     'packages/clickhouse-tables/',
     'src/namespaces/',
@@ -234,8 +235,7 @@ export function triggeredFiles(root, files, changed) {
 
 /** @param {readonly string[]} changed */
 export function triggeredParts(changed) {
-  const all = triggersAll(changed);
-  return Object.entries(PARTS).flatMap(([name, paths]) => (all || concerns(changed, paths) ? [name] : []));
+  return Object.entries(PARTS).flatMap(([name, paths]) => (concerns(changed, paths) ? [name] : []));
 }
 
 /** A file of tests and the modules below `test` that it imports. @param {string} root @param {string} file */
