@@ -31,7 +31,6 @@ const OPTIONAL: Readonly<Record<string, RegExp>> = {
   PostgreSQL:
     /^node_modules\/(?:pg|@prisma\/adapter-pg)\/|^gen\/prisma\/postgresql\/|\/src\/database\/.*postgres/,
   'the endpoint of vendor.model': /^node_modules\/cockatiel\//,
-  'numbering plans of telephones': /^node_modules\/libphonenumber-js\//,
   'the general SQL parser': /^node_modules\/@guanmingchiu\//,
   'readable log lines': /^node_modules\/pino-pretty\//,
   'several processes': /^src\/cluster\//,

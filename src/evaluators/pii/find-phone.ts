@@ -1,12 +1,21 @@
-import type { CountryCode, NumberingPlan } from 'libphonenumber-js/max';
+import {
+  type CountryCode,
+  getCountries,
+  isSupportedCountry,
+  Metadata,
+  type NumberingPlan,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/max';
 import { PHONE } from './kinds/kinds.js';
-import { phoneLibrary } from './phone-library.js';
 import type { PiiSearch } from './pii-search.js';
 import { classOf, isDigitUnit, OTHER } from './text-units.js';
 
 /** Regions whose national numbers are known when a configuration names none: those of most of the world's text. */
 export const DEFAULT_PHONE_REGIONS =
   'US GB DE FR IT ES NL BE CH AT IE PT SE NO DK FI PL AU NZ IN JP KR CN BR MX ZA'.split(' ');
+/** Regions with numbering plans. */
+export const PHONE_REGIONS: readonly string[] = getCountries();
+
 const [INTERNATIONAL = 0, NATIONAL = 0, PLAIN = 0] = PHONE.scores;
 const MIN_DIGITS = 7;
 /** E.164 has at most 15 digits; one more for a national prefix. */
@@ -32,13 +41,13 @@ export interface PhoneRegion {
 
 /** The plans of regions, in their order; those without one are left out. */
 export function phoneRegions(codes: readonly string[]): PhoneRegion[] {
-  // Loaded when a configuration is compiled, so that no check waits for it.
-  const { isSupportedCountry, planOf } = phoneLibrary();
   return codes
     .filter((code) => isSupportedCountry(code))
     .map((code) => {
+      const metadata = new Metadata();
+      metadata.selectNumberingPlan(code);
       // The published types leave these two out.
-      const plan = planOf(code) as NumberingPlan & {
+      const plan = metadata.numberingPlan as NumberingPlan & {
         nationalNumberPattern(): string;
         nationalPrefix(): string | undefined;
         callingCode(): string;
@@ -108,12 +117,10 @@ function withoutZero(written: string): string {
 
 function isValid(number: string, region?: CountryCode): boolean {
   return (
-    phoneLibrary()
-      .parsePhoneNumberFromString(number, {
-        ...(region && { defaultCountry: region }),
-        extract: false,
-      })
-      ?.isValid() === true
+    parsePhoneNumberFromString(number, {
+      ...(region && { defaultCountry: region }),
+      extract: false,
+    })?.isValid() === true
   );
 }
 

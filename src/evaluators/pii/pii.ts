@@ -4,7 +4,7 @@ import type { Evaluator } from '../../core/evaluator.js';
 import { type CompiledDetector, createDetector, type Detect, threshold } from '../detectors/detector.js';
 import { knownWord } from '../detectors/known-word.js';
 import { createContextReader } from './context-words.js';
-import { DEFAULT_PHONE_REGIONS, phoneRegions } from './find-phone.js';
+import { DEFAULT_PHONE_REGIONS, PHONE_REGIONS, phoneRegions } from './find-phone.js';
 import { type Finders, findPii } from './find-pii.js';
 import {
   EMAIL,
@@ -16,7 +16,6 @@ import {
   PHONE,
   SHAPED_KINDS,
 } from './kinds/kinds.js';
-import { PHONE_REGIONS } from './phone-library.js';
 import { PiiSearch, type SearchSettings } from './pii-search.js';
 import { createShapeTrie } from './shape-trie.js';
 
