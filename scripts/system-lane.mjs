@@ -181,10 +181,11 @@ export const TRIGGERS = {
   'test/walks/': ['src/', 'docs/architecture.md'],
 };
 
-/** What is run besides files of the lane, with what triggers it. */
+/** What is run besides files of the lane, with what triggers it: not what is shared, for they take long. */
 export const PARTS = {
   /** A moment of every benchmark. */
   benchmarks: [
+    'package.json',
     'bench/',
     'src/transport/',
     'src/core/',
