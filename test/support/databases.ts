@@ -71,7 +71,10 @@ async function createPostgresqlDatabase(content: Content): Promise<TestDatabase>
 
 type Suite = (freshDatabaseUrl: () => Promise<string>, kind: DatabaseKind) => void;
 
-/** Defines a suite about stores, migrations or changes, once for each database. Every call of `freshDatabaseUrl` creates one without data; all are dropped. */
+/**
+ * Defines a suite about stores, migrations or changes, once for each database. Every call of `freshDatabaseUrl` creates one
+ * without data; all are dropped.
+ */
 export function describeOnEachDatabase(name: string, suite: Suite): void {
   describeOnDatabases(DATABASE_KINDS, name, suite, 'structure');
 }

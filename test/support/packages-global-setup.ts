@@ -31,7 +31,7 @@ export default async function setup({ vitest }: TestProject): Promise<() => Prom
 }
 
 async function compiledService(): Promise<string> {
-  // The tests of events with ClickHouse need no more than the service, and run beside others that need all.
+  // The tests of events with ClickHouse need no more than the service.
   if (CLICKHOUSE_URL !== undefined && !IS_BUILT) return compileInto();
   if (!IS_BUILT) {
     console.log('Building the service, its packages and the dashboard, once for all tests.');
