@@ -15,6 +15,7 @@ import {
 } from './general-nodes.js';
 import { functionOperation, statementOperations } from './general-operations.js';
 import { generalFunctionRelations, generalStatementRelations } from './general-relations.js';
+import { generalUses } from './general-uses.js';
 import {
   type Dialect,
   type EqualityTest,
@@ -48,7 +49,7 @@ export function readGeneralStatement(tree: unknown, options: GeneralTreeOptions)
   const builder = new StatementBuilder();
   const walk = new Walk(builder, options);
   walk.statement(tree, rootPlace(isPlainQuery(tree)));
-  return builder.build();
+  return builder.build(generalUses(tree, options.dialect));
 }
 
 function rowLimit(value: number | null): RowLimit {

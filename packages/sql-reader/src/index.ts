@@ -13,6 +13,7 @@ export {
   type SelectBlock,
   type Statement,
   type TableReference,
+  type Use,
 } from './model.js';
 export { loadPostgres, parsePostgres } from './postgres-parser.js';
 

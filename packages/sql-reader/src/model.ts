@@ -64,6 +64,18 @@ export interface EqualityTest {
   readonly text: string;
 }
 
+/**
+ * What a statement uses beyond tables and columns. `unread` is a part outside the subset that is understood, named by
+ * its kind in the parser's tree.
+ */
+export interface Use {
+  readonly kind: 'function' | 'type' | 'operator' | 'lock' | 'assignment' | 'unread';
+  /** As the dialect compares it: folded where it folds names. */
+  readonly name: string;
+  /** What stands before the name, joined by dots. */
+  readonly schema: string | null;
+}
+
 export interface Statement {
   readonly operations: readonly Operation[];
   readonly tables: readonly TableReference[];
@@ -77,6 +89,8 @@ export interface Statement {
   readonly hidesTables: boolean;
   /** The equality tests among the terms of the top-level WHERE; null when there is no such WHERE. */
   readonly filter: readonly EqualityTest[] | null;
+  /** Functions, types and operators that it names, row locks, assignments and unread parts, each once. */
+  readonly uses: readonly Use[];
 }
 
 export interface ParsedQuery {

@@ -12,6 +12,7 @@ import {
 } from './postgres-nodes.js';
 import { operationOfFunction, operationsOf } from './postgres-operations.js';
 import { postgresFunctionRelations, postgresStatementRelations } from './postgres-relations.js';
+import { postgresUses } from './postgres-uses.js';
 import {
   below,
   type CteScope,
@@ -31,7 +32,7 @@ export function readPostgresStatement(tree: Node, literals: LiteralReader): Stat
   const select = member(tree, 'SelectStmt');
   const plain = select !== null && isPlainSelect(select);
   new Walk(builder, literals).node(tree, rootPlace(plain));
-  return builder.build();
+  return builder.build(postgresUses(tree));
 }
 
 const LOWER_CASE_A = 97;

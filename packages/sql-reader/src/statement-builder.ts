@@ -7,6 +7,7 @@ import type {
   SelectBlock,
   Statement,
   TableReference,
+  Use,
 } from './model.js';
 
 /** A named table or view; the table is empty for a whole schema. */
@@ -122,7 +123,7 @@ export class StatementBuilder {
     this.#filter = tests;
   }
 
-  build(): Statement {
+  build(uses: readonly Use[]): Statement {
     return {
       operations: [...this.#operations.values()],
       tables: this.#tables,
@@ -133,6 +134,25 @@ export class StatementBuilder {
       setOperations: this.#setOperations,
       hidesTables: this.#hidesTables,
       filter: this.#filter,
+      uses,
     };
+  }
+}
+
+/** Collects what a statement uses, each once, in the order of the text. */
+export class UsesBuilder {
+  readonly #uses = new Map<string, Use>();
+
+  /** `names` are those of a qualified name, or one word. */
+  add(kind: Use['kind'], names: readonly string[] | string): void {
+    const parts = typeof names === 'string' ? [names] : names;
+    const key = `${kind} ${parts.join('.')}`;
+    if (this.#uses.has(key)) return;
+    const schema = parts.length > 1 ? parts.slice(0, -1).join('.') : null;
+    this.#uses.set(key, { kind, name: parts.at(-1) ?? '', schema });
+  }
+
+  build(): readonly Use[] {
+    return [...this.#uses.values()];
   }
 }

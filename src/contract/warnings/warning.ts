@@ -58,6 +58,8 @@ export const WARNING_CODES = {
   end_anchor: 'note',
   /** An evaluator that cannot be used with the settings of the service. */
   unconfigured_evaluator: 'mistake',
+  /** An allow list of SQL under which any function may be called. */
+  unknown_functions_allowed: 'note',
   /** An evaluator of clients, whose configuration the service cannot check. */
   client_evaluator: 'note',
   /** A control evaluated by clients, linked to an agent whose client may not support that. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { quoted } from '../../contract/errors/quoted.js';
 import { createSuggester, type Suggester } from '../../contract/warnings/suggestion.js';
 import type { ConfigUse, ConfigWarning, ForegoneResult } from '../../core/evaluator.js';
+import { hasAllowList } from './allow-list.js';
 import { isAnythingChecked, readSqlConfig, sqlConfigSchema } from './config.js';
 
 /** Operations named by the contract. */
@@ -47,6 +48,8 @@ export function* sqlWarnings(
     if (config[member] !== 0) continue;
     yield { code: 'no_effect', path: [member], message: '0 switches the check off; it does not mean none' };
   }
+  if (config.unknown_functions === 'allow')
+    yield unknownFunctionsWarning(hasAllowList(readSqlConfig(source)));
   if ((config.required_columns ?? []).length === 0) {
     for (const member of ['column_presence_logic', 'column_context', 'column_context_scope']) {
       if (!Object.hasOwn(source, member) || source[member] === null) continue;
@@ -59,6 +62,15 @@ export function* sqlWarnings(
       'which the agent itself writes; use the selector "*"';
     yield { code: 'context_from_data', path: ['required_column_values'], message };
   }
+}
+
+function unknownFunctionsWarning(isUsed: boolean): ConfigWarning {
+  const path = ['unknown_functions'];
+  if (!isUsed) return { code: 'no_effect', path, message: 'has no effect without an allow list' };
+  const message =
+    'lets a SELECT call any function, also one that writes, waits, reads files or runs statements; ' +
+    'leave it out where the user of the database cannot be restricted to harmless ones';
+  return { code: 'unknown_functions_allowed', path, message };
 }
 
 function operationProblem(name: string, { closest }: Suggester): string | null {

@@ -93,6 +93,10 @@ export const sqlConfigSchema = z
     blocked_tables: names('Tables, without schema, that match. Not next to allowed_tables.'),
     allowed_schemas: names('The only schemas that do not match; tables without schema are not looked at.'),
     blocked_schemas: names('Schemas that match. Not next to allowed_schemas.'),
+    unknown_functions: withDefault(oneOf(['deny', 'allow']), 'deny').meta({
+      description:
+        'Under an allow list: whether functions match that are not known to be pure, casts to types of users and their operators included. Default deny.',
+    }),
     required_columns: names('Columns that must occur, in the context of column_context.'),
     column_presence_logic: withDefault(oneOf(['any', 'all']), 'any').meta({
       description: 'Whether any or all of required_columns must occur. Default any.',
@@ -163,6 +167,7 @@ export function readSqlConfig(config: JsonObject) {
     blockedTables: nameSet(read.blocked_tables),
     allowedSchemas: nameSet(read.allowed_schemas),
     blockedSchemas: nameSet(read.blocked_schemas),
+    unknownFunctions: read.unknown_functions,
     requiredColumns: filled(read.required_columns),
     columnPresenceLogic: read.column_presence_logic,
     columnContext: read.column_context ?? null,

@@ -5,6 +5,7 @@ import type {
   Statement,
   TableReference,
 } from '../../../packages/sql-reader/src/index.js';
+import { checkAllowList } from './allow-list.js';
 import { type Check, type Violation, violation } from './check.js';
 import { checkColumnValues } from './column-values.js';
 import type { SqlConfig } from './config.js';
@@ -175,6 +176,7 @@ const CHECKS: readonly Check[] = [
   checkStatements,
   checkOperations,
   checkTables,
+  checkAllowList,
   checkColumns,
   checkColumnValues,
   checkLimits,

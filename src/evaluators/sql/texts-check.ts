@@ -146,10 +146,11 @@ function conclude(finding: Finding | null, { detail }: CheckCall): EvaluatorResu
   return finding === null ? PASSED : violated(finding.found, finding.text, detail);
 }
 
-/** Whether a parsed text has an effect. `BEGIN` and `VALUES (1)` have none, so they violate nothing. */
+/** Whether a parsed text may have an effect. `BEGIN` and `VALUES (1)` have none, so they violate nothing. */
 function isStatement({ statements }: ParsedQuery): boolean {
   return statements.some(
-    ({ operations, tables, hidesTables }) => operations.length > 0 || tables.length > 0 || hidesTables,
+    ({ operations, tables, hidesTables, uses }) =>
+      operations.length > 0 || tables.length > 0 || hidesTables || uses.length > 0,
   );
 }
 
