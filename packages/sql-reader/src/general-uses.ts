@@ -128,6 +128,10 @@ class UsesWalk {
   #table(table: Node): void {
     if (table.name === undefined) return;
     const names = this.#names(table.name);
+    // A table variable of SQL Server has such a name; elsewhere only a driver could put one there.
+    if (this.#dialect !== 'tsql' && /^[@$:?]/.test(names.at(-1) ?? '')) {
+      this.#uses.add('unread', 'a placeholder for a table');
+    }
     const isFunction = table.args !== undefined && table.args !== null;
     if (isFunction || (this.#dialect === 'sqlite' && /^pragma_/i.test(names.at(-1) ?? ''))) {
       this.#uses.add('function', names);

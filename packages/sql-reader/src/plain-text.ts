@@ -1,6 +1,7 @@
 import { DIALECT_RULES } from './dialect-rules.js';
 import { scan } from './lexer.js';
 import { type Dialect, NotCertain, NotParsed } from './model.js';
+import { withPlainPlaceholders } from './placeholders.js';
 import { createBoundsCheck, type ParserBounds } from './token-bounds.js';
 
 /**
@@ -58,8 +59,9 @@ const STATEMENT_WORDS = new Set(
 const CLAUSE_WORDS = new Set(['ON', 'FOR', 'AFTER', 'OF', 'THEN', 'GRANT', 'REVOKE', 'DENY', 'BEFORE']);
 
 /** Splits a text into tokens and rewrites it. Throws NotParsed. */
-export function plainText(text: string, dialect: Dialect): PlainText {
-  if (text.length > BOUNDS.maxLength) throw new NotCertain('the query is too long');
+export function plainText(given: string, dialect: Dialect): PlainText {
+  if (given.length > BOUNDS.maxLength) throw new NotCertain('the query is too long');
+  const text = withPlainPlaceholders(given, dialect);
   const rules = DIALECT_RULES[dialect];
   const bounds = createBoundsCheck(BOUNDS);
   const [openName, closeName] = NAME_QUOTES[dialect];

@@ -1,6 +1,7 @@
 import { DIALECT_RULES } from './dialect-rules.js';
 import { scan } from './lexer.js';
 import { NotCertain, NotParsed, type ParsedQuery } from './model.js';
+import { withPlainPlaceholders } from './placeholders.js';
 import { type LiteralReader, readPostgresStatement } from './postgres-tree.js';
 import { createBoundsCheck, type ParserBounds } from './token-bounds.js';
 import type { Node } from './tree-node.js';
@@ -91,9 +92,10 @@ function outcomeOf(text: string, parser: TreeParser): ParsedQuery | NotParsed {
   }
 }
 
-function parseAnew(text: string, parser: TreeParser): ParsedQuery {
-  if (text.length > BOUNDS.maxLength) throw new NotCertain('the query is too long');
-  refuseSignRuns(text);
+function parseAnew(given: string, parser: TreeParser): ParsedQuery {
+  if (given.length > BOUNDS.maxLength) throw new NotCertain('the query is too long');
+  refuseSignRuns(given);
+  const text = withPlainPlaceholders(given, 'postgres');
   const bounds = createBoundsCheck(BOUNDS);
   let commentAfterLast = false;
   let tokens = false;
