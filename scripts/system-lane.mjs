@@ -109,6 +109,7 @@ export const TRIGGERS = {
   ],
   'test/evaluators/shell/': ['packages/shell-reader/', 'src/evaluators/shell/', 'test/corpora/'],
   'test/evaluators/sql/': ['packages/sql-reader/', 'src/evaluators/sql/', 'test/sql-cases/'],
+  'test/evaluators/url-clients.': ['src/evaluators/url/'],
   'test/events/sinks/': [
     'src/events/sinks/',
     'packages/kafka-producer/',

@@ -93,7 +93,6 @@ describe('the host is the one that a client contacts', () => {
     'https://example.com).',
     'https://example.com/a@b',
     'https://example.com/?q=@evil.test',
-    'https://exa\nmple.com/x',
     'std::vector<int> a; // comment.',
     'key: value',
     'http://',
@@ -106,6 +105,66 @@ describe('the host is the one that a client contacts', () => {
   it('a URL that no client can read is a violation where hosts are listed', () => {
     expect(kindsIn('http://[::1', { allow_hosts })).toEqual(['unreadable']);
     expect(kindsIn('http://[::1', {})).toEqual([]);
+  });
+
+  it.each([
+    'http://example.com\\@evil.test/',
+    'http://example.com\\evil.test/',
+    'http:/example.com/',
+    'http:example.com/',
+    'http:///example.com/',
+    'http:\\\\example.com/',
+    '/\\example.com/x',
+    'http://example.com,x.evil.test/',
+    'http://example.com;x.evil.test/',
+    'http://example.com"x.evil.test/',
+    'http://{example.com,evil.test}/',
+    'http://a@b@example.com/',
+    'http://a;@example.com/',
+    'http://example.com?@evil.test/',
+    'http://example.com#@evil.test/',
+    'http://example.com @evil.test/',
+    'http://example.com:80:81/',
+    'http://ex%61mple.com/',
+    'http://exam\u00adple.com/',
+    'http://example\uff0ecom/',
+    'https://exa\nmple.com/x',
+    'see http://example.com,x.evil.test/',
+    'see http://example.com|x@evil.test/',
+  ])('%j is not certain: clients do not read it alike', (text) => {
+    expect(kindsIn(text, { allow_hosts, forbid: [] })).toContain('unreadable');
+    const denied = findingsIn(urlEvaluator, { deny_hosts: ['bad.test'], forbid: [] })(text);
+    // What has no scheme may be something else: 0.4 is below the default threshold.
+    expect(denied.filter(({ kind }) => kind === 'unreadable').map(({ score }) => score)).toEqual(
+      text.startsWith('/') ? [] : [0.6],
+    );
+    expect(kindsIn(text, { forbid: ['data_uri'] })).toEqual([]);
+  });
+
+  it.each(['http://0177.0.0.1/', 'http://2130706433/', 'http://0x7f.1/', 'http://127.1/', 'http://127.0.0.1e/'])(
+    '%j is not certainly the address that it stands for',
+    (text) => {
+      expect(kindsIn(text, { allow_hosts: ['127.0.0.1'], forbid: [] })).not.toEqual([]);
+    },
+  );
+
+  it.each([
+    'https://ann:p%40w@example.com:8443/a\\@b',
+    'see https://example.com|next, and https://example.com).Next',
+    '<a href="https://example.com">www.example.com</a>',
+    '[a](https://example.com),[b](https://example.com)',
+    'https://example.com,https://example.com/x',
+    'https://example.com\\nNext line',
+    'Docs at https://example.com or ann@evil.test',
+    'https://example.com:/x',
+  ])('%j is certain', (text) => {
+    expect(kindsIn(text, { allow_hosts: ['example.com', 'www.example.com'], forbid: [] })).toEqual([]);
+  });
+
+  it('names of all scripts are certain as far as all standards read them alike', () => {
+    const allowed = { allow_hosts: ['münchen.example', 'faß.example', '例え.example'], forbid: [] };
+    expect(kindsIn('https://MÜNCHEN.example/ https://例え.example', allowed)).toEqual([]);
+    expect(kindsIn('https://faß.example/', allowed)).toEqual(['unreadable']);
   });
 
   it('a host without scheme is one only when that is asked for, and scores lower', () => {

@@ -1,4 +1,5 @@
 import { findUrls } from './find-urls.js';
+import { plainAuthorities } from './plain-authority.js';
 import { type ReadUrl, readUrl } from './read-url.js';
 
 /** How often percent signs are decoded. */
@@ -11,9 +12,15 @@ export function nestedUrls(url: URL): ReadUrl[] {
   const found: ReadUrl[] = [];
   let text = `${url.pathname}${url.search}${url.hash}`;
   for (let round = 0; round <= MAX_DECODINGS; round += 1) {
-    for (const { form, start, end } of findUrls(text.replaceAll('+', ' '), false)) {
-      const read = readUrl(text.slice(start, end), form);
-      if (read !== null && read.host !== '') found.push(read);
+    const spaced = text.replaceAll('+', ' ');
+    const candidates = findUrls(spaced, false);
+    const isPlain = plainAuthorities(spaced);
+    for (const [index, candidate] of candidates.entries()) {
+      const read = readUrl(text.slice(candidate.start, candidate.end), candidate.form);
+      if (read === null || read.host === '') continue;
+      // Which host clients contact is not certain: none that a list has.
+      const next = candidates[index + 1]?.start ?? text.length;
+      found.push(isPlain(candidate, next) ? read : { ...read, host: '' });
       if (found.length >= MAX_NESTED) return found;
     }
     if (!text.includes('%')) break;

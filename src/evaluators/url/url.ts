@@ -3,16 +3,17 @@ import { boolean, list, nullable, text, withDefault } from '../../contract/input
 import type { Evaluator } from '../../core/evaluator.js';
 import { type CompiledDetector, createDetector, type Detect, threshold } from '../detectors/detector.js';
 import { knownWord } from '../detectors/known-word.js';
-import { findUrls, MAX_URL_LENGTH, type UrlCandidate } from './find-urls.js';
+import { findUrls, MAX_URL_LENGTH, OPAQUE_SCHEMES, type UrlCandidate } from './find-urls.js';
 import { createHostMatcher, hostPattern } from './host-rules.js';
-import { type ReadUrl, readUrl } from './read-url.js';
+import { plainAuthorities } from './plain-authority.js';
+import { hasHost, type ReadUrl, readUrl } from './read-url.js';
 import {
   DEFAULT_FORBIDDEN,
   FORBIDDABLE,
   isRedirect,
   SCORES,
+  UNREADABLE_WHERE_DENIED,
   type UrlRules,
-  type ViolationKind,
   violationsOf,
 } from './violations.js';
 
@@ -32,7 +33,7 @@ const configSchema = z.object({
   allow_hosts: nullable(list(hostPattern(), { max: MAX_HOSTS })).meta({
     description:
       'Hosts that URLs may have: example.com for that host, *.example.com for all names below it, with :8443 behind it ' +
-      'for that port alone. With an empty list, none. URLs that cannot be read are violations then.',
+      'for that port alone. With an empty list, none. URLs that clients do not read alike are violations then.',
   }),
   deny_hosts: nullable(list(hostPattern(), { max: MAX_HOSTS })).meta({
     description: 'Hosts that URLs may not have, also when they are allowed.',
@@ -69,17 +70,25 @@ function compileUrl(config: UrlConfig): CompiledDetector {
     schemes: schemes === undefined ? null : new Set(schemes),
     forbidden: new Set(forbid ?? DEFAULT_FORBIDDEN),
   };
+  const hasLists = rules.isAllowed !== null || rules.isDenied !== null;
   const hosts = (allow_hosts?.length ?? 0) + (deny_hosts?.length ?? 0);
   const detect: Detect = (text, found, spend) => {
     const candidates = wholeUrl(text) ?? findUrls(text, bare_hosts);
+    const odd = candidates[0]?.start === text.search(/\S/) ? undefined : oddUrl(text);
+    if (odd !== undefined) candidates.unshift(odd);
+    const behind = (index: number) => candidates[index + 1]?.start ?? text.length;
     spend(text.length / UNITS_PER_STEP + candidates.length * STEPS_PER_URL);
+    const isPlain = hasLists ? plainAuthorities(text) : undefined;
     let count = 0;
     let outer: ReadUrl | null = null;
-    for (const candidate of candidates) {
+    for (const [index, candidate] of candidates.entries()) {
       if (count >= MAX_FINDINGS) return;
       const { form, start, end, isNested } = candidate;
       const read = readUrl(text.slice(start, end), form);
-      const kinds = kindsOf(read, rules);
+      const kinds = read === null ? [] : violationsOf(read, rules);
+      if (isPlain !== undefined && !isReadAlike(read, () => isPlain(candidate, behind(index)))) {
+        kinds.push('unreadable');
+      }
       if (
         isNested &&
         read !== null &&
@@ -94,7 +103,9 @@ function compileUrl(config: UrlConfig): CompiledDetector {
       }
       const lower = form === 'absolute' ? 0 : WITHOUT_SCHEME;
       for (const kind of kinds) {
-        const score = Math.round((SCORES[kind] - lower) * 100) / 100;
+        const certain =
+          kind === 'unreadable' && rules.isAllowed === null ? UNREADABLE_WHERE_DENIED : SCORES[kind];
+        const score = Math.round((certain - lower) * 100) / 100;
         if (score >= threshold) count += 1;
         found({ kind, start, end, score });
       }
@@ -104,15 +115,14 @@ function compileUrl(config: UrlConfig): CompiledDetector {
   return { threshold, sizeBytes: 4096 + hosts * BYTES_PER_HOST, detect };
 }
 
-/** A URL that no client can read violates a list of allowed hosts: which one it has is not known. */
-function kindsOf(read: ReadUrl | null, rules: UrlRules): ViolationKind[] {
-  if (read !== null) return violationsOf(read, rules);
-  return rules.isAllowed === null ? [] : ['unreadable'];
+/** Whether it is known which host clients contact for a URL. Those of schemes without a host contact none. */
+function isReadAlike(read: ReadUrl | null, isPlain: () => boolean): boolean {
+  return read !== null && (OPAQUE_SCHEMES.has(read.scheme) || !hasHost(read) || isPlain());
 }
 
 const LEFT_OUT_IN = /[\t\n\r]/;
 const LEFT_OUT = /[\t\n\r]/g;
-const WITH_SCHEME = /^[a-z][a-z0-9+.-]{1,31}:[/\\]/i;
+const WITH_SLASHES = /^(?:[a-z][a-z0-9+.-]{1,31}:[/\\]|[/\\]{2})/i;
 
 /**
  * A text that is a URL with tabs or line ends in it, and nothing else: a client that is given it leaves them out, so that
@@ -125,8 +135,29 @@ function wholeUrl(text: string): UrlCandidate[] | null {
   const inner = text.slice(start, end);
   if (!LEFT_OUT_IN.test(inner) || inner.includes(' ')) return null;
   const read = inner.replaceAll(LEFT_OUT, '');
-  if (!WITH_SCHEME.test(read) || read.indexOf('://') !== read.lastIndexOf('://')) return null;
-  return [{ form: 'absolute', start, end, isNested: false }];
+  if (!WITH_SLASHES.test(read) || read.indexOf('://') !== read.lastIndexOf('://')) return null;
+  return [{ form: /^[/\\]/.test(read) ? 'relative' : 'absolute', start, end, isNested: false }];
+}
+
+/** A scheme, slashes and a name behind what running text has behind a URL: clients skip it or take it for a part of the name. */
+const SEPARATED = /^[a-z][a-z0-9+.-]{1,31}:[/\\]+(?:\s+[^\s.@:]*[.@:][^\s.,;:!?]|[^\s/\\]*[\p{L}\p{N}_])/iu;
+/** A word that is a URL for the standard alone: of a known scheme without slashes, or of slashes without a scheme. */
+const ODD_WORD = /^(?:(?:https?|wss?|ftp):[^/\\\s][^\s.]*\.[^\s.]|[/\\]{2,}[\p{L}\p{N}_])\S*$/iu;
+
+/** A text that begins as a URL does where running text has none. */
+function oddUrl(text: string): UrlCandidate | undefined {
+  const start = text.length - text.trimStart().length;
+  const begin = text.slice(start, start + MAX_URL_LENGTH).trimEnd();
+  const separated = SEPARATED.exec(begin)?.[0];
+  if (separated !== undefined)
+    return { form: 'absolute', start, end: start + separated.length, isNested: false };
+  if (!ODD_WORD.test(begin.replaceAll(LEFT_OUT, ''))) return undefined;
+  return {
+    form: /^[/\\]/.test(begin) ? 'relative' : 'absolute',
+    start,
+    end: start + begin.length,
+    isNested: false,
+  };
 }
 
 /** How far before a URL the start of an image is looked for. */

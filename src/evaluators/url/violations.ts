@@ -46,8 +46,11 @@ export const SCORES = {
   credentials_in_query: 0.8,
   data_uri: 1,
   markdown_image: 0.8,
-  unreadable: 0.7,
+  unreadable: 1,
 } as const;
+
+/** The score of a URL that clients do not read alike where hosts are denied, not allowed: it may be one of these. */
+export const UNREADABLE_WHERE_DENIED = 0.6;
 
 export type ViolationKind = keyof typeof SCORES;
 
