@@ -1,14 +1,18 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
-import { DIALECT_RULES, type Dialect, NotParsed, scan } from '../../../packages/sql-reader/src/index.js';
+import { DIALECT_RULES, type Dialect } from '../../../packages/sql-reader/src/index.js';
 import type { DataTexts } from '../../core/data-texts.js';
 import { isImpliedCall } from './implied-call.js';
+import { type ProseStatement, proseStatements } from './prose-statements.js';
 import { wrappedTexts } from './wrapped-texts.js';
 
-/** A string value that begins like a statement. */
+/** A string value that begins like a statement, or that may contain one. */
 export interface StatementLeaf {
   /** Path in the data: names and indexes joined by dots. */
   readonly path: string;
   readonly text: string;
+  readonly begins: boolean;
+  /** Where a statement may stand in it, between other words. */
+  readonly places: readonly ProseStatement[];
 }
 
 /** Most parsed texts besides the query. Data with more of them match. */
@@ -135,29 +139,12 @@ function blockEnd(text: string, start: number, nested: boolean): number {
   return text.length;
 }
 
-/** The first of several statements in a text, as far as it can be determined; null otherwise. */
-export function firstStatement(text: string, dialect: Dialect): string | null {
-  let end = -1;
-  let begun = false;
-  try {
-    scan(text, DIALECT_RULES[dialect], (kind, start) => {
-      const separates = kind === 'symbol' && text[start] === ';';
-      if (separates && begun && end < 0) end = start;
-      if (!separates && kind !== 'comment') begun = true;
-    });
-  } catch (error) {
-    // The fault comes later: databases that read one statement after the other execute the first one.
-    if (!(error instanceof NotParsed)) throw error;
-  }
-  return end < 0 ? null : text.slice(0, end);
-}
-
 /** Leaves of checked data, by dialect: the sql controls of an agent check the same data in turn. */
 const known = new WeakMap<DataTexts, Map<Dialect, readonly StatementLeaf[]>>();
 
 /**
- * The string values of an object, at any depth, that begin like a statement, except its own member `query`; and those
- * that are wrapped in its string values, as JSON, in quotes or in a fenced block.
+ * The string values of an object, at any depth, that begin like a statement or may contain one, except its own member
+ * `query`; and those that are wrapped in its string values, as JSON, in quotes or in a fenced block.
  * At most MAX_STATEMENT_LEAVES plus one. `texts` are those of the object.
  */
 export function statementLeaves(
@@ -183,9 +170,12 @@ function findLeaves(data: JsonObject, dialect: Dialect): readonly StatementLeaf[
   const seen = new Set<string>();
   const path: (string | number)[] = [];
   const look = (text: string): void => {
-    if (leaves.length > MAX_STATEMENT_LEAVES || seen.has(text) || !beginsStatement(text, dialect)) return;
+    if (leaves.length > MAX_STATEMENT_LEAVES || seen.has(text)) return;
     seen.add(text);
-    leaves.push({ path: path.join('.').slice(0, MAX_PATH_LENGTH), text });
+    const begins = beginsStatement(text, dialect);
+    const places = proseStatements(text, dialect);
+    if (!begins && places.length === 0) return;
+    leaves.push({ path: path.join('.').slice(0, MAX_PATH_LENGTH), text, begins, places });
   };
   const visit = (value: JsonValue): void => {
     if (typeof value === 'string') {

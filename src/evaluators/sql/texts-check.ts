@@ -5,14 +5,11 @@ import type { CheckCall } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { type Violation, violation } from './check.js';
 import type { SqlConfig } from './config.js';
+import { firstStatement } from './first-statement.js';
+import { isProse, isSentence } from './prose.js';
 import { PASSED, violated } from './result.js';
 import { runChecks } from './run-checks.js';
-import {
-  firstStatement,
-  MAX_STATEMENT_LEAVES,
-  type StatementLeaf,
-  statementStart,
-} from './statement-leaves.js';
+import { MAX_STATEMENT_LEAVES, type StatementLeaf, statementStart } from './statement-leaves.js';
 import { isUnreadStatement } from './unread-statements.js';
 
 /** The texts checked in one step. */
@@ -42,6 +39,8 @@ interface Finding {
 /** Yields one text after the other, receives its parse outcome, and returns the first violation. */
 type Inspection = Generator<string, Finding | null, Outcome>;
 
+/** What was read is no statement as a whole. */
+const NO_STATEMENT = 'no statement';
 const UNPARSED = violation('The query cannot be parsed');
 /** The escape syntax of ODBC and JDBC for calls of procedures. */
 const DRIVER_CALL = /^[\s;(]*\{[\s?=]*call\b/i;
@@ -63,8 +62,10 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
       const message = `More than ${MAX_STATEMENT_LEAVES} texts begin like statements`;
       return { found: violation(message), text: first.text };
     }
-    for (const { path, text } of leaves) {
-      const found = yield* inspectLeaf(text, query === null, context);
+    for (const leaf of leaves) {
+      const { path, text } = leaf;
+      const seen = leaf.begins ? yield* inspectLeaf(text, query === null, context) : NO_STATEMENT;
+      const found = seen === NO_STATEMENT ? yield* inspectPlaces(leaf, context) : seen;
       if (found === null) continue;
       return { found: { ...found, message: `${found.message} (in the member ${path})` }, text };
     }
@@ -73,12 +74,15 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
 
   function* inspectLeaf(
     text: string,
-    mustParse: boolean,
+    isOnlyText: boolean,
     context: JsonObject,
-  ): Generator<string, Violation | null, Outcome> {
+  ): Generator<string, Violation | typeof NO_STATEMENT | null, Outcome> {
     const outcome = yield text;
-    if (!(outcome instanceof NotParsed))
-      return isStatement(outcome) ? runChecks(outcome, config, context) : null;
+    if (!(outcome instanceof NotParsed)) {
+      return isStatement(outcome) ? runChecks(outcome, config, context) : NO_STATEMENT;
+    }
+    const prose = isProse(text);
+    const mustParse = isOnlyText && !prose;
     const start = Math.max(0, statementStart(text, config.dialect));
     const begun = text.slice(start);
     if (mustParse || outcome instanceof NotCertain || isUnreadStatement(begun, config.dialect))
@@ -89,8 +93,35 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
     if (/[:>{]/.test(lead) && isEffective(yield begun)) return UNPARSED;
     // Some databases execute the first statement before they parse the second.
     const first = firstStatement(text, config.dialect);
-    if (first === null) return null;
-    return isEffective(yield first) ? UNPARSED : null;
+    if (first === null || (prose && isSentence(first))) return NO_STATEMENT;
+    return isEffective(yield first) ? UNPARSED : NO_STATEMENT;
+  }
+
+  /** Statements between other words. What is no statement there is a sentence. */
+  function* inspectPlaces(
+    { text, places }: StatementLeaf,
+    context: JsonObject,
+  ): Generator<string, Violation | null, Outcome> {
+    let end = 0;
+    let tried = 0;
+    for (const { start, candidates } of places) {
+      // What a statement that was found contains has been checked with it.
+      if (start < end) continue;
+      for (const candidate of candidates) {
+        if (candidate === text.trim()) continue;
+        tried += 1;
+        if (tried > MAX_STATEMENT_LEAVES) {
+          return violation(`More than ${MAX_STATEMENT_LEAVES} places of a text begin like statements`);
+        }
+        const outcome = yield candidate;
+        if (outcome instanceof NotParsed || !isStatement(outcome)) continue;
+        const found = runChecks(outcome, config, context);
+        if (found !== null) return found;
+        end = start + candidate.length;
+        break;
+      }
+    }
+    return null;
   }
 
   const outcomeOf = (text: string, call: CheckCall): Outcome | Promise<Outcome> => {

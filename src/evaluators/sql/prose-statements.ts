@@ -1,0 +1,97 @@
+import type { Dialect } from '../../../packages/sql-reader/src/index.js';
+import { firstStatement } from './first-statement.js';
+import { isSentence } from './prose.js';
+
+/** A place in running text where a statement may begin, and the texts from there that may be one, to be tried in turn. */
+export interface ProseStatement {
+  readonly start: number;
+  readonly candidates: readonly string[];
+}
+
+/** Longest statement that is looked for in running text, in UTF-16 code units. */
+const MAX_LENGTH = 5_000;
+/** Most places of one text; further ones count, so that a text with more of them is refused. */
+const MAX_PLACES = 300;
+
+/** Words that begin a statement, with what makes them more than a word of a sentence. */
+const STRONG =
+  'SELECT|INSERT\\s+(?:INTO|IGNORE|OR)\\b|UPDATE|DELETE(?:\\s+FROM\\b|(?=\\s+[\\w."`[\\]]+\\s*(?:;|WHERE\\b)))|MERGE\\s+INTO\\b|' +
+  'REPLACE\\s+INTO\\b|CREATE|DROP|ALTER|TRUNCATE\\s+TABLE\\b|GRANT|REVOKE|WITH\\s+(?:RECURSIVE\\s+)?[\\w"`[\\]]+\\s*(?:\\([^()]*\\)\\s*)?AS\\s*\\(|' +
+  'EXPLAIN\\s+(?:ANALYZE\\s+)?(?:SELECT|INSERT|UPDATE|DELETE|WITH)\\b';
+/** Words that begin many sentences, too: they count in capitals only. */
+const WEAK =
+  'TRUNCATE|CALL|EXEC|EXECUTE|COPY|LOCK|ANALYZE|VACUUM|DO|RENAME|LOAD|ATTACH|DETACH|PRAGMA|SHUTDOWN|KILL|FLUSH|REINDEX|' +
+  'CLUSTER|REFRESH|NOTIFY|BACKUP|RESTORE|BULK|DBCC|OPTIMIZE|REPAIR|PURGE|FLASHBACK|SET|DENY|COMMENT\\s+ON\\b|IMPORT|PREPARE';
+const START = new RegExp(`(?<![\\w.@$#/\\\\-])(?:${STRONG}|${WEAK})(?=[\\s(*"'\`[]|$)`, 'gi');
+const IS_STRONG = new RegExp(`^(?:${STRONG})`, 'i');
+
+const CLOSING: Readonly<Record<string, string>> = {
+  '"': '"',
+  "'": "'",
+  '`': '`',
+  '\u201c': '\u201d',
+  '\u2018': '\u2019',
+  '\u00ab': '\u00bb',
+  '(': ')',
+  '[': ']',
+  '>': '</',
+};
+/** What announces a statement directly before it. */
+const ANNOUNCED =
+  /\b(?:run|running|exec|execute|executing|issue|sql|quer(?:y|ies)|statements?|commands?|psql|mysql|sqlite|db|database)\b[^.!?\n:]{0,40}:\s*$|\b(?:run|execute|exec|issue|query|sql)\s+$/i;
+/** Words with which a sentence goes on after a statement. */
+const GOES_ON =
+  /\s+(?:and|then|for|please|now|against|to|so|because|before|after|if|when|but|which|that|or|with|on|in)\s|,\s|\s[-\u2013\u2014]\s/g;
+const SYMBOLS = /[*=]|\([^)]*\)/;
+
+/**
+ * The places of a text where a complete statement may stand between other words, in markup or in quotes. It is not every
+ * place with such a word: a statement ends with a semicolon or where its quotes, its markup or its line end, and is told
+ * from a sentence by its capitals, by signs that sentences do not have, or by what announces it. The parser decides.
+ */
+export function proseStatements(text: string, dialect: Dialect): readonly ProseStatement[] {
+  const found: ProseStatement[] = [];
+  START.lastIndex = 0;
+  for (let match = START.exec(text); match !== null; match = START.exec(text)) {
+    const candidates = candidatesAt(text, match.index, match[0], dialect);
+    if (candidates.length > 0) found.push({ start: match.index, candidates });
+    if (found.length >= MAX_PLACES) break;
+    // The next word of this statement may begin one as well.
+    START.lastIndex = match.index + 1;
+  }
+  return found;
+}
+
+function candidatesAt(text: string, start: number, opening: string, dialect: Dialect): readonly string[] {
+  const rest = text.slice(start, start + MAX_LENGTH);
+  const [first = ''] = opening.split(/\s/);
+  const inCapitals = first === first.toUpperCase();
+  const isStrong = IS_STRONG.test(rest);
+  if (!isStrong && !inCapitals) return [];
+  const line = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  const ownLine = line.trim() === '' && isStrong && (inCapitals || first === first.toLowerCase());
+  const isAnnounced = ANNOUNCED.test(text.slice(Math.max(0, start - 80), start));
+  const isTold = (candidate: string): boolean =>
+    inCapitals || isAnnounced || ownLine || SYMBOLS.test(candidate);
+  const candidates = new Set<string>();
+  const add = (candidate: string | null, complete: boolean): void => {
+    if (candidate === null) return;
+    const trimmed = candidate.trim();
+    if (isSentence(trimmed) || !/\S\s+\S/.test(trimmed) || !(complete || isTold(trimmed))) return;
+    candidates.add(trimmed);
+  };
+  const close = CLOSING[text[start - 1] ?? ''];
+  if (close !== undefined) add(upTo(rest, rest.indexOf(close)), isStrong);
+  add(firstStatement(rest, dialect), isStrong);
+  add(upTo(rest, rest.search(/\n[^\S\n]*\n|\n[^\S\n]*(?:```|~~~)|$/)), false);
+  const [ownText = ''] = rest.split('\n', 1);
+  add(ownText, false);
+  add(ownText.replace(/[\s.!?,:;)\]]+$/, ''), false);
+  add(upTo(ownText, ownText.search(/[.!?](?:\s|$)/)), false);
+  if (inCapitals || isAnnounced) {
+    for (const { index } of [...ownText.matchAll(GOES_ON)].slice(0, 4)) add(ownText.slice(0, index), false);
+  }
+  return [...candidates];
+}
+
+const upTo = (text: string, end: number): string | null => (end < 0 ? null : text.slice(0, end));
