@@ -6,7 +6,13 @@ import { originOfCall } from '../database/audit-log.js';
 import type { Database, DbClient } from '../database/database.js';
 import { loadedInTime } from '../database/in-time.js';
 import { isStorable } from '../database/text.js';
-import type { ApprovalAnswer, ApprovalGate, ApprovalNotice, AskedStep } from '../decisions/approval-gate.js';
+import type {
+  ApprovalAnswer,
+  ApprovalGate,
+  ApprovalNotice,
+  AskedStep,
+  UsedApproval,
+} from '../decisions/approval-gate.js';
 import { stepSha256 } from '../decisions/step-hash.js';
 import type { ApprovalMeter } from './approval-meter.js';
 import { noticeOf } from './approval-row.js';
@@ -95,18 +101,24 @@ export function createApprovalGate(options: ApprovalGateOptions): ApprovalGate {
         };
       }
     }
-    const use = row.isRepeat ? async () => notice : () => guarded(asked, () => useOf(row, asked, key));
+    const use = row.isRepeat
+      ? async () => usedBefore(notice)
+      : () => guarded(asked, () => useOf(row, asked, key));
     return { kind: 'approved', notice, narrowed, use };
   }
 
   /** Rejects with a `ServiceError` only. */
-  async function useOf(row: Candidate, asked: AskedStep, key: Key): Promise<ApprovalNotice | Unusable> {
+  async function useOf(row: Candidate, asked: AskedStep, key: Key): Promise<UsedApproval | Unusable> {
     let current = row;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       if (await consume(current, asked, key)) {
         changed();
         meter.used();
-        return noticeOf({ ...current, state: current.reuse === 'once' ? 'used' : 'approved' });
+        const used = current;
+        return {
+          notice: noticeOf({ ...used, state: used.reuse === 'once' ? 'used' : 'approved' }),
+          giveBack: () => giveBack(used, asked),
+        };
       }
       const nowMs = now();
       const store = createApprovalStore({ client: database.client, namespace: asked.caller.namespace });
@@ -115,7 +127,7 @@ export function createApprovalGate(options: ApprovalGateOptions): ApprovalGate {
       if (answer.kind !== 'approved') return answer;
       const next = candidates.find(({ id }) => id === answer.notice.id);
       // The same call was faster, in another process. An approver who changed the step meanwhile is heard by the next call.
-      if (next?.isRepeat === true && answer.narrowed === null) return answer.notice;
+      if (next?.isRepeat === true && answer.narrowed === null) return usedBefore(answer.notice);
       if (next === undefined || answer.narrowed !== null) break;
       current = next;
     }
@@ -134,6 +146,24 @@ export function createApprovalGate(options: ApprovalGateOptions): ApprovalGate {
       };
       return { value: true, audit: auditOf('approval.use', row.id, asked, after, nowMs) };
     });
+  }
+
+  async function giveBack(row: Candidate, asked: AskedStep): Promise<void> {
+    const { caller } = asked;
+    try {
+      const isBack = await loadedInTime(
+        database.mutateAside(async (tx, entryNo) => {
+          const store = createApprovalStore({ client: tx, namespace: caller.namespace });
+          if (!(await store.giveBack(row.id, row.reuse, entryNo))) return { value: false, audit: null };
+          const after = { step_sha256: row.stepSha256 };
+          return { value: true, audit: auditOf('approval.give_back', row.id, asked, after, now()) };
+        }),
+        'The approval could not be given back in time.',
+      );
+      if (isBack) changed();
+    } catch {
+      // It stays used, so that no other step runs by it.
+    }
   }
 
   async function create(asked: AskedStep, key: Key): Promise<ApprovalAnswer> {
@@ -209,6 +239,10 @@ export function createApprovalGate(options: ApprovalGateOptions): ApprovalGate {
   return { ask: (asked) => guarded(asked, () => ask(asked)) };
 }
 
+function usedBefore(notice: ApprovalNotice): UsedApproval {
+  return { notice, giveBack: async () => undefined };
+}
+
 const CHANGED = 'the controls or halts of the agent have changed; evaluate the step again';
 
 /** What approvals of a step are found by. */
@@ -260,7 +294,7 @@ function waits(notice: ApprovalNotice): Unusable {
 }
 
 function auditOf(
-  action: 'approval.ask' | 'approval.use',
+  action: 'approval.ask' | 'approval.use' | 'approval.give_back',
   id: number,
   { caller, step }: AskedStep,
   after: { readonly [member: string]: string | number | { id: number; version: number }[] },

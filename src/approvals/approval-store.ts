@@ -270,6 +270,29 @@ export function createApprovalStore({ client, namespace }: Scoped) {
         return rows.length > 0;
       }),
 
+    /**
+     * Makes an approval usable again that the same call has used. Nothing happens if another one answers for its binding
+     * meanwhile; false then.
+     */
+    giveBack: (id: number, reuse: ApprovalReuse, changeNo: number) =>
+      withServiceErrors(async () => {
+        const state = reuse === 'once' ? 'used' : 'approved';
+        const again =
+          reuse === 'once'
+            ? Prisma.sql`"state" = 'approved', "live_key" = a."binding", "ended_at_ms" = NULL,`
+            : Prisma.empty;
+        const isFree =
+          reuse === 'once'
+            ? Prisma.sql`AND NOT EXISTS (SELECT 1 FROM "approvals" other WHERE other."live_key" = a."binding")`
+            : Prisma.empty;
+        const rows = await client.$queryRaw<{ uses: number }[]>`
+          UPDATE "approvals" AS a SET ${again} "uses" = a."uses" - 1, "used_at_ms" = NULL, "used_call" = NULL,
+            "change_no" = ${BigInt(changeNo)}
+          WHERE a."id" = ${id} AND a."namespace" = ${namespace.name} AND a."state" = ${state} AND a."uses" > 0 ${isFree}
+          RETURNING "uses"`;
+        return rows.length > 0;
+      }),
+
     addVote: (id: number, { atMs, ...vote }: VoteRow): Promise<unknown> =>
       withServiceErrors(() =>
         client.approval.update({

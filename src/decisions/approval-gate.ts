@@ -45,11 +45,21 @@ export type ApprovalAnswer =
       /** The step that may run instead, if the approver changed it and it is not this one. */
       readonly narrowed: Step | null;
       /**
-       * Uses the approval, in one transaction; called once the step is known to pass otherwise. Answers as `ask` does if it can no
-       * longer be used: another evaluation was faster, or it has ended. Never rejects but with the reason of the signal.
+       * Uses the approval, in one transaction; called when nothing else prevents the step, before it is counted. Answers as `ask`
+       * does if it can no longer be used: another evaluation was faster, or it has ended. Never rejects but with the reason of
+       * the signal.
        */
-      use(): Promise<ApprovalNotice | Exclude<ApprovalAnswer, { kind: 'approved' }>>;
+      use(): Promise<UsedApproval | Exclude<ApprovalAnswer, { kind: 'approved' }>>;
     };
+
+/** An approval that was used for a step. */
+export interface UsedApproval {
+  readonly notice: ApprovalNotice;
+  /**
+   * Makes it usable again, because the step does not run after all. Never rejects: if it cannot be done, the approval stays used.
+   */
+  giveBack(): Promise<void>;
+}
 
 /** Asks people about steps. */
 export interface ApprovalGate {

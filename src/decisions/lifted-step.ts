@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ChangedStep, LiftableControl, Lifts, PatchOperation } from '../core/lift.js';
 import type { AgentFacts, ControlProgram, Stage, Step, Verdict } from '../core/types.js';
 import { liftedVerdict } from '../core/verdict.js';
-import type { ApprovalAnswer, ApprovalNotice } from './approval-gate.js';
+import type { ApprovalAnswer, ApprovalNotice, UsedApproval } from './approval-gate.js';
 import type { VerdictOutcome } from './evaluation-options.js';
 
 /** The step that may run instead of the one that was evaluated. */
@@ -32,7 +32,9 @@ export interface LiftableStep {
   readonly accepts: readonly VerdictOutcome[] | undefined;
   /** Evaluates a step without the matches of `lifted`. Nothing is added to what is kept of earlier steps. */
   tried(step: Step, lifted: ReadonlySet<number>): Verdict | Promise<Verdict>;
-  /** The same for the step that is going to run. `known` is what `tried` has given for it. */
+  /** What `counted` would give now. Nothing is added to what is kept of earlier steps. */
+  foreseen(step: Step, lifted: ReadonlySet<number>, known: Verdict): Verdict | Promise<Verdict>;
+  /** Evaluates the step that is going to run, and adds it. `known` is what `tried` has given for it. */
   counted(step: Step, lifted: ReadonlySet<number>, known: Verdict): Verdict | Promise<Verdict>;
   /** Adds the step as it was sent to what is kept of earlier steps, as one that is denied. */
   refused(): Promise<void>;
@@ -82,16 +84,35 @@ export async function liftStep(of: LiftableStep, first: Verdict, lifts: Lifts): 
     const lifted = new Set(asking.map(({ id }) => id));
     const known = run === changed ? liftedVerdict(changed.verdict, lifted) : await of.tried(run.step, lifted);
     if (!known.is_safe) return deny(known.reason ?? DENIED, answer.notice);
-    const approved = await passed(of, first, run, { lifted, known }, answer.notice);
-    if (approved.outcome === 'deny') return approved;
+    const next = await of.foreseen(run.step, lifted, known);
+    if (!next.is_safe) return deny(next.reason ?? DENIED, answer.notice);
+    // Used first: of several steps that wait for one approval, only the one that has it is counted.
     const used = await answer.use();
-    if (!('kind' in used)) return { ...approved, approval: used };
+    if (!('kind' in used)) return approvedStep(of, first, run, { lifted, known }, used);
     answer = used;
   }
   const { notice, reason } = answer;
   if (answer.kind === 'refused') return deny(reason, notice);
   const outcome = may('ask') ? 'ask' : 'deny';
   return { verdict: unsafe(first, reason), outcome, approval: notice, modification: null };
+}
+
+/** The step with its approval, which is given back if what is kept of earlier steps denies it at the last moment. */
+async function approvedStep(
+  of: LiftableStep,
+  first: Verdict,
+  run: RunnableStep,
+  known: { readonly lifted: ReadonlySet<number>; readonly known: Verdict },
+  { notice, giveBack }: UsedApproval,
+): Promise<LiftedVerdict> {
+  let runs = false;
+  try {
+    const made = await passed(of, first, run, known, notice);
+    runs = made.outcome !== 'deny';
+    return made;
+  } finally {
+    if (!runs) await giveBack();
+  }
 }
 
 /** How the reason of a verdict ends that denies a step only because its caller does not accept `modify`. */

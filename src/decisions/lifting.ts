@@ -61,6 +61,7 @@ export function createLifting({ memory, approvals }: LiftingOptions) {
       signal: caller.signal,
       accepts: options?.accepts,
       tried: (one, lifted) => evaluate(one, false, true, lifted),
+      foreseen: (one, lifted, known) => (program.remembers ? evaluate(one, false, true, lifted) : known),
       counted: (one, lifted, known) => (program.remembers ? evaluate(one, false, false, lifted) : known),
       async refused() {
         if (program.remembers) await evaluate(step, true, false);

@@ -143,6 +143,7 @@ export async function tryStep(
             accepts: OUTCOME_WORDS,
             tried: (one, without) =>
               program.evaluate(one, stage, 'full', undefined, 0, facts, remembered, without),
+            foreseen: (_one, _without, known) => known,
             counted: (_one, _without, known) => known,
             refused: async () => {},
             ask: null,

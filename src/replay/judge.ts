@@ -56,6 +56,7 @@ export async function judge(
       signal,
       accepts: accepts ?? undefined,
       tried: (one, without) => program.evaluate(one, stage, 'verdict', caller, 0, facts, remembered, without),
+      foreseen: (_one, _without, known) => known,
       counted: (_one, _without, known) => known,
       refused: async () => {},
       ask: null,

@@ -34,7 +34,8 @@ describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
   };
   const used = async (answer: ApprovalAnswer) => {
     if (answer.kind !== 'approved') throw new Error(`not approved: ${JSON.stringify(answer)}`);
-    return answer.use();
+    const result = await answer.use();
+    return 'kind' in result ? result : result.notice;
   };
   const isNotice = (result: object): result is ApprovalNotice => !('kind' in result);
 
@@ -61,6 +62,25 @@ describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
       const again = results.filter((result) => !isNotice(result));
       expect(again).toMatchObject([{ kind: 'waits' }, { kind: 'waits' }, { kind: 'waits' }]);
     }
+  });
+
+  it('can be used again once it is given back, unless another one answers for the step meanwhile', async () => {
+    const step = newStep();
+    const use = async () => {
+      const answer = await one.ask(step, ONE);
+      const result = answer.kind === 'approved' ? await answer.use() : answer;
+      if ('kind' in result) throw new Error(`not used: ${JSON.stringify(result)}`);
+      return result;
+    };
+    const id = idOf(await one.ask(step, ONE));
+    await one.decide(id, 'ann');
+    await (await use()).giveBack();
+    const again = await use();
+    expect(again.notice).toMatchObject({ id, state: 'used' });
+    const next = idOf(await other.ask(step, ONE));
+    expect(next).not.toBe(id);
+    await again.giveBack();
+    expect(idOf(await other.ask(step, ONE))).toBe(next);
   });
 
   it('is asked once by racing evaluations in two processes', async () => {

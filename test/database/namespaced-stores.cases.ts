@@ -571,6 +571,11 @@ const approvals = casesOf(createApprovalStore, {
     await effectOf(store.update(approvalId, { state: 'approved', changeNo: 9 })).catch(() => {});
     return store.use(approvalId, 'once', null, 1, 9);
   },
+  async giveBack(store, { approvalId }) {
+    await effectOf(store.update(approvalId, { state: 'approved', changeNo: 9 })).catch(() => {});
+    await store.use(approvalId, 'once', null, 1, 9);
+    return store.giveBack(approvalId, 'once', 9);
+  },
   addVote: (store, { approvalId }) => effectOf(store.addVote(approvalId, VOTE)),
   update: (store, { approvalId }) => effectOf(store.update(approvalId, { state: 'denied', changeNo: 9 })),
 });

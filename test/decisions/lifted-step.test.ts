@@ -64,6 +64,7 @@ function scene(
   told: {
     readonly lifts?: Partial<ProgramLifts>;
     readonly tried?: (step: Step) => Verdict;
+    readonly foreseen?: Verdict;
     readonly counted?: Verdict;
     readonly answer?: ApprovalAnswer;
     readonly accepts?: LiftableStep['accepts'];
@@ -88,6 +89,10 @@ function scene(
       happened.push('tried');
       return told.tried?.(step) ?? SAFE;
     },
+    foreseen(_step, _lifted, known) {
+      happened.push('foreseen');
+      return told.foreseen ?? known;
+    },
     counted(_step, _lifted, known) {
       happened.push('counted');
       return told.counted ?? known;
@@ -105,9 +110,20 @@ function scene(
 }
 
 const approved = (
-  used: Awaited<ReturnType<Extract<ApprovalAnswer, { kind: 'approved' }>['use']>>,
+  used: Exclude<ApprovalAnswer, { kind: 'approved' }> | ApprovalNotice,
   narrowed: Step | null = null,
-) => ({ kind: 'approved', notice: NOTICE, narrowed, use: async () => used }) satisfies ApprovalAnswer;
+  happened: string[] = [],
+) =>
+  ({
+    kind: 'approved',
+    notice: NOTICE,
+    narrowed,
+    async use() {
+      happened.push('used');
+      if ('kind' in used) return used;
+      return { notice: used, giveBack: async () => void happened.push('given back') };
+    },
+  }) satisfies ApprovalAnswer;
 
 describe('a step that a control asks about', () => {
   it('waits, and counts as nothing', async () => {
@@ -127,8 +143,9 @@ describe('a step that a control asks about', () => {
     expect(await lifted(ASKING)).toMatchObject({ outcome: 'deny', approval: WAITS.notice });
   });
 
-  it('passes once it is approved, and its approval is used last', async () => {
-    const { lifted, happened } = scene({ answer: approved({ ...NOTICE, state: 'used' }) });
+  it('passes once it is approved, and is counted once its approval is used', async () => {
+    const done: string[] = [];
+    const { lifted, happened } = scene({ answer: approved({ ...NOTICE, state: 'used' }, null, done) });
     const { outcome, verdict, approval } = await lifted(ASKING);
     expect({ outcome, safe: verdict.is_safe, reason: verdict.reason }).toEqual({
       outcome: 'allow',
@@ -136,18 +153,29 @@ describe('a step that a control asks about', () => {
       reason: null,
     });
     expect(approval?.state).toBe('used');
-    expect(happened).toEqual(['asked', 'counted']);
+    expect([happened, done]).toEqual([['asked', 'foreseen', 'counted'], ['used']]);
   });
 
-  it('waits again if another evaluation was faster', async () => {
-    const { lifted } = scene({ answer: approved(WAITS) });
+  it('waits again if another evaluation was faster, and counts as nothing', async () => {
+    const { lifted, happened } = scene({ answer: approved(WAITS) });
     expect(await lifted(ASKING)).toMatchObject({ outcome: 'ask', verdict: { is_safe: false } });
+    expect(happened).toEqual(['asked', 'foreseen']);
   });
 
   it('is denied if what is kept of earlier steps denies it, and its approval is not used', async () => {
-    const answer = { ...approved(NOTICE), use: () => Promise.reject(new Error('used')) };
-    const { lifted } = scene({ answer, counted: { ...UNSAFE, reason: 'limit reached' } });
+    const done: string[] = [];
+    const foreseen = { ...UNSAFE, reason: 'limit reached' };
+    const { lifted, happened } = scene({ answer: approved(NOTICE, null, done), foreseen });
     expect(await lifted(ASKING)).toMatchObject({ outcome: 'deny', verdict: { reason: 'limit reached' } });
+    expect([happened, done]).toEqual([['asked', 'foreseen', 'refused'], []]);
+  });
+
+  it('gives its approval back if the limit is reached at the last moment', async () => {
+    const done: string[] = [];
+    const counted = { ...UNSAFE, reason: 'limit reached' };
+    const { lifted } = scene({ answer: approved(NOTICE, null, done), counted });
+    expect(await lifted(ASKING)).toMatchObject({ outcome: 'deny', verdict: { reason: 'limit reached' } });
+    expect(done).toEqual(['used', 'given back']);
   });
 
   it('is denied when it was denied', async () => {

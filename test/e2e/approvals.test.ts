@@ -245,6 +245,58 @@ describeAboveStores('a step that a person decides about', (freshDatabaseUrl) => 
     expect(beyond).not.toHaveProperty('approval');
   });
 
+  it('charges limits for the step that runs alone, in a batch and in parallel calls', async () => {
+    const limited = 'charged-payer-01';
+    const seed = seeder(admin);
+    await seed.linked(limited, 'charged-payments', asking('pay'));
+    const limits = {
+      budget: { limit: 10, amount: 1, window: { rolling: '1h' }, key: ['agent'] },
+      rate: { limit: 10, period: '24h', key: ['agent'] },
+      concurrency: { limit: 10, lease: '1h', key: ['agent'] },
+    };
+    for (const [name, config] of Object.entries(limits)) {
+      const control = {
+        execution: 'server',
+        scope: { stages: ['pre', 'post'] },
+        condition: { selector: { path: '*' }, evaluator: { name, config } },
+        action: { decision: 'deny' },
+      };
+      await seed.link(limited, await seed.control(`charged-${name}`, control));
+    }
+    const five = (sent: object) =>
+      Array.from({ length: 5 }, (_, index) => ({
+        ...sent,
+        session_id: 's',
+        step_id: `${JSON.stringify(sent)}-${index}`,
+      }));
+    const waiting = async () => {
+      const sent = request('pay', { agent_name: limited });
+      const { approval } = await evaluated({
+        ...sent,
+        session_id: 's',
+        step_id: `first of ${JSON.stringify(sent)}`,
+      });
+      await decided(ann, approval.id, 'approve');
+      return sent;
+    };
+    const remaining = async () => {
+      const { limits: known } = await evaluated(
+        request('other', { agent_name: limited, session_id: 's', step_id: `${Math.random()}` }),
+      );
+      return known.map((limit: { remaining: number }) => limit.remaining);
+    };
+    const evaluations = five(await waiting());
+    const { body } = await bot('POST', '/api/v1/evaluation/batch', { evaluations });
+    const outcomes = body.results
+      .map(({ verdict }: { verdict: { outcome: string } }) => verdict.outcome)
+      .sort();
+    expect(outcomes).toEqual(['allow', 'ask', 'ask', 'ask', 'ask']);
+    expect(await remaining()).toEqual([8, 8, 8]);
+    const parallel = await Promise.all(five(await waiting()).map(evaluated));
+    expect(parallel.map(({ outcome }) => outcome).sort()).toEqual(outcomes);
+    expect(await remaining()).toEqual([6, 6, 6]);
+  });
+
   it.each(['ask', 'modify'])('is large, with the outcome %s', async (outcome) => {
     const text = 'x'.repeat(400_000);
     const sent =

@@ -200,7 +200,8 @@ function approvalAnswer(
   } as const;
   if (state === 'denied') return { kind: 'refused', notice, reason: 'the approval was denied' };
   if (state === null) return { kind: 'waits', notice, reason: 'the step waits for an approval' };
-  return { kind: 'approved', notice, narrowed: null, use: async () => ({ ...notice, state: 'used' }) };
+  const used = { notice: { ...notice, state: 'used' }, giveBack: async () => undefined } as const;
+  return { kind: 'approved', notice, narrowed: null, use: async () => used };
 }
 
 function judgementOf(

@@ -99,6 +99,7 @@ const SENTENCES: Readonly<Record<string, (change: Change) => readonly SentencePa
   'approval.cancel': ({ resource }) => ['cancelled ', ...resource],
   'approval.expire': ({ resource }) => ['let ', ...resource, ' expire'],
   'approval.use': ({ resource }) => ['used ', ...resource],
+  'approval.give_back': ({ resource }) => ['gave back ', ...resource],
   'key.create': ({ resource }) => ['created ', ...resource],
   'key.rotate': ({ resource }) => ['gave another secret to ', ...resource],
   'key.revoke': ({ resource }) => ['revoked ', ...resource],
