@@ -68,7 +68,9 @@ function candidatesAt(text: string, start: number, opening: string, dialect: Dia
   const inCapitals = first === first.toUpperCase();
   const isStrong = IS_STRONG.test(rest);
   if (!isStrong && !inCapitals) return [];
-  const line = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  const line = text.slice(start === 0 ? 0 : text.lastIndexOf('\n', start - 1) + 1, start);
+  // A comment is not run.
+  if (line.trimStart().startsWith('--')) return [];
   const ownLine = line.trim() === '' && isStrong && (inCapitals || first === first.toLowerCase());
   const isAnnounced = ANNOUNCED.test(text.slice(Math.max(0, start - 80), start));
   const isTold = (candidate: string): boolean =>

@@ -3,10 +3,11 @@ import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { NotCertain, NotParsed, type ParsedQuery } from '../../../packages/sql-reader/src/index.js';
 import type { CheckCall } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
+import { hasAllowList } from './allow-list.js';
 import { type Violation, violation } from './check.js';
 import type { SqlConfig } from './config.js';
 import { firstStatement } from './first-statement.js';
-import { isProse, isSentence } from './prose.js';
+import { isProse, isQueryLike, isSentence, isStopped } from './prose.js';
 import { PASSED, violated } from './result.js';
 import { runChecks } from './run-checks.js';
 import { MAX_STATEMENT_LEAVES, type StatementLeaf, statementStart } from './statement-leaves.js';
@@ -78,15 +79,18 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
     context: JsonObject,
   ): Generator<string, Violation | typeof NO_STATEMENT | null, Outcome> {
     const outcome = yield text;
-    if (!(outcome instanceof NotParsed)) {
-      return isStatement(outcome) ? runChecks(outcome, config, context) : NO_STATEMENT;
-    }
     const prose = isProse(text);
+    if (!(outcome instanceof NotParsed)) {
+      if (!isStatement(outcome) || (prose && onlyShows(outcome))) return NO_STATEMENT;
+      return runChecks(outcome, config, context);
+    }
     const mustParse = isOnlyText && !prose;
     const start = Math.max(0, statementStart(text, config.dialect));
     const begun = text.slice(start);
-    if (mustParse || outcome instanceof NotCertain || isUnreadStatement(begun, config.dialect))
-      return UNPARSED;
+    if (mustParse || outcome instanceof NotCertain) return UNPARSED;
+    if (isUnreadStatement(begun, config.dialect) && !isStopped(text)) return UNPARSED;
+    // PostgreSQL is read as a whole; elsewhere it may be one that is not understood.
+    if (config.dialect !== 'postgres' && hasAllowList(config) && isQueryLike(begun)) return UNPARSED;
     // After a label or an opening brace, the parser must not see these.
     const lead = text.slice(0, start);
     if (DRIVER_CALL.test(text)) return UNPARSED;
@@ -183,6 +187,12 @@ function isStatement({ statements }: ParsedQuery): boolean {
     ({ operations, tables, hidesTables, uses }) =>
       operations.length > 0 || tables.length > 0 || hidesTables || uses.length > 0,
   );
+}
+
+/** Whether a text only shows something, as the general parser reads any words after SHOW. */
+function onlyShows({ statements }: ParsedQuery): boolean {
+  const operations = statements.flatMap((statement) => statement.operations);
+  return operations.every(({ name, also }) => name === 'SHOW' || also.includes('SHOW'));
 }
 
 /** Whether a text is a statement with an effect, or may be one. */

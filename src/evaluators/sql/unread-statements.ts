@@ -15,7 +15,7 @@ const UNREAD: Readonly<Record<Dialect, readonly string[]>> = {
     String.raw`HANDLER \S+ (?:OPEN|READ|CLOSE)\b`,
     String.raw`LOAD (?:DATA|XML|INDEX)\b`,
     String.raw`PREPARE \S+ FROM\b`,
-    String.raw`SELECT\b.* INTO (?:OUTFILE|DUMPFILE)\b`,
+    String.raw`(?:SELECT|WITH)\b.* (?:INTO (?:OUTFILE|DUMPFILE)|LOCK IN SHARE MODE|PROCEDURE \w)\b`,
     String.raw`TABLE \S+\s*(?:;|$|\b(?:ORDER|LIMIT|INTO|UNION)\b)`,
   ],
   tsql: [
@@ -27,6 +27,7 @@ const UNREAD: Readonly<Record<Dialect, readonly string[]>> = {
     String.raw`DELETE [\w.\[\]"#@$]+\s*(?:;|$)`,
     String.raw`(?:DISABLE|ENABLE) TRIGGER\b`,
     String.raw`(?:READTEXT|UPDATETEXT|WRITETEXT) \S`,
+    String.raw`(?:SELECT|WITH)\b.*\b(?:NEXT VALUE FOR|WAITFOR (?:DELAY|TIME)|OPEN(?:DATASOURCE|QUERY|ROWSET)\s*\()`,
     // A procedure of the system, also qualified or quoted: `master..xp_cmdshell`, `[sys].[sp_executesql]`.
     String.raw`(?:(?:[\w@#$]+|\[[^\]]*\]|"[^"]*")?\s*\.\s*){0,3}[\["]?(?:SP|XP)_\w`,
     String.raw`UPDATE STATISTICS\b`,

@@ -136,6 +136,7 @@ describe('the texts beside the query', () => {
     ['a command without an operation of its own', 'TABLE secrets'],
     ['an explained statement', 'EXPLAIN ANALYZE SELECT * FROM secrets'],
     ['a statement before one that is broken', "DROP TABLE users; nonsense that is not closed '"],
+    ['a statement further on', 'please DROP TABLE users'],
     ['a text that is too long to be parsed', `SELECT '${'x'.repeat(600_000)}'`],
     ['a text that is nested too deeply', `SELECT ${'('.repeat(600)}1${')'.repeat(600)}`],
   ])('match where one is %s', async (_, text) => {
@@ -155,7 +156,7 @@ describe('the texts beside the query', () => {
   it.each<[string, string]>([
     ['is blank', ' \n'],
     ['is a word', 'hello'],
-    ['has a statement further on', 'please DROP TABLE users'],
+    ['has words of a statement further on', 'please see DROP TABLE in the manual'],
     ['is JSON with a statement that passes', '{"query":"SELECT name FROM users"}'],
     ['is a statement that passes', 'SELECT name FROM users'],
     ['is a statement that does nothing', 'BEGIN'],
