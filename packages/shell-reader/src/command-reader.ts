@@ -19,6 +19,11 @@ export class CommandReader extends TestReader {
     });
   }
 
+  /** Reads the whole text as one in which only expansions have a meaning. */
+  readExpansions(): void {
+    this.readBody(this.pos, this.end);
+  }
+
   protected commandsUntil(close: number): void {
     this.withOwnDocuments(() => {
       this.#list();
@@ -163,6 +168,7 @@ export class CommandReader extends TestReader {
       if (MAY_BE_COMMAND.test(this.text.slice(start, this.pos))) {
         this.fail('some shells read arithmetic here, and others commands', start);
       }
+      this.arithmetic(start + 2, this.pos - 2);
       this.redirects();
       return true;
     }
@@ -206,10 +212,13 @@ export class CommandReader extends TestReader {
     this.skipBlanks();
     if (opening === 'for' && this.peek() === is.OPEN && this.peek(1) === is.OPEN) {
       this.pos += 1;
+      const start = this.pos + 1;
       if (!this.readArithmetic()) this.unexpected();
+      this.arithmetic(start, this.pos - 2);
     } else {
       const name = this.readWord();
       if (name.end === name.start || name.dynamic) this.fail('a name of a variable is missing', name.start);
+      this.#assigns(name);
       this.skipLines();
       const word = this.readWord();
       if (word.value === 'in' && !word.quoted) this.#wordsOfLine();
@@ -222,6 +231,12 @@ export class CommandReader extends TestReader {
     if (body !== 'do' && body !== '{') this.unexpected();
     this.#commands(body);
     this.#expectWord(body === 'do' ? 'done' : '}');
+  }
+
+  /** A word that names a variable. */
+  #assigns({ value, start, end }: Word): void {
+    if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(value)) this.visitor.assigned(value, start, end);
+    else this.visitor.evaluated(value, start, end);
   }
 
   #wordsOfLine(): void {
@@ -295,7 +310,8 @@ export class CommandReader extends TestReader {
       (this.peek() === is.OPEN || [...OPENING].some((word) => this.#atPlain(word)));
     if (name.start < name.end && !isNamed && !OPENING.has(name.value)) this.simple(start, name);
     else {
-      if (!isNamed) this.pos = start;
+      if (isNamed) this.#assigns(name);
+      else this.pos = start;
       if (!this.nested(() => this.#command())) this.unexpected();
     }
     this.visitor.background(start, this.pos);

@@ -7,6 +7,24 @@ import { WordDraft } from './word-draft.js';
 /** Operators of `${name…}` that take a word in which, inside double quotes, a single quote is an ordinary character. */
 const WORD_OPERATORS = new Set([is.DASH, is.PLUS, is.EQUALS, is.QUESTION]);
 
+/** Longest default of a variable that is considered. */
+const MAX_DEFAULT_LENGTH = 200;
+/** What makes arithmetic more than numbers: names and subscripts are evaluated again. */
+const NO_NUMBERS = /[^-+*/%<>=!&|^~?:,;()\s\d]/;
+/** After `${`: a sign, the variable, a plain subscript, an operator. */
+const PARAMETER =
+  /([!#]?)([A-Za-z_][A-Za-z0-9_]*|\d+|[@*#?$!-])?(\[(?:[@*]|-?\d+)\])?(:?[-=?+]|:|\[|@P|[#%/^,~@])?/y;
+/** The rest of `${x:1:2}` with plain numbers. */
+const PLAIN_SUBSTRING = /[ \t]*(?:\d+|\(-?\d+\)|(?<=[ \t])-\d+)?(?::[ \t]*-?\d+)?$/y;
+const DEFAULT_OPERATOR = /^:?[-=+]$/;
+
+/** The groups of a sticky expression at a place before `end`; none if it does not match there. */
+function matchAt(expression: RegExp, text: string, at: number, end: number): readonly (string | undefined)[] {
+  // Only the begin is looked at, however long the text is.
+  expression.lastIndex = 0;
+  return expression.exec(text.slice(at, Math.min(end, at + MAX_DEFAULT_LENGTH))) ?? [];
+}
+
 /** Reads quotes and expansions, which are pieces of words; what runs commands is left to `commandsUntil`. */
 export abstract class ExpansionReader extends TextCursor {
   constructor(
@@ -67,24 +85,30 @@ export abstract class ExpansionReader extends TextCursor {
     const start = this.pos;
     if (this.peek() === is.BACKQUOTE) {
       this.#backquoted(inDouble);
-      draft.addUnknown(!inDouble);
+      draft.addUnknown(!inDouble, '');
       draft.substitutes = true;
       return;
     }
     this.#skipContinuation();
     const next = this.peek(1);
+    let splits = !inDouble;
+    let assumed = '';
     if (next === is.OPEN) {
       this.pos += 2;
-      if (!(this.peek() === is.OPEN && this.readArithmetic())) {
+      const at = this.pos;
+      if (this.peek() === is.OPEN && this.readArithmetic()) this.arithmetic(at + 1, this.pos - 2);
+      else {
         this.substitution(start, is.CLOSE);
         draft.substitutes = true;
       }
     } else if (next === is.OPEN_BRACE) {
       this.pos += 2;
-      this.nested(() => this.#parameter(start, draft, inDouble));
+      assumed = this.nested(() => this.#parameter(start, draft, inDouble));
     } else if (next === is.OPEN_BRACKET) {
       this.pos += 2;
+      const at = this.pos;
       this.nested(() => this.readUntil(is.CLOSE_BRACKET, draft, inDouble, false));
+      this.arithmetic(at, this.pos - 1);
     } else if (next === is.QUOTE && !inDouble) {
       draft.quoted = true;
       draft.value += this.#ansiQuoted();
@@ -97,14 +121,17 @@ export abstract class ExpansionReader extends TextCursor {
     } else if (next >= 0 && is.beginsName(next)) {
       this.pos += 2;
       while (this.pos < this.end && is.inName(this.peek())) this.pos += 1;
+      if (this.text.slice(start + 1, this.pos) === 'IFS') assumed = ' ';
     } else if (is.isDigit(next) || (next >= 0 && '@*#?-$!'.includes(String.fromCharCode(next)))) {
       this.pos += 2;
+      // A number of arguments, and that of the last command, are never several words.
+      splits &&= next !== is.HASH && next !== is.QUESTION;
     } else {
       this.pos += 1;
       draft.value += '$';
       return;
     }
-    draft.addUnknown(!inDouble);
+    draft.addUnknown(splits, assumed);
   }
 
   /** A dollar sign and what follows it may stand on two lines. */
@@ -158,15 +185,21 @@ export abstract class ExpansionReader extends TextCursor {
     this.visitor.substitution(start, this.pos);
   }
 
-  /** Reads the rest of `${…}`. */
-  #parameter(start: number, draft: WordDraft, inDouble: boolean): void {
+  /** Tells of arithmetic that is no plain calculation with numbers. */
+  protected arithmetic(start: number, end: number): void {
+    const value = this.text.slice(start, end);
+    if (NO_NUMBERS.test(value)) this.visitor.evaluated(value, start, end);
+  }
+
+  /** Reads the rest of `${…}`. Returns what it is when no variable is set. */
+  #parameter(start: number, draft: WordDraft, inDouble: boolean): string {
     const first = this.peek();
     if (first === is.SPACE || first === is.TAB || first === is.NEWLINE || first === is.PIPE) {
       // `${ command; }` of bash 5.3; a mistake in other shells.
       if (first === is.PIPE) this.pos += 1;
       this.substitution(start, is.CLOSE_BRACE);
       draft.substitutes = true;
-      return;
+      return '';
     }
     let at = 0;
     while (
@@ -175,7 +208,29 @@ export abstract class ExpansionReader extends TextCursor {
     )
       at += 1;
     if (this.peek(at) === 58) at += 1;
+    const begin = this.pos;
     this.readUntil(is.CLOSE_BRACE, draft, inDouble, inDouble && WORD_OPERATORS.has(this.peek(at)));
+    return this.#parameterMeaning(start, begin);
+  }
+
+  /** Tells what `${…}` evaluates or assigns. Returns what it is when no variable is set. */
+  #parameterMeaning(start: number, begin: number): string {
+    const [head = '', sign, name = '', , operator = ''] = matchAt(PARAMETER, this.text, begin, this.pos - 1);
+    const after = begin + head.length;
+    const isIndirect = sign === '!' && name !== '';
+    const isOpen = operator === '[' || operator === '@P' || (operator === '' && after < this.pos - 1);
+    const calculates =
+      operator === ':' && matchAt(PLAIN_SUBSTRING, this.text, after, this.pos - 1).length === 0;
+    if (isIndirect || isOpen || calculates) {
+      this.visitor.evaluated(this.text.slice(start, this.pos), start, this.pos);
+      return '';
+    }
+    if (operator.endsWith('=')) this.visitor.assigned(name, start, this.pos);
+    if (name === 'IFS') return ' ';
+    const length = this.pos - 1 - after;
+    if (!DEFAULT_OPERATOR.test(operator) || length > MAX_DEFAULT_LENGTH) return '';
+    const written = this.text.slice(after, this.pos - 1);
+    return /[$`]/.test(written) ? '' : written.replace(/\\(.)|["']/gs, '$1');
   }
 
   /**
@@ -202,10 +257,18 @@ export abstract class ExpansionReader extends TextCursor {
         this.pos += 2;
         this.substitution(at, is.CLOSE);
       } else this.pos += 1;
-      unused.value = '';
+      unused.clear();
     }
     this.pos += 1;
     draft.substitutes ||= unused.substitutes;
+  }
+
+  /** A single quote in arithmetic is an ordinary character for some shells. */
+  #quotedInArithmetic(): void {
+    const start = this.pos;
+    if (/["$`\\()]/.test(this.singleQuoted())) {
+      this.fail('shells read this single quote in different ways', start);
+    }
   }
 
   /** Reads `(…))` as arithmetic. Returns false, at the same position, if it is no arithmetic. */
@@ -225,11 +288,11 @@ export abstract class ExpansionReader extends TextCursor {
         if (code === is.OPEN) open += 1;
         else if (code === is.CLOSE) open -= 1;
         if (code === is.BACKSLASH) this.pos += 2;
-        else if (code === is.QUOTE) this.singleQuoted();
+        else if (code === is.QUOTE) this.#quotedInArithmetic();
         else if (code === is.DOUBLE_QUOTE) this.readDouble(unused);
         else if (code === is.DOLLAR || code === is.BACKQUOTE) this.readExpansion(unused, false);
         else this.pos += 1;
-        unused.value = '';
+        unused.clear();
       }
       this.pos += 2;
       return true;

@@ -105,7 +105,7 @@ export abstract class HereDocumentReader extends WordReader {
       this.pos = Math.min(lineEnd + 1, this.end);
     }
     const after = this.pos;
-    if (!quoted) this.#readBody(start, bodyEnd);
+    if (!quoted) this.readBody(start, bodyEnd);
     this.pos = after;
     this.visitor.hereDocument(command, start, bodyEnd);
   }
@@ -119,8 +119,8 @@ export abstract class HereDocumentReader extends WordReader {
     return Math.min(at, this.end);
   }
 
-  /** Reads the expansions of a here-document. */
-  #readBody(start: number, end: number): void {
+  /** Reads the expansions of a text without quotes, as those of a here-document. */
+  protected readBody(start: number, end: number): void {
     const outerEnd = this.end;
     this.pos = start;
     this.end = end;
@@ -130,7 +130,7 @@ export abstract class HereDocumentReader extends WordReader {
       if (code === is.BACKSLASH) this.pos += 2;
       else if (code === is.DOLLAR || code === is.BACKQUOTE) this.readExpansion(unused, true);
       else this.pos += 1;
-      unused.value = '';
+      unused.clear();
     }
     this.end = outerEnd;
   }

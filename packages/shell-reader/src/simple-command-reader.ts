@@ -1,6 +1,8 @@
+import { expandBraces } from './braces.js';
 import * as is from './characters.js';
 import { HereDocumentReader } from './here-documents.js';
 import type { Assignment, Redirect, Word } from './types.js';
+import { WordDraft } from './word-draft.js';
 
 /** Words that begin or end a compound command, where a command may begin. */
 export const CLOSING = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', 'esac', '}']);
@@ -10,6 +12,9 @@ const ASSIGNED_NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]]*\])?\+?=/;
 const ENDS_WITH_NAME = /^[^=]*=$/;
 const DIGITS = /^[0-9]+$/;
 const DESCRIPTOR_VARIABLE = /^\{[A-Za-z_][A-Za-z0-9_]*\}$/;
+const DESCRIPTOR_ITEM = /^\{[A-Za-z_][A-Za-z0-9_]*\[.*\}$/s;
+/** An item of a list of values with a subscript that is no number. */
+const HAS_SUBSCRIPT = /^\[(?!\d+\]\+?=).*\]\+?=/s;
 const OPERATORS = ['<<<', '<<-', '<<', '<&', '<>', '<', '>>', '>&', '>|', '>', '&>>', '&>'] as const;
 
 /** Reads simple commands and redirections; compound commands are left to the class that extends it. */
@@ -71,8 +76,21 @@ export abstract class SimpleCommandReader extends HereDocumentReader {
     const declares = words.length > 0 && word.value.includes('=') && DECLARING.has(words[0]?.value ?? '');
     const name = words.length === 0 || declares ? this.#assignedName(word) : undefined;
     if (name !== undefined && this.peek() === is.OPEN && ENDS_WITH_NAME.test(word.value)) this.#listValue();
-    if (name === undefined || declares) words.push(word);
-    else assignments.push({ name, start: word.start, end: this.pos });
+    if (name === undefined || declares) {
+      for (const each of word instanceof WordDraft ? expandBraces(word) : [word]) words.push(each);
+    } else {
+      const valueAt = word.value.indexOf('=', this.#subscriptEnd(word, name)) + 1;
+      assignments.push({ name, start: word.start, end: this.pos, word, valueAt });
+    }
+  }
+
+  /** Where the subscript of the assigned variable ends in the value of the word; the end of its name without one. */
+  #subscriptEnd({ value, start, end }: Word, name: string): number {
+    if (value[name.length] !== '[') return name.length;
+    const close = value.indexOf(']', name.length);
+    const subscript = value.slice(name.length + 1, close);
+    if (!DIGITS.test(subscript)) this.visitor.evaluated(subscript, start, end);
+    return close;
   }
 
   #assignedName(word: Word): string | undefined {
@@ -92,6 +110,9 @@ export abstract class SimpleCommandReader extends HereDocumentReader {
       if (this.peek() === is.CLOSE) break;
       const word = this.readWord();
       if (word.end === word.start) this.unexpected();
+      if (this.text.charCodeAt(word.start) === is.OPEN_BRACKET && HAS_SUBSCRIPT.test(word.value)) {
+        this.visitor.evaluated(word.value, word.start, word.end);
+      }
     }
     this.pos += 1;
   }
@@ -99,6 +120,7 @@ export abstract class SimpleCommandReader extends HereDocumentReader {
   #isDescriptor(word: Word): boolean {
     const code = this.peek();
     if (code !== is.LESS && code !== is.GREATER) return false;
+    if (DESCRIPTOR_ITEM.test(word.value)) this.fail('a descriptor is an item of an array', word.start);
     return !word.quoted && !word.dynamic && (DIGITS.test(word.value) || DESCRIPTOR_VARIABLE.test(word.value));
   }
 

@@ -1,8 +1,14 @@
 import * as is from './characters.js';
 import { SimpleCommandReader } from './simple-command-reader.js';
+import type { Word } from './types.js';
 
 const UNARY = /^-[a-zA-Z]$/;
 const BINARY = /^(?:=|==|!=|=~|<|>|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef)$/;
+/** Operators whose operand is the name of a variable, or whose operands are arithmetic. */
+const NAMES = /^-[vR]$/;
+const CALCULATES = /^-(?:eq|ne|lt|le|gt|ge)$/;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const NUMBER = /^[-+]?\d+$/;
 
 /**
  * Reads `[[ … ]]`. Its words are no commands, but shells without it run what follows `||` in it: anything that is no
@@ -37,16 +43,28 @@ export abstract class TestReader extends SimpleCommandReader {
     if (UNARY.test(first.value) && !this.#atEnd()) {
       const second = this.readWord();
       if (second.end === second.start) this.unexpected();
+      if (NAMES.test(first.value) && !NAME.test(second.value)) this.#evaluated(second);
       this.skipLines();
       return;
     }
     if (this.#atEnd()) return;
     const code = this.peek();
     const isComparison = (code === is.LESS || code === is.GREATER) && this.peek(1) !== is.OPEN;
+    const operator = isComparison ? '' : this.readWord().value;
     if (isComparison) this.pos += 1;
-    else if (!BINARY.test(this.readWord().value)) this.unexpected();
+    else if (!BINARY.test(operator)) this.unexpected();
     this.skipBlanks();
+    const start = this.pos;
     this.#pattern();
+    if (!CALCULATES.test(operator)) return;
+    // Both sides are arithmetic.
+    if (!NUMBER.test(first.value)) this.#evaluated(first);
+    const second = this.text.slice(start, this.pos);
+    if (!NUMBER.test(second)) this.visitor.evaluated(second, start, this.pos);
+  }
+
+  #evaluated({ value, start, end }: Word): void {
+    this.visitor.evaluated(value, start, end);
   }
 
   #atEnd(): boolean {

@@ -17,6 +17,11 @@ export interface Word {
   readonly quoted: boolean;
   /** Where the value stands unchanged in the text, or -1. */
   readonly verbatim: number;
+  /**
+   * The value when each unknown piece is empty, the default that is written for it (`${x:-rm}`), or a blank for IFS: what
+   * it is when nothing has set the variables.
+   */
+  readonly assumed: string;
 }
 
 /** A redirection of a command. */
@@ -32,6 +37,10 @@ export interface Assignment {
   readonly name: string;
   readonly start: number;
   readonly end: number;
+  /** The whole assignment; of a list of values only the begin. */
+  readonly word: Word;
+  /** Where the value begins in the value of the word. */
+  readonly valueAt: number;
 }
 
 /** A simple command: assignments, words and redirections. The first word names the program. */
@@ -61,6 +70,13 @@ export interface ShellVisitor {
   background(start: number, end: number): void;
   /** A command that is the input of another process: the lines of a here-document. */
   hereDocument(command: SimpleCommand | undefined, start: number, end: number): void;
+  /**
+   * A text that the shell reads as arithmetic, a subscript, the name of a variable or a prompt when it runs, so that
+   * commands in it may run: `[[ $x -eq 1 ]]`, `${a[$i]}`, `${!x}`, `${x@P}`. Not for plain numbers.
+   */
+  evaluated(value: string, start: number, end: number): void;
+  /** A variable that something else than an assignment sets: a loop, `${x:=…}`, a coprocess. */
+  assigned(name: string, start: number, end: number): void;
   enterFunction(name: string): void;
   leaveFunction(start: number, end: number): void;
 }

@@ -13,6 +13,9 @@ export class WordDraft implements Word {
   pattern = false;
   quoted = false;
   verbatim = -1;
+  /** Where braces, commas and points outside quotes are in the value, if there is a brace. */
+  marks: number[] | undefined;
+  #assumed: string[] | undefined;
 
   constructor(readonly start: number) {
     this.end = start;
@@ -27,10 +30,34 @@ export class WordDraft implements Word {
     return word;
   }
 
-  /** Adds what is known only at run time. */
-  addUnknown(splits: boolean): void {
+  get assumed(): string {
+    if (!this.dynamic) return this.value;
+    let index = 0;
+    return this.value.replaceAll(UNKNOWN, () => this.#assumed?.[index++] ?? '');
+  }
+
+  /** Adds what is known only at run time; `assumed` is what it is when no variable is set. */
+  addUnknown(splits: boolean, assumed: string): void {
     this.value += UNKNOWN;
     this.dynamic = true;
     this.splits ||= splits;
+    this.#assumed ??= [];
+    this.#assumed.push(assumed);
+  }
+
+  /** Forgets the text, of which only the properties matter. */
+  clear(): void {
+    this.value = '';
+    this.#assumed = undefined;
+  }
+
+  /** The same word with another text. */
+  withValue(value: string): WordDraft {
+    const word = new WordDraft(this.start);
+    word.value = value;
+    word.end = this.end;
+    word.pattern = true;
+    word.quoted = this.quoted;
+    return word;
   }
 }

@@ -3,6 +3,9 @@ import { ExpansionReader } from './expansion-reader.js';
 import type { Word } from './types.js';
 import { WordDraft } from './word-draft.js';
 
+/** What braces that make several words consist of. */
+const MARKED = new Set([is.OPEN_BRACE, is.COMMA, is.CLOSE_BRACE, is.DOT]);
+
 /** Reads words, with quotes and expansions; what runs commands is left to `commandsUntil`. */
 export abstract class WordReader extends ExpansionReader {
   /** Reads the word at the position; its length is 0 where none begins. */
@@ -31,8 +34,10 @@ export abstract class WordReader extends ExpansionReader {
       const code = this.peek();
       if (code === -1 || (is.endsWord(code) && !this.atProcess(code))) break;
       if (code === is.STAR || code === is.QUESTION || code === is.OPEN_BRACKET) draft.pattern = true;
-      else if (code === is.OPEN_BRACE) braces += 1;
-      else if (code === is.COMMA || (code === is.DOT && this.peek(1) === is.DOT)) alternatives = braces > 0;
+      else if (code === is.OPEN_BRACE) {
+        braces += 1;
+        draft.marks ??= [];
+      } else if (code === is.COMMA || (code === is.DOT && this.peek(1) === is.DOT)) alternatives = braces > 0;
       else if (code === is.CLOSE_BRACE && alternatives) draft.pattern = true;
       else if (code === is.RETURN && this.peek(1) === is.NEWLINE) break;
       else if (this.#isQuoting(code)) {
@@ -43,6 +48,9 @@ export abstract class WordReader extends ExpansionReader {
         verbatim = at === start ? inside : -1;
         from = this.pos;
         continue;
+      }
+      if (draft.marks !== undefined && MARKED.has(code)) {
+        draft.marks.push(draft.value.length + this.pos - from);
       }
       this.pos += 1;
     }
@@ -88,7 +96,7 @@ export abstract class WordReader extends ExpansionReader {
     if (code === is.LESS || code === is.GREATER) {
       this.pos += 2;
       this.substitution(start, is.CLOSE);
-      draft.addUnknown(false);
+      draft.addUnknown(false, '');
       draft.substitutes = true;
       return -1;
     }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { list, report, text } from '../../contract/input/fields.js';
 import { threshold } from '../detectors/detector.js';
 import { knownWord } from '../detectors/known-word.js';
+import { PLATFORMS } from './program-names.js';
 
 /** What can be forbidden, whichever program it is. */
 export const FORBIDDABLE = [
@@ -30,6 +31,12 @@ const programName = (): z.ZodType<string> =>
 
 const deniedCall = z.object({
   program: programName().meta({ description: 'Name of the program, or its path when it contains a slash.' }),
+  subcommand: text({ min: 1, max: MAX_NAME_LENGTH, pattern: /^[^\s'"\\;&|<>()$`-][^'"\\;&|<>()$`]*$/ })
+    .optional()
+    .meta({
+      description:
+        'The command of the program, its first words that are neither options nor their values: push, or remote add.',
+    }),
   flags: list(text({ min: 2, max: MAX_NAME_LENGTH, pattern: /^--?[^\s=]+$/ }), { max: MAX_PARTS })
     .optional()
     .meta({ description: 'Flags that must all be given, in any order and grouping.' }),
@@ -38,7 +45,7 @@ const deniedCall = z.object({
     .meta({ description: 'Arguments of which one must be given, as they are written in a command.' }),
 });
 
-/** A call that is denied: of a program, with all of the flags and one of the arguments. */
+/** A call that is denied: of a program, with its command, all of the flags and one of the arguments. */
 export type DeniedCall = z.output<typeof deniedCall>;
 
 export const shellConfig = z
@@ -59,6 +66,13 @@ export const shellConfig = z
     forbid: list(knownWord(FORBIDDABLE, 'construct'), { min: 1, max: FORBIDDABLE.length })
       .optional()
       .meta({ description: `What must not occur, whichever program runs: ${FORBIDDABLE.join(', ')}.` }),
+    platform: knownWord(PLATFORMS, 'platform')
+      .optional()
+      .meta({
+        description:
+          'Whose names of programs are meant: posix, darwin (letter case ignored), windows (also .exe, .cmd, .bat and .com, ' +
+          'and backslashes in paths) or any. Default any for what is denied, posix for allow_programs.',
+      }),
     threshold: threshold(0.5),
   })
   .transform((config, sink) => {

@@ -1,5 +1,7 @@
 import { UNKNOWN, type Word } from '../../../packages/shell-reader/src/index.js';
 import type { DeniedCall } from './config.js';
+import { readArguments } from './launchers/read-arguments.js';
+import { grammarOf } from './launchers/rows.js';
 import { baseName, canonicalFlag } from './programs.js';
 
 /** Most arguments that are known only at run time and compared with those of a rule; with more, any may be given. */
@@ -8,6 +10,8 @@ const MAX_DYNAMIC = 20;
 /** A denied call, prepared. */
 interface Rule {
   readonly program: string;
+  /** The words of its command; none for any. */
+  readonly command: readonly string[];
   /** Each flag in its spellings, of which one must be given: a list of letters, all of them, or the flag as a whole. */
   readonly flags: readonly { readonly letters: readonly string[]; readonly whole: readonly string[] }[];
   readonly arguments: readonly string[] | undefined;
@@ -17,6 +21,8 @@ interface Rule {
 interface Parts {
   readonly letters: ReadonlySet<string>;
   readonly whole: ReadonlySet<string>;
+  /** Letters of what is a flag if the unknown begin of the word is empty. */
+  readonly possible: ReadonlySet<string>;
   readonly given: ReadonlySet<string>;
   readonly dynamic: readonly string[];
   /** Whether flags may be among what is known only at run time. */
@@ -35,24 +41,57 @@ export type CallScore = (
 const POSSIBLE_ARGUMENT = 0.6;
 const POSSIBLE_FLAG = 0.4;
 
-export function createCallScore(denied: readonly DeniedCall[]): CallScore {
+/** Denied calls, by the names of their programs. */
+export interface DeniedCalls {
+  readonly isNamed: (name: string) => boolean;
+  readonly score: CallScore;
+}
+
+export function createDeniedCalls(
+  denied: readonly DeniedCall[],
+  normal: (name: string) => string,
+): DeniedCalls {
   const rules = new Map<string, Rule[]>();
   for (const call of denied) {
-    const name = baseName(call.program);
+    const name = normal(baseName(call.program));
     rules.set(name, [...(rules.get(name) ?? []), ruleOf(call, name)]);
   }
-  return (name, words, from, to, moreArguments) => {
+  const score: CallScore = (name, words, from, to, moreArguments) => {
     const own = rules.get(name);
     if (own === undefined) return 0;
     const path = (words[from] as Word).value;
     const parts = partsOf(name, words, from + 1, to);
+    const command = own.some((rule) => rule.command.length > 0) ? commandOf(name, words, from, to) : [];
     let score = 0;
     for (const rule of own) {
-      if (rule.program.includes('/') && rule.program !== path) continue;
-      score = Math.max(score, Math.min(flagScore(rule, parts), argumentScore(rule, parts, moreArguments)));
+      if (rule.program.includes('/') && normal(rule.program) !== normal(path)) continue;
+      const parted = Math.min(flagScore(rule, parts), argumentScore(rule, parts, moreArguments));
+      score = Math.max(score, Math.min(parted, commandScore(rule.command, command, moreArguments)));
     }
     return score;
   };
+  return { isNamed: (name) => rules.has(name), score };
+}
+
+/** The words of the command of a program, with those that follow it. */
+function commandOf(name: string, words: readonly Word[], from: number, to: number): readonly Word[] {
+  const grammar = grammarOf(name);
+  if (grammar?.rest.has('sub')) {
+    return readArguments(name, grammar, words, from, to).command.map((at) => words[at] as Word);
+  }
+  return words.slice(from + 1, to).filter(({ value }) => !value.startsWith('-'));
+}
+
+/** Whether the command of a rule is the one that is called, or may be. */
+function commandScore(expected: readonly string[], words: readonly Word[], moreArguments: boolean): number {
+  let score = 1;
+  for (const [index, word] of expected.entries()) {
+    const given = words[index];
+    if (given === undefined) return moreArguments ? POSSIBLE_ARGUMENT : 0;
+    if (given.dynamic && mayBe(given.value, word)) score = POSSIBLE_ARGUMENT;
+    else if (given.value !== word) return 0;
+  }
+  return score;
 }
 
 function ruleOf(call: DeniedCall, name: string): Rule {
@@ -67,12 +106,14 @@ function ruleOf(call: DeniedCall, name: string): Rule {
     const begins = Array.from(long, (_, index) => `-${long.slice(0, index + 1)}`).slice(1);
     return { letters: same === long ? [] : [same], whole: begins.length === 0 ? [`-${long}`] : begins };
   });
-  return { program: call.program, flags, arguments: call.arguments?.map(plainPath) };
+  const command = call.subcommand?.split(/\s+/).filter((word) => word !== '') ?? [];
+  return { program: call.program, command, flags, arguments: call.arguments?.map(plainPath) };
 }
 
 function partsOf(name: string, words: readonly Word[], from: number, to: number): Parts {
   const letters = new Set<string>();
   const whole = new Set<string>();
+  const possible = new Set<string>();
   const given = new Set<string>();
   const dynamic: string[] = [];
   let mayHaveFlags = false;
@@ -92,16 +133,26 @@ function partsOf(name: string, words: readonly Word[], from: number, to: number)
       if (isDynamic || (pattern && value.includes('{'))) dynamic.push(isDynamic ? value : UNKNOWN);
       else given.add(plainPath(value));
       mayHaveFlags ||= splits && value.startsWith(UNKNOWN) && !ended;
+      // What is unknown may be empty: `$@-rf`.
+      if (isDynamic && splits && !ended) addPossible(name, value, possible);
     }
   }
-  return { letters, whole, given, dynamic, mayHaveFlags };
+  return { letters, whole, possible, given, dynamic, mayHaveFlags };
 }
 
-function flagScore({ flags }: Rule, { letters, whole, mayHaveFlags }: Parts): number {
+function addPossible(name: string, value: string, possible: Set<string>): void {
+  const known = value.replaceAll(UNKNOWN, '');
+  if (/^-[^-]/.test(known)) for (const letter of known.slice(1)) possible.add(canonicalFlag(name, letter));
+}
+
+function flagScore({ flags }: Rule, { letters, whole, possible, mayHaveFlags }: Parts): number {
   const isGiven = (flag: Rule['flags'][number]): boolean =>
     (flag.letters.length > 0 && flag.letters.every((letter) => letters.has(letter))) ||
     flag.whole.some((spelling) => whole.has(spelling));
   if (flags.every(isGiven)) return 1;
+  const mayBeGiven = (flag: Rule['flags'][number]): boolean =>
+    flag.letters.length > 0 && flag.letters.every((letter) => letters.has(letter) || possible.has(letter));
+  if (possible.size > 0 && flags.every((flag) => isGiven(flag) || mayBeGiven(flag))) return POSSIBLE_ARGUMENT;
   return mayHaveFlags ? POSSIBLE_FLAG : 0;
 }
 

@@ -5,16 +5,51 @@ import type { Rules } from './rules.js';
 
 export type Found = (finding: TextFinding) => void;
 
+/** What only a text that certainly runs is told of. */
+const OF_CERTAIN_TEXTS: ReadonlySet<string> = new Set([
+  'unknown_program',
+  'unreadable',
+  'program_not_allowed',
+  'substitution',
+  'background',
+  'redirect_outside',
+]);
+
+/** How certainly a text runs: 1, or less for one that may run; of those only what is denied or forbidden is told. */
+export type Certainty = number;
+
 /** Reports findings in one text of a shell, at their places in the checked text. */
 export class Findings {
+  /** Kinds of the findings in the current command. */
+  readonly #kinds = new Set<string>();
+  /** Begin of the last finding that is certain. */
+  #lastAt = -1;
+
   constructor(
     private readonly rules: Rules,
     private readonly place: Place,
     private readonly found: Found,
+    private readonly certainty: Certainty,
   ) {}
 
   add(kind: string, start: number, end: number, score: number): void {
-    this.found({ kind, start: this.place.startOf(start), end: this.place.endOf(end), score });
+    if (this.certainty < 1 && OF_CERTAIN_TEXTS.has(kind)) return;
+    this.#kinds.add(kind);
+    const least = Math.min(score, this.certainty);
+    if (least === 1) this.#lastAt = start;
+    this.found({ kind, start: this.place.startOf(start), end: this.place.endOf(end), score: least });
+  }
+
+  /** Begins another command. */
+  next(): void {
+    if (this.#kinds.size > 0) this.#kinds.clear();
+  }
+
+  /** Passes what a text that may run contains, unless the current command has that kind for certain. */
+  guessed(): Found {
+    return (finding) => {
+      if (!this.#kinds.has(finding.kind)) this.found(finding);
+    };
   }
 
   /** What is a finding only if it is forbidden. */
@@ -25,5 +60,13 @@ export class Findings {
   /** A program that cannot be told. */
   unknown({ start, end }: { readonly start: number; readonly end: number }): void {
     if (this.rules.unknownScore > 0) this.add('unknown_program', start, end, this.rules.unknownScore);
+  }
+
+  /** What is outside the subset that is understood: it matters where only listed programs may run. */
+  outside(word: { readonly start: number; readonly end: number }): void {
+    if (!this.rules.isStrict) return;
+    // What is found in a substitution says enough about the word that has it.
+    if (this.#lastAt >= word.start && this.#lastAt < word.end) return;
+    this.unknown(word);
   }
 }

@@ -25,9 +25,9 @@ export class FunctionCalls {
     if (inner !== undefined) inner.multiplies = true;
   }
 
-  /** Leaves the innermost one. Returns whether it calls itself so that its processes multiply. */
-  leave(): boolean {
+  /** Leaves the innermost one. Returns its name, and whether it calls itself so that its processes multiply. */
+  leave(): { readonly name: string; readonly forks: boolean } {
     const left = this.#open.pop();
-    return left !== undefined && left.calls > 0 && left.multiplies;
+    return { name: left?.name ?? '', forks: left !== undefined && left.calls > 0 && left.multiplies };
   }
 }

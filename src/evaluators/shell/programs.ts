@@ -9,11 +9,26 @@ export const SHELLS: ReadonlySet<string> = new Set([
   'ash',
   'rbash',
   'fish',
+  'yash',
+  'csh',
+  'tcsh',
+  'posh',
+  'hush',
+  'lksh',
+  'pdksh',
+  'oksh',
+  'rzsh',
+  'rksh',
+  'ksh93',
+  'elvish',
+  'xonsh',
+  'nu',
+  'rc',
 ]);
 
 /** Interpreters that run what they read from their input when they are given neither a file nor code. */
 export const INTERPRETERS =
-  /^(?:python[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|osascript|pwsh)$/;
+  /^(?:python[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|osascript|tclsh[\d.]*|wish|guile|julia|rscript|r|scala|groovy|irb|ipython[\d.]*|pypy[\d.]*|ts-node|tsx|jshell|elixir|iex|erl|ghci|runghc|sbcl|clisp|scsh)$/;
 
 /** Programs that run another with the rights of another user. */
 export const ELEVATING: ReadonlySet<string> = new Set([
@@ -23,6 +38,9 @@ export const ELEVATING: ReadonlySet<string> = new Set([
   'pkexec',
   'run0',
   'sudoedit',
+  'dzdo',
+  'gosu',
+  'su-exec',
   'runuser',
 ]);
 
@@ -58,9 +76,11 @@ export const HARMLESS_TARGET = /^\/dev\/(?:null|stdin|stdout|stderr|tty|fd\/\d+)
 /** Folders whose programs a plain name in `allow_programs` stands for. */
 export const SYSTEM_FOLDER = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/;
 
-/** Variables that change which programs run. */
-export const CHANGES_PROGRAMS =
-  /^(?:PATH|LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_[A-Z_]+|BASH_ENV|ENV|IFS|PROMPT_COMMAND|SHELLOPTS|GIT_SSH_COMMAND|GIT_SSH|GIT_EXTERNAL_DIFF|GIT_PAGER|PAGER|EDITOR|VISUAL|PYTHONPATH|PYTHONSTARTUP|PERL5OPT|PERL5LIB|RUBYOPT|NODE_OPTIONS)\+?=/;
+/** Files from which shells, cron and git read commands when they begin. */
+const STARTUP_FILE =
+  /(?:^|\/)(?:\.?(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|inputrc|xprofile|xinitrc|envrc)|bash\.bashrc|rc\.local|crontab)$|\/(?:profile\.d|cron\.\w+|init\.d|git\/hooks|\.git\/hooks|spool\/cron(?:\/crontabs)?|conf\.d\/fish)\/[^/]+$/;
+
+export const isStartupFile = (path: string): boolean => path.length < 4_096 && STARTUP_FILE.test(path);
 
 /** Flags with the same meaning, short ones first, of programs that are often named in controls. */
 const SAME_FLAGS: Readonly<Record<string, string>> = {

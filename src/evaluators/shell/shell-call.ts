@@ -5,7 +5,7 @@ import { INTERPRETERS, SHELLS } from './programs.js';
 export type Executed =
   | { readonly kind: 'text'; readonly word: Word }
   | { readonly kind: 'file'; readonly word: Word }
-  | { readonly kind: 'code' }
+  | { readonly kind: 'code'; readonly word: Word | undefined }
   | { readonly kind: 'input' };
 
 /** Flags of shells with a value, besides `-c`. */
@@ -48,7 +48,7 @@ function byInterpreter(words: readonly Word[], from: number, to: number): Execut
   for (let at = from + 1; at < to; at += 1) {
     const word = words[at] as Word;
     if (word.value === '-' || word.value === '/dev/stdin') return { kind: 'input' };
-    if (CODE_FLAG.test(word.value)) return { kind: 'code' };
+    if (CODE_FLAG.test(word.value)) return { kind: 'code', word: at + 1 < to ? words[at + 1] : undefined };
     if (!word.value.startsWith('-')) return { kind: 'file', word };
   }
   return { kind: 'input' };

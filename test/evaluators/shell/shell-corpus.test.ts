@@ -20,6 +20,6 @@ describe('shell on its corpus', () => {
 
   it('misses, with a higher threshold, what is known only at run time', () => {
     const { recall, precision } = corpusFigures('test', 0.7);
-    expect({ recall, precision }).toEqual({ recall: 0.95, precision: 1 });
+    expect({ recall, precision }).toEqual({ recall: 0.96, precision: 1 });
   });
 });

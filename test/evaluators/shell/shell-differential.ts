@@ -8,6 +8,8 @@ const NOTHING: ShellVisitor = {
   decoded() {},
   background() {},
   hereDocument() {},
+  evaluated() {},
+  assigned() {},
   enterFunction() {},
   leaveFunction() {},
 };

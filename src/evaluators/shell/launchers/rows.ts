@@ -1,0 +1,49 @@
+import { BUILTIN_ROWS } from './builtin-rows.js';
+import { type Grammar, readGrammar } from './grammar.js';
+import { SYSTEM_ROWS } from './system-rows.js';
+import { TOOL_ROWS } from './tool-rows.js';
+
+/** Loaders of dynamic programs, which run the program that they are given. */
+const LOADER = /^ld(?:-linux|-musl|64|32)?[\w.-]*\.so(?:\.\d+)*$/;
+const LOADER_NAME = 'ld.so';
+const LOADER_ROW = `${LOADER_NAME}: library-path= preload= audit= argv0= inhibit-cache inhibit-rpath= glibc-hwcaps-prepend= glibc-hwcaps-mask= list! verify! list-tunables! list-diagnostics! help! :: cmd`;
+
+const rows = new Map<string, string>();
+for (const line of `${SYSTEM_ROWS}${TOOL_ROWS}${BUILTIN_ROWS}${LOADER_ROW}`.split('\n')) {
+  const colon = line.indexOf(':');
+  if (colon < 0) continue;
+  const [programs = '', ...rest] = line.slice(0, colon).split(' ');
+  const commands = rest.length === 0 ? [''] : rest.join(' ').split('|');
+  for (const program of programs.split('|')) {
+    for (const command of commands) {
+      const key = command === '' ? program : `${program} ${command}`;
+      const row = line.slice(colon + 1);
+      // Two rows of one command add to each other.
+      const other = rows.get(key);
+      const [options = '', after = ''] = row.split('::');
+      const [otherOptions = '', otherAfter = ''] = other?.split('::') ?? [];
+      rows.set(key, `${otherOptions} ${options} :: ${otherAfter} ${after}`);
+    }
+  }
+}
+
+const grammars = new Map<string, Grammar>();
+
+/** How the program, or its command `git rebase`, reads its arguments; undefined for one that is not in the tables. */
+export function grammarOf(key: string): Grammar | undefined {
+  const known = LOADER.test(key) ? LOADER_NAME : key;
+  const read = grammars.get(known);
+  if (read !== undefined) return read;
+  const row = rows.get(known);
+  if (row === undefined) return undefined;
+  const grammar = readGrammar(row);
+  grammars.set(known, grammar);
+  return grammar;
+}
+
+/** Whether the program is there to run another. */
+export function isLauncher(program: string): boolean {
+  const rest = grammarOf(program)?.rest;
+  if (rest === undefined || rest.has('builtin')) return false;
+  return ['cmd', 'env', 'sh', 'text', 'texts', 'dashes', 'input'].some((kind) => rest.has(kind as 'cmd'));
+}

@@ -1,0 +1,99 @@
+import { UNKNOWN, type Word } from '../../../packages/shell-reader/src/index.js';
+import { quoted } from './assumed-text.js';
+import type { CallRange } from './launched.js';
+import { fixedAt } from './places.js';
+import type { TextScope } from './text-scope.js';
+
+/** Shells of Windows, whose texts have a grammar of their own. */
+export const WINDOWS_SHELLS: ReadonlySet<string> = new Set(['cmd', 'powershell', 'pwsh', 'powershell_ise']);
+
+/** Most texts of these shells in one another. */
+const MAX_NESTED = 4;
+/** Words before the name of a program that run it. */
+const PREFIXES = new Set([
+  '&',
+  '.',
+  'call',
+  'start',
+  'start-process',
+  'saps',
+  '-filepath',
+  '/b',
+  '/wait',
+  '/min',
+  '@echo',
+  '',
+]);
+const EVALUATES = new Set(['iex', 'invoke-expression']);
+/** Words between two statements. */
+const SEPARATES = new Set(['do', 'else']);
+
+/** The text that a call of such a shell runs, read as far as programs and their arguments go. */
+export function checkWindowsShell(text: TextScope, { command, name, from, to }: CallRange): void {
+  const { findings } = text;
+  const words = command.words.slice(from + 1, to);
+  const program = command.words[from] as Word;
+  // Their grammar is outside of what is understood for certain.
+  findings.outside(program);
+  const at = words.findIndex(({ value }) =>
+    name === 'cmd' ? /^\/[ckr]/i.test(value) : /^[-/](?:c|e|enc?\w*|ec)/i.test(value) || !/^[-/]/.test(value),
+  );
+  if (at < 0) {
+    if (command.pipeFrom >= 0) findings.forbidden('pipe_to_shell', command.start, command.end);
+    return;
+  }
+  const option = (words[at] as Word).value;
+  const rest = words.slice(
+    /^[-/]/.test(option) && option.length > 2 && name === 'cmd' ? at : at + (/^[-/]/.test(option) ? 1 : 0),
+  );
+  const values = rest.map(({ value }, index) =>
+    index === 0 && name === 'cmd' ? value.replace(/^\/[ckr]/i, '') : value,
+  );
+  const isEncoded = name !== 'cmd' && /^[-/]e/i.test(option);
+  const code = isEncoded ? Buffer.from(values[0] ?? '', 'base64').toString('utf16le') : values.join(' ');
+  const commands = asShellText(code, name === 'cmd', 0);
+  const span = { start: program.start, end: (words.at(-1) as Word).end };
+  if (commands === undefined) findings.add('unreadable', span.start, span.end, text.rules.unreadableScore);
+  else text.nested(commands, fixedAt(text.check.place, span.start, span.end), span);
+}
+
+/** The programs and arguments of the text, as a text for the shells that are read here; undefined if it does not end. */
+function asShellText(code: string, isCmd: boolean, depth: number): string | undefined {
+  const lines: string[] = [];
+  let words: string[] = [];
+  const flush = (): boolean => {
+    while (words.length > 0 && PREFIXES.has((words[0] as string).toLowerCase())) words.shift();
+    const [first = '', ...others] = words;
+    words = [];
+    if (first === '') return true;
+    if (EVALUATES.has(first.toLowerCase()) && depth < MAX_NESTED) {
+      const inner = asShellText(others.join(' '), isCmd, depth + 1);
+      if (inner === undefined) return false;
+      lines.push(inner);
+    }
+    lines.push([first, ...others].map(asWord).join(' '));
+    return true;
+  };
+  const token = isCmd
+    ? /\s+|[&|()\n]|(?:"[^"\n]*"|\^[\s\S]|[^\s&|()"^])+|["]/g
+    : /\s+|[;|&(){}\n]|(?:"(?:[^"`]|`[\s\S])*"|'(?:[^']|'')*'|`[\s\S]|[^\s;|&(){}"'`])+|["'`]/g;
+  for (const [found] of code.matchAll(token)) {
+    if (found === '"' || found === "'" || found === '`') return undefined;
+    if (found.trim() === '' ? found.includes('\n') : /^[;|&(){}]$/.test(found)) {
+      if (!flush()) return undefined;
+    } else if (SEPARATES.has(found.toLowerCase())) {
+      if (!flush()) return undefined;
+    } else if (found.trim() !== '') words.push(plain(found, isCmd));
+  }
+  return flush() ? lines.join('\n') : undefined;
+}
+
+/** The token without quotes and escapes; what is known only at run time is the unknown character. */
+function plain(token: string, isCmd: boolean): string {
+  if (isCmd) return token.replace(/%[^%\s]+%|!\w+!/g, UNKNOWN).replace(/\^([\s\S])|"/g, '$1');
+  const isLiteral = token.startsWith("'");
+  const known = isLiteral ? token : token.replace(/\$(?:\w+(?::\w+)?|\{[^}]*\}|\()/g, UNKNOWN);
+  return known.replace(/`([\s\S])|["']/g, '$1');
+}
+
+const asWord = (value: string): string => value.split(UNKNOWN).map(quoted).join('"$_"');
