@@ -82,18 +82,11 @@ function compareSizes(left: DecimalParts, right: DecimalParts): number {
   return left.digits === right.digits ? 0 : left.digits < right.digits ? -1 : 1;
 }
 
-/**
- * Whether `value` divided by `divisor` is whole. Exact where one of them is not a double, or both are whole;
- * quotients of other doubles are as inexact as doubles are, so 0.3 is not a multiple of 0.1.
- */
+/** Whether `value` divided by `divisor` is whole, exactly: 0.3 and 19.99 are multiples of 0.01. */
 export function isMultiple(value: JsonNumber, divisor: JsonNumber): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor))
     return Number(value) % Number(divisor) === 0;
-  const areDoubles = typeof value === 'number' && typeof divisor === 'number';
-  if (areDoubles && !(Number.isInteger(value) && Number.isInteger(divisor))) {
-    const quotient = value / divisor;
-    return Number.isFinite(quotient) ? Number.isInteger(quotient) : value % divisor === 0;
-  }
+  if (!isFiniteNumber(value) || !isFiniteNumber(divisor)) return false;
   const [one, other] = [partsOf(value.toString()), partsOf(divisor.toString())];
   const places = Math.max(one.digits.length - one.point, other.digits.length - other.point, 0);
   if (one.digits.length + other.digits.length + places > MAX_DIVIDED_DIGITS) {

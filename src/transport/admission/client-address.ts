@@ -20,11 +20,30 @@ export function clientAddress(
   let address = connectionAddress;
   for (const hop of hops.reverse()) {
     const next = hop.trim();
-    if (!isIPv4(next) && !isIPv6(next)) break;
-    address = next;
-    if (!proxies.trusts(next)) break;
+    // Some proxies end the list with a comma, and those of the connection itself say nothing.
+    if (next === '') continue;
+    const read = hopAddress(next);
+    if (read === undefined) break;
+    address = read;
+    if (!proxies.trusts(read)) break;
   }
   return address;
+}
+
+const PORT = String.raw`(?::(?:\d{1,5}|_[\w.-]{1,64}))?`;
+const WITH_PORT = new RegExp(
+  String.raw`^"?(?:\[([0-9a-f:.]+)(?:%[\w.-]+)?\]|(\d+\.\d+\.\d+\.\d+))${PORT}"?$`,
+  'i',
+);
+
+/**
+ * The address of an entry as proxies write it: alone; with a port behind it; IPv6 in brackets, or with a zone; in quotes
+ * (RFC 7239, section 6, whose nodes large proxies put into `X-Forwarded-For` too). Undefined if it is none.
+ */
+function hopAddress(written: string): string | undefined {
+  const [, v6, v4] = WITH_PORT.exec(written) ?? [];
+  const address = v6 ?? v4 ?? written.replace(/%[\w.-]+$/, '');
+  return isIPv4(address) || isIPv6(address) ? address : undefined;
 }
 
 /**
