@@ -1,7 +1,8 @@
+import { Decimal } from '../../exact-json/src/index.js';
 import type { Step } from './types.js';
 
-/** JSON with integers of any size. */
-type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
+/** JSON with numbers of any size and precision. */
+type Json = null | boolean | number | bigint | Decimal | string | Json[] | { [key: string]: Json };
 
 /** The service accepts data of at most this depth. */
 const MAX_DEPTH = 200;
@@ -53,6 +54,7 @@ function jsonOf(value: unknown, path: string, depth = 0): Json | undefined {
 }
 
 function jsonOfObject(value: object, path: string, depth: number): Json | undefined {
+  if (value instanceof Decimal) return value;
   if (depth >= MAX_DEPTH) {
     const place = `${path.slice(0, MAX_SHOWN_PATH)}…`;
     throw new TypeError(`${place} is nested deeper than ${MAX_DEPTH} levels, or contains itself`);
@@ -94,7 +96,7 @@ export function jsonText(value: Json | undefined): string {
 }
 
 function exactText(value: Json): string {
-  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'bigint' || value instanceof Decimal) return value.toString();
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(exactText).join(',')}]`;
   const members = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}:${exactText(item)}`);

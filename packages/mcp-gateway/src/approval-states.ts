@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server';
 import { canonicalJson, type JsonValue } from '../../exact-json/src/index.js';
 import { gatewayError } from './errors.js';
+import { exactOf } from './exact-message.js';
 
 /** What a client carries from a result that asks for a repetition to the repeated call. */
 export type CallState =
@@ -84,6 +85,6 @@ function digestOf({ principal, agent, sessionId, method, params }: StateBinding)
   const lasting = Object.fromEntries(Object.entries(params).filter(([name]) => !OF_ONE_REQUEST.has(name)));
   const bound = [principal, agent, sessionId ?? null, method, lasting];
   return createHash('sha256')
-    .update(canonicalJson(bound as JsonValue))
+    .update(canonicalJson(exactOf(bound) as JsonValue))
     .digest('base64url');
 }

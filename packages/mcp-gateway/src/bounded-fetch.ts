@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { markedEvents } from './exact-events.js';
+import { markedText, unmarked } from './exact-message.js';
 
 /** A body of an upstream was larger than it may be. */
 export class ResultTooLargeError extends Error {
@@ -18,15 +20,26 @@ export interface BoundedFetch {
   close(): void;
 }
 
-/** A response whose body is read: what reads it again makes no stream. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** A response whose body is read: what reads it again makes no stream. Its JSON has its numbers as marked texts. */
 class ReadResponse extends Response {
   override readonly text: () => Promise<string>;
   override readonly json: () => Promise<unknown>;
 
   constructor(read: Buffer, init: ResponseInit) {
     super(null, init);
-    this.text = async () => read.toString('utf8');
-    this.json = async () => JSON.parse(read.toString('utf8'));
+    // The SDK looks for an error of JSON-RPC in the text of this status.
+    this.text = async () => (init.status === 400 ? markedOrAsItIs(read) : read.toString('utf8'));
+    this.json = async () => JSON.parse(markedText(UTF8.decode(read)));
+  }
+}
+
+function markedOrAsItIs(read: Buffer): string {
+  try {
+    return markedText(UTF8.decode(read));
+  } catch {
+    return read.toString('utf8');
   }
 }
 
@@ -38,8 +51,14 @@ const CARRIAGE_RETURN = 13;
  * larger body rejects with a ResultTooLargeError; a larger event ends its stream, of which `onTooLarge` is told with the body of
  * the request. The rest is not read. It follows no redirect, asks for no compression, and takes half the time of the
  * `fetch` of Node.js.
+ * Numbers are sent as they were written; in what it reads they are marked texts, and `unreadable` makes what takes the place of
+ * an event that readers could differ in.
  */
-export function createBoundedFetch(maxBytes: number, onTooLarge: (request: unknown) => void): BoundedFetch {
+export function createBoundedFetch(
+  maxBytes: number,
+  onTooLarge: (request: unknown) => void,
+  unreadable: (request: string | undefined, data: string, error: Error) => string | undefined,
+): BoundedFetch {
   const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
   return {
     close() {
@@ -50,7 +69,7 @@ export function createBoundedFetch(maxBytes: number, onTooLarge: (request: unkno
       signal?.throwIfAborted();
       const target = new URL(url);
       const isSecure = target.protocol === 'https:';
-      const text = typeof body === 'string' ? body : undefined;
+      const text = typeof body === 'string' ? unmarked(body) : undefined;
       const sent = (isSecure ? requestHttps : requestHttp)(target, {
         method,
         agent: isSecure ? agents.https : agents.http,
@@ -73,7 +92,9 @@ export function createBoundedFetch(maxBytes: number, onTooLarge: (request: unkno
       const init = { status, statusText, headers: pairs };
       if (reply.headers['content-type']?.startsWith('text/event-stream') === true)
         return new Response(
-          limitedEvents(reply, maxBytes, () => onTooLarge(text)),
+          limitedEvents(reply, maxBytes, () => onTooLarge(text)).pipeThrough(
+            markedEvents((data, error) => unreadable(text, data, error)),
+          ),
           init,
         );
       return new ReadResponse(await wholeOf(reply, maxBytes), init);

@@ -14,6 +14,7 @@ import {
 import type { Caller } from './caller.js';
 import type { CheckedStages } from './config.js';
 import type { Log } from './errors.js';
+import { runExactly } from './exact-step.js';
 import type { GatewayMetrics, StepResult } from './metrics.js';
 
 /** How the service is told of a request. Types of steps that are no tools have the prefix `mcp_`. */
@@ -151,12 +152,15 @@ export function createChecks({ client, onUnavailable, timeoutMs, log, metrics }:
     };
     const course: Course = { isUndecided: false, passed: 'allowed' };
     const evaluateOne: Client['evaluate'] = (...given) => evaluate(course, ...given);
-    const guarded =
+    const guarded = (
+      given: Question['input'],
+      runOnce: (input: Question['input']) => Promise<R>,
+    ): Promise<Awaited<R>> =>
       sessionId === undefined
-        ? guardTool(evaluateOne, run, { ...options, agent })
-        : guardTool(evaluateOne, run, options, { agent, sessionId, waitForLimits: undefined });
+        ? guardTool(evaluateOne, runOnce, { ...options, agent })(given)
+        : guardTool(evaluateOne, runOnce, options, { agent, sessionId, waitForLimits: undefined })(given);
     try {
-      const result = await guarded(input);
+      const result = await runExactly<R>(input, run, guarded);
       return [course.passed, { kind: 'done', result }];
     } catch (error) {
       const refused = (text: string, controls: readonly string[] = []): Outcome<R> => ({

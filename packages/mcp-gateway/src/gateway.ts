@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerCapabilities } from '@modelcontextprotocol/server';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Client } from '../../client/src/index.js';
 import { createCallStates } from './approval-states.js';
 import { createAuthentication } from './auth.js';
@@ -10,6 +10,7 @@ import type { GatewayConfig } from './config.js';
 import { createDecidedCalls } from './decided-calls.js';
 import { createDeniedTools } from './denied-tools.js';
 import type { Log } from './errors.js';
+import { clientOverStdio } from './exact-transport.js';
 import { createForward } from './forward.js';
 import { createFrontServers } from './front-server.js';
 import { startHttpFront } from './http-front.js';
@@ -138,14 +139,4 @@ export async function startGateway({
   tellFront = front.listChanged;
   sessions = front.sessions;
   return { url: front.url, metricsUrl, sessions, ended: end, close: () => close(front.close) };
-}
-
-/** A connection that ends with its client, and for a line that is too long: nothing is read after it. */
-function clientOverStdio(maxBufferSize: number, ended: () => void): StdioServerTransport {
-  return new (class extends StdioServerTransport {
-    override async close(): Promise<void> {
-      await super.close();
-      ended();
-    }
-  })(process.stdin, process.stdout, { maxBufferSize });
 }

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { withoutStack } from '../../exact-json/src/index.js';
+import { readMessage, unmarked } from './exact-message.js';
 import { failure } from './failure.js';
 
 /** Answers a request whose body is read already. `body` is undefined without one. */
@@ -7,6 +9,11 @@ export type Answering = (request: Request, body: unknown) => Promise<Response>;
 /** The body is larger than it may be; the rest is not read. */
 class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError';
+}
+
+/** The body is no JSON, or one that readers could differ in. */
+class UnreadableError extends Error {
+  override readonly name = 'UnreadableError';
 }
 
 /**
@@ -26,20 +33,31 @@ export async function serveNode(
   let reply: Response;
   try {
     const { method = 'GET' } = request;
-    const body = method === 'POST' ? JSON.parse(await textOf(request, maxBodyBytes)) : undefined;
+    const body = method === 'POST' ? messageOf(await bytesOf(request, maxBodyBytes)) : undefined;
     reply = await answer(webRequest(request, method, leaves.signal), body);
   } catch (error) {
     if (error instanceof BodyTooLargeError) {
       response.setHeader('connection', 'close');
       reply = failure(413, -32_000, `the body is larger than ${maxBodyBytes} bytes`);
-    } else if (error instanceof SyntaxError)
-      reply = failure(400, -32_700, 'Parse error: the body is not JSON');
+    } else if (error instanceof UnreadableError)
+      reply = failure(400, -32_700, `Parse error: ${error.message}`);
     else throw error;
   }
   await write(reply, response, leaves.signal);
 }
 
-async function textOf(request: IncomingMessage, maxBytes: number): Promise<string> {
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The message of a body. Throws an UnreadableError unless all readers read the same in it. */
+function messageOf(bytes: Buffer): unknown {
+  try {
+    return withoutStack(() => readMessage(UTF8.decode(bytes)));
+  } catch (error) {
+    throw new UnreadableError((error as Error).message);
+  }
+}
+
+async function bytesOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new BodyTooLargeError();
   const chunks: Buffer[] = [];
   let read = 0;
@@ -48,7 +66,7 @@ async function textOf(request: IncomingMessage, maxBytes: number): Promise<strin
     if (read > maxBytes) throw new BodyTooLargeError();
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 function webRequest({ headers, url = '/' }: IncomingMessage, method: string, signal: AbortSignal): Request {
@@ -61,13 +79,13 @@ function webRequest({ headers, url = '/' }: IncomingMessage, method: string, sig
 async function write(reply: Response, response: ServerResponse, left: AbortSignal): Promise<void> {
   const headers = Object.fromEntries(reply.headers);
   if (reply.body === null || headers['content-type']?.startsWith('text/event-stream') !== true) {
-    const text = reply.body === null ? '' : await reply.text();
+    const text = reply.body === null ? '' : unmarked(await reply.text());
     response.writeHead(reply.status, { ...headers, 'content-length': Buffer.byteLength(text) }).end(text);
     return;
   }
   response.writeHead(reply.status, headers);
   response.flushHeaders();
-  const reader = reply.body.getReader();
+  const reader = reply.body.pipeThrough(unmarkedLines()).getReader();
   const leave = (): void => void reader.cancel().catch(() => {});
   left.addEventListener('abort', leave, { once: true });
   for (;;) {
@@ -78,4 +96,18 @@ async function write(reply: Response, response: ServerResponse, left: AbortSigna
   }
   left.removeEventListener('abort', leave);
   response.end();
+}
+
+/** Whole lines of a stream, with their numbers as they were written. */
+function unmarkedLines(): TransformStream<Uint8Array, Buffer> {
+  let kept: Buffer = Buffer.alloc(0);
+  return new TransformStream({
+    transform(chunk, controller) {
+      const bytes = Buffer.concat([kept, chunk]);
+      const end = bytes.lastIndexOf('\n') + 1;
+      kept = bytes.subarray(end);
+      if (end > 0) controller.enqueue(Buffer.from(unmarked(bytes.toString('utf8', 0, end))));
+    },
+    flush: (controller) => controller.enqueue(kept),
+  });
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { canonicalJson, type JsonValue } from '../../exact-json/src/index.js';
+import { exactOf } from './exact-message.js';
 
 /** What is known of a tool. */
 export interface Pin {
@@ -37,7 +38,7 @@ interface PinRules {
 /** SHA-256 of a tool with all that clients get of it, whatever the order of its members. */
 export function toolHash(tool: object): string {
   return createHash('sha256')
-    .update(canonicalJson(tool as JsonValue))
+    .update(canonicalJson(exactOf(tool) as JsonValue))
     .digest('hex');
 }
 

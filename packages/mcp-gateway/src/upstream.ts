@@ -9,7 +9,7 @@ import {
   type ServerCapabilities,
   type Tool,
 } from '@modelcontextprotocol/client';
-import type { Result, StandardSchemaV1 } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, Result, StandardSchemaV1 } from '@modelcontextprotocol/server';
 import { createBoundedFetch, ResultTooLargeError } from './bounded-fetch.js';
 import type { UpstreamConfig } from './config.js';
 import { GatewayError, gatewayError, type Log, messageOf } from './errors.js';
@@ -68,6 +68,16 @@ export const NO_VALIDATOR = {
 const MAX_PAGES = 64;
 /** Changes of a list within this time are told once. */
 const CHANGES_MS = 50;
+
+/** The id of a message that is a request or an answer, of those that the gateway gives. */
+function idOf(text: string | undefined): number | undefined {
+  try {
+    const { id } = JSON.parse(text ?? '') as { readonly id?: unknown };
+    return typeof id === 'number' ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 interface UpstreamOptions {
   readonly log: Log;
@@ -137,12 +147,26 @@ export function createUpstream(
         listMaxPages: MAX_PAGES,
       },
     );
-    const bounded = createBoundedFetch(maxBytes, (body) => {
-      const { id } = JSON.parse(String(body)) as { readonly id: number };
-      const { code, message, data } = tooLarge();
-      transport.onmessage?.({ jsonrpc: '2.0', id, error: { code, message, data } });
-    });
-    const transport = transportOf(config, bounded.fetch);
+    /** The answer to a request with this body, in place of one that cannot be passed on. */
+    const answer = (
+      body: string | undefined,
+      { code, message, data }: ProtocolError,
+    ): JSONRPCMessage | undefined => {
+      const id = idOf(body);
+      return id === undefined ? undefined : { jsonrpc: '2.0', id, error: { code, message, data } };
+    };
+    const bounded = createBoundedFetch(
+      maxBytes,
+      (body) => {
+        const message = answer(String(body), tooLarge());
+        if (message !== undefined) transport.onmessage?.(message);
+      },
+      (body, data, error) => {
+        const message = answer(idOf(data) === undefined ? body : data, unreadable(error));
+        return message && JSON.stringify(message);
+      },
+    );
+    const transport = transportOf(config, bounded.fetch, (line, error) => answer(line, unreadable(error)));
     opened.setNotificationHandler('notifications/message', ({ params }) =>
       logs.getStore()?.(params as Record<string, unknown>),
     );
@@ -182,6 +206,11 @@ export function createUpstream(
         maxBytes,
       },
     );
+
+  const unreadable = (error: Error): ProtocolError =>
+    gatewayError('upstreamFailed', `the server "${name}" sent what cannot be checked: ${error.message}`, {
+      upstream: name,
+    });
 
   /** What is thrown for a failed request. */
   function failureOf(error: unknown, signal: AbortSignal): unknown {
