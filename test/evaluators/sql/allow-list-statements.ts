@@ -93,7 +93,7 @@ export const READS: Readonly<Record<Dialect, readonly string[]>> = {
     "SELECT CAST(a AS CHAR), CONVERT(a USING utf8mb4), DATE_FORMAT(d, '%Y'), YEAR(d), JSON_EXTRACT(a, '$.x'), a->'$.x', COUNT(DISTINCT a) FROM t",
     'SELECT `users`.* FROM `users` WHERE `users`.`id` = 1 LIMIT 1',
     'SELECT NOW(), CURDATE(), UNIX_TIMESTAMP(d), CONCAT_WS(a, b), LEFT(a, 2), REPLACE(a, b, c) FROM t JOIN u ON t.id = u.id',
-    'SELECT a, ROW_NUMBER() OVER (PARTITION BY b ORDER BY c) FROM t WHERE MATCH (a) AGAINST ('x') GROUP BY a WITH ROLLUP',
+    "SELECT a, ROW_NUMBER() OVER (PARTITION BY b ORDER BY c) FROM t WHERE MATCH (a) AGAINST ('x')",
   ],
   tsql: [
     'SELECT TOP 5 a, LEN(b), GETDATE(), ISNULL(c, 0), CONVERT(varchar(10), d, 120), DATEADD(day, 1, d) FROM dbo.t WITH (NOLOCK) WHERE a = @p',
