@@ -55,7 +55,7 @@ export const LIST_FUNCTIONS: readonly FunctionDefinition[] = [
       const sorted = [...list].sort((one, other) => {
         run.spend(2);
         const order = compareValues(run, one, other);
-        if (order === undefined) hasNoOrder = true;
+        if (order === undefined || Number.isNaN(order)) hasNoOrder = true;
         return order ?? 0;
       });
       return hasNoOrder ? UNSORTABLE : sorted;

@@ -5,6 +5,7 @@ import {
   int64Of,
   intValue,
   isNumeric,
+  NAN_ORDER,
   type NumberValue,
   OVERFLOW,
 } from './numbers.js';
@@ -73,7 +74,10 @@ function extreme(run: Run, given: Value, sign: number): Value | undefined {
   let best: NumberValue | null = null;
   for (const item of items) {
     if (!isNumeric(item)) return undefined;
-    if (best === null || compareNumeric(item, best) * sign > 0) best = item;
+    const order = best === null ? 1 : compareNumeric(item, best) * sign;
+    // With NaN, the result would depend on the order of the arguments.
+    if (Number.isNaN(order) || Number.isNaN(doubleOfValue(item))) return NAN_ORDER;
+    if (order > 0) best = item;
   }
   return best ?? NO_NUMBERS;
 }

@@ -4,6 +4,11 @@ import { CelDouble, CelUint, doubleValue, Fault, plainInt, type Value } from './
 /** A number of any kind. */
 export type NumberValue = number | bigint | Decimal | CelDouble | CelUint;
 
+/**
+ * NaN is neither less than a limit nor above it: with the false of IEEE 754, a step with the amount "NaN" would pass a check
+ * of "more than". The specification of CEL leaves open what happens.
+ */
+export const NAN_ORDER = new Fault('NaN has no order');
 export const OVERFLOW = new Fault('the integer exceeds 64 bits (overflow)');
 const DIVISION_BY_ZERO = new Fault('division by zero');
 const MODULUS_BY_ZERO = new Fault('modulus by zero');

@@ -1,6 +1,6 @@
 import { areEqual, compareValues, countDigits, isMap, mapValue } from './equality.js';
 import { isIn, isList } from './list-functions.js';
-import { type Arithmetic, arithmetic, int64Of, isNumeric, negate } from './numbers.js';
+import { type Arithmetic, arithmetic, int64Of, isNumeric, NAN_ORDER, negate } from './numbers.js';
 import type { Code, Run } from './run.js';
 import { durationValue, nanosOf, timeBetween, timestampOfNanos } from './time-text.js';
 import {
@@ -115,11 +115,14 @@ function order(
   return (run) => {
     const left = one(run);
     const right = other(run);
-    if (typeof left === 'number' && typeof right === 'number') return fast(left, right);
+    if (typeof left === 'number' && typeof right === 'number') {
+      return Number.isNaN(left) || Number.isNaN(right) ? NAN_ORDER : fast(left, right);
+    }
     if (left instanceof Fault) return left;
     if (right instanceof Fault) return right;
     const found = compareValues(run, left, right);
-    return found === undefined ? noOverload(symbol, [left, right]) : isSo(found);
+    if (found === undefined) return noOverload(symbol, [left, right]);
+    return Number.isNaN(found) ? NAN_ORDER : isSo(found);
   };
 }
 

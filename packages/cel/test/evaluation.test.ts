@@ -122,6 +122,18 @@ describe('members', () => {
     expect(evaluate(text, x)).toEqual(yields(value));
   });
 
+  it.each([
+    'double(x) > 1000.0',
+    'double(x) <= 1000.0',
+    '!(double(x) <= 1000.0)',
+    '5.0 < double(x)',
+    'math.greatest(1.0, double(x)) > 0.0',
+    'math.least([double(x), 1.0]) > 0.0',
+    '0.0 / 0.0 >= 1.0',
+  ])('is an error where NaN would be put in order: %s', (text) => {
+    expect(evaluate(text, '"NaN"')).toEqual({ ok: false, error: 'NaN has no order', missing: null });
+  });
+
   it.each([['"text"'], ['5'], ['true'], ['[{"a": 1}]']])(
     'of %s are an error that is no missing member',
     (x) => {
