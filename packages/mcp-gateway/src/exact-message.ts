@@ -74,7 +74,7 @@ function marked(text: string): string {
     else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       NUMBER.lastIndex = at;
       const [written = ''] = NUMBER.exec(text) ?? [];
-      if (String(Number(written)) !== written) {
+      if (!isPrintedSo(written)) {
         made += `${text.slice(kept, at)}"${MARK}${written}"`;
         kept = at + written.length;
       }
@@ -82,6 +82,12 @@ function marked(text: string): string {
     }
   }
   return made + text.slice(kept);
+}
+
+/** Whether JavaScript reads and prints a number as it is, and is sure of its value. */
+function isPrintedSo(written: string): boolean {
+  const number = Number(written);
+  return String(number) === written && (Number.isSafeInteger(number) || !Number.isInteger(number));
 }
 
 function endOfString(text: string, start: number): number {

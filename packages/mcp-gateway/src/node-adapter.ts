@@ -11,6 +11,11 @@ class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError';
 }
 
+/** The body says that it is text in another encoding than that of JSON. */
+class CharsetError extends Error {
+  override readonly name = 'CharsetError';
+}
+
 /** The body is no JSON, or one that readers could differ in. */
 class UnreadableError extends Error {
   override readonly name = 'UnreadableError';
@@ -33,17 +38,25 @@ export async function serveNode(
   let reply: Response;
   try {
     const { method = 'GET' } = request;
+    if (!isUtf8(request.headers['content-type'] ?? '')) throw new CharsetError();
     const body = method === 'POST' ? messageOf(await bytesOf(request, maxBodyBytes)) : undefined;
     reply = await answer(webRequest(request, method, leaves.signal), body);
   } catch (error) {
     if (error instanceof BodyTooLargeError) {
       response.setHeader('connection', 'close');
       reply = failure(413, -32_000, `the body is larger than ${maxBodyBytes} bytes`);
-    } else if (error instanceof UnreadableError)
-      reply = failure(400, -32_700, `Parse error: ${error.message}`);
+    } else if (error instanceof CharsetError) reply = failure(415, -32_000, 'the body must be JSON in UTF-8');
+    else if (error instanceof UnreadableError) reply = failure(400, -32_700, `Parse error: ${error.message}`);
     else throw error;
   }
   await write(reply, response, leaves.signal);
+}
+
+function isUtf8(contentType: string): boolean {
+  const charsets = [...contentType.matchAll(/charset\s*=\s*"?([^;"]*)/gi)].map(([, charset = '']) =>
+    charset.trim(),
+  );
+  return charsets.every((charset) => /^utf-?8$/i.test(charset));
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
