@@ -124,8 +124,8 @@ export abstract class ExpansionReader extends TextCursor {
       if (this.text.slice(start + 1, this.pos) === 'IFS') assumed = ' ';
     } else if (is.isDigit(next) || (next >= 0 && '@*#?-$!'.includes(String.fromCharCode(next)))) {
       this.pos += 2;
-      // A number of arguments, and that of the last command, are never several words.
-      splits &&= next !== is.HASH && next !== is.QUESTION;
+      // Numbers are never several words.
+      splits &&= !'#?!$'.includes(String.fromCharCode(next));
     } else {
       this.pos += 1;
       draft.value += '$';

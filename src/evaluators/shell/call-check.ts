@@ -42,7 +42,7 @@ export class CallCheck {
     const range: CallRange = { command, name, from, to, layers, fromInput };
     this.#program(range, word, path);
     if (WINDOWS_SHELLS.has(name)) checkWindowsShell(this.text, range);
-    else if (runsCode(name)) this.#runsCode(range);
+    else if (runsCode(name)) this.shell(range);
     else if (name === '.' || name === 'source') this.#source(command, words[from + 1], word);
     else if (grammarOf(name) !== undefined) checkArguments(this.text, this, range);
     else if (path.includes('/') && downloads.has(path))
@@ -79,14 +79,14 @@ export class CallCheck {
   }
 
   /** A shell or an interpreter. */
-  #runsCode({ command, name, from, to }: CallRange): void {
+  shell({ command, name, from, to }: CallRange): void {
     const executed = executedBy(name, command.words, from, to);
     const word = command.words[from] as Word;
     if (executed.kind === 'text') this.text.word(executed.word, command);
     else if (executed.kind === 'file') this.script(command, executed.word, word);
     else if (executed.kind === 'input') this.input(command, word, SHELLS.has(name));
     else if (executed.word !== undefined) {
-      for (const each of commandsInCode(executed.word.value)) this.text.guess(each, word, MAY_RUN);
+      for (const each of commandsInCode(executed.word.value, name)) this.text.guess(each, word, MAY_RUN);
     }
     if (executed.kind === 'file' && executed.word.value.startsWith(UNKNOWN)) {
       this.text.findings.outside(executed.word);

@@ -2,18 +2,24 @@
 const MAX_STRINGS = 20;
 const MAX_CODE = 20_000;
 const STRING = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`/g;
+const isGiven = (text: string | undefined): text is string => text !== undefined;
+/** Commands of sed that run a text: `e text`, `s/…/text/e`. */
+const SED_RUNS = /(?:^|[\s;{}\d/$!])e[ \t]+([^\n]+)|s([/|,:#@!_])[^\n]*?\2([^\n]*)\2[gpiIm\d]*e/;
+
 /** What code of some language calls to run a program. */
 const RUNS =
   /\b(?:system|exec\w*|spawn\w*|popen\d?|subprocess|child_process|qx|getline|shell\w*|check_\w+|Process|silent)\b|[`!|]|%x/i;
 const VIM_COMMAND = /^[:!\s]*(?:sil\w*!?\s+)?(?:r\w*\s*)?!(.+)$/s;
 
 /** Texts in code of another language that may be commands: each string, and all of them in their order. */
-export function commandsInCode(code: string): string[] {
+export function commandsInCode(code: string, name: string): string[] {
   const strings: string[] = [];
+  if (name === 'sed' || name === 'gsed')
+    return SED_RUNS.exec(code.slice(0, MAX_CODE))?.slice(1).filter(isGiven) ?? [];
   if (!RUNS.test(code)) return strings;
   const bang =
     VIM_COMMAND.exec(code)?.[1] ??
-    /(?:^|\n|;)\s*(?:shell|system|\\!|!|\.shell|\.system)\s+(.+)$/s.exec(code)?.[1];
+    /(?:^|\n|;)\s*(?:spawn|exec|shell|system|\\!|!|\.shell|\.system)\s+(.+)$/s.exec(code)?.[1];
   for (const match of code.slice(0, MAX_CODE).matchAll(STRING)) {
     if (strings.length >= MAX_STRINGS) break;
     const value = match[1] ?? match[2] ?? match[3] ?? '';

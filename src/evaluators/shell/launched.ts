@@ -4,7 +4,7 @@ import { commandsInCode, runsNothing } from './code-texts.js';
 import { type Piece, pieceText, type Reading, readArguments } from './launchers/read-arguments.js';
 import { grammarOf, isLauncher } from './launchers/rows.js';
 import { isSafeSetting, outsideArgument } from './subset.js';
-import { MAY_RUN, type TextScope } from './text-scope.js';
+import { MAY_RUN, RUNS_LATER, type TextScope } from './text-scope.js';
 
 /** A call in a command: the program at `from` with its arguments up to `to`. */
 export interface CallRange {
@@ -20,6 +20,8 @@ export interface CallRange {
 export interface Calls {
   call(command: SimpleCommand, from: number, to: number, layers: number, fromInput: boolean): void;
   input(command: SimpleCommand, word: Word, isShell: boolean, kind?: 'commands' | 'cron'): void;
+  /** A shell with its arguments. */
+  shell(range: CallRange): void;
   script(command: SimpleCommand, file: Word | undefined, program: Word): void;
 }
 
@@ -38,7 +40,7 @@ export function checkArguments(text: TextScope, calls: Calls, range: CallRange):
   for (const piece of reading.settings) checkSetting(text, name, piece);
   for (const piece of reading.codes) {
     if (!runsNothing(name, pieceText(piece)) || piece.word.dynamic) findings.outside(piece.word);
-    for (const each of commandsInCode(pieceText(piece))) text.guess(each, piece.word, MAY_RUN);
+    for (const each of commandsInCode(pieceText(piece), name)) text.guess(each, piece.word, MAY_RUN);
   }
   for (const piece of reading.files) {
     findings.outside(piece.word);
@@ -60,27 +62,47 @@ export function checkArguments(text: TextScope, calls: Calls, range: CallRange):
     return;
   }
   if (reading.form === 'program') {
-    if (name === 'capsh') calls.call(command, from, from + 1, layers + 20, false);
+    if (name === 'capsh') calls.shell({ ...range, name: 'bash', from: reading.at - 1 });
     else calls.call(command, reading.at, to, layers + 1, takesMore);
+    checkJoined(text, reading, words.slice(reading.at, to));
   } else if (reading.form === 'joined') text.texts(words.slice(reading.at, to));
   else for (const piece of textsOf(name, reading, words, to)) text.word(piece.word, command, piece.from);
 }
+
+/** A program that an option names, with the arguments that follow, or the program of a package: `pkgs#git`, `git@2`. */
+function checkJoined(text: TextScope, { texts }: Reading, words: readonly Word[]): void {
+  const [first, ...others] = words;
+  if (first === undefined) return;
+  const rest = others.map(({ value }) => quoted(value)).join(' ');
+  const program = /^(?:.*#)?([^#@]+)(?:@.*)?$/.exec(first.value)?.[1];
+  for (const piece of texts)
+    text.guess(`${pieceText(piece)} ${quoted(first.value)} ${rest}`, first, RUNS_LATER);
+  if (program !== undefined && program !== first.value) {
+    text.guess(`${quoted(program)} ${rest.replace(/^'--'/, '')}`, first, RUNS_LATER);
+  }
+}
+
+/** A script of a package, as `concurrently` names it. */
+const SCRIPT_NAME = /^(?:npm|pnpm|yarn|bun|node|deno):\S*$/;
 
 /** The texts that the words from the first on are. */
 function textsOf(name: string, { at, form }: Reading, words: readonly Word[], to: number): Piece[] {
   // `trap - INT` and `trap INT` only restore what a signal does.
   if (name === 'trap' && (at + 1 >= to || words[at - 1]?.value === '-')) return [];
   const all = words.slice(at, form === 'text' ? at + 1 : to);
-  if (name !== 'alias') return all.map((word) => ({ word, from: 0 }));
+  if (name !== 'alias') {
+    return all.filter(({ value }) => !SCRIPT_NAME.test(value)).map((word) => ({ word, from: 0 }));
+  }
   return all
     .filter(({ value }) => value.includes('='))
     .map((word) => ({ word, from: word.value.indexOf('=') + 1 }));
 }
 
-/** A text of an option. `env` splits it into words, options of its own and assignments among them, before the others. */
+/** A text of an option; of `bind` it follows the keys. `env` splits it into words, options of its own and assignments among them, before the others. */
 function checkText(text: TextScope, { command, name, to }: CallRange, { word, from }: Piece): void {
   if (name !== 'env' && name !== 'genv') {
-    text.word(word, command, from);
+    const keys = name === 'bind' ? (/^\s*"(?:[^"\\]|\\.)*"\s*:/.exec(word.value)?.[0] ?? '') : '';
+    text.word(word, command, from + keys.length);
     return;
   }
   const { words } = command;
@@ -107,7 +129,7 @@ function fromWritten(text: TextScope, { command, to }: CallRange, { at }: Readin
   const own = command.words.slice(at, to).map(({ value }) => quoted(value));
   const more = written.words.flatMap(({ value }) => value.split(/\s+/)).filter((value) => value !== '');
   const span = { start: command.pipeFrom, end: command.end };
-  text.guess([...own, ...more.map(quoted)].join(' '), span, 0.9);
+  text.guess([...own, ...more.map(quoted)].join(' '), span, RUNS_LATER);
 }
 
 function checkTable(calls: Calls, command: SimpleCommand, word: Word, words: readonly Word[]): void {

@@ -48,7 +48,11 @@ export function outsideArgument(
     if (remote !== undefined) return remote;
   }
   if (isLauncher(name)) return undefined;
-  if (grammar.rest.has('builtin')) return /^(?:set|printf|wait)$/.test(name) ? unsure : undefined;
+  // Of most builtins, only the first argument may be an option.
+  if (grammar.rest.has('builtin')) {
+    const isFirst = unsure === words[from + 1] && /^(?:printf|wait)$/.test(name);
+    return name === 'set' || isFirst ? unsure : undefined;
+  }
   return unsure ?? fileLikeOption(words, from, to);
 }
 
@@ -75,7 +79,7 @@ const OUTSIDE: Readonly<Record<string, RegExp>> = {
   compopt: /./s,
   fc: /./s,
   history: /^[^\d]/,
-  hash: /^-|\0/,
+  hash: /^-[^r]|\0/,
   builtin: /^(?:eval|source|\.)$/,
   zmodload: /./s,
   autoload: /./s,

@@ -18,7 +18,7 @@ unset: [fv] :: names builtin
 getopts: :: 1 names builtin
 export|readonly: [fpn] :: names builtin
 declare|typeset|local: [xrgpfFtlu] :: names builtin
-set: [euxfvnCbhamETBP] o@ :: lax builtin
+set: [euxfvnCbhamETBP] o@ :: builtin
 shopt: [supqo] :: settings builtin
 cd|pushd|popd|umask|ulimit|exit|return|shift|type|jobs|fg|bg|kill|disown|times|true|false|pwd|dirs|break|continue|echo: :: lax builtin
 `;

@@ -49,6 +49,10 @@ export function readArguments(
   return new ArgumentReader(name, grammar, words, to).read(from + 1);
 }
 
+/** Whether the word may be an option at run time; a number, or the path of a substitution, is none. */
+const mayBeOption = ({ splits, quoted, value }: Word): boolean =>
+  splits || (quoted && value.startsWith(UNKNOWN));
+
 class ArgumentReader {
   readonly #reading: Reading;
   #key: string;
@@ -87,7 +91,7 @@ class ArgumentReader {
         break;
       }
       if (this.#option(word)) continue;
-      if (word.splits || value.startsWith(UNKNOWN)) reading.unsure ??= word;
+      if (mayBeOption(word)) reading.unsure ??= word;
       if (rest.has('env') && ASSIGNMENT.test(value)) this.#at += 1;
       else if (before > 0) {
         before -= 1;
@@ -112,7 +116,7 @@ class ArgumentReader {
       for (let at = this.#at + 1; at < this.to; at += 1) {
         const word = this.words[at] as Word;
         if (!word.value.startsWith('-')) reading.command.push(at);
-        if (word.splits || word.value.startsWith(UNKNOWN)) reading.unsure ??= word;
+        if (mayBeOption(word)) reading.unsure ??= word;
       }
       this.#at = this.to;
       return true;
@@ -168,6 +172,11 @@ class ArgumentReader {
       this.#apply(asWritten, word, -1);
       return true;
     }
+    const plus = value.length > 1 && value.startsWith('+') ? grammar.short.get('+') : undefined;
+    if (plus !== undefined) {
+      this.#apply(plus, word, 1);
+      return true;
+    }
     if (value.length < 2 || !value.startsWith('-')) {
       // A login shell for su, an empty environment for env.
       if (value !== '-') return false;
@@ -185,6 +194,8 @@ class ArgumentReader {
       const kind = grammar.short.get(value[index] as string);
       const isLast = index === value.length - 1;
       if (kind === 'flag' && !isLast) continue;
+      // What follows may be its value, or more options.
+      if (kind === 'optional' && grammar.short.has(value[index + 1] ?? '')) continue;
       // Tools with an alphabet of their own have options with one dash: -wrapper.
       if (kind === undefined && grammar.rest.has('lax') && !isLast) continue;
       this.#apply(kind, word, isLast || kind === undefined ? -1 : index + 1);

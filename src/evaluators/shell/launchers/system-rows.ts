@@ -42,7 +42,7 @@ winpty|winpty-agent: -Xallow-non-tty -Xplain -Xshowkey :: cmd
 xargs|gxargs: [0ortxp] [aEIJLnPRsdS]= null open-tty no-run-if-empty verbose exit interactive show-limits i? e? l? eof? replace? max-lines? arg-file= delimiter= max-args= max-procs= max-chars= process-slot-var= :: cmd joins
 parallel|sem|rush|xe: [0kmqtuXlvV] [aIjJLnNPSsdc]= jobs= max-procs= arg-file= colsep= delay= delimiter= env= halt= joblog= load= max-args= max-replace-args= memfree= nice= results= retries= sshlogin= sshloginfile= tagstring= timeout= tmpdir= workdir= basefile= basenice= return= transferfile= trim= verbose keep-order bar progress eta tag group ungroup line-buffer dry-run will-cite no-notice null pipe pipepart xapply link quote semaphore fg bg wait id= citation! version! :: sh joins
 watch|gwatch: [bcCdeghprtvwxf] n|interval= q|equexit= s|shotsdir= differences? beep errexit chgexit color no-color no-title no-rerun no-wrap precise exec :: sh
-entr: [acdnprxz] s> :: cmd
+entr: [acdnprxz] s$ :: cmd
 inotifywait|inotifywatch|fswatch: :: lax
 hyperfine: [iNuh] [wmMrspcnLPDS]= p|prepare$ c|cleanup$ s|setup$ conclude$ warmup= min-runs= max-runs= runs= parameter-list= parameter-scan= parameter-step-size= shell= export-json= export-csv= export-markdown= export-asciidoc= export-orgmode= style= sort= time-unit= output= input= command-name= reference= ignore-failure show-output :: texts
 command: p [vV]! :: cmd
@@ -76,7 +76,7 @@ tmux run-shell|run|pipe-pane|pipep|if-shell|if|confirm-before: [bCIO] [cdt]= F= 
 tmux send-keys|send|set-hook|bind-key|bind|set-buffer|command-prompt: [FHlMRXgnraw] [cNtbT]= :: texts
 zellij: :: sub lax
 zellij run|action: [fic] [dn]= direction= name= cwd= :: dashes
-dtach|abduco: [Azn]? c= n= A= a= N= e= r= :: 1 cmd
+dtach|abduco: [zEflpqrv] [cnAaNe]= :: cmd
 xterm|uxterm|urxvt|rxvt|mlterm|lxterm|konsole|xfce4-terminal|terminator|lxterminal|mate-terminal|tilix|sakura|st: -e> x> e> execute> command$ -T= -title= -geometry= -fn= -fa= -fs= -bg= -fg= -hold :: lax
 gnome-terminal|kgx|ptyxis: -e$ e$ command$ x> execute> -- tab window :: lax dashes
 alacritty|kitty|foot|wezterm|ghostty: -e> e> command> hold title= class= :: lax cmd

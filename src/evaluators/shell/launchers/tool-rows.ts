@@ -95,7 +95,8 @@ mise|rtx exec|x: c|command$ [jC]= jobs= raw :: dashes
 direnv: :: sub
 direnv exec: :: 1 cmd
 nix: [vL]? extra-experimental-features= option=2 :: sub lax
-nix run|shell|develop|env: c|command> f= file= expr= impure option=2 override-input=2 :: lax dashes
+nix shell|develop|env: c|command> f= file= expr= impure option=2 override-input=2 :: lax dashes
+nix run: f= file= expr= impure option=2 override-input=2 :: cmd lax
 nix-shell: run$ command$ [pAIE]? packages arg=2 argstr=2 pure attr= keep= i= :: lax
 guix: :: sub lax
 guix shell|environment: pure container C m= manifest= D= e= ad-hoc :: lax dashes
@@ -126,7 +127,7 @@ sort|gsort: compress-program$ [koStT]= key= output= buffer-size= temporary-direc
 split|gsplit|csplit: filter$ [abClnt]= bytes= lines= number= suffix-length= line-bytes= additional-suffix= separator= :: lax
 tar|gtar|bsdtar|star: I|use-compress-program$ to-command$ checkpoint-action@ F|info-script|new-volume-script$ rsh-command$ rmt-command$ [CfbTXgKLNHV]= file= directory= exclude= transform= xform= strip-components= owner= group= mode= files-from= exclude-from= newer= checkpoint? blocking-factor= sort= mtime= format= listed-incremental= use-mmap? :: lax
 cpio|pax: rsh-command$ [CDEFHIMORPW]= :: lax
-zip: TT$ unzip-command$ [bintx]? :: lax
+zip: -TT$ unzip-command$ [bintx]? :: lax
 7z|7za|7zr|unzip|unrar|rar: :: lax
 rsync: e|rsh$ rsync-path$ [BTfM]= exclude= include= filter= files-from= exclude-from= include-from= backup-dir= bwlimit= log-file= chmod= chown= partial-dir= temp-dir= timeout= port= compare-dest= copy-dest= link-dest= password-file= daemon config~ :: lax
 scp|sftp: S$ o@ F~ b~ D~ [cDiJlPRXBs]? :: lax
@@ -138,7 +139,7 @@ dnf|yum|zypper|microdnf: setopt@ c|config~ :: lax
 rpm|rpmbuild: eval% E% pipe$ D|define% rcfile~ macros~ load~ :: lax
 sed|gsed: e|expression% f|file~ [il]? n r E s u z b posix in-place? quiet silent regexp-extended separate null-data sandbox debug line-length= :: code lax
 awk|gawk|mawk|nawk|original-awk|busybox-awk: f|file~ i|include~ l|load~ e|source% E|exec~ D? [Fv]= field-separator= assign= dump-variables? profile? pretty-print? csv posix traditional re-interval sandbox :: code
-vi|vim|nvim|gvim|vimdiff|view|ex|rvim|evim: c% S~ s~ u~ cmd% [twWT]= headless clean i= l? startuptime= listen= server= :: lax
+vi|vim|nvim|gvim|vimdiff|view|ex|rvim|evim: c% +% S~ s~ u~ cmd% [twWT]= headless clean i= l? startuptime= listen= server= :: lax
 emacs|emacsclient: eval% e% execute% l|load~ f|funcall% batch q Q script~ a$ alternate-editor$ :: lax
 nano|pico: f|rcfile~ s|speller$ o= Y= T= r= :: lax
 sqlite3: cmd% init~ :: lax
