@@ -9,9 +9,10 @@ export interface ProseStatement {
 }
 
 /** Longest statement that is looked for in running text, in UTF-16 code units. */
-const MAX_LENGTH = 5_000;
-/** Most places of one text; further ones count, so that a text with more of them is refused. */
-const MAX_PLACES = 300;
+const MAX_LENGTH = 2_000;
+/** Most places of one text, and code units that are looked at for them; a text with more has one more place. */
+export const MAX_PLACES = 256;
+const MAX_WORK = 2_000_000;
 
 /** Words that begin a statement, with what makes them more than a word of a sentence. */
 const STRONG =
@@ -35,14 +36,15 @@ const CLOSING: Readonly<Record<string, string>> = {
   '(': ')',
   '[': ']',
   '>': '</',
+  '*': '*',
 };
 /** What announces a statement directly before it. */
 const ANNOUNCED =
   /\b(?:run|running|exec|execute|executing|issue|sql|quer(?:y|ies)|statements?|commands?|psql|mysql|sqlite|db|database)\b[^.!?\n:]{0,40}:\s*$|\b(?:run|execute|exec|issue|query|sql)\s+$/i;
 /** Words with which a sentence goes on after a statement. */
 const GOES_ON =
-  /\s+(?:and|then|for|please|now|against|to|so|because|before|after|if|when|but|which|that|or|with|on|in)\s|,\s|\s[-\u2013\u2014]\s/g;
-const SYMBOLS = /[*=]|\([^)]*\)/;
+  /\s(?:and|then|for|please|now|against|to|so|because|before|after|if|when|but|which|that|or|with|on|in)\s|,\s|\s[-\u2013\u2014]\s/g;
+const SYMBOLS = /[*=]|\([^()]*\)/;
 
 /**
  * The places of a text where a complete statement may stand between other words, in markup or in quotes. It is not every
@@ -51,24 +53,40 @@ const SYMBOLS = /[*=]|\([^)]*\)/;
  */
 export function proseStatements(text: string, dialect: Dialect): readonly ProseStatement[] {
   const found: ProseStatement[] = [];
+  let work = 0;
   START.lastIndex = 0;
   for (let match = START.exec(text); match !== null; match = START.exec(text)) {
-    const candidates = candidatesAt(text, match.index, match[0], dialect);
+    const rest = paragraphAt(text, match.index);
+    work += rest.length;
+    const candidates = candidatesAt(text, match.index, rest, match[0], dialect);
     if (candidates.length > 0) found.push({ start: match.index, candidates });
-    if (found.length >= MAX_PLACES) break;
+    if (found.length > MAX_PLACES) break;
+    if (work > MAX_WORK) return Array.from({ length: MAX_PLACES + 1 }, () => ({ start: 0, candidates: [] }));
     // The next word of this statement may begin one as well.
     START.lastIndex = match.index + 1;
   }
   return found;
 }
 
-function candidatesAt(text: string, start: number, opening: string, dialect: Dialect): readonly string[] {
+/** The text from a place to the next empty line or fence. */
+function paragraphAt(text: string, start: number): string {
   const rest = text.slice(start, start + MAX_LENGTH);
+  const end = rest.search(/\n[^\S\n]*(?:\n|```|~~~)/);
+  return end < 0 ? rest : rest.slice(0, end);
+}
+
+function candidatesAt(
+  text: string,
+  start: number,
+  rest: string,
+  opening: string,
+  dialect: Dialect,
+): readonly string[] {
   const [first = ''] = opening.split(/\s/);
   const inCapitals = first === first.toUpperCase();
   const isStrong = IS_STRONG.test(rest);
   if (!isStrong && !inCapitals) return [];
-  const line = text.slice(start === 0 ? 0 : text.lastIndexOf('\n', start - 1) + 1, start);
+  const [line = ''] = text.slice(Math.max(0, start - MAX_LENGTH), start).split('\n').slice(-1);
   // A comment is not run.
   if (line.trimStart().startsWith('--')) return [];
   const ownLine = line.trim() === '' && isStrong && (inCapitals || first === first.toLowerCase());
@@ -84,11 +102,11 @@ function candidatesAt(text: string, start: number, opening: string, dialect: Dia
   };
   const close = CLOSING[text[start - 1] ?? ''];
   if (close !== undefined) add(upTo(rest, rest.indexOf(close)), isStrong);
-  add(firstStatement(rest, dialect), isStrong);
-  add(upTo(rest, rest.search(/\n[^\S\n]*\n|\n[^\S\n]*(?:```|~~~)|$/)), false);
+  if (rest.includes(';')) add(firstStatement(rest, dialect), isStrong);
+  add(rest, false);
   const [ownText = ''] = rest.split('\n', 1);
   add(ownText, false);
-  add(ownText.replace(/[\s.!?,:;)\]]+$/, ''), false);
+  add(ownText.trimEnd().replace(/[.!?,:;)\]]{1,5}$/, ''), false);
   add(upTo(ownText, ownText.search(/[.!?](?:\s|$)/)), false);
   if (inCapitals || isAnnounced) {
     for (const { index } of [...ownText.matchAll(GOES_ON)].slice(0, 4)) add(ownText.slice(0, index), false);

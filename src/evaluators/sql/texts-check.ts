@@ -8,6 +8,7 @@ import { type Violation, violation } from './check.js';
 import type { SqlConfig } from './config.js';
 import { firstStatement } from './first-statement.js';
 import { isProse, isQueryLike, isSentence, isStopped } from './prose.js';
+import { MAX_PLACES } from './prose-statements.js';
 import { PASSED, violated } from './result.js';
 import { runChecks } from './run-checks.js';
 import { MAX_STATEMENT_LEAVES, type StatementLeaf, statementStart } from './statement-leaves.js';
@@ -28,6 +29,8 @@ export type Parse = (text: string, signal: () => AbortSignal) => ParsedQuery | P
 /** Code units, or texts, per turn of the event loop: some 10 ms, or 50 ms for one hostile text. */
 const MAX_TURN_LENGTH = 50_000;
 const MAX_TURN_TEXTS = 64;
+/** Most texts that are tried at the places of one text: some four at each. */
+const MAX_TRIED = 1_000;
 /** Search steps equivalent in time to parsing one code unit. */
 const STEPS_PER_UNIT = 10;
 
@@ -106,6 +109,8 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
     { text, places }: StatementLeaf,
     context: JsonObject,
   ): Generator<string, Violation | null, Outcome> {
+    const tooMany = violation(`More than ${MAX_PLACES} places of a text begin like statements`);
+    if (places.length > MAX_PLACES) return tooMany;
     let end = 0;
     let tried = 0;
     for (const { start, candidates } of places) {
@@ -114,9 +119,7 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
       for (const candidate of candidates) {
         if (candidate === text.trim()) continue;
         tried += 1;
-        if (tried > MAX_STATEMENT_LEAVES) {
-          return violation(`More than ${MAX_STATEMENT_LEAVES} places of a text begin like statements`);
-        }
+        if (tried > MAX_TRIED) return tooMany;
         const outcome = yield candidate;
         if (outcome instanceof NotParsed || !isStatement(outcome)) continue;
         const found = runChecks(outcome, config, context);
