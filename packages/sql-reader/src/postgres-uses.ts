@@ -61,6 +61,12 @@ function readKind(key: string, node: Node, uses: UsesBuilder): void {
     case 'FuncCall':
       uses.add('function', namesOf(node.funcname));
       return;
+    case 'ColumnRef': {
+      // `t.f` is f(t) where t has no column f; of PostgreSQL's own functions only some of these have effects.
+      const names = namesOf(node.fields);
+      if (names.length > 1 && names.at(-1)?.startsWith('pg_') === true) uses.add('unread', names.join('.'));
+      return;
+    }
     case 'A_Expr':
       if (!KEYWORD_TESTS.test(String(node.kind))) uses.add('operator', namesOf(node.name));
       return;
