@@ -86,7 +86,10 @@ function candidatesAt(
   const inCapitals = first === first.toUpperCase();
   const isStrong = IS_STRONG.test(rest);
   if (!isStrong && !inCapitals) return [];
-  const [line = ''] = text.slice(Math.max(0, start - MAX_LENGTH), start).split('\n').slice(-1);
+  const [line = ''] = text
+    .slice(Math.max(0, start - MAX_LENGTH), start)
+    .split('\n')
+    .slice(-1);
   // A comment is not run.
   if (line.trimStart().startsWith('--')) return [];
   const ownLine = line.trim() === '' && isStrong && (inCapitals || first === first.toLowerCase());

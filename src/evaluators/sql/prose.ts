@@ -46,5 +46,7 @@ export function isSentence(candidate: string): boolean {
 
 /** Whether a text begins like a query and has a sign that sentences do not have: a call, `*`, `=`, `@` or a string. */
 export function isQueryLike(text: string): boolean {
-  return /^\W*(?:select|with)\b/i.test(text) && /\w\(|[*=@]|(?<!\p{L})'|'(?!\p{L})/u.test(text) && !isStopped(text);
+  return (
+    /^\W*(?:select|with)\b/i.test(text) && /\w\(|[*=@]|(?<!\p{L})'|'(?!\p{L})/u.test(text) && !isStopped(text)
+  );
 }

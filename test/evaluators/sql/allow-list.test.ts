@@ -56,13 +56,15 @@ describe('functions that are not known', () => {
     },
   );
 
-  it.each([{ blocked_operations: ['DELETE'] }, { blocked_tables: ['u'] }, { max_joins: 1 }, { require_limit: false }])(
-    'do not match without one (%j)',
-    async (config) => {
-      expect(await check(config, call)).toMatchObject({ matched: false });
-      expect(await check(config, 'SELECT * FROM t FOR UPDATE')).toMatchObject({ matched: false });
-    },
-  );
+  it.each([
+    { blocked_operations: ['DELETE'] },
+    { blocked_tables: ['u'] },
+    { max_joins: 1 },
+    { require_limit: false },
+  ])('do not match without one (%j)', async (config) => {
+    expect(await check(config, call)).toMatchObject({ matched: false });
+    expect(await check(config, 'SELECT * FROM t FOR UPDATE')).toMatchObject({ matched: false });
+  });
 
   it('are looked for in statements of other allowed operations, too', async () => {
     const config = { allowed_operations: ['SELECT', 'INSERT', 'UPDATE'] };

@@ -27,7 +27,9 @@ interface SqliteFunction {
 export function sqliteFunctions(): readonly SqliteFunction[] {
   const database = new Libsql(':memory:');
   const rows = database
-    .prepare('SELECT name, min(flags), max(narg), max(type) FROM pragma_function_list GROUP BY name ORDER BY name')
+    .prepare(
+      'SELECT name, min(flags), max(narg), max(type) FROM pragma_function_list GROUP BY name ORDER BY name',
+    )
     .raw(true)
     .all() as [string, number, number, string][];
   database.close();
@@ -99,7 +101,12 @@ export function* generatedReads(seed: number, count: number) {
         return "json_each('[1, 2]')";
       case 2:
         isHarmless = false;
-        return one(["pragma_table_info('users')", 'pragma_database_list', "fsdir('/nowhere')", '"pragma_user_version"']);
+        return one([
+          "pragma_table_info('users')",
+          'pragma_database_list',
+          "fsdir('/nowhere')",
+          '"pragma_user_version"',
+        ]);
       case 3:
         return 'users JOIN orders USING (id)';
       default:
@@ -139,7 +146,10 @@ export function* generatedReads(seed: number, count: number) {
   for (let made = 0; made < count; made += 1) {
     isHarmless = true;
     const text = below(12) === 0 ? `${statement()}; ${statement()}` : statement();
-    yield { text: below(6) === 0 ? text.replaceAll(' ', one([' ', '\n', ' /* a */ ', '\t'])) : text, isHarmless };
+    yield {
+      text: below(6) === 0 ? text.replaceAll(' ', one([' ', '\n', ' /* a */ ', '\t'])) : text,
+      isHarmless,
+    };
   }
 }
 

@@ -47,7 +47,11 @@ describe('the functions of PostgreSQL', () => {
     const compiled = sqlEvaluator.compile({ allowed_operations: ['SELECT'] });
     for (const name of volatile) {
       expect(isKnown({ kind: 'function', name, schema: null }, 'postgres'), name).toBe(false);
-      for (const call of [`SELECT "${name}"()`, `SELECT * FROM pg_catalog."${name}"(1) x`, `SELECT (1)."${name}"`]) {
+      for (const call of [
+        `SELECT "${name}"()`,
+        `SELECT * FROM pg_catalog."${name}"(1) x`,
+        `SELECT (1)."${name}"`,
+      ]) {
         expect((await compiled.evaluate(call, FULL_CALL)).matched, call).toBe(true);
       }
     }
@@ -118,4 +122,3 @@ describe('the lists of functions', () => {
     expect(isKnownIn('pg_catalog')).toBe(dialect === 'postgres');
   });
 });
-

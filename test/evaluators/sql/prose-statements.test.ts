@@ -60,7 +60,11 @@ describe.each(DIALECTS)('statements of %s in running text', (dialect) => {
 
   it('are no alarm where they are allowed', async () => {
     for (const text of READS[dialect]) {
-      for (const wrapped of [`Please run: ${text};`, `<sql>${text}</sql>`, `Result of\n\n${text}\n\nis below`]) {
+      for (const wrapped of [
+        `Please run: ${text};`,
+        `<sql>${text}</sql>`,
+        `Result of\n\n${text}\n\nis below`,
+      ]) {
         const data = { ...besides(dialect), text: wrapped };
         expect(await check({ dialect, allowed_operations: ['SELECT'] }, data), wrapped).toMatchObject({
           matched: false,
@@ -94,7 +98,9 @@ describe('statements in running text', () => {
     const config = { blocked_operations: ['DROP'] };
     const text = "SELECT 'Please run: DROP TABLE users;' FROM t";
     expect(await check(config, { text })).toMatchObject({ matched: false });
-    expect(await check(config, { query: 'SELECT 1', text: '-- DROP TABLE users;' })).toMatchObject({ matched: false });
+    expect(await check(config, { query: 'SELECT 1', text: '-- DROP TABLE users;' })).toMatchObject({
+      matched: false,
+    });
   });
 
   it('that are more than are tried match', async () => {
