@@ -6,6 +6,9 @@ import type { Word } from './types.js';
 /** Words that begin a compound command. */
 const OPENING = new Set(['if', 'while', 'until', 'for', 'select', 'case', '{', '[[', 'function']);
 
+/** A subscript in which a command runs, in a text that is none yet. */
+const RUNS_IN_SUBSCRIPT = /\[[^\]]*(?:\$\(|`)/;
+
 /** In `((…))`: two operands, or what looks like a flag or a path after the name of a program. */
 const MAY_BE_COMMAND = /[\w)\]}"'][ \t\n]+(?:[\w"'$`.~]|--?[A-Za-z]|\/\w)/;
 
@@ -240,8 +243,11 @@ export class CommandReader extends TestReader {
   }
 
   #wordsOfLine(): void {
-    for (this.skipBlanks(); !is.endsWord(this.peek()) && this.peek() !== -1; this.skipBlanks())
-      this.readWord();
+    for (this.skipBlanks(); !is.endsWord(this.peek()) && this.peek() !== -1; this.skipBlanks()) {
+      const { value, start, end } = this.readWord();
+      // A value that runs something where its variable is calculated with.
+      if (RUNS_IN_SUBSCRIPT.test(value)) this.visitor.evaluated(value, start, end);
+    }
     if (this.peek() !== is.SEMICOLON && this.peek() !== is.NEWLINE) this.unexpected();
   }
 

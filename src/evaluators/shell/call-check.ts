@@ -6,13 +6,17 @@ import { grammarOf, isLauncher } from './launchers/rows.js';
 import { DOWNLOADERS, ELEVATING, SHELLS } from './programs.js';
 import { executedBy, runsCode } from './shell-call.js';
 import { isOutside } from './subset.js';
-import { MAY_RUN, type TextScope } from './text-scope.js';
+import { MAY_RUN, RUNS_LATER, type TextScope } from './text-scope.js';
 import { checkUnknownProgram } from './unknown-programs.js';
 import { checkWindowsShell, WINDOWS_SHELLS } from './windows-texts.js';
 import { checkWritten } from './written-targets.js';
 
 /** Most programs that run one another in one command. */
 const MAX_LAYERS = 16;
+
+/** Builtins that evaluate the names of variables they are given, or words for completion. */
+const EVALUATES =
+  /^(?:let|test|\[|printf|read|mapfile|readarray|unset|declare|typeset|local|export|readonly|wait|getopts|set|compgen|complete)$/;
 
 /** Checks calls of programs, with the programs and texts that they run. */
 export class CallCheck {
@@ -71,6 +75,11 @@ export class CallCheck {
     if (rules.isStrict) {
       const outside = isOutside(name, words, from, to);
       if (outside !== undefined) findings.outside(outside);
+    }
+    if (EVALUATES.test(name)) {
+      for (const { value, start, end } of words.slice(from + 1, to)) {
+        if (value.includes('[') || name.startsWith('comp')) this.text.evaluates(value, { start, end });
+      }
     }
     if (name === 'echo' || name === 'printf') {
       this.text.writes = { words: words.slice(from + 1, to), start: command.start };
@@ -133,5 +142,7 @@ export class CallCheck {
       findings.forbidden('download_and_run', command.start, command.end);
     }
     if (file.substitutes || file.value === '/dev/stdin') findings.unknown(program);
+    const written = this.text.files.take(file.value);
+    if (written !== undefined) this.text.guess(written, file, RUNS_LATER);
   }
 }

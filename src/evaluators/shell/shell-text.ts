@@ -16,7 +16,15 @@ import { FunctionCalls } from './function-calls.js';
 import { fixedAt, type Place, shiftedBy } from './places.js';
 import { isStartupFile } from './programs.js';
 import type { Rules } from './rules.js';
-import { MAY_RUN, type Span, type TextCheck, type TextScope, type Written } from './text-scope.js';
+import {
+  MAY_RUN,
+  RUNS_LATER,
+  type Span,
+  type TextCheck,
+  type TextScope,
+  type Written,
+} from './text-scope.js';
+import { WrittenFiles } from './written-files.js';
 import { checkRedirect } from './written-targets.js';
 
 /** Most texts of shells in one another. */
@@ -28,6 +36,7 @@ export class ShellText implements ShellVisitor, TextScope {
   readonly findings: Findings;
   readonly downloads = new Downloads();
   readonly functions = new FunctionCalls();
+  readonly files = new WrittenFiles();
   readonly readingDocuments = new Map<SimpleCommand, 'commands' | 'cron'>();
   writes: Written | undefined;
   written: Written | undefined;
@@ -67,8 +76,10 @@ export class ShellText implements ShellVisitor, TextScope {
       this.guess(assumedText(words, 0), command, MAY_RUN);
     }
     const writes = this.writes as Written | undefined;
-    if (writes !== undefined && redirects.some(({ target }) => isStartupFile(target.value))) {
-      this.texts(writes.words);
+    const output = redirects.find(({ operator }) => operator.startsWith('>'));
+    if (writes !== undefined && output !== undefined) {
+      if (isStartupFile(output.target.value)) this.texts(writes.words);
+      else this.files.add(output.target.value, writes.words.map(({ value }) => value).join(' '));
     }
   }
 
@@ -92,9 +103,15 @@ export class ShellText implements ShellVisitor, TextScope {
   hereDocument(command: SimpleCommand | undefined, start: number, end: number): void {
     if (command === undefined) return;
     const kind = this.readingDocuments.get(command);
-    if (kind === undefined) return;
-    this.readingDocuments.delete(command);
     const text = this.text.slice(start, end);
+    if (kind === undefined) {
+      const output = command.redirects.find(({ operator }) => operator.startsWith('>'));
+      if (output === undefined) return;
+      if (isStartupFile(output.target.value)) this.guess(text, { start, end }, RUNS_LATER);
+      else this.files.add(output.target.value, text);
+      return;
+    }
+    this.readingDocuments.delete(command);
     if (kind === 'cron') this.cron(text, { start, end });
     else this.nested(text, shiftedBy(this.check.place, start), { start, end });
   }
@@ -102,6 +119,10 @@ export class ShellText implements ShellVisitor, TextScope {
   /** Outside the subset; commands that are written in it are read. */
   evaluated(value: string, start: number, end: number): void {
     this.findings.outside({ start, end });
+    this.evaluates(value, { start, end });
+  }
+
+  evaluates(value: string, { start, end }: Span): void {
     if (!/\$\(|`/.test(value) || this.check.depth >= MAX_TEXTS) return;
     this.#inner(value.replace(/[\\'"]/g, ''), fixedAt(this.check.place, start, end), MAY_RUN).read(
       'expansions',

@@ -4,6 +4,7 @@ import type { Certainty, Findings, Found } from './findings.js';
 import type { FunctionCalls } from './function-calls.js';
 import type { Place } from './places.js';
 import type { Rules } from './rules.js';
+import type { WrittenFiles } from './written-files.js';
 
 /** Score of what may run: the value of a variable, a default, a string in code. */
 export const MAY_RUN: Certainty = 0.6;
@@ -48,9 +49,13 @@ export interface TextScope {
   /** Texts that the current command writes, and those that the one before has written, with its begin. */
   writes: Written | undefined;
   readonly written: Written | undefined;
+  /** What commands of the text have written to files, by their paths. */
+  readonly files: WrittenFiles;
   texts(words: readonly Word[]): void;
   word(word: Word, command: Span, from?: number): void;
   cron(text: string, span: Span): void;
+  /** Commands in a text that is evaluated as arithmetic, a name or a prompt. */
+  evaluates(value: string, span: Span): void;
   nested(text: string, place: Place, span: Span): void;
   guess(text: string, span: Span, certainty: Certainty): void;
 }

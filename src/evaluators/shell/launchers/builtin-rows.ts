@@ -11,6 +11,7 @@ complete|compgen: [pr] C$ W% F% [AoGXPS]= :: lax builtin
 bind: x$ f~ [lpsPSvVX] [mqru]= :: lax builtin
 mapfile|readarray: [t] [dnOsuc]= C$ :: names builtin
 fc: [lnrs] e$ :: lax builtin
+history: [cdanrwp]? s> :: lax builtin
 read: [ersE] [dinNptu]= a& :: names builtin
 printf: v& :: lax builtin
 wait: [fn] p& :: lax builtin
