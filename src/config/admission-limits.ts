@@ -92,7 +92,7 @@ export const LOAD_LIMITS = {
       ),
     },
     shedDelayMs: setting('SERVICE_SHED_EVENT_LOOP_DELAY_MS', 1_000, integerIn(0, 60_000)).help(
-      'Turn evaluations away while the process is this late, in milliseconds, other calls with a key at half of it, those without at an eighth; 0 for never.',
+      'Turn evaluations away while the process is this late by its own work, in milliseconds, other calls with a key at half of it, those without at an eighth; 0 for never.',
     ),
   },
 };

@@ -1,4 +1,5 @@
 import type { CallClass } from './call-class.js';
+import { createProcessorUse, type ProcessorUse } from './processor-use.js';
 
 /** Interval at which the delay of the event loop is measured, in milliseconds. */
 const SAMPLE_INTERVAL_MS = 100;
@@ -6,6 +7,12 @@ const SAMPLE_INTERVAL_MS = 100;
 const LATE_SAMPLES = 2;
 /** Samples in a row below half the limit that end an overload: about a second, to avoid flapping. */
 const GOOD_SAMPLES = 10;
+/** A loop that idles for less than this share of the time that it has a processor for is taken to the full. */
+const FULL_IDLE_SHARE = 0.05;
+/** After this long at the full, in milliseconds, it does not matter that others keep the machine busy: more comes than is done. */
+const FULL_MS = 3_000;
+/** Fewer calls than these a second are no reason for it: refusing them gains nothing. */
+const CROWD_PER_SECOND = 50;
 
 /** Fraction of the limit at which calls of each class are refused: lower for less urgent ones. */
 const LIMIT_SHARES: Readonly<Record<CallClass, number>> = { evaluation: 1, keyed: 0.5, public: 0.125 };
@@ -22,6 +29,7 @@ export interface ShedderClock {
   now(): number;
   /** Calls `tick` about every `ms` milliseconds until the returned function is called. */
   every(ms: number, tick: () => void): () => void;
+  readonly use: ProcessorUse;
 }
 
 export interface LoadShedder extends LoadState {
@@ -30,34 +38,58 @@ export interface LoadShedder extends LoadState {
   stop(): void;
 }
 
-const PROCESS_CLOCK: ShedderClock = {
-  now: () => performance.now(),
-  every(ms, tick) {
-    const timer = setInterval(tick, ms).unref();
-    return () => clearInterval(timer);
-  },
-};
+function processClock(): ShedderClock {
+  return {
+    now: () => performance.now(),
+    every(ms, tick) {
+      const timer = setInterval(tick, ms).unref();
+      return () => clearInterval(timer);
+    },
+    use: createProcessorUse(),
+  };
+}
 
 /**
  * Measures how late the event loop runs its timers, which is how long every request waits. At `limitMs` (0:
  * never) evaluations are refused, other calls at a fraction of it, until the delay has stayed below half of
  * that for a while. An overdue timer counts too: Node.js may run other timers repeatedly before it.
+ *
+ * A delay in which the thread waited for a processor is no overload: other programs keep the machine busy, and refusing calls
+ * would not make it faster. It is one if many calls came and the loop has had no pause for some seconds.
  */
-export function createLoadShedder(limitMs: number, clock: ShedderClock = PROCESS_CLOCK): LoadShedder {
+export function createLoadShedder(limitMs: number, clock: ShedderClock = processClock()): LoadShedder {
   const overloads = {
     evaluation: new Overload(limitMs * LIMIT_SHARES.evaluation),
     keyed: new Overload(limitMs * LIMIT_SHARES.keyed),
     public: new Overload(limitMs * LIMIT_SHARES.public),
   };
+  const { use } = clock;
   let last = clock.now();
+  let lastWaitedMs = use.waitedMs();
+  let lastIdleMs = use.idleMs();
+  let fullSince = last;
   let delayMs = 0;
+  let asked = 0;
+
+  /** The delay without the time in which others had the processors, unless more comes than is done. */
+  const ownDelay = (found: number, waitedMs: number, now: number): number =>
+    now - fullSince >= FULL_MS ? found : Math.max(0, found - (waitedMs - lastWaitedMs));
 
   const stop = clock.every(SAMPLE_INTERVAL_MS, () => {
     const now = clock.now();
+    const idleMs = use.idleMs();
+    const waitedMs = use.waitedMs();
+    const hadMs = now - last - (waitedMs - lastWaitedMs);
+    const isCrowded = asked * 1_000 >= CROWD_PER_SECOND * (now - last);
+    if (!isCrowded || idleMs - lastIdleMs >= hadMs * FULL_IDLE_SHARE) fullSince = now;
+    asked = 0;
     delayMs = Math.max(0, now - last - SAMPLE_INTERVAL_MS);
+    const own = ownDelay(delayMs, waitedMs, now);
     last = now;
+    lastIdleMs = idleMs;
+    lastWaitedMs = waitedMs;
     if (limitMs === 0) return;
-    for (const overload of Object.values(overloads)) overload.sample(delayMs);
+    for (const overload of Object.values(overloads)) overload.sample(own);
   });
 
   /** How overdue the pending timer is, in milliseconds. */
@@ -66,8 +98,12 @@ export function createLoadShedder(limitMs: number, clock: ShedderClock = PROCESS
   return {
     refuses(callClass) {
       if (limitMs === 0) return false;
+      asked += 1;
       const overload = overloads[callClass];
-      return overload.isOn || overdueMs() >= LATE_SAMPLES * overload.limitMs;
+      if (overload.isOn) return true;
+      const latestMs = LATE_SAMPLES * overload.limitMs;
+      const overdue = overdueMs();
+      return overdue >= latestMs && ownDelay(overdue, use.waitedMs(), last) >= latestMs;
     },
     get delayMs() {
       return Math.max(delayMs, overdueMs());
