@@ -136,6 +136,14 @@ function requestOf(step: ForeignStep, call: HandlerCall, mapping: typeof DEFAULT
     const message = `the request names no ${name}; it is taken from ${sources}`;
     throw invalidRequest([{ resource: 'Request', field: name, code: 'missing', message }]);
   };
+  refuseConflict(
+    'agent',
+    from.header('x-agent-name'),
+    from.query.agent,
+    'the query parameter agent',
+    mapping,
+  );
+  refuseConflict('session', from.header('x-session-id'), from.protocol.session, 'the message', mapping);
   const agent = needed('agent');
   const parent = value('traceparent');
   return readEvaluateRequest({
@@ -160,6 +168,19 @@ function requestOf(step: ForeignStep, call: HandlerCall, mapping: typeof DEFAULT
     }),
     accepts: ['allow', 'deny', ...step.accepts],
   });
+}
+
+/** Throws a VALIDATION_ERROR if a request says two things, unless a mapping says which of them counts. */
+function refuseConflict(
+  name: 'agent' | 'session',
+  header: string | undefined,
+  other: string | undefined,
+  where: string,
+  mapping: typeof DEFAULT_MAPPING,
+): void {
+  if (mapping[name] !== DEFAULT_MAPPING[name] || !header || !other || header === other) return;
+  const message = `differs between a header and ${where}: send one of them`;
+  throw invalidRequest([{ resource: 'Request', field: name, code: 'value_error', message }]);
 }
 
 /** The agent of a key that is limited to exactly one. */

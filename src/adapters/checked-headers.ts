@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import { invalidRequest } from '../contract/input/parse-input.js';
 
 /** Names of headers whose values are, or may be, credentials. */
 const CREDENTIALS = /authoriz|authentic|cookie|token|secret|passw|credential|signature|api-?key|client-cert/;
@@ -24,4 +25,12 @@ export type CheckedHeaders = ReadonlyMap<string, string>;
 /** Those that say the same when the request is repeated. */
 export function lastingHeaders(headers: CheckedHeaders): JsonObject {
   return Object.fromEntries([...headers].filter(([name]) => !OF_ONE_REQUEST.test(name)));
+}
+
+/** Throws a VALIDATION_ERROR for a content type that names another character set than that of JSON: others would read other texts. */
+export function refuseCharset(contentType: string | undefined, field: string): void {
+  const named = [...(contentType ?? '').matchAll(/charset\s*=\s*["']?([^;,"']*)/gi)];
+  if (named.every(([, charset = '']) => /^(?:utf-?8|us-ascii)$/i.test(charset.trim()))) return;
+  const message = 'names another character set than UTF-8, so the body cannot be checked';
+  throw invalidRequest([{ resource: 'Request', field, code: 'value_error', message }]);
 }

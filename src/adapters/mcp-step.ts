@@ -1,4 +1,5 @@
 import {
+  folded,
   isObject,
   type JsonObject,
   type JsonValue,
@@ -7,6 +8,7 @@ import {
 } from '../../packages/exact-json/src/index.js';
 import { invalidRequest } from '../contract/input/parse-input.js';
 import { jsonProblem } from '../decisions/evaluate-request.js';
+import { MCP_PARAMS_NAMES, refuseFolded } from './protocol-names.js';
 
 /** The levels of an evaluation around data of a step. */
 const LEVELS_AROUND = 4;
@@ -41,8 +43,7 @@ export const mcpStepName = (method: McpMethod): string | undefined =>
 /** The step of a request with these params. Throws a VALIDATION_ERROR if they are not those of the method. */
 export function mcpStep(method: McpMethod, params: JsonValue | undefined): McpStep {
   if (!isObject(params)) throw refused('params', 'must be an object', params);
-  for (const member of ['name', 'arguments', 'uri'])
-    if (valueInOtherCase(params, member) !== undefined) throw refused(`params.${member}`, IN_OTHER_CASE);
+  refuseFolded(params, MCP_PARAMS_NAMES, 'params');
   const type = mcpStepType(method);
   const text = (member: 'name' | 'uri'): string => {
     const value = params[member];
@@ -55,14 +56,10 @@ export function mcpStep(method: McpMethod, params: JsonValue | undefined): McpSt
   return { type, name: text('name'), input: given ?? {} };
 }
 
-/** The value of a member whose name differs from this one in the case of its letters only. */
-export function valueInOtherCase(object: JsonObject, name: string): JsonValue | undefined {
-  const found = Object.keys(object).find((one) => one !== name && one.toLowerCase() === name);
-  return found === undefined ? undefined : object[found];
+/** Whether some server takes a value for one of the methods, though it is none: one in another case, or with blanks around it. */
+export function isAlikeStepMethod(method: unknown): boolean {
+  return typeof method === 'string' && !isStepMethod(method) && isStepMethod(folded(method.trim()));
 }
-
-export const IN_OTHER_CASE =
-  'is also there with another case of its letters, and servers differ in which one they read';
 
 /** The params of a request with another input. Throws a VALIDATION_ERROR if its method has no params for it. */
 export function mcpParams(method: McpMethod, params: JsonObject, input: JsonValue): JsonObject {

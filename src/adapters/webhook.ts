@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/index.js';
+import { type JsonObject, type ProtocolNames, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { AdapterName } from '../contract/adapter-names.js';
 import {
   type ErrorForm,
@@ -10,7 +10,9 @@ import {
 } from '../contract/call/handler.js';
 import { freeObject, nullable, text, withExample } from '../contract/input/fields.js';
 import type { AdapterEvaluations, ForeignStep } from './adapter-evaluations.js';
+import { refuseCharset } from './checked-headers.js';
 import { type AdapterOutcome, trailOf } from './outcome.js';
+import { refuseFolded } from './protocol-names.js';
 import { type Refusal, refusalOf } from './refusal.js';
 
 /** What an adapter answers: what came of a step, or why there is no step. */
@@ -22,6 +24,8 @@ export type Denial = Exclude<Settled, { kind: 'allow' | 'modify' }>;
 /** A call of a peer that lets a step run when it is answered with an error. */
 export interface Webhook<Input extends WebhookInput> {
   readonly input: z.ZodType<Input>;
+  /** Of a message; one with another case of a name is refused. */
+  readonly names: ProtocolNames;
   /** The step of a message; null for a message that needs no check. Throws the error of a message that is invalid. */
   step(input: Input, call: HandlerCall): WebhookStep | null;
   reply(outcome: Settled, input: Input): JsonObject;
@@ -47,12 +51,14 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export function webhook<Input extends WebhookInput>(
   evaluations: AdapterEvaluations,
   adapter: AdapterName,
-  { input: schema, step: stepOf, reply, failed, rejected }: Webhook<Input>,
+  { input: schema, names, step: stepOf, reply, failed, rejected }: Webhook<Input>,
 ): Handler {
   async function settled(input: Input, call: HandlerCall): Promise<Settled> {
     try {
       evaluations.demand(adapter);
       const { body: message, agent } = input;
+      refuseCharset(call.header('content-type'), 'content-type');
+      refuseFolded(message, names);
       const step = stepOf(input, call);
       if (step === null) return { kind: 'allow', verdict: null, unchecked: false };
       return await evaluations.submit(adapter, { ...step, message, query: { agent } }, call);

@@ -187,6 +187,14 @@ describe('the certification scenario of AuthZEN 1.0', () => {
     ['an action without a name', { action: {} }],
     ['an action whose name is no text', { action: { name: 123 } }],
     ['a resource without an id', { resource: { type: 'record' } }],
+    ['a name in another case', { Subject: { type: 'user', id: 'bob' } }],
+    ['a name in another case in a part', { resource: { type: 'record', id: 'record-1', ID: 'record-2' } }],
+    ['a name with a letter that folds', { ſubject: { type: 'user', id: 'bob' } }],
+    ['a name in another case in the context', { context: { Agent: 'other-bot-01' } }],
+    [
+      'a name in another case in one of several',
+      { evaluations: [{ Resource: { type: 'record', id: 'x' } }] },
+    ],
   ])('%s is a bad request', async (_name, more) => {
     for (const route of ['/access/v1/evaluation', '/access/v1/evaluations'])
       expect((await post(route, access('alice', 'read', 'record-1', more))).status).toBe(400);

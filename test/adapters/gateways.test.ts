@@ -200,8 +200,37 @@ describe('Envoy ext_authz', () => {
       [{ body: pay, headers: { 'content-encoding': 'gzip' } }, 'is compressed (gzip)'],
       [{ body: '{"jsonrpc":' }, 'is not JSON that can be checked'],
       [{ body: '{"method":"tools/call","params":{"name":"a","name":"b"}}' }, 'params.name'],
-      [{ body: { Method: 'tools/call', params: {} } }, 'with another case of its letters'],
-      [{ body: tool('pay', {}, { Name: 'other' }) }, 'params.name: is also there with another case'],
+      [{ body: { Method: 'tools/call', params: {} } }, 'body.method: is written "Method", with another case'],
+      [{ body: tool('pay', {}, { Name: 'other' }) }, 'params.name: is written "Name", with another case'],
+      [{ body: tool('pay', {}, { argument\u017f: {} }) }, 'params.arguments: is written "argument\u017f"'],
+      [
+        { body: { method: 'tools/call', params: { name: 'ok' }, Params: { name: 'pay' } } },
+        'body.params: is written "Params"',
+      ],
+      [
+        { body: { method: 'tools/call', params: { name: 'ok' }, param\u017f: {} } },
+        'body.params: is written',
+      ],
+      [
+        { body: { method: 'ping', Method: 'tools/call', params: { name: 'ok' } } },
+        'body.method: is written "Method"',
+      ],
+      [
+        { body: { method: 'Tools/Call', params: { name: 'pay' } } },
+        'body.method: is no method of MCP as it is written',
+      ],
+      [{ body: { method: 'tool\u017f/call', params: { name: 'pay' } } }, 'body.method: is no method of MCP'],
+      [{ body: [{ method: 'Tools/call', params: { name: 'pay' } }] }, 'must be one message of MCP'],
+      [
+        { headers: { 'mcp-method': 'Tools/Call', 'mcp-name': 'pay' } },
+        'headers.mcp-method: is no method of MCP',
+      ],
+      [{ body: `\ufeff${JSON.stringify(pay)}` }, 'is not complete'],
+      [{ body: `${JSON.stringify(pay)} {}` }, 'is not JSON that can be checked'],
+      [
+        { body: pay, headers: { 'content-type': 'application/json; charset=utf-16' } },
+        'names another character set',
+      ],
       [{ body: [pay] }, 'must be one message of MCP'],
       [{ body: tool('pay', [1]) }, 'params.arguments: must be an object'],
       [
@@ -224,6 +253,12 @@ describe('Envoy ext_authz', () => {
       expect(refused.problem.detail).toContain(part);
     }
     expect(await client.check({}, withKey('gateway-key'))).toMatchObject({ status: { code: 7 } });
+    const both = asked({ body: tool('ok') });
+    const { http } = both.attributes?.request ?? {};
+    if (http !== undefined) http.rawBody = new Uint8Array(Buffer.from(JSON.stringify(pay)));
+    expect(await client.check(both, withKey('gateway-key'))).toMatchObject({
+      status: { code: 7, message: expect.stringContaining('raw_body: is there beside body') },
+    });
   });
 
   it('checks by headers where the proxy sends no bodies', async () => {
@@ -397,8 +432,12 @@ describe('agentgateway ExtMcp', () => {
       ['[]', 'params: must be an object'],
       ['', 'params.name: must be a text'],
       ['{"name":"pay","arguments":1}', 'params.arguments: must be an object'],
+      ['{"name":"ok","argument\u017f":{}}', 'params.arguments: is written "argument\u017f"'],
+      ['{"name":"ok","NAME":"pay"}', 'params.name: is written "NAME"'],
+      ['{"name":"ok","_meta":{"ProgressToken":1}}', 'params._meta.progressToken: is written "ProgressToken"'],
+      ['{"name":"ok","name":"pay"}', 'mcp_request: is not JSON that can be checked'],
       ['{"name":"pay","name":"other"}', 'mcp_request: is not JSON that can be checked'],
-      ['{"name":"pay","Arguments":{}}', 'params.arguments: is also there with another case'],
+      ['{"name":"pay","Arguments":{}}', 'params.arguments: is written "Arguments", with another case'],
     ] as const) {
       expect(errorOf(await requested({ mcpRequest: bytes(mcpRequest) })), part).toMatchObject({
         code: INVALID,
@@ -434,6 +473,23 @@ describe('agentgateway ExtMcp', () => {
   it('tells which controls only observe', async () => {
     const { result, metadata } = await requested(call('list_notes'));
     expect([result.case, metadata]).toMatchObject(['pass', { outcome: 'allow', controls: ['sees-notes'] }]);
+  });
+
+  it('denies methods and results that others read differently', async () => {
+    for (const method of ['Tools/Call', 'tool\u017f/call', ' tools/call', 'RESOURCES/READ'])
+      expect(errorOf(await requested({ ...call('pay'), method }))).toMatchObject({
+        code: INVALID,
+        reason: expect.stringContaining('method: is no method of MCP as it is written'),
+      });
+    for (const result of [
+      { Content: [] },
+      { content: [{ type: 'text', Text: 'x' }] },
+      { 'i\u017fError': true },
+    ])
+      expect((await answered({ mcpResponse: bytes(result) })).result).toMatchObject({
+        case: 'error',
+        value: { reason: expect.stringContaining('with another case of its letters') },
+      });
   });
 
   it('lets other methods pass unseen', async () => {

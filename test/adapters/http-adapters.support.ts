@@ -16,6 +16,8 @@ export interface Peer {
   denied(reason: string, status?: number): object;
   /** The reply to a step with a secret, which a control redacts. */
   readonly modified: object;
+  /** Names of its protocol that are in a message, of all levels. */
+  readonly names: readonly string[];
   /** A message that is invalid, and what the reason says. */
   readonly invalid: readonly (readonly [object, string])[];
   /** The reply to a wrong key. */
@@ -40,6 +42,7 @@ const hookBlocked = (reason: string) => ({ decision: 'block', reason: part(reaso
 
 const CODING_HOOKS: Peer = {
   adapter: 'coding-hooks',
+  names: ['hook_event_name', 'session_id', 'tool_name', 'tool_use_id', 'tool_input'],
   path: '/adapters/coding-hooks',
   message: toolUse,
   allowed: {},
@@ -67,6 +70,16 @@ const blocked = (reason: string) => ({ action: 'BLOCKED', blocked_reason: part(r
 
 const LITELLM: Peer = {
   adapter: 'litellm',
+  names: [
+    'input_type',
+    'texts',
+    'structured_messages',
+    'role',
+    'content',
+    'images',
+    'request_data',
+    'litellm_trace_id',
+  ],
   path: '/adapters/litellm/beta/litellm_basic_guardrail_api',
   message: guardrail,
   allowed: { action: 'NONE' },
@@ -98,6 +111,16 @@ const stopped = (reason: string) => ({
 
 const COPILOT_STUDIO: Peer = {
   adapter: 'copilot-studio',
+  names: [
+    'plannerContext',
+    'userMessage',
+    'toolDefinition',
+    'name',
+    'inputValues',
+    'conversationMetadata',
+    'agent',
+    'conversationId',
+  ],
   path: '/adapters/copilot-studio/analyze-tool-execution',
   message: execution,
   allowed: { blockAction: false },
@@ -122,6 +145,7 @@ const rejected = (reason: string, status_code: unknown = expect.any(Number)) => 
 
 const AGENTGATEWAY: Peer = {
   adapter: 'agentgateway',
+  names: ['body', 'messages', 'role', 'content'],
   path: '/adapters/agentgateway/request',
   message: prompt,
   allowed: { action: {} },
@@ -169,6 +193,17 @@ const deny = (message: string) =>
 
 const AGENT_HOOKS: Peer = {
   adapter: 'agent-hooks',
+  names: [
+    'spec',
+    'interception_point',
+    'agent',
+    'framework',
+    'session',
+    'tool_call',
+    'name',
+    'args',
+    'target',
+  ],
   path: '/adapters/agent-hooks/evaluate',
   message: toolCall,
   allowed: { decision: 'allow' },

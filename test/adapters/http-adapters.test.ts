@@ -107,6 +107,14 @@ afterAll(async () => {
   keys.remove();
 });
 
+/** A name as readers that ignore case read it, too. */
+const otherCases = (name: string): string[] => [
+  name.toUpperCase(),
+  `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+  ...(name.includes('s') ? [name.replace('s', '\u017f')] : []),
+  ...(name.includes('k') ? [name.replace('k', '\u212a')] : []),
+];
+
 describe.each(PEERS)('$adapter', (peer) => {
   const { path, message, allowed, denied } = peer;
 
@@ -152,6 +160,48 @@ describe.each(PEERS)('$adapter', (peer) => {
       const reply = await send(path, invalid);
       expect([reply.status, reply.body]).toEqual([200, denied(reason, 400)]);
     }
+  });
+
+  it('denies names of its protocol in another case, and names that are repeated, wherever they are', async () => {
+    const whole = JSON.stringify(message('hello'));
+    for (const name of peer.names) {
+      for (const other of otherCases(name)) {
+        const text = whole.replace(`"${name}":`, `${JSON.stringify(other)}:null,"${name}":`);
+        expect(text).not.toBe(whole);
+        const reply = await send(path, text);
+        expect([reply.status, reply.body], other).toEqual([
+          200,
+          denied(`is written ${JSON.stringify(other)}`, 400),
+        ]);
+        const alone = whole.replace(`"${name}":`, `${JSON.stringify(other)}:`);
+        expect(JSON.stringify((await send(path, alone)).body), other).toContain(
+          'was not checked, so it counts as denied',
+        );
+      }
+      const twice = await send(path, whole.replace(`"${name}":`, `"${name}":null,"${name}":`));
+      expect(JSON.stringify(twice.body), name).toContain('more than once');
+    }
+  });
+
+  it('denies requests that are of two agents or sessions', async () => {
+    for (const [query, headers] of [
+      [`?agent=${AGENT}&agent=other-bot-01`, {}],
+      [`?agent=${AGENT}&agent=${AGENT}`, {}],
+      [`?agent=${AGENT}&Agent=other-bot-01`, {}],
+      [`?AGENT=${AGENT}`, {}],
+      ['?agent=other-bot-01', { 'x-agent-name': AGENT }],
+    ] as const) {
+      const { status, body } = await send(`${path}${query}`, message('hello'), { agent: '', headers });
+      expect(status).toBe(200);
+      expect(JSON.stringify(body), query).toContain('was not checked, so it counts as denied');
+    }
+    for (const type of ['application/json; charset=utf-16', 'application/json; charset=latin1', 'text/plain'])
+      expect(
+        JSON.stringify((await send(path, message('hello'), { headers: { 'content-type': type } })).body),
+        type,
+      ).toContain('was not checked');
+    for (const text of [`${JSON.stringify(message('hello'))} {}`, `${JSON.stringify(message('hello'))}x`])
+      expect(JSON.stringify((await send(path, text)).body)).toContain('was not checked');
   });
 
   it('denies what is no JSON object', async () => {
@@ -250,12 +300,38 @@ describe('coding-hooks', () => {
     for (const name of ['SessionStart', 'Stop', 'SubagentStop', 'PreCompact'])
       expect((await send(path, { hook_event_name: name, prompt: 'forbidden' })).body).toEqual({});
     expect((await send(path, event('PermissionRequest'))).body).toEqual({});
-    for (const unknown of [event('preToolUse'), { hook_event_name: 'userPromptSubmit', prompt: 'hello' }])
-      expect((await send(path, unknown)).body).toEqual({
-        decision: 'block',
-        reason: expect.stringContaining('hook_event_name: is no event that is known here; PreToolUse, '),
-      });
-    expect((await send(path, {})).body).toMatchObject({ decision: 'block' });
+    const names = [
+      'beforeShellExecution',
+      'beforeMCPExecution',
+      'beforeReadFile',
+      'BeforeTool',
+      'pre_run_command',
+      'x',
+    ];
+    for (const unknown of [
+      ...[event('preToolUse'), { hook_event_name: 'userPromptSubmit', prompt: 'hello' }],
+      ...names.map((name) => ({ hook_event_name: name, command: 'rm -rf /' })),
+    ]) {
+      const reply = await send(path, unknown);
+      expect([reply.status, reply.body]).toEqual([
+        200,
+        expect.objectContaining({
+          ...{
+            decision: 'block',
+            continue: false,
+            permission: 'deny',
+            permissionDecision: 'deny',
+            cancel: true,
+          },
+          reason: expect.stringContaining('hook_event_name: is no event that is known here; PreToolUse, '),
+          hookSpecificOutput: expect.objectContaining({
+            hookEventName: unknown.hook_event_name,
+            permissionDecision: 'deny',
+          }),
+        }),
+      ]);
+    }
+    expect((await send(path, {})).body).toMatchObject({ decision: 'block', permission: 'deny' });
   });
 });
 

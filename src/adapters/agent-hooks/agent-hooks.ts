@@ -4,6 +4,7 @@ import type { HandlersOf } from '../../contract/call/handler.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { membersOf } from '../members.js';
+import { AGENT_HOOKS_NAMES } from '../protocol-names.js';
 import { type Denial, messageSchema, type Settled, webhook } from '../webhook.js';
 import { stepOfContext } from './agent-context.js';
 
@@ -33,6 +34,7 @@ export function createAgentHooks(
   return {
     evaluateAgentHook: webhook(evaluations, 'agent-hooks', {
       input: messageSchema(EXAMPLE),
+      names: AGENT_HOOKS_NAMES,
       step: ({ body }) => stepOfContext(membersOf(body)),
       reply: verdictOf,
       failed: (message, { status }) => denial(status >= 500 ? REASONS.error : REASONS.refused, message),

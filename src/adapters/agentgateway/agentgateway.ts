@@ -3,6 +3,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../../packages/exa
 import type { HandlersOf } from '../../contract/call/handler.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { type Members, membersOf } from '../members.js';
+import { AGENTGATEWAY_NAMES } from '../protocol-names.js';
 import { messageSchema, type Settled, statusOf, type WebhookStep, webhook } from '../webhook.js';
 
 /**
@@ -16,6 +17,7 @@ export function createAgentgateway(
   const side = (list: Side, example: JsonObject) =>
     webhook(evaluations, 'agentgateway', {
       input: messageSchema({ agent: 'llm-gateway-01', body: { body: example } }),
+      names: AGENTGATEWAY_NAMES,
       step: ({ body }) => stepOf(list, membersOf(body).object('body')),
       reply: (outcome, { body }) => ({ action: actionOf(list, outcome, body) }),
       failed: (message, { status }) => ({ action: rejected(message, status) }),

@@ -1,16 +1,25 @@
 import { z } from 'zod';
-import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import {
+  foldedName,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../../packages/exact-json/src/index.js';
+import {
+  field,
   freeObject,
   jsonSchemaOf,
   list,
   nullable,
   oneOf,
+  readWith,
+  refuse,
   text,
   withExample,
 } from '../../contract/input/fields.js';
 import { parseInput } from '../../contract/input/parse-input.js';
 import { MAX_EVALUATIONS } from '../../decisions/evaluate-request.js';
+import { AUTHZEN_NAMES, inOtherCase } from '../protocol-names.js';
 
 const MAX_ID_LENGTH = 1024;
 const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const;
@@ -34,23 +43,37 @@ const EXAMPLE = {
   context: { arguments: { number: 7 } },
 };
 
+/** Members that are not known are not read: one that others take for a part would be checked without it. */
+function withExactNames<T>(schema: z.ZodType<T>): z.ZodType<T> {
+  return field((value, sink) => {
+    const found = foldedName(value, AUTHZEN_NAMES);
+    if (found !== undefined)
+      return refuse(sink, 'value_error', `${found.path} ${inOtherCase(found.written)}`, value);
+    return readWith(schema, value, sink) ?? z.NEVER;
+  }, jsonSchemaOf(schema));
+}
+
 /** Input schemas of AuthzenService. Members are in the order of the messages. */
 export const schemas = {
   evaluateAccess: withExample(
-    z.object({
-      subject: entity(),
-      action: action(),
-      resource: entity(),
-      context: nullable(freeObject()),
-    }),
+    withExactNames(
+      z.object({
+        subject: entity(),
+        action: action(),
+        resource: entity(),
+        context: nullable(freeObject()),
+      }),
+    ),
     EXAMPLE,
   ),
   evaluateAccesses: withExample(
-    z.object({
-      ...parts(),
-      evaluations: nullable(list(z.object(parts()), { max: MAX_EVALUATIONS })),
-      options: nullable(z.object({ evaluations_semantic: nullable(oneOf(SEMANTICS)) })),
-    }),
+    withExactNames(
+      z.object({
+        ...parts(),
+        evaluations: nullable(list(z.object(parts()), { max: MAX_EVALUATIONS })),
+        options: nullable(z.object({ evaluations_semantic: nullable(oneOf(SEMANTICS)) })),
+      }),
+    ),
     { ...EXAMPLE, evaluations: [{ action: { name: 'tools/list' } }, {}] },
   ),
   getAuthzenConfiguration: z.object({}),

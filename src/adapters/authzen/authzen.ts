@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { type ErrorForm, type HandlerCall, type HandlersOf, handler } from '../../contract/call/handler.js';
 import { callerError, httpStatusOf, type ServiceError } from '../../contract/errors/service-error.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
+import { refuseCharset } from '../checked-headers.js';
 import { given, textOf } from '../members.js';
 import { type AdapterOutcome, controlNames } from '../outcome.js';
 import { refusalOf } from '../refusal.js';
@@ -20,6 +21,7 @@ export interface AuthzenOptions {
  */
 export function createAuthzen({ evaluations, publicUrl }: AuthzenOptions): HandlersOf<typeof AuthzenService> {
   async function decide(access: Access, call: HandlerCall): Promise<Decision> {
+    refuseCharset(call.header('content-type'), 'content-type');
     const { subject, resource, context } = access;
     const message = given(access as unknown as JsonObject);
     const outcome = await evaluations.submit(

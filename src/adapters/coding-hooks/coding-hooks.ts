@@ -17,14 +17,23 @@ import {
 } from '../../contract/input/fields.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { type Members, membersOf, textOf } from '../members.js';
+import { HOOK_NAMES } from '../protocol-names.js';
 import { type Settled, type WebhookStep, webhook } from '../webhook.js';
 
 /** Events that are evaluated. */
 const CHECKED = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'UserPromptSubmit'] as const;
 type Checked = (typeof CHECKED)[number];
 
-/** Events about tools that need no check of their own: the tool was checked before, or nothing runs. */
-const PASSING = new Set(['PermissionRequest', 'PermissionDenied', 'Notification']);
+/**
+ * Events that need no check of their own: nothing runs after them that was not checked before. Of any other event it is not known
+ * what runs.
+ */
+const PASSING = new Set([
+  ...['PermissionRequest', 'PermissionDenied', 'Notification', 'SessionStart', 'SessionEnd', 'Setup'],
+  ...['Stop', 'StopFailure', 'SubagentStart', 'SubagentStop', 'PreCompact', 'PostCompact', 'PostToolBatch'],
+  ...['TaskCreated', 'TaskCompleted', 'TeammateIdle', 'InstructionsLoaded', 'ConfigChange', 'CwdChanged'],
+  ...['FileChanged', 'WorktreeRemove'],
+]);
 
 /** Members of hooks that are the input and the output of a step, not its context. */
 const OF_STEP = new Set(['tool_input', 'tool_response', 'tool_name', 'tool_use_id', 'prompt', 'error']);
@@ -62,6 +71,7 @@ export function createCodingHooks(
   return {
     evaluateCodingHook: webhook(evaluations, 'coding-hooks', {
       input: schema,
+      names: HOOK_NAMES,
       step: ({ body }) => stepOf(membersOf(body), eventOf(body)),
       reply: (outcome, { body, rewrites }) => replyOf(eventOf(body), outcome, rewrites, body),
       failed: block,
@@ -76,9 +86,7 @@ function eventOf({ hook_event_name: name }: JsonObject): Checked | undefined {
 /** The step of a hook; null for events that need no check. */
 function stepOf(hook: Members, event: Checked | undefined): WebhookStep | null {
   if (event === undefined) {
-    const name = hook.text('hook_event_name');
-    const isAlike = CHECKED.some((one) => one.toLowerCase() === name.toLowerCase());
-    if (PASSING.has(name) || !(isAlike || Object.hasOwn(hook.all, 'tool_name'))) return null;
+    if (PASSING.has(hook.text('hook_event_name'))) return null;
     return hook.refuse(
       'hook_event_name',
       `is no event that is known here; ${CHECKED.join(', ')} are checked`,
@@ -109,9 +117,10 @@ function replyOf(
   event: Checked | undefined,
   outcome: Settled,
   rewrites: boolean,
-  { tool_response: result }: JsonObject,
+  { tool_response: result, hook_event_name: name }: JsonObject,
 ): JsonObject {
   if (outcome.kind === 'allow') return {};
+  if (event === undefined) return deniedToAll(name, outcome.kind === 'modify' ? '' : outcome.message);
   if (event === 'PreToolUse') {
     if (outcome.kind !== 'modify') return denied(outcome.message);
     const { name, input } = outcome.step;
@@ -141,6 +150,21 @@ function denied(reason: string): JsonObject {
 
 function specific(hookEventName: Checked, members: JsonObject): JsonObject {
   return { hookSpecificOutput: { hookEventName, ...members } };
+}
+
+/**
+ * The denial of an event that is not known, in the form of every agent that is known to read one: Gemini CLI and Claude Code
+ * (`decision`, `continue`, `hookSpecificOutput`), Cursor (`permission`, `continue`), Copilot (`permissionDecision`), Cline (`cancel`).
+ */
+function deniedToAll(event: JsonValue | undefined, reason: string): JsonObject {
+  const decided = { permissionDecision: 'deny', permissionDecisionReason: reason };
+  return {
+    ...{ decision: 'block', reason, continue: false, stopReason: reason, systemMessage: reason },
+    ...{ permission: 'deny', user_message: reason, agent_message: reason },
+    ...{ userMessage: reason, agentMessage: reason },
+    ...{ cancel: true, errorMessage: reason, ...decided },
+    ...(typeof event === 'string' ? { hookSpecificOutput: { hookEventName: event, ...decided } } : {}),
+  };
 }
 
 /** The form that every event takes that can be blocked. */

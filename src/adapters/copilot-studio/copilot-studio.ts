@@ -6,6 +6,7 @@ import { handler } from '../../contract/call/handler.js';
 import { freeObject, nullable, text, withExample } from '../../contract/input/fields.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { given, type Members, membersOf } from '../members.js';
+import { COPILOT_NAMES } from '../protocol-names.js';
 import { JSON_TYPE, type Settled, statusOf, trailOfSettled, type WebhookStep, webhook } from '../webhook.js';
 
 /** Copilot Studio waits for a second, and can be set to run the tool after it. */
@@ -41,6 +42,7 @@ export function createCopilotStudio(
   return {
     analyzeToolExecution: webhook(evaluations, 'copilot-studio', {
       input: analysis,
+      names: COPILOT_NAMES,
       step: ({ body }, call) => stepOf(membersOf(body), call.header('x-ms-correlation-id')),
       reply: replyOf,
       failed: (message, { status }) => blocked(reasonOf(status), message, {}),

@@ -1,16 +1,9 @@
-import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { folded, isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { ForeignStep } from '../adapter-evaluations.js';
-import { type CheckedHeaders, checkedHeaders, lastingHeaders } from '../checked-headers.js';
+import { type CheckedHeaders, checkedHeaders, lastingHeaders, refuseCharset } from '../checked-headers.js';
 import { memberAt } from '../mapping.js';
-import {
-  IN_OTHER_CASE,
-  isStepMethod,
-  type McpStep,
-  mcpStep,
-  peerJson,
-  refused,
-  valueInOtherCase,
-} from '../mcp-step.js';
+import { isAlikeStepMethod, isStepMethod, type McpStep, mcpStep, peerJson, refused } from '../mcp-step.js';
+import { JSON_RPC_NAMES, ROUTE_NAMES, refuseFolded } from '../protocol-names.js';
 
 /** Data of Envoy's MCP filter, by its name; it read them from the body itself. */
 const MCP_FILTER = 'envoy.filters.http.mcp';
@@ -36,6 +29,7 @@ export function httpStep(message: JsonObject): ForeignStep {
   const body = bodyOf(http, headers);
   const mcp = mcpOf(attributes, headers, body);
   const extensions = objectIn(attributes, 'context_extensions');
+  refuseFolded(extensions, ROUTE_NAMES, 'attributes.context_extensions');
   const context = {
     source: textIn(objectIn(attributes, 'source'), 'principal'),
     destination: textIn(objectIn(attributes, 'destination'), 'principal'),
@@ -107,6 +101,11 @@ function headersOf(http: JsonObject): [string, string][] {
 /** The body as JSON or text; undefined if there is none, or the proxy sends none. */
 function bodyOf(http: JsonObject, headers: CheckedHeaders): JsonValue | undefined {
   const text = textIn(http, 'body') || textIn(http, 'raw_body');
+  if (textIn(http, 'body') !== '' && textIn(http, 'raw_body') !== '')
+    throw refused(
+      'attributes.request.http.raw_body',
+      'is there beside body: only one of them can be what the server gets',
+    );
   // Of several values, the client may have sent all but one.
   const isPartial = headers
     .get(PARTIAL)
@@ -128,7 +127,9 @@ function bodyOf(http: JsonObject, headers: CheckedHeaders): JsonValue | undefine
       text,
     );
   }
-  const isJson = (headers.get('content-type') ?? '').toLowerCase().includes('json') || /^\s*[{[]/.test(text);
+  refuseCharset(headers.get('content-type'), 'headers.content-type');
+  const isJson =
+    (headers.get('content-type') ?? '').toLowerCase().includes('json') || /^[\s\ufeff]*[{[]/.test(text);
   return isJson ? peerJson(text, 'attributes.request.http.body') : text;
 }
 
@@ -143,7 +144,7 @@ function mcpOf(
 ): McpStep | undefined {
   const stated = headers.get('mcp-method');
   if (body !== undefined) {
-    if (Array.isArray(body) && body.some((one) => isObject(one) && isStepMethod(one.method))) {
+    if (Array.isArray(body) && body.some((one) => methodsOf(one).some(isStep))) {
       throw refused(
         'attributes.request.http.body',
         'must be one message of MCP: a list of them is not checked',
@@ -151,10 +152,11 @@ function mcpOf(
       );
     }
     const { method, params } = isObject(body) ? body : {};
+    // Of other requests of HTTP, nothing is read but the whole.
+    if (methodsOf(body).some(isStep)) refuseFolded(body, JSON_RPC_NAMES, 'attributes.request.http.body');
+    if (isAlikeStepMethod(method)) throw refused('attributes.request.http.body.method', ALIKE, body);
     if (stated !== undefined && stated !== method) throw refused('headers.mcp-method', DIFFERS, stated);
     if (!isStepMethod(method)) {
-      if (isObject(body) && isStepMethod(valueInOtherCase(body, 'method')))
-        throw refused('attributes.request.http.body', IN_OTHER_CASE);
       return undefined;
     }
     const step = mcpStep(method, params);
@@ -165,11 +167,21 @@ function mcpOf(
   }
   const read = memberAt(attributes, ['metadata_context', 'filter_metadata', MCP_FILTER]);
   if (isObject(read) && isStepMethod(read.method)) return mcpStep(read.method, read.params);
+  if (isAlikeStepMethod(stated)) throw refused('headers.mcp-method', ALIKE, stated);
   if (!isStepMethod(stated)) return undefined;
   const name = decoded(headers.get('mcp-name') ?? '');
   return mcpStep(stated, { name, uri: name });
 }
 
+/** What servers may read as the method of a message. */
+function methodsOf(message: JsonValue): JsonValue[] {
+  if (!isObject(message)) return [];
+  return Object.entries(message).flatMap(([name, value]) => (folded(name) === 'method' ? [value] : []));
+}
+
+const isStep = (method: JsonValue): boolean => isStepMethod(method) || isAlikeStepMethod(method);
+
+const ALIKE = 'is no method of MCP as it is written, and servers may take it for one';
 const DIFFERS = 'is not what the body says, so a server could do something else than was checked';
 
 /** The text of a header of MCP, which is in base64 if it is not ASCII. */

@@ -10,6 +10,7 @@ import { freeObject } from '../../contract/input/fields.js';
 import type { AdapterEvaluations, ForeignStep } from '../adapter-evaluations.js';
 import { checkedHeaders } from '../checked-headers.js';
 import {
+  isAlikeStepMethod,
   isStepMethod,
   type McpMethod,
   mcpParams,
@@ -20,6 +21,7 @@ import {
   refused,
 } from '../mcp-step.js';
 import { type AdapterOutcome, decisionFacts, wayOut } from '../outcome.js';
+import { MCP_RESULT_NAMES, ROUTE_NAMES, refuseFolded } from '../protocol-names.js';
 import { refusalOf } from '../refusal.js';
 
 /** Longest error of a step that a result tells, in UTF-16 code units. */
@@ -38,8 +40,15 @@ export function createExtMcp(evaluations: AdapterEvaluations): HandlersOf<typeof
   ): Promise<Result> {
     evaluations.demand('ext-mcp');
     const { method } = message;
-    if (!isStepMethod(method)) return { pass: {} };
     try {
+      if (isAlikeStepMethod(method))
+        throw refused(
+          'method',
+          'is no method of MCP as it is written, and servers may take it for one',
+          method,
+        );
+      if (!isStepMethod(method)) return { pass: {} };
+      refuseFolded(contextOf(message), ROUTE_NAMES, 'metadata_context');
       const { step, remade } = stepOf(method);
       return resultOf(await evaluations.submit('ext-mcp', step, call), remade);
     } catch (error) {
@@ -64,6 +73,7 @@ export function createExtMcp(evaluations: AdapterEvaluations): HandlersOf<typeof
     checkResponse: bulkHandler(freeObject(), async (message, call) => {
       const { metadata: _, ...result } = await check(message, call, (method) => {
         const output = peerJson(String(message.mcp_response ?? ''), 'mcp_response');
+        refuseFolded(output, MCP_RESULT_NAMES, 'mcp_response');
         const context = contextOf(message);
         const step: ForeignStep = {
           ...commonOf(message),

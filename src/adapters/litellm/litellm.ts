@@ -9,6 +9,7 @@ import type { HandlersOf } from '../../contract/call/handler.js';
 import type { Step } from '../../core/types.js';
 import type { AdapterEvaluations } from '../adapter-evaluations.js';
 import { given, type Members, membersOf } from '../members.js';
+import { LITELLM_NAMES } from '../protocol-names.js';
 import { messageSchema, type Settled, type WebhookStep, webhook } from '../webhook.js';
 
 /**
@@ -25,6 +26,7 @@ export function createLitellm(
         agent: 'chat-proxy-01',
         body: { input_type: 'request', texts: ['hello'], litellm_call_id: 'call-1', request_data: {} },
       }),
+      names: LITELLM_NAMES,
       step: ({ body }) => stepOf(membersOf(body)),
       reply: (outcome, { body }) => replyOf(outcome, body),
       failed: blocked,
@@ -68,12 +70,23 @@ function contentOf(message: Members): JsonObject {
     tool_calls: optional(message, 'tool_calls'),
     structured_messages: kind === 'request' ? optional(message, 'structured_messages') : undefined,
   });
-  const isShown = texts !== null || Object.keys(others).some((name) => name !== 'tools');
+  const isShown = texts !== null || isShownBy(others);
+  const shown = texts === null ? [] : message.texts('texts');
+  // A list without texts shows as little as none; before a model it is all that there is to check.
+  if (texts !== null && shown.length === 0 && !isShownBy(others))
+    return message.refuse('texts', 'must not be empty: there is nothing to check', 'too_short');
   return given({
     texts: isShown && texts === null ? [] : [...message.texts('texts')],
     images: images === undefined ? undefined : (message.optionalList('images')?.length ?? 0),
     ...others,
   });
+}
+
+/** Whether something else than texts shows what is said. */
+function isShownBy(others: JsonObject): boolean {
+  return Object.entries(others).some(
+    ([name, value]) => name !== 'tools' && (value as JsonValue[]).length > 0,
+  );
 }
 
 function optional(message: Members, name: string): JsonValue | undefined {

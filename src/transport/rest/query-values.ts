@@ -11,6 +11,11 @@ export function parseQuery(text: string): Record<string, string> {
   return last;
 }
 
+/** Whether a query has a parameter more than once. */
+export function isRepeated(query: object, name: string): boolean {
+  return (whole.get(query)?.getAll(name).length ?? 0) > 1;
+}
+
 /** The parameters of a query that are lists in the request of an RPC, with all values. */
 export function queryLists({ desc }: Pick<RpcMethod, 'desc'>, query: object): Record<string, string[]> {
   const all = whole.get(query);

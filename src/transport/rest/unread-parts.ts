@@ -1,5 +1,5 @@
 import { header, in_query } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import { decodeJsonText, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { decodeJsonText, folded, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { pathPart } from '../../contract/errors/quoted.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import { optionOf } from '../../contract/proto-option.js';
@@ -8,6 +8,7 @@ import { didYouMean } from '../../contract/warnings/suggestion.js';
 import { unknownMembers } from '../../contract/warnings/unknown-members.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import { bodyMembers, type HttpBinding, type RpcMethod } from '../descriptors/rpc-methods.js';
+import { isRepeated } from './query-values.js';
 import type { RestRequest } from './rest-route.js';
 
 /** Most parameters named in warnings; a query string may have thousands. */
@@ -19,8 +20,16 @@ export function queryMembers(method: RpcMethod, request: Pick<RestRequest, 'quer
   const names = method.desc.input.fields.filter((field) => optionOf(field, in_query)).map(({ name }) => name);
   return Object.fromEntries(
     names.flatMap((name) => {
-      const spelling = [name, withHyphens(name)].find((one) => Object.hasOwn(query, one));
-      return spelling === undefined ? [] : [[name, query[spelling] ?? '']];
+      const spellings = Object.keys(query).filter((one) => folded(one.replaceAll('-', '_')) === name);
+      const [spelling] = spellings;
+      if (spelling === undefined) return [];
+      const isOne = spellings.length === 1 && !isRepeated(query, spelling);
+      if (isOne && (spelling === name || spelling === withHyphens(name)))
+        return [[name, query[spelling] ?? '']];
+      const message = isOne
+        ? `is written ${spelling}`
+        : 'must be there once: the values could be of different callers';
+      throw invalidRequest([{ resource: 'Request', field: `query.${name}`, code: 'value_error', message }]);
     }),
   );
 }
