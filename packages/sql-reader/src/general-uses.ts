@@ -24,7 +24,7 @@ const UNDERSTOOD = new Set(
     'Json Xml DateTimeField Custom TableObject TableName WithFromKeyword WithoutKeyword BeforeSet AfterSet ColumnName ' +
     'ParenthesizedColumns DoUpdate DoNothing DuplicateKeyUpdate OnConflict Columns Output Returning ' +
     'PerPartition AliasedExpr Boolean Column ForOrdinality NestedPath Default Error For Cascades Single Multiple ' +
-    'Colon JsonAccess Bracket Field CharacterLength IntegerLength Precision PrecisionAndScale'
+    'ForSystemTimeAsOf VersionAsOf TimestampAsOf Colon JsonAccess Bracket Field CharacterLength IntegerLength Precision PrecisionAndScale'
   ).split(' '),
 );
 /** Operators that all databases of the dialects compute themselves. */

@@ -35,7 +35,8 @@ export function packageUses(tree: unknown, uses: UsesBuilder): void {
       );
     }
   }
-  if ([...names.tables].some((table) => table !== 'DUAL')) return;
+  // Columns of a statement that writes are bare names, too.
+  if (!isNode(tree) || !('Query' in tree) || [...names.tables].some((table) => table !== 'DUAL')) return;
   for (const name of names.bare) {
     if (!names.known.has(name) && !PSEUDO_COLUMNS.has(name) && !name.startsWith(':')) {
       uses.add('function', name.toLowerCase());

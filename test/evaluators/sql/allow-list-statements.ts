@@ -233,3 +233,32 @@ export const READS: Readonly<Record<Dialect, readonly string[]>> = {
     'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 5) SELECT n FROM c',
   ],
 };
+
+/** Changes that pass where their operations are allowed. */
+export const CHANGES: Readonly<Record<Dialect, readonly string[]>> = {
+  postgres: [
+    'INSERT INTO t (a) VALUES ($1) ON CONFLICT (a) DO UPDATE SET b = EXCLUDED.b RETURNING id',
+    'UPDATE t SET (a, b) = (1, 2), c = DEFAULT FROM u WHERE t.id = u.id RETURNING *',
+    'MERGE INTO t USING u ON t.id = u.id WHEN MATCHED THEN UPDATE SET a = u.a WHEN NOT MATCHED THEN INSERT (a) VALUES (u.a)',
+  ],
+  mysql: [
+    'INSERT INTO t (a, b) VALUES (1, NOW()), (2, ?) ON DUPLICATE KEY UPDATE a = VALUES(a), b = b + 1',
+    'UPDATE t JOIN u ON t.id = u.id SET t.a = u.b, c = DEFAULT WHERE t.d > 1 ORDER BY a LIMIT 5',
+    'DELETE t FROM t JOIN u ON t.id = u.id WHERE u.a = 1',
+  ],
+  tsql: [
+    'INSERT INTO dbo.t (a) OUTPUT inserted.id VALUES (@a)',
+    'UPDATE t SET a = 1 OUTPUT deleted.a FROM t JOIN u ON t.id = u.id WHERE u.b = 1',
+    'MERGE INTO t USING u ON t.id = u.id WHEN MATCHED THEN UPDATE SET a = u.a WHEN NOT MATCHED THEN INSERT (a) VALUES (u.a);',
+  ],
+  oracle: [
+    'INSERT INTO t (a, b) VALUES (:1, SYSDATE)',
+    'UPDATE t SET a = :a, b = (SELECT MAX(c) FROM u WHERE u.id = t.id) WHERE id = :id',
+    'DELETE FROM t WHERE a < SYSDATE - 30',
+  ],
+  sqlite: [
+    'INSERT OR REPLACE INTO t (a) VALUES (?) RETURNING id',
+    'INSERT INTO t (a) VALUES (1) ON CONFLICT (a) DO UPDATE SET b = excluded.b WHERE c = 1',
+    'DELETE FROM t WHERE a IN (SELECT b FROM u)',
+  ],
+};

@@ -4,7 +4,7 @@ import { DIALECTS, type Dialect } from '../../../packages/sql-reader/src/index.j
 import { createParserPool } from '../../../src/evaluators/sql/parser-pool.js';
 import { createSqlEvaluator } from '../../../src/evaluators/sql/sql.js';
 import { FULL_CALL } from '../../support/check-call.js';
-import { EFFECTS, POSTGRES_EFFECTS, READS } from './allow-list-statements.js';
+import { CHANGES, EFFECTS, POSTGRES_EFFECTS, READS } from './allow-list-statements.js';
 
 // Generous: machines that run tests may be busy.
 const pool = createParserPool({ parseTimeoutMs: 300_000 });
@@ -36,6 +36,17 @@ describe.each(DIALECTS)('with SELECT as the only operation of %s', (dialect: Dia
       if (matched) denied.push(`${text}: ${message}`);
     }
     expect(denied).toEqual([]);
+  });
+});
+
+describe.each(DIALECTS)('with changes among the operations of %s', (dialect: Dialect) => {
+  it('they pass, but not with a function that is not known', async () => {
+    const config = { dialect, allowed_operations: ['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'MERGE'] };
+    for (const text of CHANGES[dialect]) {
+      expect(await check(config, text), text).toMatchObject({ matched: false });
+      const calling = text.replace(/ (?:= 1|VALUES \(|< )/, (found) => `${found} wipe(2) ${found === ' VALUES (' ? ', ' : '+ '}`);
+      expect(await check(config, calling), calling).toMatchObject({ matched: calling !== text });
+    }
   });
 });
 
