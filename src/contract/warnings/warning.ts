@@ -38,6 +38,8 @@ export const WARNING_CODES = {
   absent_data: 'mistake',
   /** A listed text that is found only next to a word character. */
   word_boundary: 'mistake',
+  /** An allowed program that runs others. */
+  allows_launcher: 'note',
   /** A context that the agent itself writes. */
   context_from_data: 'mistake',
   /** A template without all of its values. */

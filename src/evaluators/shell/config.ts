@@ -61,7 +61,8 @@ export const shellConfig = z
           'the program in the folders of the system; others are listed with their path.',
       }),
     deny: list<DeniedCall>(deniedCall, { min: 1, max: MAX_CALLS }).optional().meta({
-      description: 'Calls that must not be made: a program with all of the flags and one of the arguments.',
+      description:
+        'Calls that must not be made: a program with the subcommand, all of the flags and one of the arguments.',
     }),
     forbid: list(knownWord(FORBIDDABLE, 'construct'), { min: 1, max: FORBIDDABLE.length })
       .optional()

@@ -1,6 +1,7 @@
 import type { Evaluator } from '../../core/evaluator.js';
 import { createDetector } from '../detectors/detector.js';
 import { shellConfig } from './config.js';
+import { shellWarnings } from './config-warnings.js';
 import { rulesOf } from './rules.js';
 import { checkShell } from './shell-check.js';
 
@@ -14,6 +15,7 @@ export const shellEvaluator: Evaluator = createDetector({
   version: '1.0.0',
   description: 'Finds programs, calls and constructs that must not run in commands of a shell.',
   configSchema: shellConfig,
+  warningsFor: shellWarnings,
   compile(config) {
     const rules = rulesOf(config);
     const { deny_programs = [], allow_programs = [], deny = [] } = config;

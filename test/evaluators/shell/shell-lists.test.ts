@@ -30,6 +30,8 @@ function judged(config: JsonObject): (text: string) => readonly Listed[] {
   };
 }
 
+const USE = { selectorPath: '*', positive: true } as const;
+
 /** Programs that the lines of the lists have. */
 const TOOLS = (
   'apt awk bash busybox cat curl docker dpkg env expect fd find flock gdb git kubectl ls make man nice npm npx parallel rg rsync scp ' +
@@ -104,6 +106,25 @@ describe('everyday lines', () => {
 const withoutSudo = (config: JsonObject): JsonObject => ({
   ...config,
   forbid: (config.forbid as string[]).filter((kind) => kind !== 'sudo'),
+});
+
+describe('a configuration that allows programs that run others', () => {
+  it.each([
+    ['python3', /runs code and scripts that are not read/],
+    ['/bin/bash', /runs code and scripts/],
+    ['powershell.exe', /runs code and scripts/],
+    ['make', /runs what files, settings or other machines say/],
+    ['xargs', /runs the programs that its arguments name: they are read/],
+    ['ls', undefined],
+    ['sort', undefined],
+  ])('is told so of %s', (program, message) => {
+    const warnings = [...(shellEvaluator.warningsFor?.({ allow_programs: ['cat', program] }, USE) ?? [])];
+    if (message === undefined) expect(warnings).toEqual([]);
+    else {
+      expect(warnings).toMatchObject([{ code: 'allows_launcher', path: ['allow_programs', 1] }]);
+      expect(warnings[0]?.message).toMatch(message);
+    }
+  });
 });
 
 describe('subcommand', () => {
