@@ -227,6 +227,36 @@ describe.each(['json', 'sse'] as const)('a gateway before a server that answers 
       }
     });
 
+    it('refuses names of the protocol in another case, and passes any names in arguments', async () => {
+      const mcp = await rawClient(gateway.url, version);
+      answer = undefined;
+      const before = upstream.count('tools/call');
+      const call = (params: string, more = '') =>
+        mcp.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}${more}}`);
+      for (const [params, more, name] of [
+        ['{"name":"ok","Name":"run"}', '', 'params.name'],
+        ['{"name":"run","argumentſ":{"id":1}}', '', 'params.arguments'],
+        ['{"name":"run","_meta":{"progressToKen":1}}', '', 'params._meta.progressToken'],
+        ['{"name":"run","_META":{}}', '', 'params._meta'],
+        ['{"name":"ok"}', ',"Params":{"name":"run"}', 'params'],
+        ['{"name":"ok"}', ',"METHOD":"tools/list"', 'method'],
+        ['{"ref":{"type":"ref/prompt","Name":"x"}}', '', 'params.ref.name'],
+        ['{"argument":{"VALUE":1}}', '', 'params.argument.value'],
+        ['{"context":{"Arguments":{}}}', '', 'params.context.arguments'],
+      ] as const) {
+        const { status, text: reply } = await call(params, more);
+        expect([status, reply], params).toEqual([400, expect.stringContaining(`${name} is written`)]);
+      }
+      expect(upstream.count('tools/call')).toBe(before);
+      const given = '{"Name":1,"name":2,"NAME":3,"Arguments":{}}';
+      expect((await mcp.ask('tools/call', `{"name":"run","arguments":${given}}`)).text).toContain('ran');
+      expect(upstream.asked.at(-1)?.text).toContain(given);
+      answer = '"result":{"content":[],"Content":[{"type":"text","text":"hidden"}]}';
+      expect((await mcp.ask('tools/call', '{"name":"run","arguments":{}}')).text).toContain(
+        'content is written',
+      );
+    });
+
     it('any arguments and results reach the other side as they were written', async () => {
       const mcp = await rawClient(gateway.url, version);
       await fc.assert(

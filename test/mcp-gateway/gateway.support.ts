@@ -28,7 +28,8 @@ export async function startTestGateway(
   const listen = { port: 0, ...(settings.listen as object | undefined) };
   // A busy machine is no matter of the tests that do not ask for it.
   const limits = { timeout_seconds: 300, ...(settings.service as object | undefined) };
-  const text = JSON.stringify({ ...settings, listen, service: limits });
+  const upstreams = (settings.upstreams as object[]).map((one) => ({ answer_seconds: 300, ...one }));
+  const text = JSON.stringify({ ...settings, listen, service: limits, upstreams });
   const config = readGatewayConfig(text, 'gateway.yaml', {});
   const client = typeof service === 'string' ? createClient({ baseUrl: service }) : service;
   const lines: string[] = [];

@@ -3,6 +3,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { markedEvents } from './exact-events.js';
 import { markedText, unmarked } from './exact-message.js';
+import { isSessionRefusal } from './lost-session.js';
 
 /** A body of an upstream was larger than it may be. */
 export class ResultTooLargeError extends Error {
@@ -43,6 +44,8 @@ function markedOrAsItIs(read: Buffer): string {
   }
 }
 
+/** No error about a session is longer. */
+const MAX_ERROR_BYTES = 4_096;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
@@ -52,12 +55,13 @@ const CARRIAGE_RETURN = 13;
  * the request. The rest is not read. It follows no redirect, asks for no compression, and takes half the time of the
  * `fetch` of Node.js.
  * Numbers are sent as they were written; in what it reads they are marked texts, and `unreadable` makes what takes the place of
- * an event that readers could differ in.
+ * an event that readers could differ in, `unfinished` the answer that a stream lacks.
  */
 export function createBoundedFetch(
   maxBytes: number,
   onTooLarge: (request: unknown) => void,
   unreadable: (request: string | undefined, data: string, error: Error) => string | undefined,
+  unfinished: (request: string | undefined, last: string | undefined) => string | undefined,
 ): BoundedFetch {
   const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
   return {
@@ -93,11 +97,18 @@ export function createBoundedFetch(
       if (reply.headers['content-type']?.startsWith('text/event-stream') === true)
         return new Response(
           limitedEvents(reply, maxBytes, () => onTooLarge(text)).pipeThrough(
-            markedEvents((data, error) => unreadable(text, data, error)),
+            markedEvents(
+              (data, error) => unreadable(text, data, error),
+              (last) => unfinished(text, last),
+            ),
           ),
           init,
         );
-      return new ReadResponse(await wholeOf(reply, maxBytes), init);
+      const read = await wholeOf(reply, maxBytes);
+      // As servers say it that follow the specification.
+      if (status < 300 && read.length < MAX_ERROR_BYTES && isSessionRefusal(read.toString('utf8')))
+        return new ReadResponse(read, { ...init, status: 404 });
+      return new ReadResponse(read, init);
     },
   };
 }
@@ -139,8 +150,9 @@ function limitedEvents(
   const chunks = (reply as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   return new ReadableStream({
     async pull(controller) {
-      const { done, value } = await chunks.next();
-      if (done === true) return controller.close();
+      // What breaks off is as what ends: an answer that has not come yet does not come.
+      const { done, value } = await chunks.next().catch(() => ({ done: true, value: undefined }));
+      if (done === true || value === undefined) return controller.close();
       if (grows(value)) {
         reply.destroy();
         onTooLarge();

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/client';
 import type { ServerCapabilities } from '@modelcontextprotocol/server';
-import { gatewayError, type Log, messageOf } from './errors.js';
+import { GatewayError, gatewayError, type Log, messageOf } from './errors.js';
 import { fits, matcherOf } from './matching.js';
 import type { GatewayMetrics } from './metrics.js';
 import type { PinState, Pins } from './pins.js';
@@ -59,6 +59,8 @@ interface CatalogOptions {
   readonly maxAgeMs: number;
   readonly log: Log;
   readonly metrics: Pick<GatewayMetrics, 'waitingTools'>;
+  /** A list has come after callers had waited for it. */
+  readonly onLate: (kind: ListKind) => void;
 }
 
 interface Entry<T> {
@@ -74,28 +76,44 @@ export function createCatalog({
   maxAgeMs,
   log,
   metrics,
+  onLate,
 }: CatalogOptions): Catalog {
   const isHidden = matcherOf(hidden);
   const known = new Map<string, Entry<unknown>>();
+  /** What was told last, which is listed while a server is silent. */
+  const last = new Map<string, unknown>();
   const instructions = new Map<string, string>();
 
-  /** What was read a short time ago, or reads it. Calls at the same time read it once. */
-  function recent<T>(key: string, read: () => Promise<T>): Promise<T> {
-    const entry = known.get(key);
-    if (entry !== undefined && performance.now() - entry.at < maxAgeMs) return entry.value as Promise<T>;
-    const value = read();
-    known.set(key, { value, at: performance.now() });
-    value.catch(() => {
-      if (known.get(key)?.value === value) known.delete(key);
-    });
-    return value;
+  /** What was read a short time ago, or reads it. Calls at the same time read it once, and wait for it no longer than they may. */
+  function recent<T>(upstream: Upstream, member: string, kind: ListKind, read: () => Promise<T>): Promise<T> {
+    const key = `${upstream.name} ${member}`;
+    let entry = known.get(key) as Entry<T> | undefined;
+    if (entry === undefined || performance.now() - entry.at >= maxAgeMs) {
+      const began = performance.now();
+      const value = read();
+      entry = { value, at: began };
+      known.set(key, entry);
+      value.then(
+        (found) => {
+          last.set(key, found);
+          if (performance.now() - began > upstream.answerMs) onLate(kind);
+        },
+        () => {
+          if (known.get(key)?.value === value) known.delete(key);
+        },
+      );
+    }
+    return inTime(entry.value, entry.at + upstream.answerMs, upstream);
   }
+
+  const lastOf = <T>(upstream: Upstream, member: string): T | undefined =>
+    last.get(`${upstream.name} ${member}`) as T | undefined;
 
   const shown = (upstream: Upstream, name: string): string =>
     isPrefixed ? upstream.name + SEPARATOR + name : name;
 
   function toolsOf(upstream: Upstream): Promise<ReadonlyMap<string, KnownTool>> {
-    return recent(`${upstream.name} tools`, async () => {
+    return recent(upstream, 'tools', 'tools', async () => {
       const tools = ((await listed(upstream, 'tools', 'tools/list', 'tools')) as Tool[]).filter(isTool);
       const description = upstream.instructions();
       const texts = description === undefined ? [] : [{ name: INSTRUCTIONS, description }];
@@ -142,23 +160,34 @@ export function createCatalog({
     method: string,
     member: string,
   ): Promise<Item[]> {
-    return recent(`${upstream.name} ${member}`, async () =>
+    return recent(upstream, member, capability, async () =>
       (await listed(upstream, capability, method, member)).filter(isItem),
     );
   }
 
-  /** What each upstream has; nothing of those that cannot be reached. */
-  async function ofEach<T>(read: (upstream: Upstream) => Promise<Iterable<T>>): Promise<T[]> {
+  /** What each upstream has: nothing of those that cannot be reached, and what was `known` of those that are silent. */
+  async function ofEach<T>(
+    read: (upstream: Upstream) => Promise<Iterable<T>>,
+    known: (upstream: Upstream) => Iterable<T> | undefined = () => undefined,
+  ): Promise<T[]> {
     const all = await Promise.all(
       upstreams.map((upstream) =>
-        read(upstream).catch((error): T[] => {
+        read(upstream).catch((error): Iterable<T> => {
           log('warn', `upstream ${upstream.name}: ${messageOf(error)}`);
-          return [];
+          const isSilent = error instanceof GatewayError && error.reason === 'upstreamTimeout';
+          return (isSilent ? known(upstream) : undefined) ?? [];
         }),
       ),
     );
     return all.flatMap((some) => [...some]);
   }
+
+  /** The same for a list that has no names of the gateway. */
+  const itemsOfEach = (capability: ListKind, method: string, member: string): Promise<Item[]> =>
+    ofEach(
+      (upstream) => itemsOf(upstream, capability, method, member),
+      (upstream) => lastOf<Item[]>(upstream, member),
+    );
 
   function targetOf(name: string): Target | undefined {
     const [only] = upstreams;
@@ -181,7 +210,11 @@ export function createCatalog({
       };
     },
     instructions: () => [...instructions.values()],
-    tools: () => ofEach(async (upstream) => (await toolsOf(upstream)).values()),
+    tools: () =>
+      ofEach(
+        async (upstream) => (await toolsOf(upstream)).values(),
+        (upstream) => lastOf<ReadonlyMap<string, KnownTool>>(upstream, 'tools')?.values(),
+      ),
     async tool(name) {
       const target = targetOf(name);
       return target === undefined ? undefined : (await toolsOf(target.upstream)).get(name);
@@ -200,12 +233,11 @@ export function createCatalog({
     },
     async resources() {
       const seen = new Set<unknown>();
-      const all = await ofEach((upstream) => itemsOf(upstream, 'resources', 'resources/list', 'resources'));
+      const all = await itemsOfEach('resources', 'resources/list', 'resources');
       // The first upstream that has it is the one that is asked for it.
       return all.filter(({ uri }) => !seen.has(uri) && seen.add(uri) !== undefined);
     },
-    resourceTemplates: () =>
-      ofEach((upstream) => itemsOf(upstream, 'resources', 'resources/templates/list', 'resourceTemplates')),
+    resourceTemplates: () => itemsOfEach('resources', 'resources/templates/list', 'resourceTemplates'),
     async resource(uri) {
       const lists = await ofEach(async (upstream) => [
         { upstream, items: await itemsOf(upstream, 'resources', 'resources/list', 'resources') },
@@ -230,6 +262,19 @@ export function createCatalog({
       for (const key of keys) known.delete(`${upstream} ${key}`);
     },
   };
+}
+
+/** A value that callers wait for until a time. */
+async function inTime<T>(value: Promise<T>, until: number, { silent }: Upstream): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(silent()), Math.max(until - performance.now(), 0));
+  });
+  try {
+    return await Promise.race([value, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 interface Item {

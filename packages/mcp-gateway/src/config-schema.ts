@@ -37,6 +37,8 @@ const upstream = z
     cwd: z.string().optional(),
     /** Without an answer or progress for this long a request fails. */
     timeout_seconds: seconds(0.05, 86_400).default(60),
+    /** How long callers wait for its connection and for its lists. What takes longer goes on in the background. */
+    answer_seconds: seconds(0.05, 86_400).default(5),
     /** Longest time of a request whatever progress it tells. */
     max_seconds: seconds(0.05, 86_400).default(600),
     /** Largest message of the upstream. */

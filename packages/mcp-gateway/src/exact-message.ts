@@ -7,6 +7,7 @@ import {
   jsonEqual,
   parseJson,
 } from '../../exact-json/src/index.js';
+import { foldedInRequest, inOtherCase } from './protocol-names.js';
 
 /**
  * Messages of the SDK with the numbers as their sender wrote them. The SDK reads and prints texts with `JSON.parse` and
@@ -105,6 +106,14 @@ export function readMessage(text: string): unknown {
   const value = readable(text);
   const written = marked(text);
   return written === text ? value : revived(JSON.parse(written));
+}
+
+/** The same for a text of a client, with no name of the protocol in another case. */
+export function readRequest(text: string): unknown {
+  const message = readMessage(text);
+  const found = foldedInRequest(message);
+  if (found !== undefined) throw new SyntaxError(inOtherCase(found));
+  return message;
 }
 
 /** A message whose marked texts become RawNumbers, in place. What the SDK itself reads as a number is one, if a double is it. */

@@ -1,7 +1,7 @@
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { printMessage, readMessage, revived } from './exact-message.js';
+import { printMessage, readMessage, readRequest, revived } from './exact-message.js';
 
 /** What a transport of the SDK over stdio reads messages from. */
 interface Lines {
@@ -16,14 +16,14 @@ export type Unreadable = (line: string, error: Error) => JSONRPCMessage | undefi
 const LINE_FEED = 10;
 const MEMBER = '_readBuffer';
 
-function createLines(maxBytes: number, unreadable: Unreadable): Lines {
+function createLines(maxBytes: number, unreadable: Unreadable, read: (text: string) => unknown): Lines {
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let buffer: Buffer = Buffer.alloc(0);
 
   function messageOf(line: Buffer): JSONRPCMessage | undefined {
     if (line.every((byte) => byte <= 0x20)) return undefined;
     try {
-      return parseJSONRPCMessage(readMessage(utf8.decode(line)));
+      return parseJSONRPCMessage(read(utf8.decode(line)));
     } catch (error) {
       return unreadable(line.toString(), error as Error);
     }
@@ -74,7 +74,7 @@ export function clientOverStdio(maxBytes: number, ended: () => void): StdioServe
     transport.onerror?.(new Error(`${message} in a line of ${line.length} characters`));
     return undefined;
   };
-  readExactly(transport, createLines(maxBytes, refused));
+  readExactly(transport, createLines(maxBytes, refused, readRequest));
   return transport;
 }
 
@@ -84,7 +84,7 @@ export function exactStdio(
   maxBytes: number,
   unreadable: Unreadable,
 ): StdioClientTransport {
-  readExactly(transport, createLines(maxBytes, unreadable));
+  readExactly(transport, createLines(maxBytes, unreadable, readMessage));
   return Object.assign(transport, {
     async send(message: JSONRPCMessage): Promise<void> {
       const { stdin } = (Reflect.get(transport, '_process') ?? {}) as {

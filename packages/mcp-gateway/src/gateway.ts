@@ -16,6 +16,7 @@ import { createFrontServers } from './front-server.js';
 import { startHttpFront } from './http-front.js';
 import { createGatewayMetrics, serveMetrics } from './metrics.js';
 import { createPins } from './pins.js';
+import type { UpstreamState } from './reconnecting.js';
 import { createRelay } from './relay.js';
 import { createUpstream, type ListKind } from './upstream.js';
 
@@ -25,6 +26,8 @@ export interface Gateway {
   readonly url: string | undefined;
   /** Address of its metrics; undefined if they are not served. */
   readonly metricsUrl: string | undefined;
+  /** How its servers are, by their names. */
+  upstreams(): Readonly<Record<string, UpstreamState>>;
   /** How many sessions of versions before 2026-07-28 are open; 0 over stdio. */
   sessions(): number;
   /** Resolves when its client over stdio has gone, and when it is closed. */
@@ -64,6 +67,9 @@ export async function startGateway({
       metrics,
       onListChanged(kind) {
         catalog.forget(one.name, kind);
+        void catalog.capabilities().then((found) => {
+          capabilities = found;
+        });
         tellFront(kind);
       },
     }),
@@ -75,6 +81,7 @@ export async function startGateway({
     pins: createPins(pins),
     maxAgeMs: pins.refresh_seconds * 1_000,
     ...{ log, metrics },
+    onLate: (kind) => tellFront(kind),
   });
   const denied = config.hide_denied ? createDeniedTools(client, STEP_TYPES.tools, log) : undefined;
   const checks = createChecks({
@@ -100,12 +107,16 @@ export async function startGateway({
     },
     onError: (error) => log('info', error.message),
   });
-  // A tool is remembered before its first use.
-  capabilities = await catalog.capabilities();
-  await catalog.tools();
+  // A tool is remembered before its first use. Callers wait for it no longer than `answer_seconds`.
+  const ready = catalog.capabilities().then(async (found) => {
+    capabilities = found;
+    await catalog.tools();
+  });
 
   const metricsFront = config.metrics === undefined ? undefined : await serveMetrics(config.metrics, metrics);
   const metricsUrl = metricsFront?.url;
+  const states = (): Record<string, UpstreamState> =>
+    Object.fromEntries(upstreams.map((one) => [one.name, one.state()]));
   let ended = (): void => {};
   const end = new Promise<void>((resolve) => {
     ended = resolve;
@@ -118,6 +129,7 @@ export async function startGateway({
     ended();
   };
   if (listen.transport === 'stdio') {
+    await ready;
     const sessionId = randomUUID();
     const handle = serveStdio(
       ({ era }) => {
@@ -131,12 +143,26 @@ export async function startGateway({
         onerror: (error) => log('info', error.message),
       },
     );
-    return { url: undefined, metricsUrl, sessions, ended: end, close: () => close(() => handle.close()) };
+    return {
+      url: undefined,
+      metricsUrl,
+      sessions,
+      upstreams: states,
+      ended: end,
+      close: () => close(() => handle.close()),
+    };
   }
   const authentication =
     config.auth === undefined || config.auth === 'none' ? undefined : createAuthentication(config.auth);
-  const front = await startHttpFront({ listen, mapping, servers, authentication, log });
+  const front = await startHttpFront({ listen, mapping, servers, authentication, log, ready });
   tellFront = front.listChanged;
   sessions = front.sessions;
-  return { url: front.url, metricsUrl, sessions, ended: end, close: () => close(front.close) };
+  return {
+    url: front.url,
+    metricsUrl,
+    sessions,
+    upstreams: states,
+    ended: end,
+    close: () => close(front.close),
+  };
 }

@@ -43,6 +43,8 @@ interface HttpOptions {
   readonly servers: FrontServers;
   readonly authentication: Authentication | undefined;
   readonly log: Log;
+  /** Resolves when it is known what the servers can do; requests wait for it. */
+  readonly ready: Promise<void>;
 }
 
 /** A session of a client before version 2026-07-28. */
@@ -67,6 +69,7 @@ export async function startHttpFront({
   servers,
   authentication,
   log,
+  ready,
 }: HttpOptions): Promise<HttpFront> {
   const sessions = new Map<string, Session>();
   const onError = (error: Error): void => log('info', error.message);
@@ -83,6 +86,7 @@ export async function startHttpFront({
       if (checked instanceof Response) return checked;
       authInfo = checked;
     }
+    await ready;
     const given = {
       ...(authInfo === undefined ? {} : { authInfo }),
       ...(parsedBody === undefined ? {} : { parsedBody }),

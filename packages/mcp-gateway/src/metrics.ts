@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { GatewayConfig } from './config.js';
+import { UPSTREAM_STATES, type UpstreamState } from './reconnecting.js';
 
 /** What came of a step. */
 export type StepResult =
@@ -27,6 +28,7 @@ export interface GatewayMetrics {
   step(type: string, result: StepResult, seconds: number): void;
   /** A request to an upstream failed, for a reason of `ERROR_CODES`, or `answered` for an error that it sent itself. */
   upstreamError(upstream: string, reason: string): void;
+  upstreamState(upstream: string, state: UpstreamState): void;
   /** How many tools of an upstream wait for an approval, new and changed ones. */
   waitingTools(upstream: string, count: number): void;
   /** All of it in the text format of Prometheus. */
@@ -60,6 +62,12 @@ export function createGatewayMetrics(sessions: () => number): GatewayMetrics {
     labelNames: ['upstream', 'reason'],
     registers,
   });
+  const up = new Gauge({
+    name: `${PREFIX}_upstream_up`,
+    help: 'Whether a server is connected (1), or does not answer or cannot be reached (0).',
+    labelNames: ['upstream', 'state'],
+    registers,
+  });
   const waiting = new Gauge({
     name: `${PREFIX}_waiting_tools`,
     help: 'Tools that are not used before they are approved, by server.',
@@ -80,6 +88,10 @@ export function createGatewayMetrics(sessions: () => number): GatewayMetrics {
       seconds.observe({ type }, took);
     },
     upstreamError: (upstream, reason) => errors.inc({ upstream, reason }),
+    upstreamState(upstream, state) {
+      for (const one of UPSTREAM_STATES) up.remove({ upstream, state: one });
+      up.set({ upstream, state }, state === 'connected' ? 1 : 0);
+    },
     waitingTools: (upstream, count) => waiting.set({ upstream }, count),
     text: () => registry.metrics(),
   };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withoutStack } from '../../exact-json/src/index.js';
-import { readMessage, unmarked } from './exact-message.js';
+import { readRequest, unmarked } from './exact-message.js';
 import { failure } from './failure.js';
 
 /** Answers a request whose body is read already. `body` is undefined without one. */
@@ -64,7 +64,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** The message of a body. Throws an UnreadableError unless all readers read the same in it. */
 function messageOf(bytes: Buffer): unknown {
   try {
-    return withoutStack(() => readMessage(UTF8.decode(bytes)));
+    return withoutStack(() => readRequest(UTF8.decode(bytes)));
   } catch (error) {
     throw new UnreadableError((error as Error).message);
   }

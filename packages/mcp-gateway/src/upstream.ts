@@ -13,8 +13,12 @@ import type { JSONRPCMessage, Result, StandardSchemaV1 } from '@modelcontextprot
 import { createBoundedFetch, ResultTooLargeError } from './bounded-fetch.js';
 import type { UpstreamConfig } from './config.js';
 import { GatewayError, gatewayError, type Log, messageOf } from './errors.js';
+import { listedPages } from './listed-pages.js';
+import { sessionAfter } from './lost-session.js';
 import type { GatewayMetrics } from './metrics.js';
 import { paramHeaders } from './param-headers.js';
+import { foldedInResult, inOtherCase } from './protocol-names.js';
+import { createReconnecting, type UpstreamState } from './reconnecting.js';
 import { transportOf } from './upstream-transport.js';
 
 /** Kinds of lists of an upstream. */
@@ -44,7 +48,12 @@ export interface Upstream {
   isModern(): boolean;
   /** Rejects with the ProtocolError of the upstream, or one of the gateway if it cannot be reached or does not answer in time. */
   request(request: UpstreamRequest): Promise<Result>;
-  /** All pages of a list. */
+  /** How long callers wait for its connection and its lists, in milliseconds. */
+  readonly answerMs: number;
+  state(): UpstreamState;
+  /** The error of a caller that has waited so long. */
+  silent(): Error;
+  /** All pages of a list, as `listedPages` ends it. */
   list(method: string, member: string): Promise<unknown[]>;
   close(): Promise<void>;
 }
@@ -65,15 +74,14 @@ export const NO_VALIDATOR = {
     errorMessage: undefined,
   }),
 };
-const MAX_PAGES = 64;
 /** Changes of a list within this time are told once. */
 const CHANGES_MS = 50;
 
 /** The id of a message that is a request or an answer, of those that the gateway gives. */
-function idOf(text: string | undefined): number | undefined {
+function idOf(text: string | undefined): number | string | undefined {
   try {
     const { id } = JSON.parse(text ?? '') as { readonly id?: unknown };
-    return typeof id === 'number' ? id : undefined;
+    return typeof id === 'number' || typeof id === 'string' ? id : undefined;
   } catch {
     return undefined;
   }
@@ -81,7 +89,7 @@ function idOf(text: string | undefined): number | undefined {
 
 interface UpstreamOptions {
   readonly log: Log;
-  readonly metrics: Pick<GatewayMetrics, 'upstreamError'>;
+  readonly metrics: Pick<GatewayMetrics, 'upstreamError' | 'upstreamState'>;
   readonly onListChanged: (kind: ListKind) => void;
 }
 
@@ -90,7 +98,7 @@ export function createUpstream(
   version: string,
   { log, metrics, onListChanged }: UpstreamOptions,
 ): Upstream {
-  const { name, timeout_seconds, max_seconds, max_result_bytes: maxBytes } = config;
+  const { name, timeout_seconds, max_seconds, answer_seconds, max_result_bytes: maxBytes } = config;
   /** Told what arrives in the course of a request. Used by requests that want it only: it makes every promise slower. */
   const logs = new AsyncLocalStorage<UpstreamRequest['onLog']>();
   const limits = {
@@ -98,9 +106,10 @@ export function createUpstream(
     maxTotalTimeout: max_seconds * 1_000,
     resetTimeoutOnProgress: true,
   };
-  let connecting: Promise<Client> | undefined;
-  let client: Client | undefined;
+  const answerMs = Math.min(answer_seconds * 1_000, limits.timeout);
   let isClosed = false;
+  /** Ends with the gateway, though it may not be open yet. */
+  let opening: Client | undefined;
   const telling = new Set<ListKind>();
 
   /** Notifications that come within a short time are one. */
@@ -113,17 +122,35 @@ export function createUpstream(
     }, CHANGES_MS).unref();
   }
 
+  const tellAllChanged = (): void => {
+    for (const kind of ['tools', 'resources', 'prompts'] as const) tellChanged(kind);
+  };
+
+  const silent = (): GatewayError =>
+    gatewayError(
+      'upstreamTimeout',
+      `the server "${name}" does not answer; it is asked again in the background`,
+      {
+        upstream: name,
+      },
+    );
+
   /** `fetch` begins a stream that outlives the call that opened the connection, so that call is forgotten in it. */
+  const connection = createReconnecting<Client>({
+    open: () => logs.exit(open),
+    limitMs: answerMs,
+    silent,
+    onState(state) {
+      metrics.upstreamState(name, state);
+      if (state === 'silent')
+        log('warn', `the server "${name}" does not answer; it is asked again in the background`);
+    },
+    onBack: tellAllChanged,
+  });
+
   function connect(): Promise<Client> {
     if (isClosed) return Promise.reject(gatewayError('upstreamFailed', 'the gateway is stopping'));
-    connecting ??= logs
-      .exit(open)
-      .then((opened) => (client = opened))
-      .catch((error) => {
-        connecting = undefined;
-        throw error;
-      });
-    return connecting;
+    return connection.get();
   }
 
   async function open(): Promise<Client> {
@@ -144,7 +171,6 @@ export function createUpstream(
           resources: changed('resources'),
           prompts: changed('prompts'),
         },
-        listMaxPages: MAX_PAGES,
       },
     );
     /** The answer to a request with this body, in place of one that cannot be passed on. */
@@ -165,6 +191,11 @@ export function createUpstream(
         const message = answer(idOf(data) === undefined ? body : data, unreadable(error));
         return message && JSON.stringify(message);
       },
+      (body, last) => {
+        if (body === undefined || (last !== undefined && idOf(last) === idOf(body))) return undefined;
+        const message = answer(body, unanswered());
+        return message && JSON.stringify(message);
+      },
     );
     const transport = transportOf(config, bounded.fetch, (line, error) => answer(line, unreadable(error)));
     opened.setNotificationHandler('notifications/message', ({ params }) =>
@@ -173,11 +204,11 @@ export function createUpstream(
     opened.onerror = (error) => log('info', `upstream ${name}: ${error.message}`);
     opened.onclose = () => {
       bounded.close();
-      if (client !== opened) return;
-      client = undefined;
-      connecting = undefined;
+      if (connection.current !== opened) return;
+      connection.drop(opened);
       if (!isClosed) log('warn', `upstream ${name}: its connection ended; the next call opens it again`);
     };
+    opening = opened;
     try {
       await opened.connect(transport, { timeout: limits.timeout });
       return opened;
@@ -190,11 +221,22 @@ export function createUpstream(
   }
 
   /** A server that was started again knows the session no more. Requests that still run on the connection may end. */
-  function forget(): void {
-    const old = client;
-    client = undefined;
-    connecting = undefined;
-    if (old !== undefined) setTimeout(() => void old.close().catch(() => {}), limits.maxTotalTimeout).unref();
+  function forget(old: Client): void {
+    if (connection.current !== old) return;
+    connection.drop(old);
+    tellAllChanged();
+    setTimeout(() => void old.close().catch(() => {}), limits.maxTotalTimeout).unref();
+  }
+
+  /** Whether a request was refused because the server does not know the session, before it ran. */
+  async function isSessionLost(old: Client, error: unknown): Promise<boolean> {
+    const after = old.transport?.sessionId === undefined ? undefined : sessionAfter(error);
+    if (after !== 'suspected') return after === 'lost';
+    // A tool may say so of another session: then this one is known.
+    return old.request({ method: 'ping' }, AS_IT_IS, { timeout: answerMs }).then(
+      () => false,
+      (refused) => sessionAfter(refused) !== undefined,
+    );
   }
 
   const tooLarge = (): ProtocolError =>
@@ -212,12 +254,16 @@ export function createUpstream(
       upstream: name,
     });
 
+  const unanswered = (): ProtocolError =>
+    gatewayError('upstreamFailed', `the server "${name}" ended its answer before it was complete`, {
+      upstream: name,
+    });
+
   /** What is thrown for a failed request. */
   function failureOf(error: unknown, signal: AbortSignal): unknown {
     if (error instanceof ResultTooLargeError) return tooLarge();
     if (signal.aborted) return signal.reason;
     if (error instanceof ProtocolError) return error;
-    if (error instanceof SdkHttpError && error.status === 404) forget();
     if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
       return gatewayError('upstreamTimeout', `the server "${name}" did not answer in time`, {
         upstream: name,
@@ -227,28 +273,43 @@ export function createUpstream(
     });
   }
 
-  async function request({
-    method,
-    params,
-    signal,
-    onProgress,
-    onLog,
-    tool,
-  }: UpstreamRequest): Promise<Result> {
+  async function send(
+    connected: Client,
+    { method, params, signal, onProgress, onLog, tool }: UpstreamRequest,
+  ): Promise<Result> {
+    signal.throwIfAborted();
+    const headers = tool !== undefined && isModern() ? paramHeaders(tool, params.arguments) : undefined;
+    const sent = (): Promise<Result> =>
+      connected.request({ method, params }, AS_IT_IS, {
+        ...limits,
+        signal,
+        allowInputRequired: true,
+        ...(onProgress === undefined ? {} : { onprogress: onProgress }),
+        ...(headers === undefined ? {} : { headers }),
+      });
+    const result = await (onLog === undefined ? sent() : logs.run(onLog, sent));
+    const found = foldedInResult(result);
+    if (found !== undefined) throw unreadable(new Error(inOtherCase(found)));
+    return result;
+  }
+
+  async function request(asked: UpstreamRequest): Promise<Result> {
+    const { signal } = asked;
+    let connected: Client | undefined;
     try {
-      const connected = client ?? (await connect());
-      signal.throwIfAborted();
-      const headers = tool !== undefined && isModern() ? paramHeaders(tool, params.arguments) : undefined;
-      const send = (): Promise<Result> =>
-        connected.request({ method, params }, AS_IT_IS, {
-          ...limits,
-          signal,
-          allowInputRequired: true,
-          ...(onProgress === undefined ? {} : { onprogress: onProgress }),
-          ...(headers === undefined ? {} : { headers }),
-        });
-      return await (onLog === undefined ? send() : logs.run(onLog, send));
+      connected = connection.current ?? (await connect());
+      try {
+        return await send(connected, asked);
+      } catch (error) {
+        if (signal.aborted || !(await isSessionLost(connected, error))) throw error;
+        log('info', `upstream ${name}: it does not know the session any more; a new one is opened`);
+        forget(connected);
+        // Once: what a new session refuses is not due to the old one.
+        connected = await connect();
+        return await send(connected, asked);
+      }
     } catch (error) {
+      if (connected !== undefined && error instanceof SdkHttpError && error.status === 404) forget(connected);
       const failure = failureOf(error, signal);
       const reason = failure instanceof GatewayError ? failure.reason : 'answered';
       if (!signal.aborted) metrics.upstreamError(name, reason);
@@ -257,47 +318,45 @@ export function createUpstream(
   }
 
   function isModern(): boolean {
-    return client?.getProtocolEra() === 'modern';
+    return connection.current?.getProtocolEra() === 'modern';
   }
 
   return {
     name,
     isModern,
     request,
-    instructions: () => client?.getInstructions(),
+    instructions: () => connection.current?.getInstructions(),
+    answerMs,
+    state: () => connection.state,
+    silent,
     async capabilities() {
       return (await connect()).getServerCapabilities() ?? {};
     },
     async list(method, member) {
-      const all: unknown[] = [];
-      let cursor: unknown;
-      for (let page = 0; page < MAX_PAGES; page += 1) {
-        const params = cursor === undefined ? {} : { cursor };
-        const result: Record<string, unknown> = await request({
-          method,
-          params,
-          signal: AbortSignal.timeout(limits.maxTotalTimeout),
-        }).catch((error) => {
-          log('warn', `the server "${name}" does not tell its ${member}: ${messageOf(error)}`);
-          throw gatewayError('upstreamFailed', `the server "${name}" does not tell its ${member}`, {
-            upstream: name,
-          });
+      try {
+        return await listedPages(
+          async (cursor) =>
+            request({
+              method,
+              params: cursor === undefined ? {} : { cursor },
+              signal: AbortSignal.timeout(limits.maxTotalTimeout),
+            }),
+          member,
+          (message) => log('warn', `upstream ${name}: ${message}`),
+        );
+      } catch (error) {
+        log('warn', `the server "${name}" does not tell its ${member}: ${messageOf(error)}`);
+        if (error instanceof GatewayError && error.reason === 'upstreamTimeout') throw error;
+        throw gatewayError('upstreamFailed', `the server "${name}" does not tell its ${member}`, {
+          upstream: name,
         });
-        const items = result[member];
-        if (!Array.isArray(items))
-          throw gatewayError('upstreamFailed', `the server "${name}" answered ${method} without ${member}`);
-        all.push(...items);
-        cursor = result.nextCursor;
-        if (typeof cursor !== 'string') return all;
       }
-      throw gatewayError(
-        'upstreamFailed',
-        `the list ${member} of the server "${name}" has more than ${MAX_PAGES} pages`,
-      );
     },
     async close() {
       isClosed = true;
-      const opened = await connecting?.catch(() => undefined);
+      const pending = connection.close();
+      await opening?.close().catch(() => {});
+      const opened = await pending;
       await opened?.close().catch(() => {});
     },
   };
