@@ -23,7 +23,11 @@ const STRONG =
 const WEAK =
   'TRUNCATE|CALL|EXEC|EXECUTE|COPY|LOCK|ANALYZE|VACUUM|DO|RENAME|LOAD|ATTACH|DETACH|PRAGMA|SHUTDOWN|KILL|FLUSH|REINDEX|' +
   'CLUSTER|REFRESH|NOTIFY|BACKUP|RESTORE|BULK|DBCC|OPTIMIZE|REPAIR|PURGE|FLASHBACK|SET|DENY|COMMENT\\s+ON\\b|IMPORT|PREPARE';
-const START = new RegExp(`(?<![\\w.@$#/\\\\-])(?:${STRONG}|${WEAK})(?=[\\s(*"'\`[]|$)`, 'gi');
+/** A word that nothing joins to the text before it; a line break may be written as an escape. */
+const START = new RegExp(
+  `(?:(?<![\\w.@$#/\\\\-])|(?<=\\\\[nrt]))(?:${STRONG}|${WEAK})(?=[\\s(*"'\`[]|$)`,
+  'gi',
+);
 const IS_STRONG = new RegExp(`^(?:${STRONG})`, 'i');
 
 const CLOSING: Readonly<Record<string, string>> = {
@@ -41,6 +45,10 @@ const CLOSING: Readonly<Record<string, string>> = {
 /** What announces a statement directly before it. */
 const ANNOUNCED =
   /\b(?:run|running|exec|execute|executing|issue|sql|quer(?:y|ies)|statements?|commands?|psql|mysql|sqlite|db|database)\b[^.!?\n:]{0,40}:\s*$|\b(?:run|execute|exec|issue|query|sql)\s+$/i;
+/** Where markup or the cell of a table ends. */
+const MARKUP = /<[/a-z!]|&lt;|\s\||\\+[nrt"]/i;
+/** Most lines of a statement that text follows without an empty line. */
+const MAX_LINES = 6;
 /** Words with which a sentence goes on after a statement. */
 const GOES_ON =
   /\s(?:and|then|for|please|now|against|to|so|because|before|after|if|when|but|which|that|or|with|on|in)\s|,\s|\s[-\u2013\u2014]\s/g;
@@ -107,10 +115,13 @@ function candidatesAt(
   if (close !== undefined) add(upTo(rest, rest.indexOf(close)), isStrong);
   if (rest.includes(';')) add(firstStatement(rest, dialect), isStrong);
   add(rest, false);
-  const [ownText = ''] = rest.split('\n', 1);
+  const lines = rest.split('\n', MAX_LINES);
+  for (let count = lines.length; count > 1; count -= 1) add(lines.slice(0, count).join('\n'), false);
+  const [ownText = ''] = lines;
   add(ownText, false);
   add(ownText.trimEnd().replace(/[.!?,:;)\]]{1,5}$/, ''), false);
   add(upTo(ownText, ownText.search(/[.!?](?:\s|$)/)), false);
+  add(upTo(ownText, ownText.search(MARKUP)), false);
   if (inCapitals || isAnnounced) {
     for (const { index } of [...ownText.matchAll(GOES_ON)].slice(0, 4)) add(ownText.slice(0, index), false);
   }

@@ -44,7 +44,10 @@ describe.each(DIALECTS)('with changes among the operations of %s', (dialect: Dia
     const config = { dialect, allowed_operations: ['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'MERGE'] };
     for (const text of CHANGES[dialect]) {
       expect(await check(config, text), text).toMatchObject({ matched: false });
-      const calling = text.replace(/ (?:= 1|VALUES \(|< )/, (found) => `${found} wipe(2) ${found === ' VALUES (' ? ', ' : '+ '}`);
+      const calling = text.replace(
+        / (?:= 1|VALUES \(|< )/,
+        (found) => `${found} wipe(2) ${found === ' VALUES (' ? ', ' : '+ '}`,
+      );
       expect(await check(config, calling), calling).toMatchObject({ matched: calling !== text });
     }
   });
