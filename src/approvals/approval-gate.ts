@@ -16,7 +16,7 @@ import type {
 import { stepSha256 } from '../decisions/step-hash.js';
 import type { ApprovalMeter } from './approval-meter.js';
 import { noticeOf } from './approval-row.js';
-import { type Candidate, createApprovalStore } from './approval-store.js';
+import { type AskedCounts, type Candidate, createApprovalStore } from './approval-store.js';
 import { bindingOf, callKey, sha256, strictestReuse } from './binding.js';
 import type { Evidence } from './evidence.js';
 import { sealedStep, stepIn } from './stored-step.js';
@@ -24,10 +24,11 @@ import { requesterOf } from './votes.js';
 
 /** Bounds of approvals. */
 export interface ApprovalLimits {
-  /** Open approvals of an agent, and of all. */
+  /** Open approvals of an agent, of a namespace, and of all. */
   readonly maxPerAgent: number;
   readonly max: number;
-  /** How often the approvers of a control are asked within a time. */
+  readonly maxTotal: number;
+  /** How often the approvers of a control are asked within a time; one agent may ask half of what others leave. */
   readonly fatigueLimit: number;
   readonly fatigueMs: number;
 }
@@ -269,16 +270,27 @@ function keyOf(asked: AskedStep): Key | { readonly refusal: string } {
 }
 
 function refusalOf(
-  { open, ofAgent, asked }: { readonly open: number; readonly ofAgent: number; readonly asked: number },
+  { open, ofNamespace, ofAgent, asked, askedByAgent }: AskedCounts,
   agentName: string,
   limits: ApprovalLimits,
 ): string | null {
   if (ofAgent >= limits.maxPerAgent) {
     return `agent "${agentName}" has ${ofAgent} open approvals, which is the most: wait for their decisions, or cancel some`;
   }
-  if (open >= limits.max) return `there are ${open} open approvals, which is the most`;
+  if (ofNamespace >= limits.max) {
+    return `the namespace has ${ofNamespace} open approvals, which is the most (SERVICE_APPROVALS_MAX)`;
+  }
+  if (open >= limits.maxTotal) {
+    return `the service has ${open} open approvals, which is the most (SERVICE_APPROVALS_MAX_TOTAL)`;
+  }
+  const seconds = limits.fatigueMs / 1000;
   if (asked >= limits.fatigueLimit) {
-    return `the approvers were asked ${asked} times in ${limits.fatigueMs / 1000} seconds, which is the most`;
+    return `the approvers were asked ${asked} times in ${seconds} seconds, which is the most`;
+  }
+  // Each agent leaves something for the next one, however many ask.
+  const share = Math.ceil((limits.fatigueLimit - (asked - askedByAgent)) / 2);
+  if (askedByAgent >= share) {
+    return `agent "${agentName}" has asked the approvers ${askedByAgent} times in ${seconds} seconds, which is its share of ${limits.fatigueLimit}`;
   }
   return null;
 }

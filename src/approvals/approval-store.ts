@@ -77,6 +77,15 @@ export interface ApprovalChange {
   readonly changeNo: number;
 }
 
+/** What the bounds of a new approval are compared with. */
+export interface AskedCounts {
+  readonly open: number;
+  readonly ofNamespace: number;
+  readonly ofAgent: number;
+  readonly asked: number;
+  readonly askedByAgent: number;
+}
+
 /** An approval that may answer for a step, as one query reads it. */
 export interface Candidate
   extends Pick<
@@ -192,17 +201,30 @@ export function createApprovalStore({ client, namespace }: Scoped) {
         });
       }),
 
-    /** Numbers of open approvals, and of approvals that a group of approvers was asked for since a time. */
+    /**
+     * Numbers of open approvals of all namespaces, of this one and of an agent, and of approvals that a group of approvers was
+     * asked for since a time, by all agents and by this one.
+     */
     counts: (agentName: string, approverGroup: string, sinceMs: number, nowMs: number) =>
       withServiceErrors(async () => {
         const open = Prisma.sql`"state" IN ('pending', 'approved') AND "expires_at_ms" > ${BigInt(nowMs)}`;
-        const [row] = await client.$queryRaw<{ open: bigint; of_agent: bigint; asked: bigint }[]>`
+        const own = Prisma.sql`"namespace" = ${namespace.name}`;
+        const ofAgent = Prisma.sql`"agent_name" = ${agentName}`;
+        const recent = Prisma.sql`"approver_group" = ${approverGroup} AND "asked_at_ms" > ${BigInt(sinceMs)}`;
+        const [row] = await client.$queryRaw<Record<keyof AskedCounts, bigint>[]>`
           SELECT (SELECT COUNT(*) FROM "approvals" WHERE ${open}) AS "open",
-            (SELECT COUNT(*) FROM "approvals" WHERE "namespace" = ${namespace.name} AND "agent_name" = ${agentName}
-              AND ${open}) AS "of_agent",
-            (SELECT COUNT(*) FROM "approvals" WHERE "namespace" = ${namespace.name}
-              AND "approver_group" = ${approverGroup} AND "asked_at_ms" > ${BigInt(sinceMs)}) AS "asked"`;
-        return { open: Number(row?.open), ofAgent: Number(row?.of_agent), asked: Number(row?.asked) };
+            (SELECT COUNT(*) FROM "approvals" WHERE ${own} AND ${open}) AS "ofNamespace",
+            (SELECT COUNT(*) FROM "approvals" WHERE ${own} AND ${ofAgent} AND ${open}) AS "ofAgent",
+            (SELECT COUNT(*) FROM "approvals" WHERE ${own} AND ${recent}) AS "asked",
+            (SELECT COUNT(*) FROM "approvals" WHERE ${own} AND ${ofAgent} AND ${recent}) AS "askedByAgent"`;
+        const counted = (name: keyof AskedCounts): number => Number(row?.[name]);
+        return {
+          open: counted('open'),
+          ofNamespace: counted('ofNamespace'),
+          ofAgent: counted('ofAgent'),
+          asked: counted('asked'),
+          askedByAgent: counted('askedByAgent'),
+        } satisfies AskedCounts;
       }),
 
     /** Frees a binding: whatever answered for it does not any more. */

@@ -28,13 +28,16 @@ export const APPROVALS = {
       inMs(integerIn(0, 315_360_000)),
     ).help('How long the step of an approval is kept after its end. The approval itself stays.'),
     max: setting('SERVICE_APPROVALS_MAX', 10_000, integerIn(1, 1_000_000)).help(
-      'Most approvals that are open at a time. Beyond it, steps that need another one are denied.',
+      'Most approvals of a namespace that are open at a time. Beyond it, steps that need another one are denied.',
+    ),
+    maxTotal: setting('SERVICE_APPROVALS_MAX_TOTAL', 100_000, integerIn(1, 1_000_000)).help(
+      'The same of all namespaces together.',
     ),
     maxPerAgent: setting('SERVICE_APPROVALS_MAX_PER_AGENT', 100, integerIn(1, 1_000_000)).help(
       'Most open approvals of one agent.',
     ),
     fatigueLimit: setting('SERVICE_APPROVALS_FATIGUE_LIMIT', 60, integerIn(1, 1_000_000)).help(
-      'How often the approvers of a control are asked within the time of SERVICE_APPROVALS_FATIGUE_SECONDS. Beyond it, further steps are denied without asking them.',
+      'How often the approvers of a control are asked within the time of SERVICE_APPROVALS_FATIGUE_SECONDS. Beyond it, further steps are denied without asking them. One agent may ask half of what other agents leave.',
     ),
     fatigueMs: setting('SERVICE_APPROVALS_FATIGUE_SECONDS', 3_600, inMs(integerIn(1, 604_800))).help(
       'The time in which the requests to the approvers of a control are counted.',

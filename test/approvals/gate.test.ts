@@ -4,6 +4,8 @@ import { describeOnEachDatabase } from '../support/databases.js';
 import { AGENT, type ApprovalProcess, aStepOf, BOT, type Clock, changes, openProcess } from './support.js';
 
 const ONE = [[1, {}]] as const;
+const SECOND = 'second-agent-01';
+const THIRD = 'third-agent-001';
 
 type Change = (database: ApprovalProcess['database'], control: number) => Promise<unknown>;
 
@@ -257,27 +259,48 @@ describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
 });
 
 describeOnEachDatabase('the bounds of approvals', (freshDatabaseUrl) => {
-  it('refuse what is too much for an agent, and for approvers', async () => {
-    const clock: Clock = { ms: 1_000_000 };
-    const few = await openProcess(await freshDatabaseUrl(), clock, { maxPerAgent: 2, fatigueLimit: 3 });
-    await changes.agent(few.database);
+  const clock: Clock = { ms: 1_000_000 };
+  const open = async (limits: Parameters<typeof openProcess>[2]) => {
+    const few = await openProcess(await freshDatabaseUrl(), clock, limits);
+    for (const name of [AGENT, SECOND, THIRD]) await changes.agent(few.database, name);
     await changes.control(few.database, 1);
+    for (const name of [SECOND, THIRD]) await changes.link(few.database, 1, name);
+    return few;
+  };
+  const refusedWith = (text: string) => ({ kind: 'refused', reason: expect.stringContaining(text) });
+
+  it('refuse what is too much for an agent', async () => {
+    const few = await open({ maxPerAgent: 2 });
     const asked = (amount: number) => few.ask(aStepOf(amount), ONE);
     const first = await asked(1);
     await asked(2);
-    expect(await asked(3)).toMatchObject({
-      kind: 'refused',
-      reason: expect.stringContaining('2 open approvals'),
-    });
+    expect(await asked(3)).toMatchObject(refusedWith('2 open approvals'));
     expect(await asked(1)).toMatchObject({ kind: 'waits', notice: { id: first.notice?.id } });
     const cancelled = { approval_id: first.notice?.id, agent_name: AGENT };
     await few.call('cancelApproval', cancelled, BOT);
     expect(await asked(3)).toMatchObject({ kind: 'waits' });
-    await few.call('cancelApproval', { ...cancelled, approval_id: 2 }, BOT);
-    expect(await asked(4)).toMatchObject({
-      kind: 'refused',
-      reason: expect.stringContaining('asked 3 times'),
-    });
+    await few.close();
+  });
+
+  it('leave half of what approvers are asked to other agents, and refuse what is too much for them', async () => {
+    const few = await open({ fatigueLimit: 5 });
+    const asked = (agentName: string, amount: number) => few.ask(aStepOf(amount), ONE, { agentName });
+    for (const amount of [1, 2, 3]) expect(await asked(AGENT, amount)).toMatchObject({ kind: 'waits' });
+    expect(await asked(AGENT, 4)).toMatchObject(refusedWith('asked the approvers 3 times'));
+    expect(await asked(SECOND, 1)).toMatchObject({ kind: 'waits' });
+    expect(await asked(SECOND, 2)).toMatchObject(refusedWith('its share of 5'));
+    expect(await asked(THIRD, 1)).toMatchObject({ kind: 'waits' });
+    expect(await asked(THIRD, 2)).toMatchObject(refusedWith('the approvers were asked 5 times'));
+    await few.close();
+  });
+
+  it.each([
+    [{ max: 2 }, 'the namespace has 2 open approvals'],
+    [{ maxTotal: 2 }, 'the service has 2 open approvals'],
+  ])('are those of a namespace, and of all together: %j', async (limits, reason) => {
+    const few = await open(limits);
+    for (const amount of [1, 2]) expect(await few.ask(aStepOf(amount), ONE)).toMatchObject({ kind: 'waits' });
+    expect(await few.ask(aStepOf(3), ONE)).toMatchObject(refusedWith(reason));
     await few.close();
   });
 });

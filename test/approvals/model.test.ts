@@ -66,7 +66,7 @@ describeOnEachDatabase('approvals, whatever happens', (freshDatabaseUrl) => {
   const processes: ApprovalProcess[] = [];
   beforeAll(async () => {
     const url = await freshDatabaseUrl();
-    const limits = { maxPerAgent: 1e6, max: 1e6, fatigueLimit: 1e6 };
+    const limits = { maxPerAgent: 1e6, max: 1e6, maxTotal: 1e6, fatigueLimit: 1e6 };
     for (let opened = 0; opened < 2; opened += 1) processes.push(await openProcess(url, clock, limits));
     await changes.agent(first().database);
     for (const id of CONTROLS) await changes.control(first().database, id, RULES[id]);

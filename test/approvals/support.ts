@@ -50,7 +50,7 @@ export interface Clock {
 export async function openProcess(
   url: string,
   clock: Clock,
-  limits: { maxPerAgent?: number; max?: number; fatigueLimit?: number } = {},
+  limits: { maxPerAgent?: number; max?: number; maxTotal?: number; fatigueLimit?: number } = {},
 ) {
   const now = () => clock.ms;
   const database = await openDatabase({ url, beforeCommit: createApprovalEnds(now) });
@@ -63,6 +63,7 @@ export async function openProcess(
       retentionMs: 1_000,
       maxPerAgent: 100,
       max: 10_000,
+      maxTotal: 10_000,
       fatigueLimit: 1_000,
       fatigueMs: 3_600_000,
       ...limits,

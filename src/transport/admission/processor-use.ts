@@ -23,7 +23,7 @@ function schedulerWait(): (() => number) | undefined {
   try {
     const file = openSync(SCHEDULER_STATISTICS, 'r');
     const read = () => {
-      const text = buffer.latin1Slice(0, readSync(file, buffer, 0, LONGEST_STATISTICS, 0));
+      const text = buffer.toString('latin1', 0, readSync(file, buffer, 0, LONGEST_STATISTICS, 0));
       return Number(text.split(' ')[1]) / 1e6;
     };
     return Number.isFinite(read()) ? read : undefined;
