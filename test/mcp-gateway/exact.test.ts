@@ -139,13 +139,21 @@ describe.each(['json', 'sse'] as const)('a gateway before a server that answers 
   let upstream: Scripted;
   let gateway: TestGateway;
   let answer: string | undefined;
+  let events: string[] | undefined;
   const ends: (() => Promise<void>)[] = [];
   beforeAll(async () => {
     upstream = await startScripted(
-      ({ method, text: asked }) => {
-        if (method === 'tools/call' || method === 'prompts/get') return answer;
-        void asked;
-        return undefined;
+      ({ method, text: asked }, response) => {
+        if (method === 'tools/call' && events !== undefined) {
+          const { id, params } = JSON.parse(asked);
+          const token = params._meta.progressToken;
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          for (const one of events)
+            response.write(`data: ${one.replace('TOKEN', token).replace('"id":ID', `"id":${id}`)}\n\n`);
+          response.end();
+          return null;
+        }
+        return method === 'tools/call' || method === 'prompts/get' ? answer : undefined;
       },
       framing,
       (end) => ends.push(end),
@@ -255,6 +263,21 @@ describe.each(['json', 'sse'] as const)('a gateway before a server that answers 
       expect((await mcp.ask('tools/call', '{"name":"run","arguments":{}}')).text).toContain(
         'content is written',
       );
+    });
+
+    it('passes numbers of progress and log messages on as they were written', async () => {
+      const mcp = await rawClient(gateway.url, version);
+      events = [
+        '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":TOKEN,"progress":1.0,"total":9007199254740993,"message":"m"}}',
+        '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{"id":9007199254740993,"f":1.0}}}',
+        `{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"n":1.0}}}`,
+      ];
+      const reply = await mcp.ask('tools/call', '{"name":"run","arguments":{}}');
+      events = undefined;
+      const all = reply.texts.join('\n');
+      expect(all).toContain('"progress":1.0,"total":9007199254740993');
+      expect(all).toContain('"data":{"id":9007199254740993,"f":1.0}');
+      expect(all).toContain('"structuredContent":{"n":1.0}');
     });
 
     it('any arguments and results reach the other side as they were written', async () => {

@@ -33,6 +33,8 @@ it.each(VERSIONS)(
           args: [UPSTREAM],
           env: { OWN: '${GIVEN}' },
           max_result_bytes: 50_000,
+          answer_seconds: 300,
+          timeout_seconds: 300,
         },
         // The log tells that it cannot be reached.
         { name: 'gone', url: 'http://127.0.0.1:1/' },

@@ -122,7 +122,8 @@ export function revived(message: unknown): unknown {
   for (const one of Array.isArray(read) ? read : [read]) {
     plain(one, ['id']);
     const { params, error } = one as { readonly params?: Members; readonly error?: unknown };
-    plain(params, ['requestId', 'progressToken', 'progress', 'total']);
+    plain(params, ['requestId', 'progressToken']);
+    if (params !== undefined) plainProgress(params);
     plain(params?._meta, ['progressToken']);
     plain(error, ['code']);
   }
@@ -149,6 +150,27 @@ function revivedValue(value: unknown): unknown {
       });
   }
   return value;
+}
+
+/** Where numbers of progress are that the SDK reads as doubles. */
+const EXACT_META = 'control-enforcement/exact';
+
+function plainProgress(params: Members & { readonly _meta?: unknown }): void {
+  const exact = Object.entries(params).filter(
+    ([name, value]) => (name === 'progress' || name === 'total') && value instanceof RawNumber,
+  );
+  if (exact.length === 0) return;
+  for (const [name, value] of exact) Reflect.set(params, name, Number((value as RawNumber).text));
+  const meta = typeof params._meta === 'object' ? params._meta : {};
+  Reflect.set(params, '_meta', { ...meta, [EXACT_META]: Object.fromEntries(exact) });
+}
+
+/** A number of a notification of progress as it was written. */
+export function exactProgress(params: object, name: 'progress' | 'total'): number | undefined {
+  const { _meta: meta, [name]: read } = params as { _meta?: Members; progress?: number; total?: number };
+  const exact = (meta?.[EXACT_META] as Members | undefined)?.[name];
+  // It prints as a number, and is read by nothing else.
+  return exact instanceof RawNumber ? (exact as unknown as number) : read;
 }
 
 /** Ids that no double holds stay marked texts, which print as they were. */

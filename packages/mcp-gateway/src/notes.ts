@@ -1,6 +1,7 @@
 import type { Progress } from '@modelcontextprotocol/client';
 import type { LoggingLevel, ServerContext } from '@modelcontextprotocol/server';
 import type { Approval } from '../../client/src/index.js';
+import { exactProgress } from './exact-message.js';
 
 /** Between two notes of progress of a call that waits for an approval. */
 const WAIT_NOTE_MS = 5_000;
@@ -34,7 +35,10 @@ export function createNotes(ctx: ServerContext, check: (note: Note) => Promise<N
       });
   };
   return {
-    progress({ progress, total, message }) {
+    progress(params) {
+      const { message } = params;
+      const progress = exactProgress(params, 'progress') ?? params.progress;
+      const total = exactProgress(params, 'total');
       const numbers = { progress, ...(total === undefined ? {} : { total }) };
       add(async () => {
         const checked = message === undefined ? undefined : await check({ ...numbers, message });
