@@ -13,7 +13,7 @@ const MAX_LENGTH = 5_000;
  * hyphen, which is no label; `table =`; `create a`; `import {`; and MERGE without USING.
  */
 const NO_BEGINNING =
-  /^\s*(?:(?:select|insert|update|delete|merge|create|drop|alter|grant|revoke|set|use|table|with|values|replace|call|copy|import|comment|load|fetch|release|prepare|rename)(?:\s*$|-\w|:\s+[a-z]|\s*=)|(?:execute|explain|describe|show|start|begin|do|check|help):\s+[a-z]|(?:create|alter)\s+(?:an?|the|your|my|our|this|that|new)\b|import\s+(?!table|foreign)|merge\b(?!.*\busing\b))/is;
+  /^\s*(?:(?:select|insert|update|delete|merge|create|drop|alter|grant|revoke|set|use|table|with|values|replace|call|copy|import|comment|load|fetch|release|prepare|rename)(?:\s*$|-\w|:\s+(?!begin|if|case|while|for|loop|repeat)[a-z]|\s*=)|(?:execute|explain|describe|show|start|begin|do|check|help):\s+(?!begin|if|case|while|for|loop|repeat)[a-z]|(?:create|alter)\s+(?:an?|the|your|my|our|this|that|new)\b|import\s+(?!table|foreign)|merge\b(?!.*\busing\b))/is;
 
 /** The end of a sentence, with which no statement ends unless it is in a comment. */
 const FULL_STOP = /\p{L}[.!]\s*$/u;

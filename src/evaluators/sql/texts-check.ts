@@ -82,7 +82,8 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
     context: JsonObject,
   ): Generator<string, Violation | typeof NO_STATEMENT | null, Outcome> {
     const outcome = yield text;
-    const prose = isProse(text);
+    // T-SQL calls a procedure by its name alone, with bare words as arguments: no words tell a sentence.
+    const prose = config.dialect === 'tsql' ? isStopped(text) : isProse(text);
     if (!(outcome instanceof NotParsed)) {
       if (!isStatement(outcome) || (prose && onlyShows(outcome))) return NO_STATEMENT;
       return runChecks(outcome, config, context);

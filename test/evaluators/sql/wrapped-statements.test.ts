@@ -140,6 +140,20 @@ describe('a statement that is not in the member "query"', () => {
   });
 });
 
+describe('words of sentences', () => {
+  it.each<[Dialect, string]>([
+    ['tsql', 'wipe_users a, b, c, the, your, please'],
+    ['tsql', 'copy: wipe_users'],
+    ['tsql', 'load: DROP TABLE users'],
+    ['mysql', 'load: BEGIN NOT ATOMIC DELETE FROM users; END'],
+    ['mysql', 'REPAIR TABLE the, your, this, that, these, those'],
+    ['mysql', 'HELP -- the end of your and my list.'],
+    ['oracle', 'DROP TABLESPACE users INCLUDING CONTENTS -- please, the end.'],
+  ])('do not hide a statement (%s: %s)', async (dialect, statement) => {
+    expect(await isDenied(dialect, { q: statement })).toBe(true);
+  });
+});
+
 describe('a text that is no statement', () => {
   it.each<[Dialect, JsonObject]>([
     ['tsql', { query: 'SELECT 1', note: 'hello' }],
