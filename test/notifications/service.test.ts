@@ -111,6 +111,16 @@ describe('the policy of addresses', () => {
     '[fc00::1]',
     '[fd12::1]',
     '[ff02::1]',
+    '192.0.2.1',
+    '198.51.100.7',
+    '203.0.113.255',
+    '192.88.99.1',
+    '[2001:db8::1]',
+    '[3fff::1]',
+    '[2001:2::1]',
+    '[2001:20::1]',
+    '[::ffff:c000:201]',
+    '[2002:cb00:7101::]',
   ])('refuses %s', (host) => {
     expect(policy.allows(host)).toBe(false);
   });
@@ -138,7 +148,15 @@ describe('the policy of addresses', () => {
     expect(await looked(true)).toEqual([answers[1]]);
     expect(await looked(false)).toBe('93.184.216.34');
     answers.pop();
-    expect(await looked(true)).toMatchObject({ code: 'FORBIDDEN_ADDRESS' });
+    const inner = await looked(true);
+    expect(inner).toMatchObject({ code: 'FORBIDDEN_ADDRESS' });
+    // A name that does not exist looks like one of the inner network.
+    const missing = ((_name: string, _options: object, done: (e: Error, found: object[]) => void) =>
+      done(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), [])) as never;
+    const none = await new Promise((done) =>
+      createAddressPolicy([], missing).lookup('x.example', { all: true }, (error) => done(error)),
+    );
+    expect(none).toEqual(inner);
   });
 });
 
