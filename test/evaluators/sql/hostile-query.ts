@@ -15,6 +15,8 @@ const PIECES = [
     ')',
     '(',
   ],
+  // What a driver reads as a placeholder, and a database perhaps not.
+  ...['?', ':a', '@p', '%s', '%(a)s', '#{a}', '#{', '}', '$n', '= ', ' IN '],
   ...['DROP TABLE users', 'DROP TABLE users', ';DROP TABLE users;', 'DR', 'OP TABLE users'],
 ];
 
