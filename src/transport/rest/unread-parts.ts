@@ -18,20 +18,26 @@ const MAX_NAMED_PARAMETERS = 20;
 export function queryMembers(method: RpcMethod, request: Pick<RestRequest, 'query'>): Record<string, string> {
   const query = request.query as Record<string, string>;
   const names = method.desc.input.fields.filter((field) => optionOf(field, in_query)).map(({ name }) => name);
+  const isOfPeer = method.desc.parent.name === 'AdapterService';
   return Object.fromEntries(
     names.flatMap((name) => {
-      const spellings = Object.keys(query).filter((one) => folded(one.replaceAll('-', '_')) === name);
-      const [spelling] = spellings;
-      if (spelling === undefined) return [];
-      const isOne = spellings.length === 1 && !isRepeated(query, spelling);
-      if (isOne && (spelling === name || spelling === withHyphens(name)))
-        return [[name, query[spelling] ?? '']];
-      const message = isOne
-        ? `is written ${spelling}`
-        : 'must be there once: the values could be of different callers';
-      throw invalidRequest([{ resource: 'Request', field: `query.${name}`, code: 'value_error', message }]);
+      const spelling = [name, withHyphens(name)].find((one) => Object.hasOwn(query, one));
+      if (isOfPeer) demandOne(query, name);
+      return spelling === undefined ? [] : [[name, query[spelling] ?? '']];
     }),
   );
+}
+
+/** Throws for a parameter of an adapter that could be read in two ways: it says whose step it is. */
+function demandOne(query: Record<string, string>, name: string): void {
+  const spellings = Object.keys(query).filter((one) => folded(one.replaceAll('-', '_')) === name);
+  const [spelling = name] = spellings;
+  const isKnown = spelling === name || spelling === withHyphens(name);
+  if (spellings.length <= 1 && isKnown && !isRepeated(query, spelling)) return;
+  const message = isKnown
+    ? 'must be there once: the values could be of different callers'
+    : `is written ${spelling}`;
+  throw invalidRequest([{ resource: 'Request', field: `query.${name}`, code: 'value_error', message }]);
 }
 
 /** The spelling of a parameter in protocols of others, such as `api-version`. */
