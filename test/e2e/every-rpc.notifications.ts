@@ -132,7 +132,7 @@ export const NOTIFICATION_STEPS: readonly Step[] = [
     [
       'tells what came of a test',
       { destination_id: 1 },
-      { reply: { delivered: false, error: expect.stringContaining('the connection failed') } },
+      { reply: { delivered: false, error: expect.stringContaining('no address of the public internet') } },
     ],
     ['does not find an unknown one', { destination_id: 99 }, NO_DESTINATION],
     ['is for administrators', { destination_id: 1 }, NOT_ADMIN, READER_KEY],
