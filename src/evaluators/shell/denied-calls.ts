@@ -76,7 +76,7 @@ export function createDeniedCalls(
 /** The words of the command of a program, with those that follow it. */
 function commandOf(name: string, words: readonly Word[], from: number, to: number): readonly Word[] {
   const grammar = grammarOf(name);
-  if (grammar?.rest.has('sub')) {
+  if (grammar !== undefined && (grammar.rest.has('sub') || grammar.rest.has('verbs'))) {
     return readArguments(name, grammar, words, from, to).command.map((at) => words[at] as Word);
   }
   return words.slice(from + 1, to).filter(({ value }) => !value.startsWith('-'));

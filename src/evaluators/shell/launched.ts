@@ -53,6 +53,16 @@ export function checkArguments(text: TextScope, calls: Calls, range: CallRange):
     if (rest.has('builtin')) findings.outside(word);
     else findings.unknown(word);
   }
+  if (name === 'git') {
+    for (const other of words.slice(from + 1, to)) {
+      if (other.value.startsWith('!')) text.guess(other.value.slice(1), other, MAY_RUN);
+    }
+  }
+  // Runners of packages also run a program without a command of their own before it.
+  const own = reading.command[0];
+  if (own !== undefined && RUNS_ANY.test(name)) {
+    text.guess(words.slice(own, to).map(({ value }) => quoted(value)).join(' '), word, MAY_RUN);
+  }
   const takesMore = fromInput || rest.has('joins');
   if (rest.has('joins') && command.pipeFrom >= 0) fromWritten(text, range, reading);
   if (rest.has('input')) calls.input(command, word, true);
@@ -82,6 +92,7 @@ function checkJoined(text: TextScope, { texts }: Reading, words: readonly Word[]
   }
 }
 
+const RUNS_ANY = /^(?:yarn|pnpm|bun|mise|rtx)$/;
 /** A script of a package, as `concurrently` names it. */
 const SCRIPT_NAME = /^(?:npm|pnpm|yarn|bun|node|deno):\S*$/;
 

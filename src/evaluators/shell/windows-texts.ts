@@ -35,26 +35,43 @@ export function checkWindowsShell(text: TextScope, { command, name, from, to }: 
   const program = command.words[from] as Word;
   // Their grammar is outside of what is understood for certain.
   findings.outside(program);
-  const at = words.findIndex(({ value }) =>
-    name === 'cmd' ? /^\/[ckr]/i.test(value) : /^[-/](?:c|e|enc?\w*|ec)/i.test(value) || !/^[-/]/.test(value),
-  );
-  if (at < 0) {
+  const code = name === 'cmd' ? codeOfCmd(words) : codeOfPowerShell(words);
+  if (code === undefined) {
     if (command.pipeFrom >= 0) findings.forbidden('pipe_to_shell', command.start, command.end);
     return;
   }
-  const option = (words[at] as Word).value;
-  const rest = words.slice(
-    /^[-/]/.test(option) && option.length > 2 && name === 'cmd' ? at : at + (/^[-/]/.test(option) ? 1 : 0),
-  );
-  const values = rest.map(({ value }, index) =>
-    index === 0 && name === 'cmd' ? value.replace(/^\/[ckr]/i, '') : value,
-  );
-  const isEncoded = name !== 'cmd' && /^[-/]e/i.test(option);
-  const code = isEncoded ? Buffer.from(values[0] ?? '', 'base64').toString('utf16le') : values.join(' ');
   const commands = asShellText(code, name === 'cmd', 0);
   const span = { start: program.start, end: (words.at(-1) as Word).end };
   if (commands === undefined) findings.add('unreadable', span.start, span.end, text.rules.unreadableScore);
   else text.nested(commands, fixedAt(text.check.place, span.start, span.end), span);
+}
+
+/** What follows `/c`, `/k` or `/r`, also in the same word. */
+function codeOfCmd(words: readonly Word[]): string | undefined {
+  const at = words.findIndex(({ value }) => /^\/[ckr]/i.test(value));
+  if (at < 0) return undefined;
+  const [first = '', ...others] = words.slice(at).map(({ value }) => value);
+  return [first.slice(2), ...others].join(' ');
+}
+
+/** Options of PowerShell that take a value; they may be shortened. */
+const WITH_VALUE =
+  /^[-/](?:ex\w*|ep|v\w*|con\w*|w\w*|o\w*|in\w*|ps\w*|settings\w*|cus\w*)$/i;
+
+/** What follows `-Command`, the decoded value of `-EncodedCommand`, or the first word that is no option. */
+function codeOfPowerShell(words: readonly Word[]): string | undefined {
+  const values = words.map(({ value }) => value);
+  for (let at = 0; at < values.length; at += 1) {
+    const option = values[at] as string;
+    if (/^[-/](?:e|ec|en\w*)$/i.test(option)) {
+      return Buffer.from(values[at + 1] ?? '', 'base64').toString('utf16le');
+    }
+    if (/^[-/](?:c|co|com\w*|cwa)$/i.test(option)) return values.slice(at + 1).join(' ');
+    if (/^[-/]f\w*$/i.test(option)) return undefined;
+    if (WITH_VALUE.test(option)) at += 1;
+    else if (!/^[-/]/.test(option)) return values.slice(at).join(' ');
+  }
+  return undefined;
 }
 
 /** The programs and arguments of the text, as a text for the shells that are read here; undefined if it does not end. */

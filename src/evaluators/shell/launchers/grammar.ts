@@ -1,6 +1,6 @@
 /**
  * What an option is: `flag`, `value` and `two` say how many of the next words belong to it; the others run something, or nothing.
- * `text`: a text for a shell. `code`: a program in another language. `file`: a file with commands. `name`: a variable. `setting`: `name=value`,
+ * `text`: a text for a shell; `joined`: one if it is in the same word. `code`: a program in another language. `file`: a file with commands. `name`: a variable. `setting`: `name=value`,
  * where some names have a command as their value. `until`: a program up to a word `;` or `+`. `rest`: all that follows is a program.
  */
 export type OptionKind =
@@ -10,6 +10,7 @@ export type OptionKind =
   | 'optional'
   | 'query'
   | 'text'
+  | 'joined'
   | 'code'
   | 'file'
   | 'name'
@@ -20,7 +21,7 @@ export type OptionKind =
 /**
  * What the words after the options are. `cmd`: a program with its arguments; `env`: after assignments. `sh`: one text for a
  * shell; `text`: the first of them is one; `texts`: each is one. `code`: the first is a program in another language.
- * `dashes`: a program follows `--`. `sub`: a command of the program, which has a row of its own. `input`: it runs its input;
+ * `dashes`: a program follows `--`. `sub`: a command of the program, which has a row of its own; `verbs`: a command without one. `input`: it runs its input;
  * `cron`: a table of cron. `lax`: options that are not listed are flags. `joins`: more words come from the input. `builtin`: of the shell itself; `names`:
  * each is the name of a variable, perhaps with a value; `settings`: each is the name of an option.
  */
@@ -33,6 +34,7 @@ export type Rest =
   | 'code'
   | 'dashes'
   | 'sub'
+  | 'verbs'
   | 'input'
   | 'cron'
   | 'lax'
@@ -60,6 +62,7 @@ const KINDS: Readonly<Record<string, OptionKind>> = {
   '%': 'code',
   '~': 'file',
   '&': 'name',
+  '^': 'joined',
   '@': 'setting',
   ';': 'until',
   '>': 'rest',
@@ -107,4 +110,4 @@ export function longKind({ long }: Grammar, name: string): OptionKind | undefine
 }
 
 /** Kinds of options with which something runs. */
-const RUNS: ReadonlySet<OptionKind> = new Set(['text', 'code', 'file', 'setting', 'until', 'rest']);
+const RUNS: ReadonlySet<OptionKind> = new Set(['text', 'joined', 'code', 'file', 'setting', 'until', 'rest']);

@@ -57,6 +57,8 @@ class ArgumentReader {
   readonly #reading: Reading;
   #key: string;
   #at = 0;
+  #first = 0;
+  readonly #bundles: boolean;
   /** Index of the last `--`. */
   #lastDashes: number | undefined;
 
@@ -67,6 +69,7 @@ class ArgumentReader {
     private readonly to: number,
   ) {
     this.#key = name;
+    this.#bundles = /^(?:g|bsd|s)?tar$/.test(name);
     this.#reading = {
       ...{ at: -1, form: 'program', certain: true, unsure: undefined, queries: false, grammar },
       ...{ texts: [], codes: [], files: [], settings: [], names: [], inner: [], command: [] },
@@ -76,6 +79,7 @@ class ArgumentReader {
   read(from: number): Reading {
     const reading = this.#reading;
     this.#at = from;
+    this.#first = from;
     let before = reading.grammar.before;
     while (this.#at < this.to && reading.at < 0) {
       const word = this.words[this.#at] as Word;
@@ -159,7 +163,7 @@ class ArgumentReader {
       reading.codes.push({ word, from: 0 });
     } else if (rest.has('names')) reading.names.push({ word, from: 0 });
     else if (rest.has('settings')) reading.settings.push({ word, from: 0 });
-    else if (rest.has('sub') || reading.command.length > 0) reading.command.push(this.#at);
+    else if (rest.has('sub') || rest.has('verbs') || reading.command.length > 0) reading.command.push(this.#at);
     return false;
   }
 
@@ -167,6 +171,10 @@ class ArgumentReader {
   #option(word: Word): boolean {
     const { grammar } = this.#reading;
     const { value } = word;
+    if (this.#bundles && this.#at === this.#first && /^[A-Za-z]+$/.test(value)) {
+      this.#bundle(value);
+      return true;
+    }
     const asWritten = grammar.words.get(value);
     if (asWritten !== undefined) {
       this.#apply(asWritten, word, -1);
@@ -205,6 +213,18 @@ class ArgumentReader {
     return true;
   }
 
+  /** `tar cIf program file`: options without a dash, whose values follow in their order. */
+  #bundle(letters: string): void {
+    this.#at += 1;
+    for (const letter of letters) {
+      const kind = this.#reading.grammar.short.get(letter);
+      if (kind === undefined || this.#at >= this.to) continue;
+      // Where the option would be; its value is the next word.
+      this.#at -= 1;
+      this.#apply(kind, this.words[this.#at] as Word, -1);
+    }
+  }
+
   /** What an option does. Its value begins at `from` in the word, or is the next word for -1. */
   #apply(kind: OptionKind | undefined, word: Word, from: number): void {
     const reading = this.#reading;
@@ -214,6 +234,7 @@ class ArgumentReader {
       return;
     }
     if (kind === 'flag' || kind === 'optional') return;
+    if (kind === 'joined' && from < 0) return;
     if (kind === 'query') reading.queries = true;
     else if (kind === 'rest') reading.at = this.#at < this.to ? this.#at : -1;
     else if (kind === 'until') this.#inner();
@@ -223,7 +244,7 @@ class ArgumentReader {
       if (next === undefined || this.#at > this.to) return;
       if (next.splits) reading.unsure ??= next;
       const piece = { word: next, from: Math.max(from, 0) };
-      if (kind === 'text') reading.texts.push(piece);
+      if (kind === 'text' || kind === 'joined') reading.texts.push(piece);
       else if (kind === 'code') reading.codes.push(piece);
       else if (kind === 'file') reading.files.push(piece);
       else if (kind === 'setting') reading.settings.push(piece);

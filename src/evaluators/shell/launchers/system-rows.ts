@@ -104,7 +104,7 @@ at|batch|atq: [mMlrdvbV] [fqt]= f~ :: input
 crontab: u= [leri] :: cron
 anacron: :: lax
 run-parts: test! list! :: lax 
-ssh|slogin|autossh: [46AaCfGgKkMNnqsTtVvXxYy] [BbcDEeFIiJLlmOPpQRSwW]= F~ o@ M= :: 1 sh
+ssh|slogin|autossh: [46AaCfGgKkMNnqsTtVvXxYy] [BbcDEeJLliImOPpQRSwW]= F~ I~ o@ M= :: 1 sh
 mosh|et: ssh$ server$ client= predict= family= port= p= 4 6 a n no-init :: 1 cmd
 rsh|remsh|rlogin|dbclient|plink: [nKxdT] [lpiPbJ]= :: 1 sh
 sshpass: [ev]? [fdpP]= :: cmd

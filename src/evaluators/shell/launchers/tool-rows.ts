@@ -15,7 +15,7 @@ git submodule foreach: recursive quiet q :: sh
 git for-each-repo: config= :: lax
 git filter-branch: env-filter$ tree-filter$ index-filter$ parent-filter$ msg-filter$ commit-filter$ tag-name-filter$ setup$ subdirectory-filter= original= d= :: lax
 git difftool|mergetool: x|extcmd$ t|tool~ gui :: lax
-git grep: O|open-files-in-pager? [eABCmf]= max-depth= threads= :: lax
+git grep: O|open-files-in-pager^ [eABCmf]= max-depth= threads= :: lax
 git config: file= f= blob= type= get get-all get-regexp list l unset remove-section rename-section global local system worktree add e edit :: lax
 git send-email: sendmail-cmd$ to-cmd$ cc-cmd$ header-cmd$ smtp-server= :: lax
 git instaweb: d|httpd$ b|browser$ :: lax
@@ -55,7 +55,13 @@ toolbox|distrobox run|enter: [crdnaY]= container= name= distro= release= :: dash
 wsl: [duts]= distribution= user= cd= e> exec> shell-type= list! l! shutdown! status! -- :: cmd
 adb: [deHPLst]? s= t= H= P= L= :: sub lax
 adb shell: [Tttxn] e= :: sh
-aws: profile= region= output= endpoint-url= query= ca-bundle= color= :: lax
+aws: profile= region= output= endpoint-url= query= ca-bundle= color= :: verbs lax
+helm: [n]= namespace= kube-context= kubeconfig= values= f= set= version= post-renderer$ :: verbs lax
+gh: [R]= repo= :: verbs lax
+terraform|tofu: -chdir= -var= -var-file= :: verbs lax
+az: subscription= resource-group= g= n= name= output= o= query= :: verbs lax
+svn|hg: [R]= config-option@ config@ username= password= repository= cwd= ssh$ e|editor-cmd$ diff-cmd$ :: verbs lax
+git init: template~ separate-git-dir= b= initial-branch= :: lax
 gcloud: project= account= configuration= format= zone= :: sub lax
 gcloud compute: project= zone= :: sub lax
 gcloud compute ssh: command$ zone= project= ssh-flag= ssh-key-file= container= :: lax dashes
@@ -121,7 +127,7 @@ find|gfind|bfs: -exec; -execdir; -ok; -okdir; -fprint= -fprintf=2 -fprint0= -fls
 fd|fdfind: x|exec; X|exec-batch; [deEtSjcog]= max-depth= min-depth= extension= exclude= type= size= owner= threads= color= changed-within= changed-before= max-results= base-directory= search-path= path-separator= batch-size= ignore-file= :: lax
 rg: pre$ hostname-bin$ [ABCEefgMmrTtjd]= pre-glob= glob= regexp= file= type= type-not= max-count= context= replace= sort= encoding= :: lax
 ag|ack|grep|egrep|fgrep|zgrep|ugrep: pager$ filter$ [ABCefmGg]= include= exclude= exclude-dir= regexp= file= color? colour? :: lax
-bat|batcat|delta|less|more|most|lesspipe: pager$ [bDhjkoOpPtTxyz]? lesskey-src~ k~ :: lax
+bat|batcat|delta|less|more|most|lesspipe: +% pager$ [bDhjkoOpPtTxyz]? lesskey-src~ k~ :: lax
 man: P|pager$ H|html$ T= p= [CLMSseRrE]= preprocessor= :: lax
 sort|gsort: compress-program$ [koStT]= key= output= buffer-size= temporary-directory= field-separator= batch-size= parallel= random-source= files0-from= :: lax
 split|gsplit|csplit: filter$ [abClnt]= bytes= lines= number= suffix-length= line-bytes= additional-suffix= separator= :: lax
@@ -133,9 +139,9 @@ rsync: e|rsh$ rsync-path$ [BTfM]= exclude= include= filter= files-from= exclude-
 scp|sftp: S$ o@ F~ b~ D~ [cDiJlPRXBs]? :: lax
 wget: use-askpass$ e|execute@ config~ [OoPaitTwQDARIXlUB]= output-document= output-file= directory-prefix= user= password= header= tries= timeout= post-data= post-file= user-agent= input-file= :: lax
 curl: K|config~ [oHdFTXuAbcemrxyzYQtwCEPU]= output= header= data= data-raw= data-binary= data-urlencode= json= form= upload-file= request= user= user-agent= cookie= cookie-jar= referer= proxy= write-out= max-time= connect-timeout= retry= cert= key= cacert= url= range= resolve= engine~ :: lax
-apt|apt-get|apt-cache|aptitude|apt-key: o|option@ c|config-file~ [tq]= target-release= :: lax
+apt|apt-get|apt-cache|aptitude|apt-key: o|option@ c|config-file~ [tq]= target-release= :: verbs lax
 dpkg|dpkg-deb|dpkg-buildpackage: pre-invoke$ post-invoke$ status-logger$ root= admindir= instdir= hook-install$ i install :: lax
-dnf|yum|zypper|microdnf: setopt@ c|config~ :: lax
+dnf|yum|zypper|microdnf: setopt@ c|config~ :: verbs lax
 rpm|rpmbuild: eval% E% pipe$ D|define% rcfile~ macros~ load~ :: lax
 sed|gsed: e|expression% f|file~ [il]? n r E s u z b posix in-place? quiet silent regexp-extended separate null-data sandbox debug line-length= :: code lax
 awk|gawk|mawk|nawk|original-awk|busybox-awk: f|file~ i|include~ l|load~ e|source% E|exec~ D? [Fv]= field-separator= assign= dump-variables? profile? pretty-print? csv posix traditional re-interval sandbox :: code
@@ -149,9 +155,9 @@ gcc|g++|cc|clang|c++: -wrapper$ -fplugin~ -specs~ -B~ B~ specs~ :: lax
 tcpdump|tshark: z$ [cCFGirswWyVZ]= :: lax
 logrotate|newsyslog: :: lax
 php|perl|ruby|python|node: :: lax
-pip|pip3: [erctIq]? requirement= :: lax
+pip|pip3: [erct]= requirement= index-url= target= constraint= editable= :: verbs lax
 sftp-server|sshd: o@ f~ :: lax
-systemctl|service|launchctl: [HMtPp]? [sno]= :: lax
+systemctl|service|launchctl: [HMtPpsno]= host= machine= type= property= signal= :: verbs lax
 psexec|psexec64: [dehlcsxfvi]? [upnrwa]= :: 1 cmd
 start: [bwi] :: cmd
 runas: user= :: text
