@@ -4,7 +4,8 @@ import { GatewayError, gatewayError, type Log, messageOf } from './errors.js';
 import { fits, matcherOf } from './matching.js';
 import type { GatewayMetrics } from './metrics.js';
 import type { PinState, Pins } from './pins.js';
-import type { ListKind, Upstream } from './upstream.js';
+import type { Upstream } from './upstream.js';
+import type { ListKind } from './upstream-client.js';
 
 /** Between the name of an upstream and that of a tool or prompt. Names of upstreams have no `_`, so the first one is it. */
 const SEPARATOR = '__';

@@ -154,7 +154,10 @@ export function createDecidedCalls({
     stepId: string,
     binding: StateBinding,
   ): Promise<Result> {
-    const requestState = await states.seal({ kind: 'upstream', state: asked.requestState, stepId }, binding);
+    const state: unknown = asked.requestState;
+    if (state !== undefined && typeof state !== 'string')
+      throw gatewayError('upstreamFailed', 'the server asks for input with a state that is no text');
+    const requestState = await states.seal({ kind: 'upstream', state, stepId }, binding);
     return { ...asked, requestState };
   }
 

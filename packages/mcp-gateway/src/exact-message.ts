@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   Decimal,
   isNumber,
+  JsonDuplicateError,
   type JsonNumber,
   type JsonValue,
   jsonEqual,
@@ -61,8 +62,19 @@ export function markedText(text: string): string {
 function readable(text: string): JsonValue {
   if (text.includes(MARK)) throw new SyntaxError('the JSON has a text that only the gateway may use');
   const value = parseJson(text, { duplicates: 'refuse', anySize: true, maxDepth: MAX_DEPTH });
-  if (NO_JSON.test(text)) JSON.parse(text);
+  if (NO_JSON.test(text) && !isPlainJson(text))
+    throw new SyntaxError('the JSON has NaN or Infinity, which are no numbers of JSON');
   return value;
+}
+
+/** The error of `JSON.parse` quotes the text, which is not checked yet. */
+function isPlainJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function marked(text: string): string {
@@ -110,7 +122,13 @@ export function readMessage(text: string): unknown {
 
 /** The same for a text of a client, with no name of the protocol in another case. */
 export function readRequest(text: string): unknown {
-  const message = readMessage(text);
+  let message: unknown;
+  try {
+    message = readMessage(text);
+  } catch (error) {
+    if (!(error instanceof JsonDuplicateError)) throw error;
+    throw new SyntaxError(`${error.path.join('.')} is there more than once`);
+  }
   const found = foldedInRequest(message);
   if (found !== undefined) throw new SyntaxError(inOtherCase(found));
   return message;

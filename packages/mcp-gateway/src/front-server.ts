@@ -2,7 +2,7 @@ import { type Implementation, Server, type ServerCapabilities } from '@modelcont
 import { type ConnectionFacts, callerOf } from './caller.js';
 import type { GatewayConfig } from './config.js';
 import type { Relay } from './relay.js';
-import { NO_VALIDATOR } from './upstream.js';
+import { NO_VALIDATOR } from './upstream-client.js';
 
 /** Makes the server of a connection or of one request. */
 export type FrontServers = (facts: ConnectionFacts) => Server;

@@ -18,7 +18,8 @@ import { createGatewayMetrics, serveMetrics } from './metrics.js';
 import { createPins } from './pins.js';
 import type { UpstreamState } from './reconnecting.js';
 import { createRelay } from './relay.js';
-import { createUpstream, type ListKind } from './upstream.js';
+import { createUpstream } from './upstream.js';
+import type { ListKind } from './upstream-client.js';
 
 /** A gateway that runs. */
 export interface Gateway {
@@ -113,10 +114,10 @@ export async function startGateway({
     await catalog.tools();
   });
 
-  const metricsFront = config.metrics === undefined ? undefined : await serveMetrics(config.metrics, metrics);
-  const metricsUrl = metricsFront?.url;
   const states = (): Record<string, UpstreamState> =>
     Object.fromEntries(upstreams.map((one) => [one.name, one.state()]));
+  const metricsFront = config.metrics === undefined ? undefined : await serveMetrics(config.metrics, metrics, states);
+  const metricsUrl = metricsFront?.url;
   let ended = (): void => {};
   const end = new Promise<void>((resolve) => {
     ended = resolve;

@@ -24,7 +24,7 @@ import { ERROR_CODES, type Log } from './errors.js';
 import { failure } from './failure.js';
 import type { FrontServers } from './front-server.js';
 import { serveNode } from './node-adapter.js';
-import type { ListKind } from './upstream.js';
+import type { ListKind } from './upstream-client.js';
 
 /** The gateway on a port. */
 export interface HttpFront {

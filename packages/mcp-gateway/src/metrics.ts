@@ -107,10 +107,16 @@ export interface MetricsFront {
 export async function serveMetrics(
   { host, port }: NonNullable<GatewayConfig['metrics']>,
   metrics: Pick<GatewayMetrics, 'text'>,
+  upstreams: () => Readonly<Record<string, UpstreamState>>,
 ): Promise<MetricsFront> {
   const http = createServer(async (request, response) => {
+    if (request.method === 'GET' && request.url === '/status') {
+      const status = JSON.stringify({ upstreams: upstreams() });
+      response.writeHead(200, { 'content-type': 'application/json' }).end(`${status}\n`);
+      return;
+    }
     if (request.method !== 'GET' || request.url !== '/metrics') {
-      response.writeHead(404).end('metrics are at /metrics\n');
+      response.writeHead(404).end('metrics are at /metrics, the state of servers at /status\n');
       return;
     }
     response.writeHead(200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE }).end(await metrics.text());

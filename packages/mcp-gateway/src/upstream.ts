@@ -1,28 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
-  Client,
+  type Client,
   type ProgressCallback,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
   SdkHttpError,
   type ServerCapabilities,
   type Tool,
 } from '@modelcontextprotocol/client';
-import type { JSONRPCMessage, Result, StandardSchemaV1 } from '@modelcontextprotocol/server';
-import { createBoundedFetch, ResultTooLargeError } from './bounded-fetch.js';
+import type { Result, StandardSchemaV1 } from '@modelcontextprotocol/server';
 import type { UpstreamConfig } from './config.js';
 import { GatewayError, gatewayError, type Log, messageOf } from './errors.js';
 import { listedPages } from './listed-pages.js';
 import { sessionAfter } from './lost-session.js';
 import type { GatewayMetrics } from './metrics.js';
 import { paramHeaders } from './param-headers.js';
-import { foldedInResult, inOtherCase } from './protocol-names.js';
+import { foldedInResult } from './protocol-names.js';
 import { createReconnecting, type UpstreamState } from './reconnecting.js';
-import { transportOf } from './upstream-transport.js';
-
-/** Kinds of lists of an upstream. */
-export type ListKind = 'tools' | 'resources' | 'prompts';
+import { createUpstreamClient, type ListKind } from './upstream-client.js';
+import { createUpstreamErrors } from './upstream-errors.js';
 
 /** A request to an upstream. */
 export interface UpstreamRequest {
@@ -66,26 +60,8 @@ const AS_IT_IS: StandardSchemaV1<unknown, Result> = {
     validate: (value) => ({ value: value as Result }),
   },
 };
-/** Nothing of the gateway is validated by JSON Schema: a validator would be made for each connection. */
-export const NO_VALIDATOR = {
-  getValidator: () => (input: unknown) => ({
-    valid: true as const,
-    data: input as never,
-    errorMessage: undefined,
-  }),
-};
 /** Changes of a list within this time are told once. */
 const CHANGES_MS = 50;
-
-/** The id of a message that is a request or an answer, of those that the gateway gives. */
-function idOf(text: string | undefined): number | string | undefined {
-  try {
-    const { id } = JSON.parse(text ?? '') as { readonly id?: unknown };
-    return typeof id === 'number' || typeof id === 'string' ? id : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 interface UpstreamOptions {
   readonly log: Log;
@@ -107,9 +83,11 @@ export function createUpstream(
     resetTimeoutOnProgress: true,
   };
   const answerMs = Math.min(answer_seconds * 1_000, limits.timeout);
+  const errors = createUpstreamErrors(name, maxBytes);
+  const { silent } = errors;
   let isClosed = false;
   /** Ends with the gateway, though it may not be open yet. */
-  let opening: Client | undefined;
+  let opening: (() => Promise<void>) | undefined;
   const telling = new Set<ListKind>();
 
   /** Notifications that come within a short time are one. */
@@ -125,15 +103,6 @@ export function createUpstream(
   const tellAllChanged = (): void => {
     for (const kind of ['tools', 'resources', 'prompts'] as const) tellChanged(kind);
   };
-
-  const silent = (): GatewayError =>
-    gatewayError(
-      'upstreamTimeout',
-      `the server "${name}" does not answer; it is asked again in the background`,
-      {
-        upstream: name,
-      },
-    );
 
   /** `fetch` begins a stream that outlives the call that opened the connection, so that call is forgotten in it. */
   const connection = createReconnecting<Client>({
@@ -154,66 +123,23 @@ export function createUpstream(
   }
 
   async function open(): Promise<Client> {
-    const changed = (kind: ListKind) => ({
-      autoRefresh: false,
-      // Delayed here: the delay of the SDK begins again with each notification, so that many of them would be told never.
-      debounceMs: 0,
-      onChanged: () => tellChanged(kind),
+    const { client: opened, connect, end } = createUpstreamClient(config, version, errors, {
+      onListChanged: tellChanged,
+      onLog: (params) => logs.getStore()?.(params),
+      onClose() {
+        if (connection.current !== opened) return;
+        connection.drop(opened);
+        if (!isClosed) log('warn', `upstream ${name}: its connection ended; the next call opens it again`);
+      },
     });
-    const opened = new Client(
-      { name: 'control-enforcement-mcp-gateway', version },
-      {
-        versionNegotiation: { mode: 'auto' },
-        jsonSchemaValidator: NO_VALIDATOR,
-        inputRequired: { autoFulfill: false },
-        listChanged: {
-          tools: changed('tools'),
-          resources: changed('resources'),
-          prompts: changed('prompts'),
-        },
-      },
-    );
-    /** The answer to a request with this body, in place of one that cannot be passed on. */
-    const answer = (
-      body: string | undefined,
-      { code, message, data }: ProtocolError,
-    ): JSONRPCMessage | undefined => {
-      const id = idOf(body);
-      return id === undefined ? undefined : { jsonrpc: '2.0', id, error: { code, message, data } };
-    };
-    const bounded = createBoundedFetch(
-      maxBytes,
-      (body) => {
-        const message = answer(String(body), tooLarge());
-        if (message !== undefined) transport.onmessage?.(message);
-      },
-      (body, data, error) => {
-        const message = answer(idOf(data) === undefined ? body : data, unreadable(error));
-        return message && JSON.stringify(message);
-      },
-      (body, last) => {
-        if (body === undefined || (last !== undefined && idOf(last) === idOf(body))) return undefined;
-        const message = answer(body, unanswered());
-        return message && JSON.stringify(message);
-      },
-    );
-    const transport = transportOf(config, bounded.fetch, (line, error) => answer(line, unreadable(error)));
-    opened.setNotificationHandler('notifications/message', ({ params }) =>
-      logs.getStore()?.(params as Record<string, unknown>),
-    );
     opened.onerror = (error) => log('info', `upstream ${name}: ${error.message}`);
-    opened.onclose = () => {
-      bounded.close();
-      if (connection.current !== opened) return;
-      connection.drop(opened);
-      if (!isClosed) log('warn', `upstream ${name}: its connection ended; the next call opens it again`);
-    };
-    opening = opened;
+    opening = end;
     try {
-      await opened.connect(transport, { timeout: limits.timeout });
+      await connect(limits.timeout);
       return opened;
     } catch (error) {
       await opened.close().catch(() => {});
+      await end().catch(() => {});
       // What a server answers is shown to callers only if it is checked, which this is not.
       log('warn', `the server "${name}" cannot be reached: ${messageOf(error)}`);
       throw gatewayError('upstreamFailed', `the server "${name}" cannot be reached`, { upstream: name });
@@ -239,40 +165,6 @@ export function createUpstream(
     );
   }
 
-  const tooLarge = (): ProtocolError =>
-    gatewayError(
-      'resultTooLarge',
-      `the server "${name}" answered with more than ${maxBytes} bytes; ask for less`,
-      {
-        upstream: name,
-        maxBytes,
-      },
-    );
-
-  const unreadable = (error: Error): ProtocolError =>
-    gatewayError('upstreamFailed', `the server "${name}" sent what cannot be checked: ${error.message}`, {
-      upstream: name,
-    });
-
-  const unanswered = (): ProtocolError =>
-    gatewayError('upstreamFailed', `the server "${name}" ended its answer before it was complete`, {
-      upstream: name,
-    });
-
-  /** What is thrown for a failed request. */
-  function failureOf(error: unknown, signal: AbortSignal): unknown {
-    if (error instanceof ResultTooLargeError) return tooLarge();
-    if (signal.aborted) return signal.reason;
-    if (error instanceof ProtocolError) return error;
-    if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
-      return gatewayError('upstreamTimeout', `the server "${name}" did not answer in time`, {
-        upstream: name,
-      });
-    return gatewayError('upstreamFailed', `the server "${name}" failed: ${messageOf(error)}`, {
-      upstream: name,
-    });
-  }
-
   async function send(
     connected: Client,
     { method, params, signal, onProgress, onLog, tool }: UpstreamRequest,
@@ -289,7 +181,7 @@ export function createUpstream(
       });
     const result = await (onLog === undefined ? sent() : logs.run(onLog, sent));
     const found = foldedInResult(result);
-    if (found !== undefined) throw unreadable(new Error(inOtherCase(found)));
+    if (found !== undefined) throw errors.inOtherCase(found);
     return result;
   }
 
@@ -310,7 +202,7 @@ export function createUpstream(
       }
     } catch (error) {
       if (connected !== undefined && error instanceof SdkHttpError && error.status === 404) forget(connected);
-      const failure = failureOf(error, signal);
+      const failure = errors.failureOf(error, signal);
       const reason = failure instanceof GatewayError ? failure.reason : 'answered';
       if (!signal.aborted) metrics.upstreamError(name, reason);
       throw failure;
@@ -355,7 +247,7 @@ export function createUpstream(
     async close() {
       isClosed = true;
       const pending = connection.close();
-      await opening?.close().catch(() => {});
+      await opening?.().catch(() => {});
       const opened = await pending;
       await opened?.close().catch(() => {});
     },
