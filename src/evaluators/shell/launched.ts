@@ -36,7 +36,10 @@ export function checkArguments(text: TextScope, calls: Calls, range: CallRange):
   const reading = readArguments(name, grammar, words, from, to);
   if (reading.queries) return;
   const { rest } = reading.grammar;
-  for (const piece of reading.texts) checkText(text, range, piece);
+  const texts = SPLITS.test(name) ? reading.texts.slice(0, 1) : reading.texts;
+  for (const piece of texts) checkText(text, range, piece);
+  // Its text has the other words as well.
+  if (SPLITS.test(name) && reading.texts.length > 0) return;
   for (const piece of reading.settings) checkSetting(text, name, piece);
   for (const piece of reading.codes) {
     if (!runsNothing(name, pieceText(piece)) || piece.word.dynamic) findings.outside(piece.word);
@@ -61,7 +64,14 @@ export function checkArguments(text: TextScope, calls: Calls, range: CallRange):
   // Runners of packages also run a program without a command of their own before it.
   const own = reading.command[0];
   if (own !== undefined && RUNS_ANY.test(name)) {
-    text.guess(words.slice(own, to).map(({ value }) => quoted(value)).join(' '), word, MAY_RUN);
+    text.guess(
+      words
+        .slice(own, to)
+        .map(({ value }) => quoted(value))
+        .join(' '),
+      word,
+      MAY_RUN,
+    );
   }
   const takesMore = fromInput || rest.has('joins');
   if (rest.has('joins') && command.pipeFrom >= 0) fromWritten(text, range, reading);
@@ -92,6 +102,8 @@ function checkJoined(text: TextScope, { texts }: Reading, words: readonly Word[]
   }
 }
 
+/** Programs that split a text into words, before the words that follow. */
+const SPLITS = /^g?env$/;
 const RUNS_ANY = /^(?:yarn|pnpm|bun|mise|rtx)$/;
 /** A script of a package, as `concurrently` names it. */
 const SCRIPT_NAME = /^(?:npm|pnpm|yarn|bun|node|deno):\S*$/;
@@ -111,7 +123,7 @@ function textsOf(name: string, { at, form }: Reading, words: readonly Word[], to
 
 /** A text of an option; of `bind` it follows the keys. `env` splits it into words, options of its own and assignments among them, before the others. */
 function checkText(text: TextScope, { command, name, to }: CallRange, { word, from }: Piece): void {
-  if (name !== 'env' && name !== 'genv') {
+  if (!SPLITS.test(name)) {
     const keys = name === 'bind' ? (/^\s*"(?:[^"\\]|\\.)*"\s*:/.exec(word.value)?.[0] ?? '') : '';
     text.word(word, command, from + keys.length);
     return;

@@ -189,7 +189,8 @@ export class ShellText implements ShellVisitor, TextScope {
 
   /** A text that may run: only what is denied or forbidden in it is told. */
   guess(text: string, { start, end }: Span, certainty: Certainty): void {
-    if (this.check.depth >= MAX_TEXTS) return;
+    // Nothing is guessed in what is guessed: its texts would be read again and again.
+    if (this.check.depth >= MAX_TEXTS || this.check.certainty < 1) return;
     this.#inner(text.replaceAll(UNKNOWN, ''), fixedAt(this.check.place, start, end), certainty).read();
   }
 

@@ -55,8 +55,7 @@ function codeOfCmd(words: readonly Word[]): string | undefined {
 }
 
 /** Options of PowerShell that take a value; they may be shortened. */
-const WITH_VALUE =
-  /^[-/](?:ex\w*|ep|v\w*|con\w*|w\w*|o\w*|in\w*|ps\w*|settings\w*|cus\w*)$/i;
+const WITH_VALUE = /^[-/](?:ex\w*|ep|v\w*|con\w*|w\w*|o\w*|in\w*|ps\w*|settings\w*|cus\w*)$/i;
 
 /** What follows `-Command`, the decoded value of `-EncodedCommand`, or the first word that is no option. */
 function codeOfPowerShell(words: readonly Word[]): string | undefined {

@@ -301,7 +301,18 @@ describe('data', () => {
       shellEvaluator.compile(NO_RM).evaluate(text, { ...FULL_CALL, spend: (steps) => (spent += steps) });
       return spent;
     };
-    for (const part of ['ls; ', 'eval ', '$(a) ', 'a | sh;', 'echo a | sh | ', "'", 'sudo ', '<<A;']) {
+    const parts = ['ls; ', 'eval ', '$(a) ', 'a | sh;', 'echo a | sh | ', "'", 'sudo ', '<<A;'];
+    parts.push(
+      'env -S ',
+      'npx a@1 ',
+      'npx -c ',
+      '{a,b} ',
+      'foo rm ',
+      "x='$(a)';",
+      "trap 'a b' c;",
+      'find -exec ',
+    );
+    for (const part of parts) {
       const [small, large] = [spentFor(part.repeat(1_000)), spentFor(part.repeat(4_000))];
       expect(large).toBeLessThanOrEqual(small * 4.1);
     }

@@ -163,7 +163,8 @@ class ArgumentReader {
       reading.codes.push({ word, from: 0 });
     } else if (rest.has('names')) reading.names.push({ word, from: 0 });
     else if (rest.has('settings')) reading.settings.push({ word, from: 0 });
-    else if (rest.has('sub') || rest.has('verbs') || reading.command.length > 0) reading.command.push(this.#at);
+    else if (rest.has('sub') || rest.has('verbs') || reading.command.length > 0)
+      reading.command.push(this.#at);
     return false;
   }
 
