@@ -116,7 +116,8 @@ export async function startGateway({
 
   const states = (): Record<string, UpstreamState> =>
     Object.fromEntries(upstreams.map((one) => [one.name, one.state()]));
-  const metricsFront = config.metrics === undefined ? undefined : await serveMetrics(config.metrics, metrics, states);
+  const metricsFront =
+    config.metrics === undefined ? undefined : await serveMetrics(config.metrics, metrics, states);
   const metricsUrl = metricsFront?.url;
   let ended = (): void => {};
   const end = new Promise<void>((resolve) => {

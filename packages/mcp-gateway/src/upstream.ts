@@ -123,7 +123,11 @@ export function createUpstream(
   }
 
   async function open(): Promise<Client> {
-    const { client: opened, connect, end } = createUpstreamClient(config, version, errors, {
+    const {
+      client: opened,
+      connect,
+      end,
+    } = createUpstreamClient(config, version, errors, {
       onListChanged: tellChanged,
       onLog: (params) => logs.getStore()?.(params),
       onClose() {
