@@ -161,7 +161,7 @@ const GRPC_WEB: TransportCase[] = [
     path: GET_AGENT,
     headers: { 'content-type': 'application/grpc-web-text' },
     body: Buffer.from('!!!'),
-    code: 'HTTP 415',
+    code: 'INVALID_ARGUMENT',
   },
   {
     name: 'GET of an RPC with side effects',

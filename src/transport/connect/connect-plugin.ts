@@ -25,6 +25,7 @@ import { jsonCopyFor } from '../wire/json-copy.js';
 import { mediaTypeOf } from '../wire/media-types.js';
 import { maxReplyBytes } from '../wire/message-limits.js';
 import { MESSAGE_OPTIONS } from '../wire/message-options.js';
+import { withBase64 } from './base64-text.js';
 import { compressingReplies, replyCompression } from './compressed-replies.js';
 import { jsonOfQuery } from './get-request.js';
 import { guardHandler } from './guard.js';
@@ -129,12 +130,13 @@ function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[
     const name = `${handler.service.typeName}/${handler.method.name}`;
     if (isUnclassified(name, options)) unknown.push(name);
     const longStreams = isLong(name, handler.method.methodKind) ? options.longStreams : null;
-    router.handlers[index] = guardHandler(handler, {
+    const guarded = guardHandler(handler, {
       bodyTimeMs: options.host.requestTimeoutMs,
       longStreams,
       reader: options.readers?.get(name),
       maxMessageBytes: options.maxMessageBytes,
     });
+    router.handlers[index] = withBase64(guarded);
   });
   return unknown;
 }

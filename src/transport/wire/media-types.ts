@@ -29,7 +29,7 @@ export interface MediaType {
   readonly isJson: boolean;
   /** Whether it is JSON as such, with no parameter but its encoding. */
   readonly isPlainJson: boolean;
-  /** Whether the body is text with base64, a form of gRPC-Web that is not served. */
+  /** Whether the body is text with base64, a form of gRPC-Web. */
   readonly isBase64: boolean;
 }
 
