@@ -13,8 +13,8 @@ const ENDS_WITH_NAME = /^[^=]*=$/;
 const DIGITS = /^[0-9]+$/;
 const DESCRIPTOR_VARIABLE = /^\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 const DESCRIPTOR_ITEM = /^\{[A-Za-z_][A-Za-z0-9_]*\[.*\}$/s;
-/** An item of a list of values with a subscript that is no number. */
-const HAS_SUBSCRIPT = /^\[(?!\d+\]\+?=).*\]\+?=/s;
+/** An item of a list of values with a plain subscript; another may go on behind a blank: `[x ]=1`. */
+const PLAIN_SUBSCRIPT = /^\[\d+\]/;
 const OPERATORS = ['<<<', '<<-', '<<', '<&', '<>', '<', '>>', '>&', '>|', '>', '&>>', '&>'] as const;
 
 /** Reads simple commands and redirections; compound commands are left to the class that extends it. */
@@ -110,7 +110,7 @@ export abstract class SimpleCommandReader extends HereDocumentReader {
       if (this.peek() === is.CLOSE) break;
       const word = this.readWord();
       if (word.end === word.start) this.unexpected();
-      if (this.text.charCodeAt(word.start) === is.OPEN_BRACKET && HAS_SUBSCRIPT.test(word.value)) {
+      if (this.text.charCodeAt(word.start) === is.OPEN_BRACKET && !PLAIN_SUBSCRIPT.test(word.value)) {
         this.visitor.evaluated(word.value, word.start, word.end);
       }
     }
