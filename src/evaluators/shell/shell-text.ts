@@ -123,10 +123,9 @@ export class ShellText implements ShellVisitor, TextScope {
   }
 
   evaluates(value: string, { start, end }: Span): void {
-    if (!/\$\(|`/.test(value) || this.check.depth >= MAX_TEXTS) return;
-    this.#inner(value.replace(/[\\'"]/g, ''), fixedAt(this.check.place, start, end), MAY_RUN).read(
-      'expansions',
-    );
+    const plain = value.replace(/[\\'"]/g, '');
+    if (!/\$\(|`/.test(plain) || this.check.depth >= MAX_TEXTS) return;
+    this.#inner(plain, fixedAt(this.check.place, start, end), MAY_RUN).read('expansions');
   }
 
   assigned(name: string, start: number, end: number): void {
