@@ -100,7 +100,9 @@ export async function callGrpcWebRaw(baseUrl: string, call: RawCall): Promise<Rp
   const headers = { 'content-type': 'application/grpc-web+proto', ...call.headers };
   const reply = await exchange(baseUrl, { method: 'POST', ...call, headers });
   if (reply.status !== 200) return { ...UNKNOWN_OUTCOME, code: `HTTP ${reply.status}` };
-  const frames = readEnvelopes(reply.body);
+  const isText = reply.headers['content-type']?.startsWith('application/grpc-web-text') === true;
+  // One part, as replies without messages are.
+  const frames = readEnvelopes(isText ? Buffer.from(reply.text, 'base64') : reply.body);
   const trailer = frames.find(({ flags }) => flags === 0x80)?.data.toString('latin1') ?? '';
   const lines = trailer.split('\r\n').filter((line) => line !== '');
   const trailers = Object.fromEntries(lines.map((line) => line.split(/: */, 2)));

@@ -7,20 +7,19 @@ import type {
 import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
 import { bytesOf } from './body-chunks.js';
 
-const TEXT = `${MEDIA_TYPES.grpcWeb}-text`;
 /** Parts that were encoded by themselves, each of whole groups, may follow each other. */
 const PARTS = /[A-Za-z0-9+/]+={0,2}/g;
 const WHOLE = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)*$/;
 
 /**
- * Serves gRPC-Web whose bodies are base64 as well (`application/grpc-web-text`, PROTOCOL-WEB.md of grpc), which clients of the
+ * Serves gRPC-Web whose bodies are base64 as well (PROTOCOL-WEB.md of grpc), which clients of the
  * official generator send by default.
  */
 export function withBase64(handler: UniversalHandler): UniversalHandler {
   const served = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const contentType = request.header.get('content-type') ?? '';
     if (!mediaTypeOf(contentType).isBase64) return handler(request);
-    request.header.set('content-type', `${MEDIA_TYPES.grpcWeb}${contentType.slice(TEXT.length)}`);
+    request.header.set('content-type', `${MEDIA_TYPES.grpcWeb}${contentType.slice(MEDIA_TYPES.grpcWebText.length)}`);
     const given = bytesOf(request);
     const response = await handler(given === undefined ? request : { ...request, body: fromBase64(given) });
     const body = bytesOf(response);
@@ -62,5 +61,5 @@ function decoded(text: string): Uint8Array {
 }
 
 function noBase64(): ConnectError {
-  return new ConnectError('the body of application/grpc-web-text must be base64', Code.InvalidArgument);
+  return new ConnectError(`the body of ${MEDIA_TYPES.grpcWebText} must be base64`, Code.InvalidArgument);
 }

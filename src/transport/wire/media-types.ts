@@ -12,6 +12,7 @@ export const MEDIA_TYPES = {
   grpcWeb: 'application/grpc-web',
   grpcWebProto: 'application/grpc-web+proto',
   grpcWebJson: 'application/grpc-web+json',
+  grpcWebText: 'application/grpc-web-text',
 } as const;
 
 /** The protocols of RPCs. */
@@ -37,7 +38,6 @@ const JSON_OF_ANY_NAME = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
 const PLAIN_JSON = /^application\/json(?:; ?charset=utf-8)?$/i;
 const WHOLE_MESSAGE = /^application\/(?:json|proto)\s*(?:;|$)/i;
 const CONNECT_STREAM = 'application/connect+';
-const GRPC_WEB_BASE64 = 'application/grpc-web-text';
 
 const known = new Map<string | undefined, MediaType>(
   [undefined, ...Object.values(MEDIA_TYPES)].map((name) => [name, parse(name ?? '')]),
@@ -57,7 +57,7 @@ function parse(text: string): MediaType {
     isWhole: WHOLE_MESSAGE.test(text),
     isJson: JSON_OF_ANY_NAME.test(text),
     isPlainJson: PLAIN_JSON.test(text),
-    isBase64: text.startsWith(GRPC_WEB_BASE64),
+    isBase64: text.startsWith(MEDIA_TYPES.grpcWebText),
   };
 }
 
