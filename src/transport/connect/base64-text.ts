@@ -19,7 +19,10 @@ export function withBase64(handler: UniversalHandler): UniversalHandler {
   const served = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const contentType = request.header.get('content-type') ?? '';
     if (!mediaTypeOf(contentType).isBase64) return handler(request);
-    request.header.set('content-type', `${MEDIA_TYPES.grpcWeb}${contentType.slice(MEDIA_TYPES.grpcWebText.length)}`);
+    request.header.set(
+      'content-type',
+      `${MEDIA_TYPES.grpcWeb}${contentType.slice(MEDIA_TYPES.grpcWebText.length)}`,
+    );
     const given = bytesOf(request);
     const response = await handler(given === undefined ? request : { ...request, body: fromBase64(given) });
     const body = bytesOf(response);

@@ -31,7 +31,10 @@ afterAll(async () => {
 it('a lone caller, pages and a login are answered while other programs keep the machine busy', async () => {
   const url = await service.listening();
   const statuses = new Map<string, number>();
-  const call = async (path: string, more: { method?: string; headers?: Record<string, string>; body?: string } = {}) => {
+  const call = async (
+    path: string,
+    more: { method?: string; headers?: Record<string, string>; body?: string } = {},
+  ) => {
     const { status } = await exchange(url, { path, ...more });
     statuses.set(`${path} ${status}`, (statuses.get(`${path} ${status}`) ?? 0) + 1);
   };
