@@ -60,10 +60,20 @@ export function createTextMask(patterns: readonly string[], found: (secret: stri
 
 const nothing = (): void => {};
 
-/** Masks these texts wherever they are, the longest first. */
+/** Longer texts are found only as they are written: a pattern of their length takes long to compile. */
+const MAX_FOLDED_LENGTH = 1_000;
+const SYNTAX = /[\\^$.*+?()[\]{}|/]/g;
+
+/** Masks these texts wherever they are, the longest first: in upper and lower case, and with any blanks between their words. */
 export function createQuoteMask(secrets: ReadonlySet<string>): TextMask {
-  const inOrder = [...secrets].sort((one, other) => other.length - one.length);
+  const inOrder = [...secrets].sort((one, other) => other.length - one.length).map(quotePattern);
   const masked = (text: string): string =>
-    inOrder.reduce((rest, secret) => rest.replaceAll(secret, () => MASK), text);
+    inOrder.reduce((rest, pattern) => rest.replaceAll(pattern, () => MASK), text);
   return { text: masked, json: masked };
+}
+
+function quotePattern(secret: string): RegExp | string {
+  if (secret.length > MAX_FOLDED_LENGTH) return secret;
+  const words = secret.split(/\s+/).map((word) => word.replaceAll(SYNTAX, '\\$&'));
+  return new RegExp(words.join('\\s+'), 'giu');
 }

@@ -147,6 +147,27 @@ describe('masking of samples', () => {
     });
   });
 
+  it('masks in all places whatever the case and the blanks there', () => {
+    const name = 'Jane (Straße) Roe+1';
+    const notes = [
+      'JANE (STRASSE) ROE+1 called',
+      'jane (straße) roe+1',
+      'Jane\n(Straße)  Roe+1',
+      'Jane Straße Roe',
+    ];
+    const { value } = masked({ customer: name, notes }, { paths: ['input.customer'] });
+    expect(value.step.input).toEqual({
+      customer: '***',
+      // Case folding that changes the length is not tried.
+      notes: ['JANE (STRASSE) ROE+1 called', '***', '***', 'Jane Straße Roe'],
+    });
+    const shouted = masked(
+      { customer: 'Jane Roe', notes: 'JANE ROE and jane roe' },
+      { paths: ['input.customer'] },
+    );
+    expect(shouted.value.step.input).toEqual({ customer: '***', notes: '*** and ***' });
+  });
+
   it('masks what the patterns of a rule match, also across members of JSON in a text', () => {
     const { text } = masked(
       { a: 'see ACC-778812', b: base64('see ACC-778812 now'), json: '{"kind": "x", "of": 5}' },
