@@ -28,7 +28,7 @@ export interface ApprovalLimits {
   readonly maxPerAgent: number;
   readonly max: number;
   readonly maxTotal: number;
-  /** How often the approvers of a control are asked within a time; one agent may ask half of what others leave. */
+  /** How often an agent may ask the approvers of a control within a time; all agents together four times as often. */
   readonly fatigueLimit: number;
   readonly fatigueMs: number;
 }
@@ -269,6 +269,9 @@ function keyOf(asked: AskedStep): Key | { readonly refusal: string } {
   return { binding: bindingOf(call, bound, step), call: callKey(sessionId, stepId) };
 }
 
+/** Agents that may ask the same approvers as often as one may. */
+const AGENTS_AT_ONCE = 4;
+
 function refusalOf(
   { open, ofNamespace, ofAgent, asked, askedByAgent }: AskedCounts,
   agentName: string,
@@ -284,13 +287,13 @@ function refusalOf(
     return `the service has ${open} open approvals, which is the most (SERVICE_APPROVALS_MAX_TOTAL)`;
   }
   const seconds = limits.fatigueMs / 1000;
-  if (asked >= limits.fatigueLimit) {
+  const total = limits.fatigueLimit * AGENTS_AT_ONCE;
+  if (asked >= total)
     return `the approvers were asked ${asked} times in ${seconds} seconds, which is the most`;
-  }
   // Each agent leaves something for the next one, however many ask.
-  const share = Math.ceil((limits.fatigueLimit - (asked - askedByAgent)) / 2);
+  const share = Math.min(limits.fatigueLimit, Math.ceil((total - (asked - askedByAgent)) / 2));
   if (askedByAgent >= share) {
-    return `agent "${agentName}" has asked the approvers ${askedByAgent} times in ${seconds} seconds, which is its share of ${limits.fatigueLimit}`;
+    return `the approvers were asked ${askedByAgent} times by agent "${agentName}" in ${seconds} seconds, which is its share`;
   }
   return null;
 }

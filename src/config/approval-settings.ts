@@ -37,7 +37,7 @@ export const APPROVALS = {
       'Most open approvals of one agent.',
     ),
     fatigueLimit: setting('SERVICE_APPROVALS_FATIGUE_LIMIT', 60, integerIn(1, 1_000_000)).help(
-      'How often the approvers of a control are asked within the time of SERVICE_APPROVALS_FATIGUE_SECONDS. Beyond it, further steps are denied without asking them. One agent may ask half of what other agents leave.',
+      'How often one agent may ask the approvers of a control within the time of SERVICE_APPROVALS_FATIGUE_SECONDS, and all agents together four times as often. Beyond it, further steps are denied without asking them.',
     ),
     fatigueMs: setting('SERVICE_APPROVALS_FATIGUE_SECONDS', 3_600, inMs(integerIn(1, 604_800))).help(
       'The time in which the requests to the approvers of a control are counted.',
