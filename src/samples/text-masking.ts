@@ -68,7 +68,7 @@ const SYNTAX = /[\\^$.*+?()[\]{}|/]/g;
 export function createQuoteMask(secrets: ReadonlySet<string>): TextMask {
   const inOrder = [...secrets].sort((one, other) => other.length - one.length).map(quotePattern);
   const masked = (text: string): string =>
-    inOrder.reduce((rest, pattern) => rest.replaceAll(pattern, () => MASK), text);
+    inOrder.reduce<string>((rest, pattern) => rest.replaceAll(pattern, () => MASK), text);
   return { text: masked, json: masked };
 }
 

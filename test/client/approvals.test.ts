@@ -283,7 +283,7 @@ describe.each(['gRPC', 'gRPC-Web'])('a guarded tool that a person must approve, 
     service.end(1, ApprovalState.APPROVED);
     const error = await call;
     expect(error).toBeInstanceOf(StepDataError);
-    expect((error as Error).message).toContain('its arguments have changed since it was approved');
+    expect((error as Error).message).toContain('its arguments have changed since they were checked');
     expect(paid).toEqual([]);
   });
 

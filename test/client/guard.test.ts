@@ -65,6 +65,63 @@ describe('a guarded tool', () => {
     expect(cancelled).toEqual(['stream', 'response']);
   });
 
+  it("gives the tool what was checked, whatever becomes of the caller's object", async () => {
+    const tool = guarded();
+    const changed = { text: 'hello' };
+    const call = tool(changed);
+    changed.text = 'bad';
+    expect(await call).toBe('sent hello');
+    let reads = 0;
+    const lying = {
+      get text() {
+        reads += 1;
+        return reads === 1 ? 'hello' : 'bad';
+      },
+    };
+    expect(await guarded()(lying)).toBe('sent hello');
+    expect(reads).toBe(1);
+  });
+
+  it('gives the tool nothing that controls did not see', async () => {
+    const seen: object[] = [];
+    const tool = client.guard(async (mail: object) => void seen.push(mail), { step: 'send_mail' });
+    const at = new Date(0);
+    const mail = Object.defineProperties(
+      { text: 'hello', at, list: [{ a: 1 }], [Symbol('s')]: 'bad' },
+      {
+        hidden: { value: 'bad', enumerable: false },
+      },
+    );
+    await tool(mail);
+    expect(seen).toEqual([{ text: 'hello', at, list: [{ a: 1 }] }]);
+    expect(Reflect.ownKeys(seen[0] ?? {})).toEqual(['text', 'at', 'list']);
+    expect((seen[0] as typeof mail).list).not.toBe(mail.list);
+  });
+
+  it('does not run a tool whose object is no copy and changes while it is checked', async () => {
+    class Place {
+      constructor(public text: string) {}
+      toJSON() {
+        return { text: this.text };
+      }
+    }
+    ran = [];
+    const tool = client.guard(async ({ place }: { place: Place }) => void ran.push(place.text), {
+      step: 'send_mail',
+    });
+    await tool({ place: new Place('hello') });
+    const place = new Place('hello');
+    const call = failureOf(tool({ place }));
+    place.text = 'bad';
+    expect(await call).toBeInstanceOf(StepDataError);
+    const own = guarded({ input: ({ text }) => ({ text }) });
+    const mail = { text: 'hello' };
+    const late = failureOf(own(mail));
+    mail.text = 'bad';
+    expect(String(await late)).toContain('its arguments have changed since they were checked');
+    expect(ran).toEqual([]);
+  });
+
   it('returns what onRefused makes of a refusal, and of nothing else', async () => {
     const onRefused = (error: Error) => `told: ${error.message}`;
     ran = [];

@@ -40,6 +40,20 @@ class Model:
         return {"mode": mode}
 
 
+class Lying:
+    def __init__(self, **shown):
+        self.text = "bad"
+        self._shown = shown
+
+    def model_dump(self, mode):
+        return self._shown
+
+
+class Twofold(dict):
+    def __getitem__(self, key):
+        return "bad"
+
+
 class Steps(unittest.TestCase):
     def test_exact_numbers(self):
         value = {"n": 2**80, "d": Decimal("0.10000000000000000000000001"), "f": 0.1, "i": 1.0}
@@ -114,10 +128,11 @@ class Steps(unittest.TestCase):
             changed_by((PatchOperation("remove", "/input/a/0"),), "input", value)
 
     def test_arguments(self):
-        def tool(self, a, *rest, b=2, **more):
-            return a
+        class Tools:
+            def tool(self, a, *rest, b=2, **more):
+                return a
 
-        parameters = Parameters(tool, "tool", None)
+        parameters = Parameters(Tools.tool, "tool", None)
         members = parameters.input_of((None, 1, 5), {"c": 3})
         self.assertEqual(members, {"a": 1, "rest": (5,), "b": 2, "c": 3})
         args, kwargs = parameters.changed({"a": 9, "rest": [7, 8], "b": 4, "d": 5}, (None, 1, 5), {"c": 3})
@@ -126,6 +141,33 @@ class Steps(unittest.TestCase):
             parameters.changed({"b": 4}, (None, 1), {})
         with self.assertRaises(StepDataError):
             Parameters(lambda a: a, "tool", ()).changed({"a": 1, "z": 2}, (1,), {})
+
+    def test_a_function_has_no_receiver(self):
+        def tool(self, text):
+            return text
+
+        self.assertEqual(Parameters(tool, "tool", None).input_of(("a", "b"), {}), {"self": "a", "text": "b"})
+
+    def test_copies(self):
+        def tool(mail, *rest, **more):
+            return mail
+
+        parameters = Parameters(tool, "tool", None)
+        mail = Twofold(text="hello", list=[{"a": 1}])
+        (args, kwargs), is_whole = parameters.copied((mail, [2], Masked("x")), {"more": {"b": (1,)}})
+        self.assertTrue(is_whole)
+        self.assertEqual((args, kwargs), (({"text": "hello", "list": [{"a": 1}]}, [2], "x"), {"more": {"b": (1,)}}))
+        self.assertEqual([type(one) for one in args], [dict, list, str])
+        dict.__getitem__(mail, "list")[0]["a"] = 2
+        self.assertEqual(args[0]["list"], [{"a": 1}])
+        _, is_whole = parameters.copied((Point(1),), {})
+        self.assertFalse(is_whole)
+
+    def test_models_hide_nothing(self):
+        self.assertEqual(json_form(Lying(text="bad", more=1), "input"), {"text": "bad", "more": 1})
+        for shown in ({}, {"text": "hello"}, {"text": ["bad"]}):
+            with self.assertRaisesRegex(TypeError, "input.text is not what model_dump shows"):
+                json_form(Lying(**shown), "input")
 
     def test_no_argument_is_left_out(self):
         def tool(text, cls, /, **more):

@@ -1,4 +1,5 @@
 import { ConnectError } from '@connectrpc/connect';
+import { checkedCopy } from './checked-copy.js';
 import type { Client, GuardOptions, UncheckedStep } from './client-types.js';
 import { StepError } from './errors.js';
 import {
@@ -86,11 +87,13 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
   async function guarded(this: unknown, ...args: Args): Promise<Awaited<Result>> {
     const shownInput = (): unknown =>
       readable(input === undefined ? inputOf(name, args) : input(...args), name, 'input');
+    // What is checked is what the tool gets, whatever becomes of the caller's object meanwhile.
+    const held = input === undefined && stages.includes('pre') ? checkedCopy(inputOf(name, args)) : undefined;
     // Read before the tool runs: it may change its arguments.
     let step = {
       type,
       name,
-      input: shownInput(),
+      input: held === undefined ? shownInput() : readable(held.value, name, 'input'),
       context: typeof context === 'function' ? context(...args) : context,
     };
     const given = optionsOfCall(options, args, scope);
@@ -126,11 +129,12 @@ export function guardTool<Args extends readonly unknown[], Result, Refused = nev
         const asking = { ...given, waitForLimits, waitForApproval, accepts: acceptsBefore };
         const evaluation = await evaluate({ agent, stage: 'pre', step }, asking);
         const modification = await demandSafe(evaluation, 'pre', acceptsBefore);
-        // An approval takes its time, in which the caller may have changed its arguments.
-        if (evaluation.evaluated && evaluation.approval !== undefined)
+        // What was approved is what the caller still means; what is no copy must be what was checked.
+        if ((evaluation.evaluated && evaluation.approval !== undefined) || held?.isWhole !== true)
           checkUnchanged(name, step.input, shownInput());
+        if (held !== undefined && args.length > 0) args = [held.value, ...args.slice(1)] as unknown as Args;
         if (modification !== undefined) {
-          const from = input === undefined ? inputOf(name, args) : step.input;
+          const from = held === undefined ? step.input : held.value;
           const changed = changedData(name, modification.patch, 'input', from);
           step = { ...step, input: readable(changed, name, 'input') };
           args = changedArgs?.(changed, ...args) ?? ([changed, ...args.slice(1)] as unknown as Args);

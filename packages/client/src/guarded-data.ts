@@ -1,3 +1,4 @@
+import { Decimal } from '../../exact-json/src/index.js';
 import { StepDataError } from './errors.js';
 import { changedBy } from './modification.js';
 import { isPlainObject, jsonForm, jsonText } from './step-json.js';
@@ -51,8 +52,11 @@ export function changedData(
 ): unknown {
   try {
     const changed = changedBy(patch, member, value);
-    // What an approver writes may have a number that JavaScript does not have.
     jsonForm(changed, member);
+    // What an approver writes may have a number that JavaScript does not have, and tools do not know.
+    if (patch.some((operation) => 'value' in operation && holdsDecimal(operation.value))) {
+      throw new TypeError(`${member} has a number that JavaScript does not have`);
+    }
     return changed;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
@@ -65,11 +69,17 @@ export function changedData(
   }
 }
 
-/** Throws a StepDataError if the input of a step is not what was approved. */
+/** Whether JSON has a number that is neither a double nor a whole one. */
+function holdsDecimal(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return value instanceof Decimal || Object.values(value).some(holdsDecimal);
+}
+
+/** Throws a StepDataError if the input of a step is not what was checked. */
 export function checkUnchanged(step: string, before: unknown, now: unknown): void {
   if (jsonText(jsonForm(before, 'input')) === jsonText(jsonForm(now, 'input'))) return;
   throw new StepDataError(
-    `Step "${step}" did not run: its arguments have changed since it was approved. Give them to a new call.`,
+    `Step "${step}" did not run: its arguments have changed since they were checked. Give them to a new call.`,
     step,
     'pre',
   );

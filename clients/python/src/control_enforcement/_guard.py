@@ -103,6 +103,11 @@ class Guard:
 
     async def _call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         options = self.options
+        given_args, given_kwargs = args, kwargs
+        is_whole = False
+        if options.input is None and "pre" in options.stages:
+            # What is checked is what the tool gets, whatever becomes of the caller's objects meanwhile.
+            (args, kwargs), is_whole = self._parameters.copied(args, kwargs)
         # Read before the tool runs: it may change its arguments.
         shown = self._shown_input(args, kwargs)
         context = of_call(options.context, args, kwargs)
@@ -113,7 +118,7 @@ class Guard:
         call = Call(self, step, given)
         if "pre" in options.stages:
             try:
-                modification = await call.begin(lambda: self._shown_input(args, kwargs))
+                modification = await call.begin(lambda: self._shown_input(given_args, given_kwargs), is_whole)
                 if modification is not None:
                     args, kwargs = self._changed(modification, args, kwargs, call)
             except BaseException as error:

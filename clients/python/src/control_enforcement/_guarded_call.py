@@ -27,8 +27,8 @@ class Call:
         self._given = given
         self._unchecked_stages = 0
 
-    async def begin(self, input_now: Callable[[], Any]) -> Optional[Modification]:
-        """Checks the input. Returns how it must be changed."""
+    async def begin(self, input_now: Callable[[], Any], is_whole: bool) -> Optional[Modification]:
+        """Checks the input, of which the tool has a copy if it is whole. Returns how it must be changed."""
         guard = self._guard
         given = replace(
             self._given,
@@ -38,8 +38,8 @@ class Call:
         )
         evaluation = await guard.flow.evaluate("pre", self.step, self._options.agent, given)
         modification = await self._demand_safe(evaluation, "pre", guard.accepts_before)
-        # An approval takes its time, in which the caller may have changed its arguments.
-        if evaluation.approval is not None:
+        # What was approved is what the caller still means; what is no copy must be what was checked.
+        if evaluation.approval is not None or not is_whole:
             check_unchanged(self.step.name, self.step.input, input_now())
         return modification
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, Callable, Collection, Dict, Mapping, Optional, Tuple
 
+from ._checked_copy import checked_copy
 from ._step_json import json_form, json_text
 from ._verdict import changed_by
 from .errors import StepDataError
@@ -27,7 +28,7 @@ class Parameters:
             self._signature: Optional[inspect.Signature] = inspect.signature(tool)
         except (TypeError, ValueError):
             self._signature = None
-        self._ignored = frozenset(_receiver_of(self._signature) if ignored is None else ignored)
+        self._ignored = frozenset(_receiver_of(tool, self._signature) if ignored is None else ignored)
 
     @property
     def are_known(self) -> bool:
@@ -51,6 +52,20 @@ class Parameters:
             else:
                 members[name] = value
         return members
+
+    def copied(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Arguments, bool]:
+        """Copies of the arguments that controls look at, and whether nothing of them is shared with the caller."""
+        assert self._signature is not None
+        bound = self._signature.bind(*args, **kwargs)
+        is_whole = True
+        for name, value in bound.arguments.items():
+            if name in self._ignored:
+                continue
+            kind = self._signature.parameters[name].kind
+            made, is_own = checked_copy(list(value) if kind is inspect.Parameter.VAR_POSITIONAL else value)
+            bound.arguments[name] = tuple(made) if kind is inspect.Parameter.VAR_POSITIONAL else made
+            is_whole = is_whole and is_own
+        return (bound.args, bound.kwargs), is_whole
 
     def changed(self, members: Mapping[str, Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Arguments:
         """The arguments with other members. Raises a StepDataError if the tool cannot be called so."""
@@ -81,10 +96,11 @@ class Parameters:
         raise StepDataError(_not_changed(self._step, "input", why), self._step, "pre")
 
 
-def _receiver_of(signature: Optional[inspect.Signature]) -> Collection[str]:
-    """The parameter of a method that is no argument: by its place, too, since a tool may have an argument of this name."""
+def _receiver_of(tool: Callable[..., Any], signature: Optional[inspect.Signature]) -> Collection[str]:
+    """The parameter of a method that is no argument. A function that is no member of a class has none, whatever it is called."""
     first = next(iter(signature.parameters), "") if signature is not None else ""
-    return (first,) if first in ("self", "cls") else ()
+    place = getattr(tool, "__qualname__", "").rpartition("<locals>.")[2]
+    return (first,) if first in ("self", "cls") and "." in place else ()
 
 
 def readable(value: Any, step: str, member: str) -> Any:
@@ -108,10 +124,10 @@ def changed_data(step: str, modification: Modification, member: str, value: Any)
 
 
 def check_unchanged(step: str, before: Any, now: Any) -> None:
-    """Raises a StepDataError if the input of a step is not what was approved."""
+    """Raises a StepDataError if the input of a step is not what was checked."""
     if json_text(before) == json_text(now):
         return
-    message = f'Step "{step}" did not run: its arguments have changed since it was approved. Give them to a new call.'
+    message = f'Step "{step}" did not run: its arguments have changed since they were checked. Give them to a new call.'
     raise StepDataError(message, step, "pre")
 
 

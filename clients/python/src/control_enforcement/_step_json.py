@@ -73,10 +73,34 @@ def json_form(value: Any, path: str, depth: int = 0) -> Any:
         return _object_form(shown, path, depth)
     dump = getattr(type(value), "model_dump", None)
     if callable(dump):
-        return json_form(value.model_dump(mode="json"), path, depth + 1)
+        form = json_form(value.model_dump(mode="json"), path, depth + 1)
+        _demand_all_shown(vars(value) if hasattr(value, "__dict__") else {}, form, path)
+        return form
     if hasattr(value, "__next__") or hasattr(value, "__anext__") or hasattr(value, "__aiter__"):
         raise TypeError(f"{path} is a stream, which controls cannot read; give its whole content instead")
     raise TypeError(f"{path} is {kind_of(value)}; give plain data instead")
+
+
+def _demand_all_shown(members: Mapping[str, Any], form: Any, path: str) -> None:
+    """Raises a TypeError if a model has a member that its dump hides, or of which it says otherwise."""
+    for name, member in members.items():
+        if name.startswith("_"):
+            continue
+        if not isinstance(form, dict) or name not in form or _differs(member, form[name]):
+            raise TypeError(f"{path}.{name} is not what model_dump shows of it; give plain data instead")
+
+
+def _differs(member: Any, shown: Any) -> bool:
+    """Whether plain data are shown otherwise. Values of classes may have a form of their own."""
+    if member is None or type(member) in (str, bool, int, float):
+        return type(shown) is not type(member) or bool(shown != member)
+    if type(member) in (list, tuple):
+        return not isinstance(shown, list) or len(shown) != len(member) or any(map(_differs, member, shown))
+    if type(member) is dict:
+        return not isinstance(shown, dict) or any(
+            isinstance(key, str) and (key not in shown or _differs(one, shown[key])) for key, one in member.items()
+        )
+    return False
 
 
 def _finite(value: Any, is_finite: bool, path: str) -> Any:
