@@ -279,9 +279,11 @@ describeAboveStores('a step that a person decides about', (freshDatabaseUrl) => 
       await decided(ann, approval.id, 'approve');
       return sent;
     };
+    let looks = 0;
     const remaining = async () => {
+      looks += 1;
       const { limits: known } = await evaluated(
-        request('other', { agent_name: limited, session_id: 's', step_id: `${Math.random()}` }),
+        request('other', { agent_name: limited, session_id: 's', step_id: `look ${looks}` }),
       );
       return known.map((limit: { remaining: number }) => limit.remaining);
     };
