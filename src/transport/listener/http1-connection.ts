@@ -131,8 +131,11 @@ export class Http1Connection implements Connection {
   }
 
   #limitFirstRequest(): void {
+    // Decided once what has arrived meanwhile is read: the process may be late.
     const timer = setTimeout(() => {
-      if (!this.#used) this.#socket.destroy();
+      setImmediate(() => {
+        if (!this.#used) this.#socket.destroy();
+      });
     }, this.#limits.lastRequestTimeoutMs);
     this.#socket.once('close', () => clearTimeout(timer));
   }
