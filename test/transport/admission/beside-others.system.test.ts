@@ -5,7 +5,7 @@ import { compileService, type ServiceProcess, spawnService } from '../../support
 
 /** Programs that never pause, on a machine with two processors. */
 const OTHERS = 6;
-const CALLS = 40;
+const CALLS = 16;
 const EVALUATION = JSON.stringify({
   agent_name: 'lone-agent-0001',
   stage: 'pre',
