@@ -189,11 +189,12 @@ describe('processes of one service', () => {
         () => workersOf(service),
         (pids) => pids.length === 2 && !pids.includes(pid),
       );
+      // Its successor serves: without any worker for ten seconds, connections that wait are closed.
+      await until(
+        () => metrics(url),
+        (samples) => metric(samples, `${PREFIX}_workers`) === 2,
+      );
     }
-    await until(
-      () => metrics(url),
-      (samples) => metric(samples, `${PREFIX}_workers`) === 2,
-    );
     going = false;
     await load;
     expect(failures).toEqual([]);
