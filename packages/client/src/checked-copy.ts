@@ -1,8 +1,5 @@
 import { Decimal } from '../../exact-json/src/index.js';
-import { isPlainObject } from './step-json.js';
-
-/** Deeper data are refused when they are read for controls. */
-const MAX_DEPTH = 200;
+import { isPlainObject, MAX_DEPTH } from './step-json.js';
 
 /** What a tool is given of an argument that controls look at. */
 export interface CheckedCopy {
@@ -21,6 +18,7 @@ export function checkedCopy(given: unknown): CheckedCopy {
   const copied = (value: unknown, depth: number): unknown => {
     if (typeof value !== 'object' || value === null || value instanceof Decimal) return value;
     const isList = Array.isArray(value);
+    // Deeper data are refused when they are read for controls.
     if (depth >= MAX_DEPTH || 'toJSON' in value || !(isList || isPlainObject(value))) {
       isWhole = false;
       return value;

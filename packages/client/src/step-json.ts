@@ -5,7 +5,7 @@ import type { Step } from './types.js';
 type Json = null | boolean | number | bigint | Decimal | string | Json[] | { [key: string]: Json };
 
 /** The service accepts data of at most this depth. */
-const MAX_DEPTH = 200;
+export const MAX_DEPTH = 200;
 /** Longest path in the error for data that are nested too deeply, in UTF-16 code units. */
 const MAX_SHOWN_PATH = 60;
 

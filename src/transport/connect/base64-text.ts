@@ -1,11 +1,8 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import type {
-  UniversalHandler,
-  UniversalServerRequest,
-  UniversalServerResponse,
-} from '@connectrpc/connect/protocol';
+import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import { MEDIA_TYPES, mediaTypeOf } from '../wire/media-types.js';
 import { bytesOf } from './body-chunks.js';
+import { wrappedHandler } from './wrapped-handler.js';
 
 /** Parts that were encoded by themselves, each of whole groups, may follow each other. */
 const PARTS = /[A-Za-z0-9+/]+={0,2}/g;
@@ -16,7 +13,7 @@ const WHOLE = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)*$/;
  * official generator send by default.
  */
 export function withBase64(handler: UniversalHandler): UniversalHandler {
-  const served = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+  return wrappedHandler(handler, async (request) => {
     const contentType = request.header.get('content-type') ?? '';
     if (!mediaTypeOf(contentType).isBase64) return handler(request);
     request.header.set(
@@ -28,15 +25,6 @@ export function withBase64(handler: UniversalHandler): UniversalHandler {
     const body = bytesOf(response);
     response.header?.set('content-type', contentType);
     return body === undefined ? response : { ...response, body: toBase64(body) };
-  };
-  const { protocolNames, allowedMethods, supportedContentType, requestPath, service, method } = handler;
-  return Object.assign(served, {
-    protocolNames,
-    allowedMethods,
-    supportedContentType,
-    requestPath,
-    service,
-    method,
   });
 }
 

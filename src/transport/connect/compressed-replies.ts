@@ -1,6 +1,7 @@
 import type { Compression, UniversalHandler, UniversalServerRequest } from '@connectrpc/connect/protocol';
 import { compressionGzip } from '@connectrpc/connect-node';
 import { gzipped } from '../wire/gzip.js';
+import { wrappedHandler } from './wrapped-handler.js';
 
 /** Compresses replies. Requests are never decompressed with it, see `compressingReplies`. */
 export const replyCompression: Compression = {
@@ -16,16 +17,7 @@ const REQUEST_ENCODINGS = ['grpc-encoding', 'content-encoding', 'connect-content
  * what their messages grow to, so those that state an encoding are left to `plain`, which refuses them.
  */
 export function compressingReplies(plain: UniversalHandler, compressing: UniversalHandler): UniversalHandler {
-  const either = (request: UniversalServerRequest) =>
-    (statesEncoding(request) ? plain : compressing)(request);
-  return Object.assign(either, {
-    protocolNames: plain.protocolNames,
-    allowedMethods: plain.allowedMethods,
-    supportedContentType: plain.supportedContentType,
-    requestPath: plain.requestPath,
-    service: plain.service,
-    method: plain.method,
-  });
+  return wrappedHandler(plain, (request) => (statesEncoding(request) ? plain : compressing)(request));
 }
 
 function statesEncoding({ header, method, url }: UniversalServerRequest): boolean {

@@ -24,6 +24,7 @@ import { withReplies } from './replaced-replies.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 import { trailersOnly, withMinimalMessage } from './trailers-only.js';
 import { UnreadMessages } from './unread-messages.js';
+import { wrappedHandler } from './wrapped-handler.js';
 
 export interface GuardOptions {
   /** Limits a single request message, or a large message of a stream, in milliseconds. */
@@ -44,7 +45,7 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
   const { bodyTimeMs, longStreams } = options;
   const { methodKind } = handler.method;
   const takesOneMessage = methodKind === 'unary' || methodKind === 'server_streaming';
-  const guarded = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+  return wrappedHandler(handler, async (request) => {
     const rpc = request.contextValues?.get(rpcCallKey) ?? null;
     if (rpc === null) throw new Error('an RPC ran outside the host');
     if (request.method === 'GET' && methodKind === 'server_streaming') return METHOD_NOT_ALLOWED;
@@ -89,14 +90,6 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
     if (call.protocol === 'connect') stateRetryAfter(answer.header);
     if (isGet) for (const [name, value] of Object.entries(UNCACHED)) answer.header?.set(name, value);
     return ended(answer, rpc);
-  };
-  return Object.assign(guarded, {
-    protocolNames: handler.protocolNames,
-    allowedMethods: handler.allowedMethods,
-    supportedContentType: handler.supportedContentType,
-    requestPath: handler.requestPath,
-    service: handler.service,
-    method: handler.method,
   });
 }
 
