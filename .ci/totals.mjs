@@ -37,21 +37,28 @@ for (const { name, status: outcome, message, assertionResults } of runs.flatMap(
     console.log(`\n--- failed: ${file}: ${fullName}`);
     console.log(failureMessages.join('\n').split('\n').slice(0, FAILURE_LINES).join('\n'));
   }
-  if (outcome === 'failed' && failed.length === 0) {
+  if (outcome === 'failed' && failed.length === 0 && message !== '') {
     console.log(`\n--- failed: ${file}\n${message}`);
   }
 }
 
-function timesOfFiles() {
+/** The lines of a file of JSON, none without the file. */
+function linesOf(name) {
   try {
-    const lines = readFileSync(`${folder}/times.jsonl`, 'utf8').trim().split('\n');
-    return lines.map((line) => JSON.parse(line)).sort((a, b) => b.cpu - a.cpu);
+    return readFileSync(`${folder}/${name}.jsonl`, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
   } catch {
     return [];
   }
 }
 
-const times = timesOfFiles();
+for (const { file, suite, error } of linesOf('hooks')) {
+  console.log(`\n--- failed before or after the tests of ${file}: ${suite}\n${error}`);
+}
+
+const times = linesOf('times').sort((a, b) => b.cpu - a.cpu);
 console.log(`\n--- the slowest ${SLOWEST} of ${times.length} runs of files (seconds of CPU, of wall time)`);
 for (const { file, cpu, wall } of times.slice(0, SLOWEST)) {
   console.log(`${cpu.toFixed(1).padStart(8)} ${wall.toFixed(1).padStart(8)}  ${file}`);

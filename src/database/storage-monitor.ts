@@ -256,9 +256,11 @@ export class StorageMonitor implements StorageHealth {
 
   #recovered(): void {
     if (this.#state === 'OK' || this.#isClosed) return;
-    if (this.#state === 'CORRUPT') {
-      const isOver = this.#now() - this.#damagedAtMs >= DAMAGE_MEMORY_MS;
-      if (!this.#checks.damageMayPass || !isOver) return;
+    if (this.#state === 'CORRUPT' && !this.#checks.damageMayPass) return;
+    if (this.#now() - this.#damagedAtMs < DAMAGE_MEMORY_MS) {
+      // It was down or full meanwhile, and the probe reads none of the damaged part.
+      if (this.#state !== 'CORRUPT') this.#begin('CORRUPT', undefined);
+      return;
     }
     const facts = { after: this.#state, seconds: this.#secondsInState() };
     this.#change('OK', undefined);
@@ -270,6 +272,10 @@ export class StorageMonitor implements StorageHealth {
     // Another problem does not end damage, and a replaced storage may well be full.
     if (this.#state === 'CORRUPT' && !this.#checks.damageMayPass) return;
     if (state === this.#state || this.#isClosed) return;
+    this.#begin(state, error);
+  }
+
+  #begin(state: StorageProblem, error: unknown): void {
     const particular = error instanceof StorageError ? error.particular : undefined;
     this.#change(state, particular);
     // Our own error says nothing beyond the sentence.

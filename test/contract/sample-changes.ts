@@ -136,14 +136,9 @@ const SETTING: SampleChange = {
       text: "  if (sample) warnings.push('this is a sample');\n",
     },
     {
-      file: 'test/config/config.test.ts',
-      below: 'const CASES: Record<SettingName, Case> = {\n',
-      text: `  SERVICE_SAMPLE: {
-    value: (config) => config.sample,
-    fallback: false,
-    ...BOOLEAN,
-  },
-`,
+      file: 'test/config/settings.golden.txt',
+      below: '',
+      text: "SERVICE_SAMPLE = false | true or false | sample false | 'true' → true | 'false' → false\n",
     },
   ],
 };

@@ -313,6 +313,18 @@ describe('the monitor of the storage', () => {
     expect(states).toEqual(['CORRUPT', 'OK']);
   });
 
+  it('remembers for that minute that a server is damaged, whatever else happens to it', async () => {
+    storage.damageMayPass = true;
+    monitor.watch();
+    monitor.failed({ code: 'XX001' });
+    monitor.unreachable(new Error('refused'));
+    await pass(30_000);
+    expect(states).toEqual(['CORRUPT', 'DOWN', 'CORRUPT']);
+    await expect(write()).rejects.toMatchObject({ state: 'CORRUPT' });
+    await pass(40_000);
+    expect(states).toEqual(['CORRUPT', 'DOWN', 'CORRUPT', 'OK']);
+  });
+
   it('saves what can be saved, once, and reports what it did', async () => {
     storage.rescued = 'the log was copied';
     monitor.watch();

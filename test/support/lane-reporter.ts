@@ -1,3 +1,5 @@
+import { appendFileSync } from 'node:fs';
+import path from 'node:path';
 import { DefaultReporter, type TestModule, type Vitest } from 'vitest/node';
 
 /** Between lines about the progress. */
@@ -41,8 +43,21 @@ export class LaneReporter extends DefaultReporter {
 
   override onTestRunEnd(...[modules, errors, reason]: RunEnd): void {
     super.onTestRunEnd(modules, errors, reason);
+    for (const module of modules) this.#keepHookErrors(module);
     const word = reason === 'passed' ? 'All tests passed' : 'NOT all tests passed';
     this.log(`${word}: ${this.#totals()} in ${modules.length} files, ${this.#seconds()} s.`);
+  }
+
+  /** The JSON report has no errors of hooks: `.ci/totals.mjs` prints them from this file. */
+  #keepHookErrors(module: TestModule): void {
+    const folder = process.env.TEST_RESULTS_FOLDER;
+    if (folder === undefined) return;
+    for (const suite of module.children.allSuites()) {
+      for (const { message, stack } of suite.errors()) {
+        const line = { file: module.relativeModuleId, suite: suite.fullName, error: stack ?? message };
+        appendFileSync(path.join(folder, 'hooks.jsonl'), `${JSON.stringify(line)}\n`);
+      }
+    }
   }
 
   #totals(): string {

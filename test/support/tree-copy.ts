@@ -11,7 +11,7 @@ const SHARED = ['node_modules', 'gen/prisma'];
 /** Without the global setups, which build what the tests of a change do not need. */
 export const TREE_CONFIG = 'test/support/tree.vitest.config.ts';
 
-/** A text that is added to a file, below a text that occurs in it; at the end of the file without one. */
+/** A text that is added to a file, below a text that occurs in it: at the beginning with an empty one, at the end without one. */
 export interface Addition {
   readonly file: string;
   readonly below?: string;
