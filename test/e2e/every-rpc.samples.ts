@@ -46,6 +46,8 @@ export const SAMPLE_STEPS: readonly Step[] = [
     ['lists rules', {}, { reply: { rules: [RULE, DEFAULTS] } }],
     ['requires a key', {}, NO_KEY, null],
   ]),
+  // It would keep one of a hundred steps, in the place of the rule for all of them.
+  called('SampleService.DeleteSamplingRule', 'deletes a rule', { rule_id: 2 }, { reply: {} }),
   called('SampleService.CreateSamplingRule', 'keeps all steps of an agent', ALL, { reply: { rule: ALL } }),
   called(
     'EvaluationService.Evaluate',
@@ -82,7 +84,6 @@ export const SAMPLE_STEPS: readonly Step[] = [
     },
   ),
   ...steps('SampleService.DeleteSamplingRule', [
-    ['deletes a rule', { rule_id: 2 }, { reply: {} }],
     ['deletes a rule and its samples', { rule_id: 1, delete_samples: true }, { reply: {} }],
     ['deletes it once', { rule_id: 1 }, NO_RULE],
     ['does not find numbers beyond ids', { rule_id: 2_147_483_647 }, NO_RULE],
