@@ -55,10 +55,10 @@ export const MEMORY = {
       'Longest time that an evaluation waits for the store of memory. After it, each control decides by its `on_store_error`.',
     ),
     maxKeys: setting('SERVICE_MEMORY_KEYS', 1_000_000, integerIn(1_000, 1_000_000_000)).help(
-      'Most keys that controls with memory keep in a namespace. Beyond it, those that were not used for longest are forgotten and counted.',
+      'Most keys that controls with memory keep in a namespace; an agent begins at most a quarter of them. Beyond it, steps that need a new key fail closed until keys expire.',
     ),
     maxBytes: setting('SERVICE_MEMORY_BYTES', 1024 * MIB, integerIn(MIB, 1_048_576 * MIB)).help(
-      'Most bytes that controls with memory keep in a namespace.',
+      'Most bytes that controls with memory keep in a namespace. Beyond it, steps that need a new key fail closed until keys expire.',
     ),
   },
 };

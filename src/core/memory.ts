@@ -215,6 +215,8 @@ export interface MemoryView {
    * answer. It has no states. A reset of the key cures it.
    */
   isDamaged(key: MemoryKey): boolean;
+  /** Whether nothing is kept for the key and there is no room to begin with it: then its rules are errors as well. */
+  isFull(key: MemoryKey): boolean;
   /** Whether the step was denied before it ran: it has no response and no error. */
   readonly wasDenied: boolean;
   sinceUs(ruleId: string): number | null;

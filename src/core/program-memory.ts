@@ -13,12 +13,15 @@ export interface SettlingCheck {
   readonly leaf: MemoryLeaf;
 }
 
+/** A check that records steps. */
+export type RecordingCheck = SettlingCheck;
+
 /** What of a program concerns a step with memory. */
 export interface MemoryWork {
   /** Controls with memory that apply to it. */
   readonly remembering: readonly RememberingControl[];
-  /** Checks that may record it whether or not their control applies; those with the same id once. */
-  readonly recorders: readonly MemoryLeaf[];
+  /** Checks that may record it whether or not their control applies; those with the same id once, of a control that denies if one does. */
+  readonly recorders: readonly RecordingCheck[];
   /** Only at the stage post. */
   readonly settling: readonly SettlingCheck[];
   /** Whether it matters at its end that it was denied before. */
@@ -44,8 +47,11 @@ export function createProgramMemory(
 ): ProgramMemory | null {
   const remembering = controls.filter(remembers);
   if (remembering.length === 0) return null;
-  const leaves = remembering.flatMap(({ memory }) => memoryLeaves(memory));
-  const recordersOf = createRecorders(leaves);
+  const checks = remembering.flatMap((control) =>
+    memoryLeaves(control.memory).map((leaf) => ({ control, leaf })),
+  );
+  const leaves = checks.map(({ leaf }) => leaf);
+  const recordersOf = createRecorders(checks);
   const settles = leaves.some(({ rule }) => rule.settle !== undefined);
   const ruleIds = [...new Set(leaves.map(({ ruleId }) => ruleId))];
 
@@ -92,21 +98,24 @@ function once<List extends object, Result extends object>(
   };
 }
 
-function recordsEnds({ rule }: MemoryLeaf): boolean {
-  return rule.records?.events.some((event) => event === 'response' || event === 'error') === true;
+function recordsEnds({ leaf }: RecordingCheck): boolean {
+  return leaf.rule.records?.events.some((event) => event === 'response' || event === 'error') === true;
 }
 
 /** By name of the step, so that a step costs no more because of checks that record others. */
-function createRecorders(leaves: readonly MemoryLeaf[]): (stepName: string) => readonly MemoryLeaf[] {
-  const recording = [...new Map(leaves.map((leaf) => [leaf.ruleId, leaf])).values()].filter(
-    ({ rule }) => rule.records !== undefined,
-  );
-  const ofAny = recording.filter(({ rule }) => rule.records?.stepNames === null);
-  const byName = new Map<string, MemoryLeaf[]>();
-  for (const leaf of recording) {
-    for (const name of leaf.rule.records?.stepNames ?? []) {
+function createRecorders(checks: readonly RecordingCheck[]): (stepName: string) => readonly RecordingCheck[] {
+  const byId = new Map<string, RecordingCheck>();
+  for (const check of checks) {
+    const known = byId.get(check.leaf.ruleId);
+    if (known?.control.decision !== 'deny') byId.set(check.leaf.ruleId, check);
+  }
+  const recording = [...byId.values()].filter(({ leaf }) => leaf.rule.records !== undefined);
+  const ofAny = recording.filter(({ leaf }) => leaf.rule.records?.stepNames === null);
+  const byName = new Map<string, RecordingCheck[]>();
+  for (const check of recording) {
+    for (const name of check.leaf.rule.records?.stepNames ?? []) {
       const list = byName.get(name) ?? [...ofAny];
-      list.push(leaf);
+      list.push(check);
       byName.set(name, list);
     }
   }

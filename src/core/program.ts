@@ -16,7 +16,7 @@ import type { Outcome } from './outcome.js';
 import type { PreparedLeaf } from './prepared-control.js';
 import { createProgramLifts } from './program-lifts.js';
 import { createProgramMemory } from './program-memory.js';
-import { evaluateRemembered } from './remembered.js';
+import { evaluateRemembered, type RememberedEvaluation } from './remembered.js';
 import { createScopeIndex, type ScopeIndex, type Selection } from './scope-index.js';
 import type { NextTurn } from './step-account.js';
 import { type TraceMaker, wireTraces } from './trace.js';
@@ -124,8 +124,8 @@ export function* linkSteps(
       if (memory !== null && remembered !== null) {
         const work = memory.workFor(selection.controls, step, stage);
         if (work !== null) {
-          const conclude = (outcomes: readonly (Outcome | null)[]) =>
-            concluded(selection, outcomes, tally, lifted);
+          const conclude: RememberedEvaluation['conclude'] = (outcomes, unrecorded) =>
+            concluded(selection, outcomes, unrecorded ?? NONE_UNRECORDED, tally, lifted);
           const signal = caller?.signal;
           return evaluateRemembered({ evaluation, selection, work, remembered, lifted, signal, conclude });
         }
@@ -198,17 +198,25 @@ function addScopeFailures(failures: Selection<LinkedControl>['failures'], tally:
   }
 }
 
-/** The verdict of outcomes in the order of the controls. */
+const NONE_UNRECORDED: ReadonlyMap<LinkedControl, Outcome> = new Map();
+
+/** The verdict of outcomes in the order of the controls, and of controls that could not record the step. */
 function concluded(
   { controls, failures }: Selection<LinkedControl>,
   outcomes: readonly (Outcome | null)[],
+  unrecorded: ReadonlyMap<LinkedControl, Outcome>,
   tally: Tally,
   lifted: ReadonlySet<number>,
 ): Verdict {
   addScopeFailures(failures, tally);
   for (const [index, control] of controls.entries()) {
-    const outcome = outcomes[index] ?? null;
+    const outcome = unrecorded.get(control) ?? outcomes[index] ?? null;
     if (outcome !== null) record(tally, control, outcome);
+  }
+  for (const [control, outcome] of unrecorded) {
+    if (controls.includes(control)) continue;
+    tally.select();
+    record(tally, control, outcome);
   }
   return tally.verdict(lifted);
 }

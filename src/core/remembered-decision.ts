@@ -23,7 +23,7 @@ import {
 import { brokenCheck, failedCheck } from './memory-leaf.js';
 import type { MemoryLeaf } from './memory-rules.js';
 import type { Outcome } from './outcome.js';
-import type { RememberingControl } from './program-memory.js';
+import type { RecordingCheck, RememberingControl } from './program-memory.js';
 import type { Decision } from './types.js';
 
 /** For callers, where the store does not answer and the check fails closed. */
@@ -35,6 +35,9 @@ const REUSED_TEXT =
 
 const DAMAGED_TEXT = 'What is kept for the control cannot be read';
 
+const FULL_TEXT =
+  'The memory of controls has no room for a new key: the agent, or the namespace, has as many as it may until some expire';
+
 /** The checks that the conditions leave open, with their keys. */
 export type OpenChecks = ReadonlyMap<MemoryLeaf, MemoryKey | MissingPart>;
 
@@ -43,6 +46,11 @@ export interface SettledCheck {
   readonly leaf: MemoryLeaf;
   readonly key: MemoryKey;
   readonly isOpen: boolean;
+}
+
+/** A check that may record the step, with all keys under which it would. */
+export interface Recorder extends RecordingCheck {
+  readonly keys: readonly MemoryKey[];
 }
 
 /** What is known of a step before it is decided with memory. */
@@ -55,7 +63,7 @@ export interface Undecided {
   readonly lifted: ReadonlySet<number>;
   readonly controls: readonly RememberingControl[];
   readonly open: OpenChecks;
-  readonly recorders: readonly MemoryLeaf[];
+  readonly recorders: readonly Recorder[];
   readonly settled: readonly SettledCheck[];
   /** The object of a key that equal keys share. */
   readonly keyed: (key: MemoryKey) => MemoryKey;
@@ -69,6 +77,8 @@ export interface DecidedControls {
   readonly limits: readonly AppliedLimit[];
   /** Whether the step may run. */
   readonly isSafe: boolean;
+  /** Controls that deny the step because they could not record it, with their errors. Absent for none. */
+  readonly unrecorded?: ReadonlyMap<RememberingControl, Outcome>;
 }
 
 /** Whether the outcome of a control makes a step unsafe. */
@@ -87,19 +97,32 @@ const NOT_READY: Outcome = {
 
 /** Decides a step by what is kept. Synchronous, without effects, the same for the same view. */
 export function decideRemembered(step: Undecided, view: MemoryView): MemoryDecision<DecidedControls> {
-  const value = decideControls(step, view);
+  const decided = decideControls(step, view);
   const { stage, identity } = step.call;
-  if (stage === 'post') {
-    // A step that was denied has not run, whatever its caller says.
-    if (view.wasDenied) return { value, allowed: false, additions: [] };
-    return {
-      value,
-      allowed: true,
-      additions: additions(step, view, identity.error === null ? 'response' : 'error'),
-    };
-  }
+  // A step that was denied has not run, whatever its caller says.
+  if (stage === 'post' && view.wasDenied) return { value: decided, allowed: false, additions: [] };
+  const ended = identity.error === null ? 'response' : 'error';
+  // Before a step runs, its end counts as well: it could not be recorded either.
+  const unrecorded = unrecordedIn(step, view, stage === 'post' ? [ended] : ['request', 'response', 'error']);
+  const value = unrecorded.size === 0 ? decided : { ...decided, isSafe: false, unrecorded };
+  if (stage === 'post') return { value, allowed: true, additions: additions(step, view, ended) };
   const event = value.isSafe ? 'request' : 'denied';
   return { value, allowed: value.isSafe, additions: additions(step, view, event) };
+}
+
+/** What a control that denies could not record would be missing when it decides a later step. */
+function unrecordedIn(
+  { recorders }: Undecided,
+  view: MemoryView,
+  events: readonly StepEvent[],
+): ReadonlyMap<RememberingControl, Outcome> {
+  const found = new Map<RememberingControl, Outcome>();
+  for (const { control, leaf, keys } of recorders) {
+    if (control.decision !== 'deny' || !keys.some((key) => view.isFull(key))) continue;
+    const records = leaf.rule.records?.events.some((event) => events.includes(event)) === true;
+    if (records) found.set(control, failedCheck(leaf.label, FULL_TEXT));
+  }
+  return found;
 }
 
 /** Runs the controls with memory; without a view as while the store does not answer. */
@@ -169,7 +192,7 @@ function answerOf(
   if (view === null || moments === null || (isLocal && rule.onStoreError === 'deny'))
     return refusedCheck(leaf, failedCheck(leaf.label, NO_STORE_TEXT));
   const at = moments.of(key);
-  if (at.isDamaged) return refusedCheck(leaf, failedCheck(leaf.label, DAMAGED_TEXT));
+  if (at.trouble !== null) return refusedCheck(leaf, failedCheck(leaf.label, at.trouble));
   if (at.isReused) return refusedCheck(leaf, failedCheck(leaf.label, REUSED_TEXT));
   try {
     const moment = at.moment(view.sinceUs(ruleId));
@@ -185,7 +208,7 @@ class Moments {
   readonly #view: MemoryView;
   readonly #hash: (text: string) => string;
   #key: MemoryKey | null = null;
-  #isDamaged = false;
+  #trouble: string | null = null;
   #isReused = false;
   #moment: MemoryMoment | null = null;
 
@@ -197,15 +220,17 @@ class Moments {
   of(key: MemoryKey): this {
     if (key !== this.#key) {
       this.#key = key;
-      this.#isDamaged = this.#view.isDamaged(key);
+      const isFull = this.#view.isFull(key);
+      this.#trouble = this.#view.isDamaged(key) ? DAMAGED_TEXT : isFull ? FULL_TEXT : null;
       this.#isReused = this.#view.isReused(key);
       this.#moment = null;
     }
     return this;
   }
 
-  get isDamaged(): boolean {
-    return this.#isDamaged;
+  /** Why nothing can be answered for the key. */
+  get trouble(): string | null {
+    return this.#trouble;
   }
 
   get isReused(): boolean {
@@ -234,7 +259,7 @@ function additions(step: Undecided, view: MemoryView, event: StepEvent): MemoryA
   const counts = ({ onStoreError }: MemoryRule): boolean =>
     view.source === 'store' || onStoreError === 'local';
   const add = ({ rule, ruleId }: MemoryLeaf, key: MemoryKey, delta: MemoryAddition['delta'] | null): void => {
-    if (delta === null) return;
+    if (delta === null || view.isFull(key)) return;
     const { kind, keepUs, onStoreError } = rule;
     made.push({ key, kind, ruleId, delta, keepUs, isLocal: onStoreError === 'local' });
   };
@@ -247,7 +272,7 @@ function additions(step: Undecided, view: MemoryView, event: StepEvent): MemoryA
     const state = view.state(key, rule.kind, ruleId);
     add(leaf, key, rule.consume(state, call, event, momentOf(view, ruleId, false)));
   }
-  for (const leaf of step.recorders) {
+  for (const { leaf } of step.recorders) {
     const { rule, ruleId } = leaf;
     if (rule.records?.events.includes(event) !== true || !counts(rule)) continue;
     for (const { key, delta } of rule.records.of(call, event, momentOf(view, ruleId, false))) {

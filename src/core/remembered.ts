@@ -28,8 +28,14 @@ export interface RememberedEvaluation {
   readonly lifted: ReadonlySet<number>;
   /** Aborted when the verdict is no longer awaited. */
   readonly signal: AbortSignal | undefined;
-  /** Makes the verdict of these outcomes, in the order of the controls; null where a control is left out. */
-  readonly conclude: (outcomes: readonly (Outcome | null)[]) => Verdict;
+  /**
+   * Makes the verdict of these outcomes, in the order of the controls; null where a control is left out. `unrecorded`: see
+   * `DecidedControls`.
+   */
+  readonly conclude: (
+    outcomes: readonly (Outcome | null)[],
+    unrecorded?: ReadonlyMap<LinkedControl, Outcome>,
+  ) => Verdict;
 }
 
 /**
@@ -70,6 +76,7 @@ async function evaluateInOrder(given: RememberedEvaluation): Promise<Verdict> {
       next += 1;
       return decided.outcomes[next - 1] ?? null;
     }),
+    decided.unrecorded,
   );
   return decided.limits.length === 0 ? verdict : { ...verdict, limits: decided.limits };
 }
@@ -145,13 +152,13 @@ async function decideWithMemory(
       const key = leaf.rule.keyOf(call, hash);
       return 'missing' in key ? [] : [{ leaf, key: keys.shared(key), isOpen: isOpenIn(control, leaf) }];
     });
-    for (const { rule } of recorders) {
-      for (const key of rule.records?.keys(call, hash) ?? []) keys.shared(key);
-    }
     const undecided: Undecided = {
       ...known,
       open,
-      recorders,
+      recorders: recorders.map(({ control, leaf }) => {
+        const own = leaf.rule.records?.keys(call, hash) ?? [];
+        return { control, leaf, keys: own.map((key) => keys.shared(key)) };
+      }),
       settled,
       keyed: (key) => keys.shared(key),
     };

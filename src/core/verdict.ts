@@ -30,7 +30,7 @@ export class Tally {
   readonly #matches: ControlResult[] = [];
   readonly #errors: ControlResult[] = [];
   readonly #nonMatches: ControlResult[] = [];
-  readonly #selected: number;
+  #selected: number;
   #scopeFailures = 0;
   #evaluated = 0;
 
@@ -45,6 +45,11 @@ export class Tally {
   addScopeFailure(control: ControlLabel): void {
     this.#scopeFailures += 1;
     this.#errors.push(this.#item(control, SCOPE_FAILURE, null));
+  }
+
+  /** Counts one more control that concerns the step, although it does not apply to it by its scope. */
+  select(): void {
+    this.#selected += 1;
   }
 
   /** Adds controls whose conditions cannot match the step, which need not be evaluated. Only without detail. */

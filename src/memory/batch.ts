@@ -1,10 +1,11 @@
-import type { Cell } from './cell.js';
+import type { Cell, CellName } from './cell.js';
 import { type Entry, entryId } from './cell-state.js';
 import { CellView } from './cell-view.js';
-import { cellsOf, type SentAttempt, type WaitingJob } from './job.js';
+import { cellsOf, hasMarks, type SentAttempt, type WaitingJob } from './job.js';
 import { type EntryWriter, entriesOf } from './job-entries.js';
 import type { MemoryIds } from './keyed-hash.js';
 import type { KnownRules } from './known-rules.js';
+import type { Room } from './room.js';
 import { MAX_ENTRY_BYTES } from './store/exchange-rules.js';
 import {
   type EntryAddition,
@@ -22,7 +23,8 @@ export interface BatchOptions {
   readonly writer: EntryWriter;
   readonly rules: KnownRules;
   /** A cell as the process knows it, or a new one. */
-  readonly cellOf: (id: string, namespace: string, label: string) => Cell;
+  readonly cellOf: (name: CellName) => Cell;
+  readonly room: Room;
 }
 
 /** A step adds more to a key than a store takes. Others that are committed with it must not fail because of it. */
@@ -78,12 +80,12 @@ export class Batch {
     rules.name(identity.namespace, ruleIds);
     const stepHash = ids.stepOf(identity);
     this.#stepHashes.set(waiting, stepHash);
-    return cellsOf(waiting.job, ids, stepHash).map(({ id, label }) => {
-      const known = this.#indexes.get(id);
+    return cellsOf(waiting.job, ids, stepHash).map((name) => {
+      const known = this.#indexes.get(name.id);
       const cell = known === undefined ? undefined : this.#cells[known];
       if (cell !== undefined) return cell;
-      const added = this.#options.cellOf(id, identity.namespace, label);
-      this.#indexes.set(id, this.#cells.length);
+      const added = this.#options.cellOf(name);
+      this.#indexes.set(name.id, this.#cells.length);
       this.#cells.push(added);
       return added;
     });
@@ -91,9 +93,9 @@ export class Batch {
 
   /** Takes a job into the exchange and decides it, unless something has to be read before. Throws what `decide` throws. */
   decide(waiting: WaitingJob, cells: readonly Cell[]): void {
-    const { ids, rules, writer } = this.#options;
+    const { ids, rules, writer, room } = this.#options;
     const { job } = waiting;
-    const { namespace } = job.identity;
+    const { namespace, agent } = job.identity;
     if (!rules.areKnown(namespace, job.ruleIds)) {
       this.#unread.push(waiting);
       return;
@@ -101,9 +103,14 @@ export class Batch {
     const nowUs = cells.reduce((time, { state }) => Math.max(time, state.lastUs + 1), this.#options.nowUs());
     const stepHash = this.#stepHashes.get(waiting) ?? null;
     const sinceUs = (ruleId: string) => rules.sinceUs(namespace, ruleId);
-    const view = new CellView({ job, cells, ids, stepHash, nowUs, source: 'store', sinceUs });
+    const isFull = cells.some(({ version }) => version === 0) && room.isFull(namespace, agent);
+    const view = new CellView({ job, cells, ids, stepHash, nowUs, source: 'store', sinceUs, isFull });
     const decision = job.decide(view, cells);
     const entries = entriesOf({ job, cells, view, decision }, writer);
+    const marks = hasMarks(job, stepHash) ? cells.at(-1) : undefined;
+    // A mark that is lost lets the end of a denied step count, so that there is more room for marks.
+    if (isFull && marks?.version === 0 && room.isFull(namespace, agent, 2)) entries.delete(marks);
+    for (const { version } of entries.keys()) if (version === 0) room.begun(namespace, agent);
     const texts = [...entries.values()].map(fittingText);
     const additions: EntryAddition[] = [];
     for (const [cell, entry] of entries) {
@@ -120,9 +127,7 @@ export class Batch {
     return {
       epoch: this.#options.epoch,
       cells: this.#cells.map((cell) => ({
-        id: cell.id,
-        namespace: cell.namespace,
-        label: cell.label,
+        ...cell.name,
         known: cell.knownVersion,
         generation: cell.generation,
       })),

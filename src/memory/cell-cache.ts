@@ -1,5 +1,5 @@
 import { BoundedMap } from '../contract/bounded-map.js';
-import { Cell, type CellContext } from './cell.js';
+import { Cell, type CellContext, type CellName } from './cell.js';
 
 const MAX_CELLS = 200_000;
 
@@ -19,10 +19,10 @@ export class CellCache {
   }
 
   /** A cell as it is known, or an empty one: the exchange tells if it is not. `keep` notes that it was used. */
-  cellOf(id: string, namespace: string, label: string, nowUs: number): Cell {
-    const known = this.#cells.get(id)?.cell;
+  cellOf(name: CellName, nowUs: number): Cell {
+    const known = this.#cells.get(name.id)?.cell;
     if (known !== undefined && !known.hasExpired(nowUs)) return known;
-    return new Cell(id, namespace, label, this.#context);
+    return new Cell(name, this.#context);
   }
 
   keep(cell: Cell): void {

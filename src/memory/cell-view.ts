@@ -13,6 +13,8 @@ export interface CellViewOptions {
   readonly nowUs: number;
   readonly source: 'store' | 'local';
   readonly sinceUs: (ruleId: string) => number | null;
+  /** Whether there is no room for new cells of the agent. */
+  readonly isFull: boolean;
 }
 
 /** Only steps before they run have a digest: their ends are told apart by their ids alone. */
@@ -69,6 +71,10 @@ export class CellView implements MemoryView {
 
   isDamaged(key: MemoryKey): boolean {
     return this.cell(key).damage !== null;
+  }
+
+  isFull(key: MemoryKey): boolean {
+    return this.#options.isFull && this.cell(key).version === 0;
   }
 
   get wasDenied(): boolean {

@@ -12,6 +12,14 @@ const BASE_BYTES = 800;
 /** A state takes more memory than its text. */
 const BYTES_OF_TEXT = 4;
 
+export interface CellName {
+  readonly id: string;
+  readonly namespace: string;
+  readonly label: string;
+  /** The agent whose step it is read for: the one that begins it, if it does not exist. */
+  readonly agent: string;
+}
+
 export interface CellContext {
   readonly reducers: Reducers;
   /** How long a step is known as repeated, in microseconds. */
@@ -34,9 +42,9 @@ interface Tentative {
  * them, the state is made anew of the checkpoint and the entries that it has. That spares copies of the state in the usual case.
  */
 export class Cell {
+  readonly name: CellName;
   readonly id: string;
   readonly namespace: string;
-  readonly label: string;
   readonly #context: CellContext;
   #state = newCellState();
   #generation = 0;
@@ -51,10 +59,10 @@ export class Cell {
   /** Used shares of the rules, when they were last looked at; null until then. */
   #used: Map<string, number> | null = null;
 
-  constructor(id: string, namespace: string, label: string, context: CellContext) {
-    this.id = id;
-    this.namespace = namespace;
-    this.label = label;
+  constructor(name: CellName, context: CellContext) {
+    this.name = name;
+    this.id = name.id;
+    this.namespace = name.namespace;
     this.#context = context;
   }
 
@@ -94,7 +102,7 @@ export class Cell {
 
   /** The same without entries that the store does not have. */
   copy(): Cell {
-    const copy = new Cell(this.id, this.namespace, this.label, this.#context);
+    const copy = new Cell(this.name, this.#context);
     copy.#generation = this.#generation;
     copy.#version = this.#version;
     copy.#base = this.#base;

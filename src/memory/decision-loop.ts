@@ -6,6 +6,7 @@ import type { EntryWriter } from './job-entries.js';
 import type { KnownRules } from './known-rules.js';
 import type { LocalMemory } from './local-memory.js';
 import type { MemoryMeter } from './memory-meter.js';
+import type { Room } from './room.js';
 import { MemoryStoreError } from './store/memory-store.js';
 import { type MemoryLog, MemoryLostError, type MemoryTimes, type StoreLink } from './store-link.js';
 
@@ -21,6 +22,7 @@ export interface DecisionLoopOptions {
   readonly cells: CellCache;
   readonly rules: KnownRules;
   readonly local: LocalMemory;
+  readonly room: Room;
   readonly writer: EntryWriter;
   readonly times: MemoryTimes;
   readonly timeoutMs: number;
@@ -182,7 +184,7 @@ export class DecisionLoop {
   }
 
   #batchOptions(): BatchOptions {
-    const { link, cells, rules, writer } = this.#options;
+    const { link, cells, rules, writer, room } = this.#options;
     const { ids } = link;
     if (ids === null) throw new MemoryStoreError('the store of memory is not open');
     const nowUs = link.nowUs();
@@ -192,7 +194,8 @@ export class DecisionLoop {
       nowUs: () => link.nowUs(),
       writer,
       rules,
-      cellOf: (id, namespace, label) => cells.cellOf(id, namespace, label, nowUs),
+      cellOf: (name) => cells.cellOf(name, nowUs),
+      room,
     };
   }
 

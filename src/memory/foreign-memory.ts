@@ -80,6 +80,7 @@ function plainView(
       isRepeated: view.isRepeated(key),
       isReused: view.isReused(key),
       isDamaged: view.isDamaged(key),
+      isFull: view.isFull(key),
     })),
     sinceUs: Object.fromEntries(ruleIds.map((ruleId) => [ruleId, view.sinceUs(ruleId)])),
   };
@@ -111,6 +112,7 @@ export function viewOf(
     isRepeated: (key) => cellOf(key).isRepeated,
     isReused: (key) => cellOf(key).isReused,
     isDamaged: (key) => cellOf(key).isDamaged,
+    isFull: (key) => cellOf(key).isFull,
     sinceUs: (ruleId) => view.sinceUs[ruleId] ?? null,
   };
 }

@@ -19,10 +19,7 @@ export interface EntryWriter {
 }
 
 /** What a decision adds to the cells of its job. */
-export function entriesOf(
-  { job, cells, view, decision }: DecidedJob,
-  writer: EntryWriter,
-): ReadonlyMap<Cell, Entry> {
+export function entriesOf({ job, cells, view, decision }: DecidedJob, writer: EntryWriter): Map<Cell, Entry> {
   const entries = new Map<Cell, Entry>();
   if (job.isTrial || decision.isVoid === true) return entries;
   const k = view.stepHash ?? undefined;

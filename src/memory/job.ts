@@ -1,5 +1,5 @@
 import type { MemoryAddition, MemoryKey, MemoryPlan, MemoryView } from '../core/memory.js';
-import type { Cell } from './cell.js';
+import type { Cell, CellName } from './cell.js';
 import type { MemoryIds } from './keyed-hash.js';
 
 /** How often a step is decided because other processes were faster, before it is decided without the store. */
@@ -43,25 +43,20 @@ export interface WaitingJob {
   reject(error: unknown): void;
 }
 
-/** A cell of a job. */
-export interface CellName {
-  readonly id: string;
-  readonly label: string;
-}
-
 const SHARDS = 4;
 
 /** The cells of a job: one for each key, in their order, and last that of the marks of denied steps if it has one. */
 export function cellsOf(job: Job, ids: MemoryIds, stepHash: string | null): CellName[] {
-  const { identity, keys, cellIds } = job;
-  const cells = keys.map((key, index) => ({
-    id: cellIds?.[index] ?? ids.cellOf(identity.namespace, key),
+  const { keys, cellIds } = job;
+  const { namespace, agent } = job.identity;
+  const named = (key: MemoryKey, id = ids.cellOf(namespace, key)) => ({
+    id,
+    namespace,
     label: key.label,
-  }));
-  if (hasMarks(job, stepHash)) {
-    const key = marksKey(job, stepHash);
-    cells.push({ id: ids.cellOf(identity.namespace, key), label: key.label });
-  }
+    agent,
+  });
+  const cells = keys.map((key, index) => named(key, cellIds?.[index]));
+  if (hasMarks(job, stepHash)) cells.push(named(marksKey(job, stepHash)));
   return cells;
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { BoundedMap } from '../contract/bounded-map.js';
-import type { Cell } from './cell.js';
+import type { Cell, CellName } from './cell.js';
 import { CellView } from './cell-view.js';
 import { cellsOf, type Job } from './job.js';
 import { type EntryWriter, entriesOf } from './job-entries.js';
@@ -16,7 +16,7 @@ export interface LocalMemoryOptions {
   /** Time of the memory. */
   readonly nowUs: () => number;
   /** A cell that begins with what is known of the store. */
-  readonly cellOf: (id: string, namespace: string, label: string) => Cell;
+  readonly cellOf: (name: CellName) => Cell;
   readonly sinceUs: (namespace: string, ruleId: string) => number | null;
 }
 
@@ -53,7 +53,7 @@ export class LocalMemory {
     const { writer, nowUs, sinceUs } = this.#options;
     const { namespace } = job.identity;
     const stepHash = ids.stepOf(job.identity);
-    const cells = cellsOf(job, ids, stepHash).map(({ id, label }) => this.#cell(id, namespace, label));
+    const cells = cellsOf(job, ids, stepHash).map((name) => this.#cell(name));
     const time = cells.reduce((latest, { state }) => Math.max(latest, state.lastUs + 1), nowUs());
     const view = new CellView({
       job,
@@ -63,6 +63,7 @@ export class LocalMemory {
       nowUs: time,
       source: 'local',
       sinceUs: (ruleId) => sinceUs(namespace, ruleId),
+      isFull: false,
     });
     const decision = job.decide(view, cells);
     for (const [cell, entry] of entriesOf({ job, cells, view, decision }, writer)) {
@@ -79,11 +80,11 @@ export class LocalMemory {
     this.#cells.clear();
   }
 
-  #cell(id: string, namespace: string, label: string): Cell {
-    const known = this.#cells.use(id);
+  #cell(name: CellName): Cell {
+    const known = this.#cells.use(name.id);
     if (known !== undefined) return known;
-    const begun = this.#options.cellOf(id, namespace, label);
-    this.#cells.set(id, begun);
+    const begun = this.#options.cellOf(name);
+    this.#cells.set(name.id, begun);
     return begun;
   }
 }

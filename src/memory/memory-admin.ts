@@ -27,7 +27,7 @@ export function createMemoryAdmin(options: MemoryAdminOptions): Omit<MemoryAdmin
 
   function kept(namespace: string, stored: StoredCell): KeptKey {
     const { id, label, version, usedAtUs, checkpoint, entries } = stored;
-    const cell = new Cell(id, namespace, label, context);
+    const cell = new Cell({ id, namespace, label, agent: '' }, context);
     cell.learn({ cell: 0, version, generation: 0, checkpoint, entries });
     const nowUs = Math.max(link.nowUs(), cell.state.lastUs + 1);
     return {

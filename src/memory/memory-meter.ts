@@ -10,6 +10,8 @@ export interface MemoryMeter {
   failed(): void;
   /** Steps that were decided without the store. */
   degraded(kind: Exclude<Degraded, 'missing_key'>, steps: number): void;
-  /** Cells that a sweep of this process removed. */
-  swept(expired: number, evicted: number): void;
+  /** Keys that a sweep of this process removed because nothing of them matters any more. */
+  swept(expired: number): void;
+  /** Keys that were not begun because there was no room for them. */
+  refused(keys: number): void;
 }

@@ -18,6 +18,7 @@ export interface ForeignView {
     readonly isRepeated: boolean;
     readonly isReused: boolean;
     readonly isDamaged: boolean;
+    readonly isFull: boolean;
   }[];
   readonly sinceUs: Readonly<Record<string, number | null>>;
 }
@@ -70,6 +71,7 @@ export interface MemoryStatus {
   /** As of the last sweep of this process. */
   readonly cells: number;
   readonly bytes: number;
+  /** Keys that versions before this one forgot before their time. */
   readonly evicted: number;
 }
 

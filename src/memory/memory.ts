@@ -12,6 +12,7 @@ import { createMemoryAdmin } from './memory-admin.js';
 import type { MemoryMeter } from './memory-meter.js';
 import type { Memory } from './memory-types.js';
 import { repairCell } from './repair.js';
+import { Room } from './room.js';
 import type { MemoryStore } from './store/memory-store.js';
 import { type MemoryLog, type MemoryTimes, StoreLink } from './store-link.js';
 import { createUpkeep } from './upkeep.js';
@@ -46,8 +47,8 @@ export interface MemoryTroubles {
   readonly volatility: string | null;
   /** Keys whose memory cannot be read, since the process began. */
   readonly damagedKeys: number;
-  /** Whether keys were forgotten before their time in the last hour. */
-  readonly evicts: boolean;
+  /** Whether keys were refused in the last hour because there was no room for them. */
+  readonly isFull: boolean;
 }
 
 /** Memory, and what is watched of it. */
@@ -55,7 +56,7 @@ export interface WatchedMemory extends Memory {
   troubles(): MemoryTroubles;
 }
 
-const EVICTION_TOLD_US = 3_600_000_000;
+const REFUSAL_TOLD_US = 3_600_000_000;
 const MAX_DAMAGED = 1_000;
 
 /** Creates the memory. Nothing is opened before the first step that needs it. */
@@ -85,12 +86,14 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
   const local = new LocalMemory({
     writer,
     nowUs: () => link.nowUs(),
-    cellOf: (id, namespace, label) => cells.cellOf(id, namespace, label, link.nowUs()).copy(),
+    cellOf: (name) => cells.cellOf(name, link.nowUs()).copy(),
     sinceUs: (namespace, ruleId) => rules.sinceUs(namespace, ruleId),
   });
+  const room = new Room({ maxCells: options.maxKeys, maxBytes: options.maxBytes });
   const loop = new DecisionLoop({
     link,
     cells,
+    room,
     rules,
     local,
     writer,
@@ -107,7 +110,7 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
     times,
     timeoutMs,
     entriesKeptUs,
-    maxCells: options.maxKeys,
+    room,
     maxBytes: options.maxBytes,
     meter,
     log,
@@ -163,7 +166,7 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
     }),
     ...createMemoryAdmin({ link, context, timeoutMs, submit, forget: () => cells.clear() }),
     status(namespace) {
-      const use = upkeep.useOf(namespace);
+      const use = room.useOf(namespace);
       return {
         store: link.kind,
         isUsed,
@@ -178,7 +181,7 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
       problem: loop.problem,
       volatility: options.volatility?.() ?? null,
       damagedKeys: damaged.size,
-      evicts: upkeep.evictedAtUs !== null && times.monotonicUs() - upkeep.evictedAtUs < EVICTION_TOLD_US,
+      isFull: upkeep.refusedAtUs !== null && times.monotonicUs() - upkeep.refusedAtUs < REFUSAL_TOLD_US,
     }),
     async close() {
       upkeep.stop();

@@ -19,7 +19,8 @@ export function createMemoryMetrics(prefix: string, registers: Registry[]): Memo
   let conflicts = 0;
   let failures = 0;
   let isUp: boolean | null = null;
-  const removed = { expired: 0, evicted: 0 };
+  let removed = 0;
+  let refused = 0;
   counter(
     'memory_conflicts_total',
     'Steps that were decided again because another process was faster.',
@@ -39,15 +40,19 @@ export function createMemoryMetrics(prefix: string, registers: Registry[]): Memo
   });
   new Counter({
     name: `${prefix}_memory_keys_removed_total`,
-    help: 'Keys that this process removed: expired, nothing of them mattered any more; evicted, the bounds of a namespace were reached.',
+    help: 'Keys that this process removed because nothing of them mattered any more.',
     labelNames: ['reason'],
     registers,
     collect() {
       this.reset();
-      this.inc({ reason: 'expired' }, removed.expired);
-      this.inc({ reason: 'evicted' }, removed.evicted);
+      this.inc({ reason: 'expired' }, removed);
     },
   });
+  counter(
+    'memory_keys_refused_total',
+    'Times that a step needed a new key for which a namespace, or the share of its agent, had no room.',
+    () => refused,
+  );
   const degraded = new Counter({
     name: `${prefix}_memory_degraded_steps_total`,
     help: 'Steps that were decided without the store of memory.',
@@ -70,9 +75,11 @@ export function createMemoryMetrics(prefix: string, registers: Registry[]): Memo
     degraded(kind, steps) {
       degraded.inc({ kind }, steps);
     },
-    swept(expired, evicted) {
-      removed.expired += expired;
-      removed.evicted += evicted;
+    swept(expired) {
+      removed += expired;
+    },
+    refused(keys) {
+      refused += keys;
     },
   };
 }

@@ -2,7 +2,7 @@ import type { MemoryTroubles } from '../memory/memory.js';
 import { counted, ofService, type Problem } from './problem.js';
 
 /** What is wrong with the memory of controls, as the process that is asked knows it. */
-export function memoryProblems({ problem, volatility, damagedKeys, evicts }: MemoryTroubles): Problem[] {
+export function memoryProblems({ problem, volatility, damagedKeys, isFull }: MemoryTroubles): Problem[] {
   const found: Problem[] = [];
   if (problem !== null) {
     const detail = `Controls with memory decide by their on_store_error until it does: ${problem}`;
@@ -14,10 +14,10 @@ export function memoryProblems({ problem, volatility, damagedKeys, evicts }: Mem
       'Controls with memory are errors for steps with these keys. The log has their ids; a reset of a key makes it usable again.';
     found.push(ofService('memory_damaged', 'warning', title, detail));
   }
-  if (evicts) {
+  if (isFull) {
     const detail =
-      'Keys that were not used for longest were forgotten before their time in the last hour, because a namespace has more than SERVICE_MEMORY_KEYS keys or SERVICE_MEMORY_BYTES bytes: their limits and histories begin anew.';
-    found.push(ofService('memory_forgets', 'warning', 'Controls with memory forget keys', detail));
+      'Steps that need a new key were denied in the last hour, because their namespace has SERVICE_MEMORY_KEYS keys or SERVICE_MEMORY_BYTES bytes, or their agent a quarter of these keys. Keys make room when they expire; raise the bounds, or shorten windows.';
+    found.push(ofService('memory_full', 'warning', 'Controls with memory have no room for new keys', detail));
   }
   if (volatility !== null) {
     const title = 'The store of memory may lose what it has';

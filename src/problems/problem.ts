@@ -34,7 +34,7 @@ export const PROBLEM_KINDS = {
   agents_silent: ['notice'],
   memory_down: ['critical'],
   memory_damaged: ['warning'],
-  memory_forgets: ['warning'],
+  memory_full: ['warning'],
   memory_volatile: ['warning'],
   sink_failing: ['warning'],
   sink_behind: ['warning'],

@@ -21,6 +21,7 @@ export function createNoMemory(now: () => number): StepMemory {
         isRepeated: () => false,
         isReused: () => false,
         isDamaged: () => false,
+        isFull: () => false,
         wasDenied: false,
         sinceUs: () => null,
       };

@@ -63,6 +63,7 @@ export interface Counts extends MemoryMeter {
   conflicts: number;
   failures: number;
   local: number;
+  keysRefused: number;
 }
 
 export function countingMeter(): Counts {
@@ -72,6 +73,7 @@ export function countingMeter(): Counts {
     conflicts: 0,
     failures: 0,
     local: 0,
+    keysRefused: 0,
     exchanged(_seconds, steps) {
       this.exchanges += 1;
       this.largest = Math.max(this.largest, steps);
@@ -86,6 +88,9 @@ export function countingMeter(): Counts {
       this.local += steps;
     },
     swept() {},
+    refused(keys) {
+      this.keysRefused += keys;
+    },
   };
 }
 
@@ -145,6 +150,7 @@ export function limited(
     isTrial: false,
     decide(view) {
       if (keys.some((each) => view.isDamaged(each))) throw new Error('damaged');
+      if (keys.some((each) => view.isFull(each))) return { value: false, allowed: false, additions: [] };
       const isRepeated = keys.every((each) => view.isRepeated(each));
       const counts = keys.map((each) => Number(view.state(each, 'budget', RULE) ?? 0));
       if (isRepeated) return { value: true, allowed: true, additions: [] };

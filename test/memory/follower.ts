@@ -40,6 +40,8 @@ export class Follower {
   readonly known = new Map<string, Known>();
   epoch: string | null = null;
   nowUs = 0;
+  /** The agent that begins cells. */
+  agent = 'agent';
 
   constructor(
     readonly store: MemoryStore,
@@ -59,7 +61,7 @@ export class Follower {
     const assumed = new Map(ids.map((id) => [id, { ...this.of(id), entries: [...this.of(id).entries] }]));
     const cells = ids.map((id) => {
       const { version: known, generation } = this.of(id);
-      return { id, namespace: this.namespace, label: `label of ${id}`, known, generation };
+      return { id, namespace: this.namespace, label: `label of ${id}`, agent: this.agent, known, generation };
     });
     const groups = steps.map(({ cells: used, add }) => {
       const states = used.map((id) => assumed.get(id) as Known);

@@ -58,7 +58,7 @@ describe('an exchange with a cluster of Redis', () => {
     checkpoint: null,
   });
   const cellsOf = (id: string, known: number) =>
-    NAMESPACES.map((namespace) => ({ id, namespace, label: id, known, generation: 0 }));
+    NAMESPACES.map((namespace) => ({ id, namespace, label: id, agent: 'agent', known, generation: 0 }));
 
   it('takes the steps of namespaces on all nodes, each as a whole, and tells them to other processes', async () => {
     const { store, epoch, nowUs } = await opened(0);

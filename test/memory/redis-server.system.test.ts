@@ -157,7 +157,7 @@ describe('a server of Redis is refused', () => {
     await redisCommand(url, 'ACL', 'SETUSER', 'weak', '+config|get');
     await follower(storeAt(weak));
     expect(warnings).toHaveLength(1);
-    expect(await process.store.sweep({ ...SWEEP, nowUs: process.nowUs })).toMatchObject({ evicted: 0 });
+    expect(await process.store.sweep({ ...SWEEP, nowUs: process.nowUs })).toMatchObject({ expired: 0 });
     await process.store.removeNamespace('default');
   });
 });
@@ -174,7 +174,7 @@ it('a server of Redis that is late with its disk is used with a warning, until i
   expect(warnings).toHaveLength(1);
 });
 
-const SWEEP = { entriesBeforeUs: 0, maxCells: 1_000, maxBytes: 2 ** 40, rulesBeforeUs: 0 };
+const SWEEP = { entriesBeforeUs: 0, agentsFrom: 1_000, maxBytes: 2 ** 40, rulesBeforeUs: 0 };
 
 describe('the memory in Redis', () => {
   it('keeps what was acknowledged when the server is killed between any two exchanges, and begins an epoch', async () => {
@@ -347,8 +347,8 @@ describe('the memory in Redis', () => {
     expect(await refusal(process.exchange([ONE]))).toMatch(
       /OOM.*raise maxmemory, or lower SERVICE_MEMORY_BYTES/,
     );
-    const limits = { ...SWEEP, nowUs: process.nowUs, maxCells: 0 };
-    expect(await process.store.sweep(limits)).toMatchObject({ evicted: 1 });
+    const limits = { ...SWEEP, nowUs: process.nowUs + 3 * 3_600_000_000 };
+    expect(await process.store.sweep(limits)).toMatchObject({ expired: 1 });
     await redisCommand(url, 'CONFIG', 'SET', 'maxmemory', '0');
     await process.look('a');
     expect(process.of('a').version).toBe(0);

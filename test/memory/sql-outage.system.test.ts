@@ -152,7 +152,7 @@ describe('Memory in a database that cannot be reached', () => {
     await process.look('a');
     await process.commit(adding('a', '1'));
     const refused = { name: 'MemoryStoreError', message: expect.stringContaining('The database') };
-    const limits = { nowUs: 0, entriesBeforeUs: 0, maxCells: 1, maxBytes: 1, rulesBeforeUs: 0 };
+    const limits = { nowUs: 0, entriesBeforeUs: 0, agentsFrom: 1, maxBytes: 1, rulesBeforeUs: 0 };
     await server.pause();
     const attempts = [
       process.look('a'),

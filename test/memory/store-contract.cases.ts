@@ -15,7 +15,7 @@ export interface StorePlace {
 const MINUTE_US = 60_000_000;
 const SWEEP: Omit<SweepLimits, 'nowUs'> = {
   entriesBeforeUs: 0,
-  maxCells: 1_000_000,
+  agentsFrom: 1,
   maxBytes: 2 ** 40,
   rulesBeforeUs: 0,
 };
@@ -420,47 +420,42 @@ export function describeMemoryStore(name: string, freshPlace: () => Promise<Stor
         add: () => [{ cell: 0, entry: '1', expiresAtUs: nowUs + (index < 1_000 ? 1 : 3) * HOUR_US }],
       }));
       expect((await process.exchange(steps)).applied.every(Boolean)).toBe(true);
-      expect(await process.store.sweep({ ...SWEEP, nowUs })).toMatchObject({ expired: 0, evicted: 0 });
+      expect(await process.store.sweep({ ...SWEEP, nowUs })).toMatchObject({ expired: 0 });
       expect(await process.store.sweep({ ...SWEEP, nowUs: nowUs + 2 * HOUR_US })).toMatchObject({
         expired: 1_000,
-        evicted: 0,
         uses: [{ namespace: 'default', cells: 100, evicted: 0 }],
       });
       expect(await process.store.read('default', 'cell 999')).toBeNull();
       expect(await process.store.read('default', 'cell 1000')).toMatchObject({ version: 1, entries: ['1'] });
       expect(await process.store.sweep({ ...SWEEP, nowUs: nowUs + 5 * HOUR_US })).toMatchObject({
         expired: 100,
-        evicted: 0,
       });
     });
 
-    it('forgets the cells of a namespace that were not used for longest beyond its bounds, and counts them', async () => {
+    it('counts the cells of a namespace by the agent that began them, and keeps all until they expire', async () => {
       const [here, there] = [await follower('here'), await follower('there')];
-      const ids = Array.from({ length: 50 }, (_, index) => `cell ${index}`);
-      for (const id of ids) await here.commit(adding(id, JSON.stringify('x'.repeat(98))));
-      await there.commit(adding('elsewhere', '1'));
-      await here.commit(adding('cell 0', '1'));
       const { nowUs } = here;
-      const first = await here.store.sweep({ ...SWEEP, nowUs, maxCells: 40 });
-      expect(first).toMatchObject({ expired: 0, evicted: 10 });
-      expect(first.uses).toMatchObject([
-        { namespace: 'here', cells: 40, evicted: 10 },
-        { namespace: 'there', cells: 1, evicted: 0 },
-      ]);
-      const kept = async () => {
-        const found = await Promise.all(ids.map((id) => here.store.read('here', id)));
-        return ids.filter((_, index) => found[index] !== null);
+      const begin = async (id: string, agent: string, expiresAtUs: number): Promise<void> => {
+        here.agent = agent;
+        await here.commit({ cells: [id], add: () => [{ cell: 0, entry: '"x"', expiresAtUs }] });
       };
-      expect(await kept()).toEqual(['cell 0', ...ids.slice(11)]);
-      const bytes = first.uses[0]?.bytes ?? 0;
-      expect(bytes).toBeGreaterThanOrEqual(40 * 100);
-      const second = await here.store.sweep({ ...SWEEP, nowUs, maxBytes: bytes - 450 });
-      // What a cell takes besides its texts is up to the store.
-      expect(second.evicted).toBeGreaterThan(0);
-      expect(second.evicted).toBeLessThanOrEqual(5);
-      expect(second.uses[0]).toMatchObject({ cells: 40 - second.evicted, evicted: 10 + second.evicted });
-      expect(second.uses[0]?.bytes).toBeLessThanOrEqual(bytes - 450);
-      expect(await kept()).toEqual(['cell 0', ...ids.slice(11 + second.evicted)]);
+      for (const id of ['1', '2', '3']) await begin(id, 'one-agent_1', nowUs + HOUR_US);
+      await begin('4', 'other:agent', nowUs + 3 * HOUR_US);
+      // Another agent adds to it, which changes nothing.
+      await begin('4', 'one-agent_1', nowUs + 3 * HOUR_US);
+      await there.commit(adding('elsewhere', '1'));
+      const usesAt = async (atUs: number, agentsFrom: number) =>
+        (await here.store.sweep({ ...SWEEP, nowUs: atUs, agentsFrom, maxBytes: 0 })).uses.map((use) => [
+          use.namespace,
+          use.cells,
+          Object.fromEntries(use.agents),
+        ]);
+      const [first, second] = await usesAt(nowUs, 2);
+      expect(first).toEqual(['here', 4, { 'one-agent_1': 3, 'other:agent': 1 }]);
+      expect(second?.slice(0, 2)).toEqual(['there', 1]);
+      for (const id of ['1', '2', '3', '4']) expect(await here.store.read('here', id)).not.toBeNull();
+      expect((await usesAt(nowUs + 2 * HOUR_US, 1))[0]).toEqual(['here', 1, { 'other:agent': 1 }]);
+      expect((await here.store.read('here', '4'))?.label).toBe('label of 4');
     });
 
     it('lists the most used cells of a namespace, the fullest first', async () => {
@@ -500,6 +495,7 @@ export function describeMemoryStore(name: string, freshPlace: () => Promise<Stor
           id: `${index}`,
           namespace: 'default',
           label,
+          agent: 'agent',
           known: 0,
           generation: 0,
         })),
@@ -557,7 +553,8 @@ export function describeMemoryStore(name: string, freshPlace: () => Promise<Stor
 
     it('sweeps in several processes at once while others add', async () => {
       const [one, two, three] = await Promise.all([follower(), follower(), follower()]);
-      const limits = { ...SWEEP, nowUs: one.nowUs, maxCells: 5, entriesBeforeUs: one.nowUs + HOUR_US };
+      // Everything has expired by then.
+      const limits = { ...SWEEP, nowUs: one.nowUs + 3 * HOUR_US, entriesBeforeUs: one.nowUs + HOUR_US };
       const sweeping = [one, two].map(async ({ store }) => {
         for (let round = 0; round < 10; round += 1) await store.sweep(limits);
       });
@@ -577,7 +574,7 @@ export function describeMemoryStore(name: string, freshPlace: () => Promise<Stor
       };
       await Promise.all([...sweeping, adds()]);
       const { uses } = await two.store.sweep(limits);
-      expect(uses[0]?.cells).toBeLessThanOrEqual(5);
+      expect(uses[0]?.cells ?? 0).toBe(0);
       await one.look('cell 19');
       await three.look('cell 19');
       expect(one.of('cell 19')).toEqual(three.of('cell 19'));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { memoryProblems } from '../../src/problems/memory-problems.js';
 
-const NONE = { problem: null, volatility: null, damagedKeys: 0, evicts: false };
+const NONE = { problem: null, volatility: null, damagedKeys: 0, isFull: false };
 
 it('tells why the store of memory may lose what it acknowledged', () => {
   expect(memoryProblems(NONE)).toEqual([]);

@@ -75,6 +75,7 @@ export class SimpleMemory implements StepMemory {
       isRepeated: (key) => marked(plan.stage, key) && !hasOther(key),
       isReused: (key) => marked(plan.stage, key) && hasOther(key),
       isDamaged: () => false,
+      isFull: () => false,
       wasDenied: plan.keys.some((key) => marked('denied', key)),
       sinceUs: (rule) => this.#sinceUs.get(JSON.stringify([namespace, rule])) ?? null,
     };

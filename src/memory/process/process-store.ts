@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { demandExchangeable } from '../store/exchange-rules.js';
 import type {
   CellNews,
+  CellRequest,
   EntryAddition,
   ExchangeReply,
   ExchangeRequest,
@@ -20,6 +21,7 @@ interface Kept {
   readonly id: string;
   readonly namespace: string;
   readonly label: string;
+  readonly agent: string;
   generation: number;
   version: number;
   checkpoint: { readonly text: string; readonly version: number } | null;
@@ -38,7 +40,6 @@ interface Kept {
 export function createProcessStore({ clockUs }: { readonly clockUs: () => number }): MemoryStore {
   const cells = new Map<string, Kept>();
   const rules = new Map<string, { sinceUs: number; seenAtUs: number }>();
-  const evictions = new Map<string, number>();
   const hashKey = randomBytes(32);
   const epoch = randomBytes(9).toString('base64url');
   let offsetUs = 0;
@@ -70,10 +71,10 @@ export function createProcessStore({ clockUs }: { readonly clockUs: () => number
     });
   }
 
-  function append({ id, namespace, label }: ExchangeRequest['cells'][number], addition: EntryAddition): void {
+  function append(cell: CellRequest, addition: EntryAddition): void {
     const { entry, atUs, expiresAtUs, used, checkpoint } = addition;
-    const kept = cells.get(id) ?? newCell(id, namespace, label, atUs);
-    cells.set(id, kept);
+    const kept = cells.get(cell.id) ?? newCell(cell, atUs);
+    cells.set(cell.id, kept);
     kept.version += 1;
     kept.entries.push({ text: entry, atUs });
     if (checkpoint !== null) kept.checkpoint = { text: checkpoint, version: kept.version };
@@ -111,35 +112,28 @@ export function createProcessStore({ clockUs }: { readonly clockUs: () => number
     return { clock: clock(), news, applied, sinceUs };
   }
 
-  function sweep({ nowUs, entriesBeforeUs, maxCells, maxBytes, rulesBeforeUs }: SweepLimits): SweepReport {
-    const uses = new Map<string, { cells: number; bytes: number }>();
+  function sweep({ nowUs, entriesBeforeUs, rulesBeforeUs }: SweepLimits): SweepReport {
+    const uses = new Map<string, { cells: number; bytes: number; agents: Map<string, number> }>();
     let expired = 0;
-    let evicted = 0;
-    // Those that were used last are counted first, so that the others are beyond the bounds.
-    for (const kept of [...cells.values()].sort((left, right) => right.usedAtUs - left.usedAtUs)) {
+    for (const kept of cells.values()) {
       if (kept.expiresAtUs <= nowUs) {
         cells.delete(kept.id);
         expired += 1;
         continue;
       }
       forgetEntries(kept, entriesBeforeUs);
-      const use = uses.get(kept.namespace) ?? { cells: 0, bytes: 0 };
-      const bytes = bytesOf(kept);
-      if (use.cells + 1 > maxCells || use.bytes + bytes > maxBytes) {
-        cells.delete(kept.id);
-        evicted += 1;
-        evictions.set(kept.namespace, (evictions.get(kept.namespace) ?? 0) + 1);
-        continue;
-      }
-      uses.set(kept.namespace, { cells: use.cells + 1, bytes: use.bytes + bytes });
+      const use = uses.get(kept.namespace) ?? { cells: 0, bytes: 0, agents: new Map() };
+      uses.set(kept.namespace, use);
+      use.cells += 1;
+      use.bytes += bytesOf(kept);
+      use.agents.set(kept.agent, (use.agents.get(kept.agent) ?? 0) + 1);
     }
     for (const [id, { seenAtUs }] of rules) if (seenAtUs < rulesBeforeUs) rules.delete(id);
-    const names = new Set([...uses.keys(), ...evictions.keys()]);
-    const all = [...names].sort().map((namespace): NamespaceUse => {
-      const use = uses.get(namespace) ?? { cells: 0, bytes: 0 };
-      return { namespace, ...use, evicted: evictions.get(namespace) ?? 0 };
+    const all = [...uses.keys()].sort().map((namespace): NamespaceUse => {
+      const use = uses.get(namespace) ?? { cells: 0, bytes: 0, agents: new Map() };
+      return { namespace, ...use, evicted: 0 };
     });
-    return { expired, evicted, uses: all };
+    return { expired, uses: all };
   }
 
   return {
@@ -179,17 +173,17 @@ export function createProcessStore({ clockUs }: { readonly clockUs: () => number
     async removeNamespace(namespace) {
       for (const kept of cells.values()) if (kept.namespace === namespace) cells.delete(kept.id);
       for (const id of rules.keys()) if (JSON.parse(id)[0] === namespace) rules.delete(id);
-      evictions.delete(namespace);
     },
     async close() {},
   };
 }
 
-function newCell(id: string, namespace: string, label: string, generation: number): Kept {
+function newCell({ id, namespace, label, agent }: CellRequest, generation: number): Kept {
   return {
     id,
     namespace,
     label,
+    agent,
     generation,
     version: 0,
     checkpoint: null,

@@ -1,4 +1,4 @@
-import { expiryOf, labelOf } from '../store/exchange-rules.js';
+import { expiryOf, keptLabel } from '../store/exchange-rules.js';
 import type { CellNews, CellRequest, EntryAddition, ExchangeRequest } from '../store/memory-store.js';
 import { scriptKeys } from './namespace-keys.js';
 import type { ScriptCall } from './redis-link.js';
@@ -51,8 +51,9 @@ export function exchangeCall(
     return position;
   };
   const args = [offsetUs, cells.length, part.groups.length].map(String);
-  for (const { id, label, known, generation } of cells) {
-    args.push(id, labelOf(label), isKnown ? String(known) : '-1', isKnown ? String(generation) : '0');
+  for (const cell of cells) {
+    const { id, known, generation } = cell;
+    args.push(id, keptLabel(cell), isKnown ? String(known) : '-1', isKnown ? String(generation) : '0');
   }
   for (const index of part.groups) {
     const group = request.groups[index];

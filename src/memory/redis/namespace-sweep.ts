@@ -3,6 +3,8 @@ import { namespaceKey, rulesKey, scriptKeys } from './namespace-keys.js';
 import type { ScriptCall } from './redis-link.js';
 import { FORGET_RULES, REMOVE, TRIM, USE } from './scripts.js';
 
+/** Before the names of agents, see `scripts.ts`. */
+const OWN = 'o:';
 /** Cells of a call: the server answers other calls in between. */
 const BATCH = 200;
 
@@ -17,31 +19,17 @@ export async function sweepNamespace(
   { run, send }: Commands,
   namespace: string,
   limits: SweepLimits,
-): Promise<{ expired: number; evicted: number; use: NamespaceUse; isEmpty: boolean }> {
-  const key = (member: 'u' | 'x' | 'h') => namespaceKey(namespace, member);
+): Promise<{ expired: number; use: NamespaceUse; isEmpty: boolean }> {
+  const key = (member: 'x' | 'h') => namespaceKey(namespace, member);
   const list = async (...command: [string, string, ...string[]]) =>
     (await send(command[1], ...command)) as string[];
-
-  /** Removes cells of pairs of id and last use. */
-  async function remove(mode: string, bound: number, pairs: readonly string[]): Promise<number> {
-    const keys = scriptKeys(
-      namespace,
-      pairs.filter((_, index) => index % 2 === 0),
-    );
-    return Number(await run({ source: REMOVE, keys, args: [mode, String(bound), ...pairs] }));
-  }
-  /** The cells that were not used for longest, as pairs of id and last use. */
-  const unused = (count: number) => list('ZRANGE', key('u'), '0', String(count - 1), 'WITHSCORES');
 
   async function expire(): Promise<number> {
     const range = ['-inf', String(limits.nowUs), 'LIMIT', '0', String(BATCH)];
     const ids = await list('ZRANGEBYSCORE', key('x'), ...range);
     if (ids.length === 0) return 0;
-    const removed = await remove(
-      'expired',
-      limits.nowUs,
-      ids.flatMap((id) => [id, '0']),
-    );
+    const args = ['expired', String(limits.nowUs), ...ids];
+    const removed = Number(await run({ source: REMOVE, keys: scriptKeys(namespace, ids), args }));
     return removed + (ids.length < BATCH ? 0 : await expire());
   }
 
@@ -56,31 +44,28 @@ export async function sweepNamespace(
   }
 
   async function use(): Promise<NamespaceUse> {
-    const reply = (await run({ source: USE, keys: scriptKeys(namespace, []), args: [] })) as unknown[];
-    const [cells = 0, bytes = 0, evicted = 0] = reply.map(Number);
-    return { namespace, cells, bytes, evicted };
-  }
-
-  /** Those beyond the number of cells, then those beyond the bytes: their old entries first. */
-  async function evict(): Promise<number> {
-    const { cells, bytes } = await use();
-    if (cells > limits.maxCells) {
-      const removed = await remove('unused', -1, await unused(Math.min(cells - limits.maxCells, BATCH)));
-      return removed + (await evict());
-    }
-    if (bytes <= limits.maxBytes) return 0;
-    if ((await trim(Number.MAX_SAFE_INTEGER)) > 0) return evict();
-    const removed = await remove('unused', limits.maxBytes, await unused(BATCH));
-    return removed + (removed > 0 ? await evict() : 0);
+    const reply = await run({ source: USE, keys: scriptKeys(namespace, []), args: [] });
+    const [cells, pairs] = reply as [number, string[]];
+    const fields = new Map(
+      pairs.flatMap((name, at) => (at % 2 === 0 ? [[name, Number(pairs[at + 1])]] : [])),
+    );
+    const agents = [...fields].filter(([name]) => name.startsWith(OWN));
+    return {
+      namespace,
+      cells,
+      bytes: fields.get('b') ?? 0,
+      agents: new Map(agents.map(([name, count]) => [name.slice(OWN.length), count])),
+      evicted: fields.get('ev') ?? 0,
+    };
   }
 
   const expired = await expire();
   while ((await trim(limits.entriesBeforeUs)) > 0);
-  const evicted = await evict();
+  while ((await use()).bytes > limits.maxBytes && (await trim(Number.MAX_SAFE_INTEGER)) > 0);
   const args = [String(limits.rulesBeforeUs)];
   const rules = Number(await run({ source: FORGET_RULES, keys: [rulesKey(namespace)], args }));
   const now = await use();
-  return { expired, evicted, use: now, isEmpty: now.cells + rules + now.evicted === 0 };
+  return { expired, use: now, isEmpty: now.cells + rules + now.evicted === 0 };
 }
 
 /** Removes everything of a namespace. */
@@ -89,7 +74,7 @@ export async function removeKeys({ run, send }: Commands, namespace: string): Pr
   for (;;) {
     const ids = (await send(key, 'ZRANGE', key, '0', String(BATCH - 1))) as string[];
     if (ids.length === 0) break;
-    const args = ['all', '0', ...ids.flatMap((id) => [id, '0'])];
+    const args = ['all', '0', ...ids];
     await run({ source: REMOVE, keys: scriptKeys(namespace, ids), args });
   }
   await send(key, 'DEL', ...scriptKeys(namespace, []));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { demandExchangeable } from '../store/exchange-rules.js';
+import { demandExchangeable, shownLabel } from '../store/exchange-rules.js';
 import {
   type ExchangeReply,
   type ExchangeRequest,
@@ -154,11 +154,10 @@ class RedisMemoryStore implements MemoryStore {
     return this.#attempt(async ({ link }) => {
       const commands = this.#commands(link);
       const namespaces = (await commands.send(NAMESPACES_KEY, 'SMEMBERS', NAMESPACES_KEY)) as string[];
-      const report = { expired: 0, evicted: 0, uses: [] as SweepReport['uses'][number][] };
+      const report = { expired: 0, uses: [] as SweepReport['uses'][number][] };
       for (const namespace of namespaces.sort()) {
-        const { expired, evicted, use, isEmpty } = await sweepNamespace(commands, namespace, limits);
+        const { expired, use, isEmpty } = await sweepNamespace(commands, namespace, limits);
         report.expired += expired;
-        report.evicted += evicted;
         report.uses.push(use);
         // The next exchange adds it again.
         if (isEmpty) await commands.send(NAMESPACES_KEY, 'SREM', NAMESPACES_KEY, namespace);
@@ -309,7 +308,7 @@ async function readRaw(link: RedisLink, namespace: string, id: string, which: 'a
     entries: string[],
   ];
   return {
-    cell: { id, label, version: Number(version), usedAtUs: Number(usedAtUs) },
+    cell: { id, label: shownLabel(label), version: Number(version), usedAtUs: Number(usedAtUs) },
     checkpoint: text === null ? null : { text, version: Number(checkpointVersion) },
     trimmed: Number(trimmed),
     entries: entries.map(entryText),

@@ -7,7 +7,8 @@ import { RULE_GAP_US } from '../store/memory-store.js';
  *
  * Keys of a namespace have one hash tag, which puts them on one node of a cluster, and every script names each key that it
  * uses. The first five are those of the namespace:
- * - `m`: bytes of all cells `b`, cells that were evicted `ev`, latest expiry `x`
+ * - `m`: bytes of all cells `b`, latest expiry `x`, cells of each agent (`o:` and its name), cells that versions before this one
+ *   evicted `ev`
  * - `u`, `s`, `x`: cells by last use, by used share of a limit, and by expiry
  * - `h`: cells with entries that their checkpoint contains, by the time of the first
  *
@@ -23,6 +24,8 @@ local function whole(n) return string.format('%.0f', n) end
 
 /** What an index entry and the members of a cell take besides their texts, roughly. */
 const CELL_BYTES = 400;
+/** Pattern of the agent in what is kept as the label of a cell, see `keptLabel`. */
+const AGENT = '^([^\\31]+)\\31';
 /** Lua passes some 8,000 arguments at most. */
 const CHUNK = 1_000;
 
@@ -99,7 +102,11 @@ for i = 1, nCells do
       call('RPUSH', cell.e, unpack(cell.new, first, math.min(first + ${CHUNK - 1}, count)))
     end
     local bytes = cell.bytes
-    if not cell.exists then bytes = bytes + ${CELL_BYTES} + #cell.label end
+    if not cell.exists then
+      bytes = bytes + ${CELL_BYTES} + #cell.label
+      local agent = string.match(cell.label, '${AGENT}')
+      if agent then call('HINCRBY', m, 'o:' .. agent, 1) end
+    end
     call('HSET', cell.c, 'v', whole(cell.v), 'g', cell.g, 'l', cell.label, 'u', cell.u, 's', cell.s, 'x', whole(cell.x))
     if cell.k then
       bytes = bytes + #cell.k - call('HSTRLEN', cell.c, 'k')
@@ -154,29 +161,29 @@ return 1
 `;
 
 /**
- * Removes cells. ARGV: what holds for those that are removed: `expired` with the time, `unused` with the number of bytes at which
- * it ends, or `all`; then id and time of last use of each. Returns how many were removed.
+ * Removes cells. ARGV: what holds for those that are removed: `expired` with the time, or `all`; then their ids. Returns how many
+ * were removed. A cell that the server let expire does not tell its agent: then no agent has a count any more.
  */
 export const REMOVE = `${SHARED}
 local mode, bound, removed = ARGV[1], tonumber(ARGV[2]), 0
 for i = 1, (#KEYS - 5) / 2 do
-  local c, e, id, seen = KEYS[4 + 2 * i], KEYS[5 + 2 * i], ARGV[1 + 2 * i], ARGV[2 + 2 * i]
-  local isDue = mode == 'all'
-  if mode == 'expired' then
-    isDue = tonumber(call('ZSCORE', x, id) or '0') <= bound
-  elseif mode == 'unused' then
-    local last = call('ZSCORE', u, id)
-    isDue = last and tonumber(last) == tonumber(seen) and tonumber(call('HGET', m, 'b') or '0') > bound
-  end
-  if isDue then
-    local bytes = call('HGET', c, 'b')
+  local c, e, id = KEYS[4 + 2 * i], KEYS[5 + 2 * i], ARGV[2 + i]
+  if mode == 'all' or tonumber(call('ZSCORE', x, id) or '0') <= bound then
+    local f = call('HMGET', c, 'b', 'l')
+    local bytes, agent = f[1], f[2] and string.match(f[2], '${AGENT}')
     call('DEL', c, e)
     call('ZREM', u, id)
     call('ZREM', s, id)
     call('ZREM', x, id)
     call('ZREM', h, id)
+    -- After the first removal: a full server takes these commands no sooner.
     if bytes then call('HINCRBY', m, 'b', '-' .. bytes) end
-    if mode == 'unused' then call('HINCRBY', m, 'ev', 1) end
+    if agent and call('HINCRBY', m, 'o:' .. agent, -1) <= 0 then call('HDEL', m, 'o:' .. agent) end
+    if not bytes then
+      for _, field in ipairs(call('HKEYS', m)) do
+        if string.sub(field, 1, 2) == 'o:' then call('HDEL', m, field) end
+      end
+    end
     removed = removed + 1
   end
 end
@@ -209,9 +216,9 @@ end
 return removed
 `;
 
-/** The number of cells of a namespace, their bytes, and how many were evicted. KEYS: those of the namespace. */
+/** The number of cells of a namespace, and the hash `m`. KEYS: those of the namespace. */
 export const USE = `${SHARED}
-return { call('ZCARD', u), call('HGET', m, 'b') or '0', call('HGET', m, 'ev') or '0' }
+return { call('ZCARD', u), call('HGETALL', m) }
 `;
 
 /**

@@ -1,6 +1,6 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase } from '../../database/bulk.js';
-import { expiryOf, labelOf } from '../store/exchange-rules.js';
+import { expiryOf, keptLabel } from '../store/exchange-rules.js';
 import type { CellNews, ExchangeReply, ExchangeRequest } from '../store/memory-store.js';
 import { clockOf } from './rows.js';
 
@@ -45,7 +45,7 @@ function callOf({ epoch, cells, groups, rules }: ExchangeRequest): Prisma.Sql {
   const of = <T>(list: readonly T[], value: (one: T, index: number) => unknown) => list.map(value);
   return Prisma.sql`SELECT store_us, clock_offset_us, clock_version, epoch, applied, news, since_us FROM memory_exchange(
     ${epoch}::TEXT, ${of(cells, ({ id }) => id)}::TEXT[], ${of(cells, ({ namespace }) => namespace)}::TEXT[],
-    ${of(cells, ({ label }) => labelOf(label))}::TEXT[], ${of(cells, ({ known }) => known)}::BIGINT[],
+    ${of(cells, keptLabel)}::TEXT[], ${of(cells, ({ known }) => known)}::BIGINT[],
     ${of(cells, ({ generation }) => generation)}::BIGINT[], ${of(cells, (_, index) => locked.has(index))}::BOOLEAN[],
     ${of(groups, (group) => group.cells.length)}::INTEGER[],
     ${groups.flatMap((group) => group.cells.map((cell) => cell + 1))}::INTEGER[],

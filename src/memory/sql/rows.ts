@@ -1,3 +1,4 @@
+import { shownLabel } from '../store/exchange-rules.js';
 import { MemoryStoreError, type StoreClock, type StoredCell } from '../store/memory-store.js';
 
 /** The clock, from the offset, its version and the epoch. Without a row of the clock they are null. */
@@ -17,7 +18,7 @@ export function cellOf(row: readonly unknown[], entries: readonly string[]): Sto
   const [id, label, version, usedAtUs, text, checkpointVersion] = row;
   return {
     id: String(id),
-    label: String(label),
+    label: shownLabel(String(label)),
     version: Number(version),
     usedAtUs: Number(usedAtUs),
     checkpoint: typeof text === 'string' ? { text, version: Number(checkpointVersion) } : null,

@@ -1,5 +1,5 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import { expiryOf, labelOf } from '../store/exchange-rules.js';
+import { expiryOf, keptLabel } from '../store/exchange-rules.js';
 import type { CellRequest, EntryAddition, ExchangeRequest } from '../store/memory-store.js';
 
 /** What a cell has after the additions. */
@@ -63,10 +63,10 @@ const insertEntries = (entries: readonly unknown[]): Prisma.Sql => Prisma.sql`
   SELECT "value" ->> 0, "value" ->> 1, "value" ->> 2, "value" ->> 3 FROM json_each(${JSON.stringify(entries)})`;
 
 function upsertCells(grown: ReadonlyMap<CellRequest, Grown>): Prisma.Sql {
-  const rows = [...grown].map(([{ id, namespace, label }, state]) => [
-    id,
-    namespace,
-    labelOf(label),
+  const rows = [...grown].map(([cell, state]) => [
+    cell.id,
+    cell.namespace,
+    keptLabel(cell),
     state.version,
     state.generation,
     state.checkpoint,

@@ -8,8 +8,6 @@ const CELLS_AT_ONCE = 200;
 const ENTRIES_AT_ONCE = 2_000;
 /** Most transactions of each kind in one sweep; the next one goes on. */
 const MAX_ROUNDS = 500;
-/** Cells that are looked for at once when some have to be forgotten. */
-const VICTIMS_AT_ONCE = 10_000;
 /** Of the transactions of sweeps among each other; a number that nothing else locks. */
 const SWEEP_LOCK = 6_035_417_203;
 
@@ -36,25 +34,15 @@ export function createSweeper(bulk: Bulk, kind: 'sqlite' | 'postgresql'): Sweepe
     });
 
   /** Removes those of the cells that still meet the condition. Returns how many. */
-  async function remove(
-    found: readonly BulkRow[],
-    condition: Prisma.Sql,
-    evictedOf?: string,
-  ): Promise<number> {
+  async function remove(found: readonly BulkRow[], condition: Prisma.Sql): Promise<number> {
     let removed = 0;
     for (let start = 0; start < found.length; start += CELLS_AT_ONCE) {
       const chunk = found.slice(start, start + CELLS_AT_ONCE);
       for (const [id, version] of chunk) {
         if (Number(version) > ENTRIES_AT_ONCE) await removeRecord(String(id), condition);
       }
-      removed += await alone((tx) =>
-        removeChunk(
-          tx,
-          chunk.map(([id]) => String(id)),
-          condition,
-          evictedOf,
-        ),
-      );
+      const ids = chunk.map(([id]) => String(id));
+      removed += await alone((tx) => removeChunk(tx, ids, condition));
     }
     return removed;
   }
@@ -63,7 +51,6 @@ export function createSweeper(bulk: Bulk, kind: 'sqlite' | 'postgresql'): Sweepe
     tx: BulkTransaction,
     ids: readonly string[],
     condition: Prisma.Sql,
-    evictedOf: string | undefined,
   ): Promise<number> {
     // Locked first: nothing is appended to them any more when the entries are looked for.
     const [found] = await tx.run(Prisma.sql`
@@ -75,11 +62,6 @@ export function createSweeper(bulk: Bulk, kind: 'sqlite' | 'postgresql'): Sweepe
       Prisma.sql`DELETE FROM "memory_entries" WHERE "cell_id" IN (${list})`,
       Prisma.sql`DELETE FROM "memory_cells" WHERE "id" IN (${list})`,
     );
-    if (evictedOf !== undefined) {
-      await tx.run(Prisma.sql`
-        INSERT INTO "memory_evictions" ("namespace", "keys") VALUES (${evictedOf}, ${locked.length})
-        ON CONFLICT ("namespace") DO UPDATE SET "keys" = "memory_evictions"."keys" + excluded."keys"`);
-    }
     return locked.length;
   }
 
@@ -129,40 +111,28 @@ export function createSweeper(bulk: Bulk, kind: 'sqlite' | 'postgresql'): Sweepe
     }
   }
 
-  async function uses(): Promise<NamespaceUse[]> {
+  async function uses(agentsFrom: number): Promise<NamespaceUse[]> {
     const rows = await read(Prisma.sql`
       SELECT coalesce("c"."namespace", "e"."namespace"), coalesce("c"."cells", 0), coalesce("c"."bytes", 0), coalesce("e"."keys", 0)
       FROM (SELECT "namespace", COUNT(*) AS "cells", SUM("bytes") AS "bytes" FROM "memory_cells" GROUP BY "namespace") AS "c"
       FULL JOIN "memory_evictions" AS "e" ON "e"."namespace" = "c"."namespace" ORDER BY 1`);
-    return rows.map(([namespace, cells, bytes, evicted]) => ({
-      namespace: String(namespace),
-      cells: Number(cells),
-      bytes: Number(bytes),
-      evicted: Number(evicted),
-    }));
+    const found: NamespaceUse[] = [];
+    for (const [name, count, bytes, evicted] of rows) {
+      const [namespace, cells] = [String(name), Number(count)];
+      const agents = cells < agentsFrom ? new Map<string, number>() : await cellsByAgent(namespace);
+      found.push({ namespace, cells, bytes: Number(bytes), agents, evicted: Number(evicted) });
+    }
+    return found;
   }
 
-  /** Forgets the cells of a namespace that were not used for longest. */
-  async function evict(use: NamespaceUse, { maxCells, maxBytes }: SweepLimits): Promise<number> {
-    const { namespace } = use;
-    let { cells, bytes } = use;
-    let evicted = 0;
-    while (cells > maxCells || bytes > maxBytes) {
-      const oldest = await read(Prisma.sql`
-        SELECT "id", "version", "bytes", "used_at_us" FROM "memory_cells" WHERE "namespace" = ${namespace}
-        ORDER BY "used_at_us", "id" LIMIT ${VICTIMS_AT_ONCE}`);
-      let count = 0;
-      while (count < oldest.length && (cells > maxCells || bytes > maxBytes)) {
-        cells -= 1;
-        bytes -= Number(oldest[count]?.[2]);
-        count += 1;
-      }
-      const newestUs = Number(oldest[count - 1]?.[3] ?? 0);
-      // A cell that was used since is not the oldest any more.
-      evicted += await remove(oldest.slice(0, count), Prisma.sql`"used_at_us" <= ${newestUs}`, namespace);
-      if (oldest.length < VICTIMS_AT_ONCE) break;
-    }
-    return evicted;
+  /** See `keptLabel`. */
+  async function cellsByAgent(namespace: string): Promise<ReadonlyMap<string, number>> {
+    const end =
+      kind === 'postgresql' ? Prisma.sql`strpos("label", chr(31))` : Prisma.sql`instr("label", char(31))`;
+    const rows = await read(Prisma.sql`
+      SELECT substr("label", 1, ${end} - 1) AS "agent", COUNT(*) FROM "memory_cells"
+      WHERE "namespace" = ${namespace} AND ${end} > 1 GROUP BY 1`);
+    return new Map(rows.map(([agent, count]) => [String(agent), Number(count)]));
   }
 
   return {
@@ -176,11 +146,7 @@ export function createSweeper(bulk: Bulk, kind: 'sqlite' | 'postgresql'): Sweepe
       await alone((tx) =>
         tx.run(Prisma.sql`DELETE FROM "memory_rules" WHERE "seen_at_us" < ${limits.rulesBeforeUs}`),
       );
-      let evicted = 0;
-      let kept = await uses();
-      for (const use of kept) evicted += await evict(use, limits);
-      if (evicted > 0) kept = await uses();
-      return { expired, evicted, uses: kept };
+      return { expired, uses: await uses(limits.agentsFrom) };
     },
     async removeNamespace(namespace) {
       const condition = Prisma.sql`"namespace" = ${namespace}`;

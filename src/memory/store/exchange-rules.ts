@@ -1,4 +1,5 @@
 import {
+  type CellRequest,
   type EntryAddition,
   type ExchangeGroup,
   type ExchangeRequest,
@@ -22,9 +23,15 @@ const CONTROL_CHARACTERS = /\p{Cc}/gu;
 export const expiryOf = ({ expiresAtUs }: EntryAddition): number =>
   Math.ceil(expiresAtUs / HOUR_US) * HOUR_US;
 
-/** A label that every store can keep. */
-export const labelOf = (label: string): string =>
-  label.slice(0, MAX_LABEL_LENGTH).toWellFormed().replace(CONTROL_CHARACTERS, '\ufffd');
+/** Between the agent that began a cell and its label, where they are kept as one text. Labels of before have no agent. */
+const AGENT_END = '\u001f';
+
+/** What a store keeps as the label of a cell. */
+export const keptLabel = ({ agent, label }: Pick<CellRequest, 'agent' | 'label'>): string =>
+  agent + AGENT_END + label.slice(0, MAX_LABEL_LENGTH).toWellFormed().replace(CONTROL_CHARACTERS, '\ufffd');
+
+/** The label of what a store keeps. */
+export const shownLabel = (kept: string): string => kept.slice(kept.indexOf(AGENT_END) + 1);
 
 /**
  * Which groups are applied, if `stale` tells by cell whether the process knows less, or something else, than the store. The

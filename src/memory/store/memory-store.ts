@@ -7,6 +7,8 @@ export interface CellRequest {
   readonly id: string;
   readonly namespace: string;
   readonly label: string;
+  /** The agent that begins it, if it does not exist; without blanks and control characters. */
+  readonly agent: string;
   /** Number of its entries that the process knows; 0 if it knows that there is none, -1 if it knows nothing of it. */
   readonly known: number;
   /** `CellNews.generation` of what it knows; 0 without entries. Another one than that of the store: the store knows better. */
@@ -130,7 +132,9 @@ export interface NamespaceUse {
   readonly namespace: string;
   readonly cells: number;
   readonly bytes: number;
-  /** Cells that were forgotten before their time, ever. */
+  /** Cells by the agent that began them, if there are `SweepLimits.agentsFrom` of the namespace. */
+  readonly agents: ReadonlyMap<string, number>;
+  /** Cells that versions before this one forgot before their time. */
   readonly evicted: number;
 }
 
@@ -139,16 +143,16 @@ export interface SweepLimits {
   readonly nowUs: number;
   /** Entries before this are removed when a checkpoint contains them. */
   readonly entriesBeforeUs: number;
-  readonly maxCells: number;
+  /** Beyond them, stores that count entries which checkpoints contain remove these early. */
   readonly maxBytes: number;
+  /** Cells of a namespace from which on they are counted by agent. */
+  readonly agentsFrom: number;
   /** Rules that no process had since are forgotten. */
   readonly rulesBeforeUs: number;
 }
 
 export interface SweepReport {
   readonly expired: number;
-  /** Removed before their time, because of `maxCells` or `maxBytes`: those that were not used for longest. */
-  readonly evicted: number;
   /** In the order of the names of the namespaces. */
   readonly uses: readonly NamespaceUse[];
 }

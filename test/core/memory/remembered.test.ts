@@ -309,6 +309,62 @@ describe('the answer of a check with memory', () => {
   });
 });
 
+describe('without room for a key', () => {
+  const NO_ROOM = /^The memory of controls has no room for a new key: /;
+  const full = (...labels: string[]) => {
+    const memory = new FakeMemory();
+    for (const label of labels) memory.full.add(label);
+    return memory;
+  };
+
+  it.each(['deny', 'steer', 'observe'] as const)(
+    'a check of a control that %ss is an error, and counts nothing',
+    async (decision) => {
+      const memory = full('key a');
+      const controls = [deciding(kept({ id: 'a', away: 'allow' }), decision), aDefinition(kept({ id: 'b' }))];
+      const verdict = await remembered(program(...controls), memory);
+      expect(verdict.is_safe).toBe(decision !== 'deny');
+      expect(verdict.errors).toMatchObject([{ control_name: 'control-1' }]);
+      expect(verdict.errors[0]?.result.error).toMatch(NO_ROOM);
+      expect(idsAdded(memory)).toEqual(decision === 'deny' ? [] : ['r2.b']);
+    },
+  );
+
+  it.each([
+    ['pre', ['request'], false],
+    // Its end could not be recorded either.
+    ['pre', ['response'], false],
+    ['pre', ['denied'], true],
+    ['post', ['response'], false],
+    ['post', ['request', 'error'], true],
+  ] as const)('a step at %s that a control has to record as %j: safe %s', async (stage, events, isSafe) => {
+    const memory = full('records h');
+    const recording = aDefinition(kept({ id: 'h', records: { events } }), 'deny', {
+      scope: { step_names: ['another'] },
+    });
+    const verdict = await remembered(program(recording), memory, { stage });
+    expect(verdict.is_safe).toBe(isSafe);
+    expect(verdict.errors.map(({ control_id: id, result }) => [id, result.error])).toEqual(
+      isSafe ? [] : [[1, expect.stringMatching(NO_ROOM)]],
+    );
+    expect(verdict.skipped_controls).toBe(0);
+    expect(memory.additions).toEqual([]);
+  });
+
+  it('a control that records for itself is one error, and one that does not deny denies nothing', async () => {
+    const records = { events: ['request'] } as const;
+    const own = await remembered(program(aDefinition(kept({ id: 'a', records }))), full('records a'));
+    expect(own).toMatchObject({ is_safe: false, selected_controls: 1, non_matches: [] });
+    expect(own.errors).toHaveLength(1);
+    const observing = program(deciding(kept({ id: 'a', records }), 'observe'));
+    expect(await remembered(observing, full('records a'))).toMatchObject({ is_safe: true, errors: [] });
+    // Controls with the same statement share a record: the one that denies counts.
+    const shared = { id: 'a', records, shared: true } as const;
+    const both = program(deciding(kept(shared), 'observe'), deciding(kept(shared), 'deny'));
+    expect((await remembered(both, full('records a'))).is_safe).toBe(false);
+  });
+});
+
 describe('while the store does not answer', () => {
   it.each([
     ['deny', false, []],

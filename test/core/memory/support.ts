@@ -86,8 +86,8 @@ function ruleOf(config: KeptConfig): MemoryRule {
           records: {
             events: records.events,
             stepNames: records.names === undefined ? null : new Set(records.names),
-            keys: () => [{ parts: ['records', id], label: '' }],
-            of: (_call, event) => [{ key: { parts: ['records', id], label: '' }, delta: event }],
+            keys: () => [{ parts: ['records', id], label: `records ${id}` }],
+            of: (_call, event) => [{ key: { parts: ['records', id], label: `records ${id}` }, delta: event }],
           },
         }),
     ...(config.settles === true ? { settle: (_state, _call, isOpen) => ({ settled: isOpen }) } : {}),
@@ -122,6 +122,8 @@ export class FakeMemory implements StepMemory {
   wasDenied = false;
   isRepeated = false;
   isDamaged = false;
+  /** Labels of keys for which there is no room. */
+  readonly full = new Set<string>();
   /** How often each step is decided, as after conflicts. */
   decisions = 1;
   problem: Error | null = null;
@@ -147,6 +149,7 @@ export class FakeMemory implements StepMemory {
       isRepeated: () => this.isRepeated,
       isReused: () => false,
       isDamaged: () => this.isDamaged,
+      isFull: (key) => this.full.has(key.label),
       sinceUs: () => 1_600_000_000_000_000,
     };
     let decided = plan.decide(view);

@@ -296,7 +296,7 @@ beforeAll(async () => {
         problem: 'it is away',
         volatility: 'Redis keeps nothing on disk',
         damagedKeys: 1,
-        evicts: true,
+        isFull: true,
       }),
       sinks: { meter: new Map(), tail: store.tail },
       log: { debug: () => {} },

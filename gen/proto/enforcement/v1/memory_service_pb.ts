@@ -399,7 +399,8 @@ export type GetMemoryStatusResponse = Message<"enforcement.v1.GetMemoryStatusRes
   maxBytes: bigint;
 
   /**
-   * Number of keys of the namespace that were forgotten before their time because of these limits.
+   * Number of keys of the namespace that versions up to 7.10 forgot before their time because of these limits. Since then no key
+   * is: beyond the limits, steps that need a new key fail closed.
    *
    * @generated from field: int64 evicted_keys = 9;
    */

@@ -20,7 +20,7 @@ export function createVirtualMemory(nowMs: () => number): StepMemory {
     maxKeys: MAX_KEYS,
     maxBytes: MAX_BYTES,
     log: { told() {}, failed() {} },
-    meter: { exchanged() {}, conflicted() {}, failed() {}, degraded() {}, swept() {} },
+    meter: { exchanged() {}, conflicted() {}, failed() {}, degraded() {}, swept() {}, refused() {} },
     // Its clock stands still while it works: nothing expires by itself, and a store in the process answers at once.
     times: { monotonicUs: us, wallUs: us, after: () => () => {} },
   });
