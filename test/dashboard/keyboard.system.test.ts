@@ -1,8 +1,19 @@
+import { createClient } from '@connectrpc/connect';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { axeViolations, openWatchedPage, overflow, signIn, signOut } from '../support/dashboard-browser.js';
+import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import {
+  axeViolations,
+  axeViolationsInThemes,
+  openWatchedPage,
+  overflow,
+  signIn,
+  signOut,
+} from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
-import { ADMIN_KEY, AGENT, startDashboardService } from './dashboard-service.js';
+import { ADMIN_KEY, AGENT, adminTransport, startDashboardService } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
 
 describeOnSqlite('the frame of the dashboard', (freshDatabaseUrl) => {
@@ -202,6 +213,52 @@ describeOnSqlite('the frame of the dashboard', (freshDatabaseUrl) => {
       expect(await page.locator('tr:focus [data-row-link]').getAttribute('href')).toContain('flood-449');
       expect(await axeViolations(page)).toEqual([]);
     });
+  });
+
+  it('completes an expression by the registered schemas, leaves its field with Tab, and saves it', async () => {
+    const transport = adminTransport(dashboard.service.url);
+    const controls = createClient(ControlService, transport);
+    const properties = { amount: { type: 'number' }, to: { type: 'string' } };
+    const inputSchema = { type: 'object', properties, additionalProperties: false };
+    await createClient(AgentService, transport).initAgent({
+      agent: { agentName: 'payments-bot-01' },
+      steps: [{ type: 'tool', name: 'transfer', inputSchema }],
+    });
+    const evaluator = { name: 'cel', config: { expression: "input.to == 'a'" } };
+    const { controlId } = await controls.createControl({
+      name: 'completed',
+      data: {
+        execution: Execution.SERVER,
+        scope: { stepNames: ['transfer'] },
+        condition: { selector: { path: '*' }, evaluator },
+        action: { decision: Decision.OBSERVE },
+      },
+    });
+    await open(`/controls/${controlId}/edit?node=`, async ({ page }) => {
+      const { keyboard } = page;
+      const written = page.locator('.expression-editor .cm-line');
+      await page.locator('.expression-editor .cm-content').click();
+      await keyboard.press('Control+A');
+      await keyboard.insertText('input.');
+      await keyboard.press('Control+Space');
+      const proposals = page.locator('.cm-tooltip-autocomplete').getByRole('option');
+      await proposals.filter({ hasText: /^amount/ }).waitFor();
+      await proposals.filter({ hasText: /^to/ }).waitFor();
+      expect([await axeViolationsInThemes(page), await overflow(page)]).toEqual([[], 0]);
+      await keyboard.type('am');
+      await expect.poll(() => proposals.count()).toBe(1);
+      await keyboard.press('Enter');
+      await keyboard.insertText(' > 5000');
+      expect(await written.allInnerTexts()).toEqual(['input.amount > 5000']);
+      await page.getByText('The result is bool').waitFor();
+      await keyboard.press('Tab');
+      await expect.poll(() => page.locator('.expression-editor .cm-focused').count()).toBe(0);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await heading(page, 'completed').waitFor();
+      await page.getByText('input.amount > 5000', { exact: true }).waitFor();
+    });
+    const { data } = await controls.getControl({ controlId });
+    expect(data?.condition?.evaluator?.config).toEqual({ expression: 'input.amount > 5000' });
   });
 
   it('asks for a key again when the session has ended, and returns to the same address', async () => {

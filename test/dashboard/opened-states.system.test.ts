@@ -1,9 +1,11 @@
+import { fromJson } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ConfigurationService } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
-import { Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
+import { ControlTemplateSchema, Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { CoverageService } from '../../gen/proto/enforcement/v1/coverage_service_pb.js';
 import { HaltScope, HaltService } from '../../gen/proto/enforcement/v1/halt_service_pb.js';
@@ -11,12 +13,20 @@ import { NotificationService } from '../../gen/proto/enforcement/v1/notification
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { axeViolations, axeViolationsInThemes, overflow, settled } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
-import { AGENT, adminTransport, startDashboardService } from './dashboard-service.js';
+import { AGENT, adminTransport, HOSTILE, startDashboardService } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
 
 const MATCHED = 'no-card-numbers';
 const LIMITED = 'four-mails-a-day';
 const APPLIED = 'applied-control';
+const HIDDEN = 'hidden-control';
+/** Evaluators that mark what they find in a step, or tell the values of their expression. */
+const EXPLAINED = ['cel', 'secrets', 'pii', 'injection', 'url', 'shell'];
+
+/** Pages with long forms and tables. */
+const FORMS = ['/evaluators/json', '/evaluators/sql?tab=configuration', '/templates/new?example=blank'];
+/** What is opened on a page: its address, and what shows it. */
+type State = readonly [path: string, show: (page: Page) => Promise<unknown>];
 
 // What opens on a page, and data that the pages of the demonstration do not have: only a browser knows of colors and sizes.
 // What these states say and do is tested with components, in packages/dashboard/test.
@@ -32,6 +42,9 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
     createClient(service, adminTransport(dashboard.service.url));
   let trace = '';
   let appliedId = 0;
+  let hiddenId = 0;
+  let hostileId = 0;
+  let expressionId = 0;
   let destinationId = 0;
 
   beforeAll(async () => {
@@ -59,6 +72,44 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
       },
     });
     await client(AgentService).addAgentControl({ agentName: AGENT, controlId });
+    for (const [name, decision] of [
+      ['hiding-control', Decision.DENY],
+      [HIDDEN, Decision.STEER],
+    ] as const) {
+      const data = { ...rule, scope: { stepNames: ['a'] }, action: { decision } };
+      ({ controlId: hiddenId } = await client(ControlService).createControl({ name, data }));
+      await client(AgentService).addAgentControl({ agentName: AGENT, controlId: hiddenId });
+    }
+    const words = { type: 'string_list', label: HOSTILE.quotes, description: HOSTILE.markup };
+    ({ controlId: hostileId } = await client(ControlService).createControl({
+      name: 'hostile-template',
+      data: {
+        template: fromJson(ControlTemplateSchema, {
+          description: HOSTILE.markup,
+          parameters: { words },
+          definition_template: {
+            description: HOSTILE.rightToLeft,
+            execution: 'server',
+            condition: {
+              selector: { path: '*' },
+              evaluator: { name: 'list', config: { values: { $param: 'words' } } },
+            },
+            action: { decision: 'observe' },
+          },
+        }),
+        templateValues: { words: [HOSTILE.markup] },
+      },
+    }));
+    ({ controlId: expressionId } = await client(ControlService).createControl({
+      name: 'large-transfers',
+      data: {
+        ...rule,
+        condition: {
+          selector: { path: '*' },
+          evaluator: { name: 'cel', config: { expression: 'input.text == "a" && stage == "pre"' } },
+        },
+      },
+    }));
     for (const text of ['one', 'two', 'three', 'card 4111111111111111'])
       await dashboard.service.evaluate(text);
     await client(CoverageService).setExpectations({
@@ -66,6 +117,11 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
       expectations: [{ point: 'grpc', intervalSeconds: 900 }],
     });
     const matchedId = dashboard.service.controlIds.get(MATCHED) ?? 0;
+    await client(ControlBindingService).createControlBinding({
+      controlId: matchedId,
+      targetType: 'project',
+      targetId: 'checkout',
+    });
     const { events } = await client(ObservabilityService).queryEvents({
       agentName: AGENT,
       controlIds: [matchedId],
@@ -115,7 +171,8 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
 
   it('has no barrier that axe finds, in either theme, and fits every width', async () => {
     const matchedId = dashboard.service.controlIds.get(MATCHED);
-    const states: readonly (readonly [path: string, show: (page: Page) => Promise<unknown>])[] = [
+    const expression = `/controls/${expressionId}/edit?node=`;
+    const states: readonly State[] = [
       [`/agents/${AGENT}`, (page) => page.getByRole('button', { name: 'Halt…' }).click()],
       ['/halts', (page) => page.getByText('<b>wrong</b> customers').waitFor()],
       ['/coverage?name=billing', (page) => page.getByText('every 15 minutes').waitFor()],
@@ -152,7 +209,6 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
           await page.getByRole('button', { name: 'Rotate halts' }).click();
           await page.getByRole('button', { name: 'Make another secret' }).click();
           await page.getByText(/^whsec_/).waitFor();
-          // Otherwise the browser asks before the page is left.
           await page.getByRole('button', { name: 'Copy the secret' }).click();
           await page.locator('.new-secret [role=status]:not(:empty)').waitFor();
         },
@@ -165,9 +221,72 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
           await page.getByText('applied as configuration by').waitFor();
         },
       ],
+      [`/controls/${appliedId}?tab=json`, (page) => page.locator('.cm-content').waitFor()],
+      [
+        '/controls',
+        async (page) => {
+          await page.getByLabel(/^Select all/).check();
+          await page.getByRole('button', { name: 'Delete…' }).click();
+          await page.getByRole('dialog').getByText('Together they are used by 1 policy').waitFor();
+        },
+      ],
+      [
+        `/controls/${matchedId}?tab=usage`,
+        (page) => page.getByRole('cell', { name: 'checkout', exact: true }).waitFor(),
+      ],
+      [
+        `/agents/${AGENT}?tab=targets&target_type=project&target_id=checkout`,
+        (page) => page.getByText('The target adds no control').waitFor(),
+      ],
+      [`/controls/${hostileId}/template`, (page) => page.getByText(HOSTILE.quotes).first().waitFor()],
+      ...FORMS.map((path): State => [path, settled]),
+      [`/controls/${hiddenId}`, (page) => page.getByText('Hidden by another control.').waitFor()],
+      [`/controls/${hiddenId}/edit`, (page) => page.getByText('"hiding-control"').first().waitFor()],
+      [
+        expression,
+        (page) => page.locator('.expression-values').getByText('was not evaluated').first().waitFor(),
+      ],
+      [
+        expression,
+        async (page) => {
+          const headers = { 'content-type': 'application/grpc-web+proto', 'grpc-status': '12' };
+          const refuse = { status: 200, headers, body: '' };
+          await page.route('**/InspectExpression', (route) => route.fulfill(refuse), { times: 1 });
+          await page.reload();
+          await page.getByText('The server does not check the expression as you type').waitFor();
+        },
+      ],
+      // Last of these: the browser keeps what is typed as a draft.
+      [
+        expression,
+        async (page) => {
+          await page.locator('.expression-editor .cm-content').click();
+          await page.keyboard.press('Control+A');
+          await page.keyboard.insertText('inptu.amount > 1');
+          await page.locator('.cm-lintRange-error').waitFor();
+          await page
+            .locator('.expression-facts')
+            .getByRole('button', { name: /^Write / })
+            .waitFor();
+        },
+      ],
+      ...EXPLAINED.map(
+        (name): State => [
+          `/evaluators/${name}`,
+          async (page) => {
+            await page.getByText('The step matches').waitFor();
+            await page.locator('.expression-values, .found-text mark').first().waitFor();
+            expect(await page.getByRole('region', { name: 'Result' }).locator('.notice').count()).toBe(0);
+          },
+        ],
+      ),
     ];
     await open('/', async ({ page }) => {
       const wrong: unknown[] = [];
+      // The browser does not ask before a page is left where something is not saved.
+      await page.addInitScript(
+        "addEventListener('beforeunload', (event) => event.stopImmediatePropagation())",
+      );
       for (const [path, show] of states) {
         await page.goto(dashboard.address(path));
         await show(page);
