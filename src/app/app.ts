@@ -243,8 +243,9 @@ function stack(
     shadows,
     samples,
     coverage,
+    heavySteps,
   }: Features,
-  { server, operations, load, files, issuer, keyUses, endedSessions, heavySteps }: Transports,
+  { server, operations, load, files, issuer, keyUses, endedSessions }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());

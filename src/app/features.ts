@@ -61,6 +61,8 @@ import { createRandomIds } from '../decisions/random-id.js';
 import { createStalenessLimit } from '../decisions/staleness.js';
 import { tracedEvaluations } from '../decisions/traced-evaluations.js';
 import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
+import { builtinEvaluators } from '../evaluators/load-evaluators.js';
+import type { EvaluatorMeter } from '../evaluators/metered.js';
 import { createServiceEventStore } from '../events/create-event-store.js';
 import { createMarks } from '../events/marks/marks.js';
 import { createObservability, type Observability } from '../events/observability.js';
@@ -85,6 +87,7 @@ import { createServerInfo, type ServerState } from '../server-info/server-info.j
 import { createShadows, type Shadows } from '../shadows/shadows.js';
 import { STREAM_WINDOW } from '../transport/evaluation/evaluation-calls.js';
 import { createEventReaders, type EventReaderThreads } from '../transport/event-reading/event-readers.js';
+import { createHeavySteps, type HeavyStepThread } from '../transport/heavy-steps/heavy-steps.js';
 import { maxReplyBytes } from '../transport/wire/message-limits.js';
 import { type Feature, feature } from './feature.js';
 import type { Foundations } from './foundations.js';
@@ -102,6 +105,8 @@ export interface Features {
   readonly eventSinks: EventSinks;
   /** Undefined when all events are read in the thread that serves requests. */
   readonly eventReaders: EventReaderThreads | undefined;
+  /** The thread for large messages of evaluations, explanations and lint. */
+  readonly heavySteps: HeavyStepThread;
   readonly memory: Memory;
   readonly audit: Audit;
   readonly approvals: Approvals;
@@ -295,17 +300,36 @@ export async function createFeatures(
     meter: metrics.adapters,
     failures,
   });
-  const explain = createExplain({
-    client: database.client,
-    halts: programs.halts,
+  const heavySteps = createHeavySteps({
     registry,
-    library,
-    stepSchemas,
-    newExecutionId,
+    meters: builtinMeters(foundations),
+    definitionsOf: programs.definitionsOf,
+    schemasText: stepSchemas.textOf,
+    modeOf: stepSchemas.modeOf,
+    emptyDenies: config.agentsWithoutControls === 'deny',
+    keepEvaluators: config.evaluators.cacheSize,
+    duplicates: config.duplicateMembers,
+    onFailure: programs.onFailure,
+    log,
+    failures,
     now: monotonic,
-    clock: now,
-    memory,
+    memory: memory.foreign,
+    entry: threadEntries.heavySteps,
   });
+  const explain = createExplain(
+    {
+      client: database.client,
+      halts: programs.halts,
+      registry,
+      library,
+      stepSchemas,
+      newExecutionId,
+      now: monotonic,
+      clock: now,
+      memory,
+    },
+    heavySteps.readers.explain,
+  );
   const catalogue = await openPackCatalogue({
     builtIn: inPackage('packs'),
     folders: config.packs.folders,
@@ -367,7 +391,11 @@ export async function createFeatures(
           catalogue,
           catchUpLabels: labels.catchUp,
         }),
-        ...createLint({ ...parts, maxWindowMs: config.memory.maxWindowMs }),
+        ...createLint({
+          ...parts,
+          maxWindowMs: config.memory.maxWindowMs,
+          reader: heavySteps.readers.lint,
+        }),
       }),
       feature(SampleService, {
         ...samples.handlers,
@@ -443,6 +471,7 @@ export async function createFeatures(
     runtimeTokens,
     eventSinks,
     eventReaders,
+    heavySteps,
     memory,
     audit,
     approvals,
@@ -491,6 +520,12 @@ function serverState(
       lost: Object.values(dropped.service).reduce((sum, count) => sum + count, 0),
     },
   };
+}
+
+/** The meters of the evaluators that the thread for large messages has itself. */
+function builtinMeters({ meters }: Foundations): Map<string, EvaluatorMeter> {
+  const names = new Set(builtinEvaluators.map(({ name }) => name));
+  return new Map([...meters].filter(([name]) => names.has(name)));
 }
 
 /** Lines about agents without controls, by the setting. */

@@ -7,8 +7,6 @@ import type { Config } from '../config/config.js';
 import { trustedProxies } from '../config/trusted-proxies.js';
 import type { MessageReader } from '../contract/call/handler.js';
 import { roleTable } from '../contract/call/scopes.js';
-import { builtinEvaluators } from '../evaluators/load-evaluators.js';
-import type { EvaluatorMeter } from '../evaluators/metered.js';
 import { createKeyUses, type KeyUses } from '../keys/key-uses.js';
 import type { HealthState } from '../operations/health.js';
 import type { OperationalState } from '../operations/operations-routes.js';
@@ -34,7 +32,6 @@ import { handlerRpc } from '../transport/connect/handler-rpc.js';
 import { type RpcMethod, rpcMethods } from '../transport/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from '../transport/evaluation/evaluation-calls.js';
 import type { EvaluationRpc, HeavySteps } from '../transport/evaluation/heavy-steps.js';
-import { createHeavySteps, type HeavyStepThread } from '../transport/heavy-steps/heavy-steps.js';
 import { createCorsHeaders } from '../transport/http/cors.js';
 import { createGrpcLane } from '../transport/lane/grpc-lane.js';
 import { createRunningCalls } from '../transport/lane/lane-environment.js';
@@ -96,8 +93,6 @@ export interface Transports {
   /** The browser sessions that were ended before they expire. */
   readonly endedSessions: EndedSessions;
   readonly admission: Admission;
-  /** The thread for large messages of evaluations. */
-  readonly heavySteps: HeavyStepThread;
   readonly load: LoadShedder;
   readonly streamNames: StreamNames;
   /** Ends endless streams. */
@@ -214,21 +209,7 @@ export async function createTransports(
 
   const evaluations = evaluationMethods(features);
   const calls = createEvaluationCalls(features.evaluation, config.duplicateMembers);
-  const heavySteps = createHeavySteps({
-    registry: foundations.registry,
-    meters: builtinMeters(foundations),
-    definitionsOf: programs.definitionsOf,
-    schemasText: programs.stepSchemas.textOf,
-    emptyDenies: config.agentsWithoutControls === 'deny',
-    keepEvaluators: config.evaluators.cacheSize,
-    duplicates: config.duplicateMembers,
-    onFailure: programs.onFailure,
-    log,
-    failures,
-    now: monotonic,
-    memory: features.memory.foreign,
-    entry: foundations.threadEntries.heavySteps,
-  });
+  const { heavySteps } = features;
   const host: CallHost = {
     admission,
     entrance,
@@ -359,7 +340,6 @@ export async function createTransports(
     keyUses,
     endedSessions,
     admission,
-    heavySteps,
     load,
     streamNames,
     shutdown,
@@ -398,12 +378,6 @@ function heavyReaders(
       { takes: (bytes) => steps.takes(rpc, bytes), read: (message) => steps.read({ rpc, ...message }) },
     ];
   });
-}
-
-/** The meters of the evaluators that the thread for large messages has itself. */
-function builtinMeters({ meters }: Foundations): Map<string, EvaluatorMeter> {
-  const names = new Set(builtinEvaluators.map(({ name }) => name));
-  return new Map([...meters].filter(([name]) => names.has(name)));
 }
 
 /** Adds a service to a router. Throws if one of its RPCs has no implementation. */

@@ -11,9 +11,9 @@ import type { ReferenceProblems } from '../controls/reference-problems.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { DbClient } from '../database/database.js';
 import type { Scoped } from '../database/scoped.js';
+import { createPauses } from '../decisions/in-turns.js';
 import { type DesiredControl, kindOfControl } from './configuration-object.js';
 import { placedItems } from './configuration-problems.js';
-import { createPauses } from './document-reading.js';
 
 export interface PreparationOptions {
   readonly client: DbClient;

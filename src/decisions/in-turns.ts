@@ -1,7 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
-/** Longest turn of the event loop, in milliseconds. A single item may take longer. */
-export const TURN_MS = 5;
+/** Longest part of long work in a turn of the event loop, in milliseconds. A single item may take longer. */
+export const TURN_MS = 2;
 
 /**
  * Turns of long evaluations. Each turn of the event loop has one, however many evaluations wait, so that they hold up
@@ -20,6 +18,21 @@ export function createSharedTurns(): () => Promise<void> {
     });
 }
 
+/** The turns of all long work that nobody's evaluation waits for: of readers, and of compiling. */
+export const sharedTurn = createSharedTurns();
+
+/** Called between parts of long work: lets others have their turn when it lasts too long. Rejects once `signal` is aborted. */
+export function createPauses(signal?: AbortSignal): () => Promise<void> | undefined {
+  let began = performance.now();
+  return () => {
+    if (performance.now() - began < TURN_MS) return undefined;
+    return sharedTurn().then(() => {
+      signal?.throwIfAborted();
+      began = performance.now();
+    });
+  };
+}
+
 /** Maps a list, yielding to the event loop periodically. */
 export async function mapInTurns<T, Mapped>(
   items: readonly T[],
@@ -30,13 +43,12 @@ export async function mapInTurns<T, Mapped>(
 
 /** Runs work that yields after each small part, yielding to the event loop periodically. */
 export async function runInTurns<Result>(steps: Generator<void, Result>): Promise<Result> {
-  let turnBegan = performance.now();
+  const pause = createPauses();
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
-    if (performance.now() - turnBegan < TURN_MS) continue;
-    await nextTurn();
-    turnBegan = performance.now();
+    const turn = pause();
+    if (turn !== undefined) await turn;
   }
 }
 

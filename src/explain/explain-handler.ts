@@ -1,15 +1,25 @@
-import { type Handler, handler } from '../contract/call/handler.js';
+import { z } from 'zod';
+import { type Handler, type HandlerCall, type MessageReader, readHandler } from '../contract/call/handler.js';
+import { parseInput } from '../contract/input/parse-input.js';
+import { createControlDataSchema } from '../controls/control-data.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Verdict } from '../core/types.js';
 import { presentHalt, presentLimit } from '../decisions/applied-limits.js';
 import { presentModification } from '../decisions/presented-lifts.js';
-import { createExplainSchema } from './explain-schema.js';
-import type { ExplainService } from './explain-service.js';
+import { createExplainSchema, type ExplainInput } from './explain-schema.js';
+import type { ExplainService, HeldExplain } from './explain-service.js';
 import type { TriedVerdict } from './trial.js';
 
-/** The RPC EvaluationService.Explain. */
-export function explainHandler(service: ExplainService, registry: EvaluatorRegistry): Handler {
-  return handler(createExplainSchema(registry), async (input, context) => {
+/** The RPC EvaluationService.Explain. `reader` reads large messages. */
+export function explainHandler(
+  service: ExplainService,
+  registry: EvaluatorRegistry,
+  reader?: MessageReader<HeldExplain>,
+): Handler {
+  // The other thread does not know the configurations of all evaluators.
+  const heldData = z.object({ data: createControlDataSchema(registry).optional() });
+  const explain = async (sent: ExplainInput | HeldExplain, context: HandlerCall) => {
+    const input = 'held' in sent ? { ...sent, ...parseInput(heldData, { data: sent.data }) } : sent;
     // Only data are part of the reply; other parts without effect are reported by the host.
     const ignored = input.data === undefined ? [] : context.ignoredParts();
     // Without authentication every caller has all permissions.
@@ -19,7 +29,8 @@ export function explainHandler(service: ExplainService, registry: EvaluatorRegis
       ignored,
     );
     return { verdict: presentVerdict(verdict, revision), ...explanation };
-  });
+  };
+  return readHandler<ExplainInput, HeldExplain>(createExplainSchema(registry), explain, reader);
 }
 
 /** A verdict as printed by Evaluate. */

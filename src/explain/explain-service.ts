@@ -19,13 +19,18 @@ import { revisionNotReached } from '../decisions/revision-gate.js';
 import { stepSha256 } from '../decisions/step-hash.js';
 import { type HaltCheck, haltSentence, noticeOf } from '../halts/halt.js';
 import type { ExplainInput } from './explain-schema.js';
-import { type Explanation, type TrialOptions, type TriedVerdict, tryStep } from './trial.js';
+import { type Explanation, type HeldTrial, type TrialOptions, type TriedVerdict, tryStep } from './trial.js';
 
 export interface ExplainServiceOptions extends TrialOptions {
   readonly client: DbClient;
   /** The halts in force: steps that they deny are denied in explanations of stored controls as well. */
   readonly halts: HaltCheck;
   readonly referenceProblems: ReferenceProblems;
+}
+
+/** The input with a step that another thread has read. */
+export interface HeldExplain extends Omit<ExplainInput, 'step' | 'step_json'> {
+  readonly held: HeldTrial;
 }
 
 /** Controls under trial. */
@@ -88,7 +93,11 @@ export function createExplainService(options: ExplainServiceOptions) {
     if (!isDraft(control)) await checkReferences(referenceProblems, scope, control, limit);
     return { ...TRIAL, data: stringifyJson(control) };
   };
-  const rowsOf = async (scope: Scoped, input: ExplainInput, limit: AgentLimit | null): Promise<TriedRows> => {
+  const rowsOf = async (
+    scope: Scoped,
+    input: ExplainInput | HeldExplain,
+    limit: AgentLimit | null,
+  ): Promise<TriedRows> => {
     const { agent_name, control_ids = [], data, min_revision = 0 } = input;
     if (data === undefined) {
       return controlsOf(scope, agent_name ?? '', control_ids, min_revision, targetNamed(input));
@@ -119,7 +128,7 @@ export function createExplainService(options: ExplainServiceOptions) {
      * errors of the data as on creation, or SERVICE_UNAVAILABLE.
      */
     async explain(
-      input: ExplainInput,
+      input: ExplainInput | HeldExplain,
       {
         mayKnowAll,
         context,
@@ -129,7 +138,7 @@ export function createExplainService(options: ExplainServiceOptions) {
       if (input.data !== undefined && !mayKnowAll) throw trialIsForAdmins();
       const scope = scopeOf(context, client);
       const { rows, revision, ...tried } = await rowsOf(scope, input, context.principal.agents);
-      const step = input.step ?? input.step_json;
+      const step = 'held' in input ? input.held : (input.step ?? input.step_json);
       // The schema demands one of them.
       if (step === undefined) throw new Error('an explanation needs a step');
       const identity: StepIdentity = {
@@ -139,17 +148,21 @@ export function createExplainService(options: ExplainServiceOptions) {
         stepId: input.step_id ?? null,
         error: input.step_error ?? null,
       };
-      const { stage } = input;
-      const explanation = await tryStep(
-        rows,
-        { ...tried, step, stage, identity, mayKnowAll, ignored },
-        options,
-      );
+      const { neverAsked, agent } = tried;
+      const trial = { neverAsked, agent, stage: input.stage, identity, mayKnowAll, ignored };
+      const explanation = await ('tried' in step
+        ? step.tried(rows, trial)
+        : tryStep(rows, { ...trial, step }, options));
       const verdict =
         input.data === undefined
           ? halted(explanation.verdict, identity, scope, step.name)
           : explanation.verdict;
-      return { ...explanation, verdict, step_sha256: stepSha256(step), revision };
+      return {
+        ...explanation,
+        verdict,
+        step_sha256: 'tried' in step ? step.sha256 : stepSha256(step),
+        revision,
+      };
     },
   };
 }

@@ -1,12 +1,13 @@
 import { evaluatorReferenceProblems } from '../agents/agent-evaluator-references.js';
-import type { Handler } from '../contract/call/handler.js';
+import type { Handler, MessageReader } from '../contract/call/handler.js';
 import { explainHandler } from './explain-handler.js';
-import { createExplainService, type ExplainServiceOptions } from './explain-service.js';
+import { createExplainService, type ExplainServiceOptions, type HeldExplain } from './explain-service.js';
 
 /** Explains decisions of controls: the RPC Explain of EvaluationService. */
-export function createExplain(options: Omit<ExplainServiceOptions, 'referenceProblems'>): {
-  readonly explain: Handler;
-} {
+export function createExplain(
+  options: Omit<ExplainServiceOptions, 'referenceProblems'>,
+  reader: MessageReader<HeldExplain>,
+): { readonly explain: Handler } {
   const service = createExplainService({ ...options, referenceProblems: evaluatorReferenceProblems });
-  return { explain: explainHandler(service, options.registry) };
+  return { explain: explainHandler(service, options.registry, reader) };
 }

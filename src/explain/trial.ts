@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type JsonValue, parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
 import { registeredMetadata } from '../agents/agent-metadata.js';
 import type { AgentRow } from '../agents/agent-store.js';
@@ -24,7 +23,7 @@ import { compareStep, withComparison } from '../decisions/compared-step.js';
 import type { ControlLibrary } from '../decisions/control-library.js';
 import { OUTCOME_WORDS, type VerdictOutcome } from '../decisions/evaluation-options.js';
 import { outcomeOf } from '../decisions/evaluation-service.js';
-import { mapInTurns } from '../decisions/in-turns.js';
+import { mapInTurns, sharedTurn } from '../decisions/in-turns.js';
 import { liftStep, type StepModification } from '../decisions/lifted-step.js';
 import type { StepSchemaLibrary } from '../decisions/step-schema-library.js';
 import type { HaltNotice } from '../halts/halt.js';
@@ -46,6 +45,15 @@ export interface TrialOptions {
   readonly memory?: StepMemory | undefined;
 }
 
+export type TriedAgent = Pick<AgentRow, 'name' | 'data' | 'stepSchemas'>;
+
+/** A large step, which another thread has read and tries there. */
+export interface HeldTrial {
+  readonly name: string;
+  readonly sha256: string;
+  tried(rows: readonly StoredDefinition[], trial: Omit<Trial, 'step'>): Promise<Explanation>;
+}
+
 /** Input of a trial. */
 export interface Trial {
   readonly step: Step;
@@ -55,7 +63,7 @@ export interface Trial {
   /** Whether the controls are those of an agent whose client has never requested them. */
   readonly neverAsked: boolean;
   /** The agent that takes the step, and whose registered schemas it is compared with; null for none. */
-  readonly agent: Pick<AgentRow, 'name' | 'data' | 'stepSchemas'> | null;
+  readonly agent: TriedAgent | null;
   /** Whose memory checks are explained with; null where they cannot be evaluated, because it is not known. */
   readonly identity: StepIdentity | null;
   /** Parts of the request without effect; for the single control in it. */
@@ -112,7 +120,7 @@ export async function tryStep(
   const program = linkProgram(measured, {
     newExecutionId,
     withTimeout,
-    nextTurn,
+    nextTurn: sharedTurn,
     now: () => nowMs,
     onFailure: ({ controlId, problem }) => problems.set(controlId, problem),
   });

@@ -5,6 +5,7 @@ import type { Evaluator } from '../core/evaluator.js';
 import type { Stage } from '../core/types.js';
 import type { DatabaseOperation } from '../database/metered-database.js';
 import type { VerdictLabel } from '../decisions/evaluation-service.js';
+import { createPauses } from '../decisions/in-turns.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { CountMeter } from '../events/counts/count-meter.js';
 import type { ObservabilityMeter } from '../events/observability-meter.js';
@@ -23,11 +24,11 @@ import { addSources, type MetricSources } from './metric-sources.js';
 import { createSampleMetrics } from './sample-metrics.js';
 import { createSinkMetrics } from './sink-metrics.js';
 
-/** Upper bounds in seconds: from well below a millisecond, for evaluations, up to the longest requests. */
-const BUCKETS = [
-  0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
-  10, 30,
-];
+/**
+ * Upper bounds in seconds: from well below a millisecond, for evaluations, up to the longest requests. Each is a line for
+ * each RPC and status.
+ */
+const BUCKETS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 30];
 
 /** One metric as data, for aggregation over several processes. */
 export interface MeasuredMetric {
@@ -180,7 +181,7 @@ export function createMetrics(prefix: string): Metrics {
       addSources(prefix, sources, registers);
     },
     contentType: registry.contentType,
-    text: async () => (await ofProcess.metrics()) + (await registry.metrics()),
+    text: async () => (await textOf(ofProcess)) + (await textOf(registry)),
     measure: async () => [...(await measure(ofProcess)), ...(await measure(registry))],
     restStarted(method, path) {
       inProgress.of(method, path).value += 1;
@@ -247,6 +248,17 @@ function createProcessRegistry(prefix: string): Registry {
     registry.removeSingleMetric(`${prefix}_nodejs_active_${name}_total`);
   }
   return registry;
+}
+
+/** The metrics of a registry as text, each one in a turn of its own: a service of many RPCs has thousands of lines. */
+async function textOf(registry: Registry): Promise<string> {
+  const pause = createPauses();
+  const texts: string[] = [];
+  for (const { name } of registry.getMetricsAsArray()) {
+    texts.push(await registry.getSingleMetricAsString(name));
+    await pause();
+  }
+  return `${texts.join('\n\n')}\n`;
 }
 
 /** The metrics of a registry as data. */

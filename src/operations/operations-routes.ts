@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { StorageState } from '../database/storage-health/storage-state.js';
 import { TokenBucket } from '../transport/admission/token-bucket.js';
+import { sendShared } from '../transport/rest/compressed-text.js';
 import { HOST_ROUTES } from '../transport/routing/host-routes.js';
 import type { Metrics } from './metrics.js';
 
@@ -60,26 +61,29 @@ export function registerOperations(app: FastifyInstance, state: OperationalState
   app.route({
     method: HOST_ROUTES.metrics.methods,
     url: HOST_ROUTES.metrics.path,
-    handler: async (_request, reply) => reply.type(metrics.contentType).send(await text()),
+    handler: async (request, reply) => sendShared(await text(), request, reply.type(metrics.contentType)),
   });
 }
 
-/** Texts created without delay, and per second after that. */
-const BURST = 100;
-const PER_SECOND = 1;
+/** Characters of texts that are created without delay, and per second after that: a hundredth of the time. */
+const BURST_LENGTH = 10_000_000;
+const LENGTH_PER_SECOND = 250_000;
 
 /**
- * Creates an expensive text on demand for occasional readers; many readers share one that is created once per
- * second. Requests during the creation get the same text. `now` is a monotonic clock in milliseconds.
+ * Creates an expensive text on demand for occasional readers; many readers share one, which is created the more rarely
+ * the longer it is. Requests during the creation get the same text. `now` is a monotonic clock in milliseconds.
  */
 export function sharedText(make: () => Promise<string>, now: () => number): () => Promise<Buffer> {
-  const turns = new TokenBucket(PER_SECOND, BURST, now());
+  const length = new TokenBucket(LENGTH_PER_SECOND, BURST_LENGTH, now());
   let last: Promise<Buffer> | null = null;
   let isBeingMade = false;
   return () => {
-    if (last !== null && (isBeingMade || !turns.take(1, now()))) return last;
+    if (last !== null && (isBeingMade || length.waitMs(1, now()) > 0)) return last;
     isBeingMade = true;
-    const made = make().then((text) => Buffer.from(text));
+    const made = make().then((text) => {
+      length.owe(text.length, now());
+      return Buffer.from(text);
+    });
     last = made;
     made.then(
       () => {

@@ -4,7 +4,7 @@ import { type AgentKey, nameOfKey } from '../contract/call/namespace.js';
 import type { Sealing } from '../contract/secrets/sealing.js';
 import type { Stage } from '../core/types.js';
 import type { Database } from '../database/database.js';
-import { createSharedTurns } from '../decisions/in-turns.js';
+import { sharedTurn, TURN_MS } from '../decisions/in-turns.js';
 import { createProgramBuilder } from '../decisions/program-builder.js';
 import { markedDecisions } from '../events/marks/mark-store.js';
 import { openedContent, type SampledStep } from '../samples/sample-content.js';
@@ -19,8 +19,6 @@ import { createReplaySchema, type ReplayInput } from './replay-schemas.js';
 import { onlyIn, ReplaySums } from './replay-sums.js';
 
 const DEFAULT_AGE_MS = 7 * 24 * 3_600_000;
-/** Longest turn of evaluations, in milliseconds: live ones come in between. */
-const TURN_MS = 2;
 const PROGRESS_MS = 1_000;
 /** Most samples of a page, and about most characters of it. */
 const PAGE = 500;
@@ -41,11 +39,9 @@ export interface ReplayOptions extends ProposalOptions, Omit<AgentSetsOptions, '
 export function createReplay(
   options: ReplayOptions,
 ): Pick<HandlersOf<typeof SampleServiceDesc>, 'replaySamples'> {
-  /** All replays together have one turn of the event loop. */
-  const nextTurn = createSharedTurns();
   return {
     replaySamples: streamHandler(createReplaySchema(options.registry), (input, context) =>
-      replay(input, context, options, nextTurn),
+      replay(input, context, options),
     ),
   };
 }
@@ -54,7 +50,6 @@ async function* replay(
   input: ReplayInput,
   context: HandlerCall,
   options: ReplayOptions,
-  nextTurn: () => Promise<void>,
 ): AsyncGenerator<object> {
   const { database, sealing, now } = options;
   const { namespace } = context.principal;
@@ -128,7 +123,7 @@ async function* replay(
         toldAt = performance.now();
         yield { progress: { done, total } };
       }
-      await nextTurn();
+      await sharedTurn();
       signal.throwIfAborted();
       began = performance.now();
     }

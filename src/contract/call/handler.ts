@@ -96,6 +96,14 @@ export interface UnreadMessage {
   readonly form: 'rest' | 'json' | 'binary';
 }
 
+/** The call of a message that is read elsewhere. */
+export interface ReaderCall {
+  /** Takes the parts of the message without effect, which are not known here. */
+  ignores(parts: readonly Warning[]): void;
+  /** Calls `ended` once when the call is over; for one function. */
+  whenEnded(ended: () => void): void;
+}
+
 /** Reads large messages in other threads. */
 export interface MessageReader<Input = unknown> {
   /** Whether a message of this size is passed to it; others are read by the schema of the handler. */
@@ -104,7 +112,7 @@ export interface MessageReader<Input = unknown> {
    * The input of the handler. Rejects with the errors that reading in the same protocol without it has, and with
    * SERVICE_UNAVAILABLE when it cannot read now.
    */
-  read(message: UnreadMessage): Promise<Input>;
+  read(message: UnreadMessage, call: ReaderCall): Promise<Input>;
 }
 
 /**
@@ -180,13 +188,20 @@ export function sharedHandler<Input>(
   return { ...handler(input, handle), sharesReplies: true };
 }
 
-/** The same for an RPC with large and frequent requests: they are not searched for parts without effect. */
-export function bulkHandler<Input, Read = Input>(
+/** The same for an RPC whose large messages are read elsewhere: they are not searched for parts without effect. */
+export function readHandler<Input, Read = Input>(
   input: z.ZodType<Input>,
   handle: (input: Input | Read, context: HandlerCall) => Promise<object> | object,
   reader?: MessageReader<Read>,
 ): Handler {
-  return { ...handler(input, handle as Handler<Input>['handle']), isBulk: true, reader };
+  return { ...handler(input, handle as Handler<Input>['handle']), reader };
+}
+
+/** The same for an RPC with large and frequent requests: none is searched for parts without effect. */
+export function bulkHandler<Input, Read = Input>(
+  ...parts: Parameters<typeof readHandler<Input, Read>>
+): Handler {
+  return { ...readHandler(...parts), isBulk: true };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase } from '../../database/bulk.js';
 import { allOf } from '../../database/text.js';
+import { mapInTurns } from '../../decisions/in-turns.js';
 import type { EventCursor, EventSearch } from '../store/event-search.js';
 import { PART_LIMITS, type PartLimits } from '../store/event-tail.js';
 import { createWalks, cursorAfter, pageOf, type SearchPart } from '../store/event-walk.js';
@@ -27,7 +28,7 @@ export function createEventSearch(
         SELECT ${READ_COLUMNS}, ${hasMore(partLimits)} FROM "part" CROSS JOIN ${ALL_EVENTS} AS "events"
         WHERE "events"."position" = "part"."at" ORDER BY "ordinal"`,
     );
-    const events = rows.map(readEvent);
+    const events = await mapInTurns(rows, readEvent);
     const isLast = Number(rows[0]?.at(-1) ?? 0) === 0;
     return { events, after: isLast ? undefined : cursorAfter(events.at(-1)) };
   }
@@ -42,7 +43,7 @@ export function createEventSearch(
           SELECT ${READ_COLUMNS} FROM ${ALL_EVENTS} WHERE ${allOf([...conditions, ...isAfter(after)])}
           ORDER BY ${ORDER} LIMIT ${limit + 1} OFFSET ${offset}`,
       );
-      return pageOf(rows.map(readEvent), limit);
+      return pageOf(await mapInTurns(rows, readEvent), limit);
     },
     count: (filter) => countEvents(bulk, filter),
     async *walk(filter) {

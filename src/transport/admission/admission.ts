@@ -25,6 +25,8 @@ const PUBLIC_CALLS_PER_TURN = 2;
 const FRONT_CALLS_PER_TURN = 2;
 /** Calls that may wait for their turn. */
 const MAX_WAITING_CALLS = 10_000;
+/** Smallest requests other than evaluations that a caller makes one at a time, in bytes: each takes milliseconds. */
+const LARGE_BYTES = 64 * 1024;
 /** New connections set up in one turn; each costs as much as many evaluations. */
 const CONNECTIONS_PER_TURN = 1;
 /** Size of a burst, as the number of seconds in which the rate would allow it. */
@@ -60,7 +62,8 @@ export class Admission implements ProcessAccount {
   readonly #keyedTurns = new KeyedTurns({
     perTurn: KEYED_CALLS_PER_TURN,
     maxWaiting: MAX_WAITING_CALLS,
-    isHeavy: (owner) => this.#turns.isShared && owner.replies.isHeavy(this.now()),
+    isHeavy: (owner, bytes) =>
+      this.#turns.isShared && (bytes >= LARGE_BYTES || owner.bytes.isHeavy(this.now())),
   });
   readonly #frontTurns = new CallTurns({ perTurn: FRONT_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
   readonly #publicTurns = new CallTurns({ perTurn: PUBLIC_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
@@ -185,9 +188,16 @@ export class Admission implements ProcessAccount {
   /**
    * Resolves when it is the turn of a call with a key, or never if `isGone` by then; undefined if the turn is now. Not
    * needed for evaluations. Fails like `takePublicTurn`. The ticket of a call with one answer ends its turn, see
-   * `CallTicket.answered`.
+   * `CallTicket.answered`. The size of requests in bulk does not matter: threads read them.
    */
-  keyedTurn(ticket: CallTicket, hasOneAnswer: boolean, isGone: () => boolean): Promise<void> | undefined {
+  keyedTurn(
+    ticket: CallTicket,
+    hasOneAnswer: boolean,
+    isGone: () => boolean,
+    isBulk: boolean,
+  ): Promise<void> | undefined {
+    const bytes = isBulk ? 0 : ticket.heldBytes;
+    if (bytes >= LARGE_BYTES) ticket.charges(bytes);
     let isNow = false;
     let resolve = () => {
       isNow = true;
@@ -197,7 +207,7 @@ export class Admission implements ProcessAccount {
       else answered?.();
       resolve();
     };
-    if (!this.#keyedTurns.enter(ticket.owner, start, isGone)) this.#refuseTurn();
+    if (!this.#keyedTurns.enter(ticket.owner, bytes, start, isGone)) this.#refuseTurn();
     if (isNow) return undefined;
     return new Promise((resolved) => {
       resolve = resolved;

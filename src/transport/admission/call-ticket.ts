@@ -38,6 +38,9 @@ export interface ProcessAccount {
  */
 export const FREE_BYTES = 16_384;
 
+/** Bytes of a reply to a caller without a key that cost it as much as a simple request. */
+const BYTES_PER_UNIT = 16_384;
+
 /** The limited resources that one call uses, from its first byte to its end. */
 export class CallTicket {
   /** Address of the caller, taken from trusted proxies where there are any. */
@@ -139,9 +142,19 @@ export class CallTicket {
     this.#change(more);
   }
 
-  /** Counts bytes of its reply: its caller's next calls wait behind those of others if there are many. */
-  sends(bytes: number): void {
-    this.owner?.replies.charge(bytes, this.#process.now());
+  /** Bytes that the unanswered request holds. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Counts bytes of its request or reply: its caller's next calls wait behind those of others if there are many. */
+  charges(bytes: number): void {
+    this.owner?.bytes.charge(bytes, this.#process.now());
+  }
+
+  /** Counts bytes of a reply to a caller without a key against the rate of its address. */
+  sendsPublic(bytes: number): void {
+    this.#account.publicRate.owe(bytes / BYTES_PER_UNIT, this.#process.now());
   }
 
   /** Sets what is called once, when its only answer is ready or the call is over. */

@@ -1,4 +1,4 @@
-import { ReplyDebt } from './reply-debt.js';
+import { ByteDebt } from './byte-debt.js';
 
 /** A source of work that can be paused: a connection that is read or not. */
 export interface Pausable {
@@ -52,8 +52,8 @@ export class Owner {
   heldUpAtMs = Number.NEGATIVE_INFINITY;
   /** Connections that are limited by `narrow`. */
   readonly narrow = new Set<Pausable>();
-  /** What it received of replies to calls other than evaluations. */
-  readonly replies = new ReplyDebt();
+  /** What calls other than evaluations sent and received. */
+  readonly bytes = new ByteDebt();
 
   constructor(isKnown: boolean, onTurn: () => void = () => {}) {
     this.isKnown = isKnown;

@@ -6,15 +6,15 @@ export interface KeyedTurnsOptions {
   readonly perTurn: number;
   /** Calls that may wait. */
   readonly maxWaiting: number;
-  /** Whether calls of this caller wait behind those of others. */
-  readonly isHeavy: (owner: Owner) => boolean;
+  /** Whether a call of this caller, whose request has so many bytes, waits behind those of others. */
+  readonly isHeavy: (owner: Owner, bytes: number) => boolean;
   /** Calls back after the input that is ready now has been processed. */
   readonly endOfTurn?: (callback: () => void) => void;
 }
 
 /**
- * The turns of calls with a key other than evaluations. Those of callers that receive many bytes are started one at a
- * time, in rotation among these callers: after a turn without one of them, and when the caller's one before is answered.
+ * The turns of calls with a key other than evaluations. Large ones, and those of callers that sent or received many bytes
+ * lately, are started one at a time, in rotation among these callers: after a turn without one of them, and when the caller's one before is answered.
  * So every other call, and every evaluation, waits for at most one of them.
  */
 export class KeyedTurns {
@@ -41,8 +41,14 @@ export class KeyedTurns {
    * Runs `run` now or in a later turn. Returns false, without running it, if too many calls wait. `run` receives what
    * must be called when the call is answered, or undefined if that does not matter.
    */
-  enter(owner: Owner | undefined, run: (answered?: () => void) => void, isGone: () => boolean): boolean {
-    if (owner === undefined || !this.#options.isHeavy(owner)) return this.#turns.enter(() => run(), isGone);
+  enter(
+    owner: Owner | undefined,
+    bytes: number,
+    run: (answered?: () => void) => void,
+    isGone: () => boolean,
+  ): boolean {
+    if (owner === undefined || !this.#options.isHeavy(owner, bytes))
+      return this.#turns.enter(() => run(), isGone);
     if (this.waiting >= this.#options.maxWaiting) return false;
     this.#heavy.add(owner, { run: () => run(this.#started(owner)), isGone });
     this.#goOn();

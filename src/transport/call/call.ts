@@ -50,7 +50,7 @@ export class Call implements HandlerCall, RpcCaller {
   #staleness: number | null = null;
   #warnings: readonly Warning[] | null = null;
   #headers: (readonly [name: string, value: string])[] | null = null;
-  #received: (() => ReceivedRequest) | undefined;
+  #ignored: () => readonly Warning[] = () => [];
   #ignoredParts: readonly Warning[] | undefined;
   #isOver = false;
   #onEnd: (() => void) | undefined;
@@ -123,17 +123,18 @@ export class Call implements HandlerCall, RpcCaller {
   /**
    * Resolves when the call, or the next message of a stream, may be processed; undefined for now. Evaluations
    * do not wait. Fails with SERVICE_UNAVAILABLE when too many calls wait. `caller` is aborted when the caller
-   * disconnects; by default the signal of the source.
+   * disconnects; by default the signal of the source. `isBulk`: see `Handler.isBulk`.
    */
-  turn(caller?: AbortSignal): Promise<void> | undefined {
+  turn(caller?: AbortSignal, isBulk = false): Promise<void> | undefined {
     if (callClassOf(this.route.method) !== 'keyed') return undefined;
     const isGone = () => (caller ?? this.#caller).aborted;
-    return this.#host.admission.keyedTurn(this.ticket, !this.route.isEndless, isGone);
+    const { isEndless } = this.route;
+    return this.#host.admission.keyedTurn(this.ticket, !isEndless, isGone, isBulk || isEndless);
   }
 
   /** Counts bytes of the reply against the turns of its caller. Evaluations do not count. */
   sends(bytes: number): void {
-    if (callClassOf(this.route.method) === 'keyed') this.ticket.sends(bytes);
+    if (callClassOf(this.route.method) === 'keyed') this.ticket.charges(bytes);
   }
 
   /** Aborted when the caller disconnects or the time of the call is up. Reading it starts the time limit. */
@@ -180,11 +181,15 @@ export class Call implements HandlerCall, RpcCaller {
 
   /** Sets the request as it arrived, which is searched for parts without effect if anything asks for them. */
   receives(request: () => ReceivedRequest): void {
-    this.#received = request;
+    this.#ignored = () => requestWarnings(request());
+  }
+
+  ignores(parts: readonly Warning[]): void {
+    this.#ignored = () => parts;
   }
 
   ignoredParts(): readonly Warning[] {
-    this.#ignoredParts ??= this.#received === undefined ? [] : requestWarnings(this.#received());
+    this.#ignoredParts ??= this.#ignored();
     return this.#ignoredParts;
   }
 

@@ -42,7 +42,7 @@ export function handlerRpc(
 
   function inputOf(message: Message, rpc: RpcCall, schema: z.ZodType, reader: MessageReader | undefined) {
     const unread = rpc.unread?.next();
-    if (unread !== undefined && reader !== undefined) return reader.read(unread);
+    if (unread !== undefined && reader !== undefined) return reader.read(unread, rpc.call);
     return parseInput(schema, toPlain(message));
   }
 
@@ -78,7 +78,7 @@ function unaryHandlerRpc(method: RpcMethod, handler: Handler, encoded: EncodedRe
   /** The members of a message that was read elsewhere are not known here. */
   function inputOf(message: Message, call: Call, { json, unread }: RpcCall): unknown {
     const elsewhere = unread?.next();
-    if (elsewhere !== undefined && reader !== undefined) return reader.read(elsewhere);
+    if (elsewhere !== undefined && reader !== undefined) return reader.read(elsewhere, call);
     const plain = toPlain(message);
     call.receives(() => receivedMessage(method.desc.input, message, plain, json));
     try {
@@ -109,7 +109,7 @@ function unaryHandlerRpc(method: RpcMethod, handler: Handler, encoded: EncodedRe
       return empty;
     }
     return json === null ? reply.binary(value) : reply.message(value);
-  });
+  }, handler.isBulk);
 }
 
 const isUnread = ({ code }: Warning): boolean => code === 'unknown_member';

@@ -1,6 +1,7 @@
 import { create, type DescMessage, type Message } from '@bufbuild/protobuf';
 import type { ConnectError, HandlerContext } from '@connectrpc/connect';
 import { untilAborted } from '../../contract/call/until-aborted.js';
+import { createPauses } from '../../decisions/in-turns.js';
 import type { Call } from '../call/call.js';
 import { toConnectError } from '../wire/error-status.js';
 import { correctedDecodeError } from '../wire/message-errors.js';
@@ -29,10 +30,13 @@ export function streamRpc(
   return async function* answer(message, context) {
     const rpc = rpcCallOf(context);
     const { call } = rpc;
+    const pause = createPauses();
     try {
       for await (const reply of untilAborted(run(message, rpc, replyForm(rpc, context)), context.signal)) {
         rpc.replies.push(reply);
         yield empty;
+        const turn = pause();
+        if (turn !== undefined) await turn;
       }
       call.code = 'ok';
     } catch (error) {

@@ -10,6 +10,7 @@ export type UnaryImplementation = (request: Message, context: HandlerContext) =>
 /** Turns a function into a unary RPC, with time limit, error translation and outcome for the metrics. */
 export function unaryRpc(
   run: (message: Message, call: Call, rpc: RpcCall, context: HandlerContext) => Message | Promise<Message>,
+  isBulk?: boolean,
 ): UnaryImplementation {
   return async (message, context) => {
     const rpc = rpcCallOf(context);
@@ -17,7 +18,7 @@ export function unaryRpc(
     try {
       // The deadline may already have passed.
       context.signal.throwIfAborted();
-      const turn = call.turn();
+      const turn = call.turn(undefined, isBulk);
       if (turn !== undefined) await call.bound(turn);
       const reply = await call.bound(run(message, call, rpc, context));
       call.code = 'ok';

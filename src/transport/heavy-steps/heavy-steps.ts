@@ -9,7 +9,7 @@ import type { StoredDefinition } from '../../controls/agent-control-store.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
 import type { ControlFailure } from '../../core/linked-control.js';
 import type { StepIdentity } from '../../core/memory.js';
-import type { StepComparison, StepSchemas } from '../../core/step-schemas.js';
+import type { StepComparison, StepSchemaMode, StepSchemas } from '../../core/step-schemas.js';
 import type { ControlProgram, Step, Verdict } from '../../core/types.js';
 import { unavailable } from '../../database/errors.js';
 import type { HeldStep } from '../../decisions/held-step.js';
@@ -21,6 +21,7 @@ import { unpackError } from '../event-reading/sent-error.js';
 import type { EvaluationFields } from '../wire/evaluation-codec.js';
 import { addCounts } from './check-counters.js';
 import { createForeignChecks } from './foreign-evaluators.js';
+import { createInputReaders, type InputReaders } from './input-readers.js';
 import { answerMemory } from './thread-memory.js';
 import type {
   ForeignEvaluator,
@@ -38,9 +39,10 @@ import type {
  * milliseconds. A message with several evaluations may be larger: each of its steps is small, and passing each one on
  * costs more than evaluating it.
  */
+const MIN_STEP_BYTES = 64 * 1024;
 const MIN_BYTES: Readonly<Record<EvaluationRpc, number>> = {
-  evaluate: 64 * 1024,
-  evaluateStream: 64 * 1024,
+  evaluate: MIN_STEP_BYTES,
+  evaluateStream: MIN_STEP_BYTES,
   evaluateBatch: 256 * 1024,
 };
 /** Longest time for the thread to load its modules, and pause after one that could not, in milliseconds. */
@@ -61,6 +63,8 @@ export interface HeavyStepsOptions {
   readonly definitionsOf: (program: ControlProgram) => readonly StoredDefinition[] | undefined;
   /** The text of schemas; undefined for those with which no step is compared. */
   readonly schemasText: (schemas: StepSchemas) => string | undefined;
+  /** How steps of an agent with this setting are compared with its schemas. */
+  readonly modeOf: (own: StepSchemaMode | null) => StepSchemaMode;
   readonly emptyDenies: boolean;
   readonly keepEvaluators: number;
   readonly duplicates: DuplicateMembers;
@@ -77,6 +81,8 @@ export interface HeavyStepsOptions {
 
 /** The thread for large messages, as the application starts and ends it. */
 export interface HeavyStepThread extends HeavySteps {
+  /** Read large messages of other RPCs in the thread. */
+  readonly readers: InputReaders;
   /** Fails what it works at, and ends it. */
   close(): Promise<void>;
 }
@@ -192,6 +198,18 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
     return new Promise((resolve, reject) => waiting.set(to, { resolve, reject }));
   }
 
+  /** Passes something on with a number of its own, and returns both that and its end. */
+  function ask(
+    message: (number: number) => ToThread,
+    transfer?: readonly ArrayBuffer[],
+  ): { readonly number: number; readonly answer: Promise<ThreadAnswer> } {
+    if (worker === undefined) throw stepLost();
+    last += 1;
+    const number = last;
+    post(message(number), transfer);
+    return { number, answer: answerTo(number) };
+  }
+
   /** The number of a program, which the thread is given before it is used. */
   function numberOf(program: ControlProgram): number {
     const known = numbers.get(program);
@@ -274,11 +292,7 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
         throw stepLost();
       },
       async read() {
-        if (worker === undefined) throw stepLost();
-        last += 1;
-        const number = last;
-        post({ give: number, message, index });
-        const answer = await answerTo(number);
+        const answer = await ask((give) => ({ give, message, index })).answer;
         if (!('step' in answer)) throw stepLost();
         return parseStoredJson(answer.step) as unknown as Step;
       },
@@ -295,22 +309,38 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
     };
   }
 
-  return {
-    takes(rpc, bytes) {
-      if (bytes < MIN_BYTES[rpc]) return false;
-      launch();
-      return isReady;
+  function takes(bytes: number, least: number): boolean {
+    if (bytes < least) return false;
+    launch();
+    return isReady;
+  }
+
+  const readers = createInputReaders({
+    takes: (bytes) => takes(bytes, MIN_STEP_BYTES),
+    async input({ form, bytes }, rpc) {
+      const own = ownMemory(bytes);
+      const { number, answer } = ask((input) => ({ input, rpc, form, bytes: own, duplicates }), [own.buffer]);
+      const made = await answer;
+      if (!('input' in made)) throw stepLost();
+      return { number, sent: made.input };
     },
+    tried: async (job) => ask((tried) => ({ tried, ...job })).answer,
+    release: (number) => post({ release: number }),
+    modeOf: options.modeOf,
+    lost: stepLost,
+  });
+
+  return {
+    readers,
+    takes: (rpc, bytes) => takes(bytes, MIN_BYTES[rpc]),
     async read({ rpc, form, bytes }): Promise<HeldMessage> {
       if (!isReady) throw unavailable('The step could not be read: the thread for large steps ended.');
-      last += 1;
-      const number = last;
       const own = ownMemory(bytes);
-      post({ read: number, rpc, form, bytes: own, duplicates }, [own.buffer]);
-      const answer = await answerTo(number);
-      if (!('message' in answer))
+      const { number, answer } = ask((read) => ({ read, rpc, form, bytes: own, duplicates }), [own.buffer]);
+      const made = await answer;
+      if (!('message' in made))
         throw new Error('the thread for large steps answered a message with a verdict');
-      const { id, cancel, count, items } = answer.message;
+      const { id, cancel, count, items } = made.message;
       return {
         id,
         cancel,

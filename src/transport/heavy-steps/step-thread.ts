@@ -17,9 +17,11 @@ import { packError } from '../event-reading/sent-error.js';
 import { createCheckCounters } from './check-counters.js';
 import { createForeignEvaluators } from './foreign-evaluators.js';
 import { type ReadEvaluations, readEvaluations } from './read-message.js';
+import { createThreadInputs } from './thread-inputs.js';
 import { createThreadMemory } from './thread-memory.js';
 import type {
   FromThread,
+  MadeAnswer,
   ReadItem,
   ReadMessage,
   StepJob,
@@ -45,6 +47,7 @@ const memory = createThreadMemory(send);
 const registry = createRegistry([...builtinEvaluators.map(counters.counted), ...others.evaluators]);
 const library = createControlLibrary({ registry, keepEvaluators });
 const newExecutionId = createExecutionIds();
+const inputs = createThreadInputs({ registry, library, newExecutionId, memory: memory.ofTrials });
 
 const messages = new Map<number, ReadEvaluations>();
 const programs = new BoundedMap<number, ControlProgram>(KEPT);
@@ -134,15 +137,29 @@ function evaluate(given: StepJob): void {
   });
 }
 
+/** Answers with what is made, or why it cannot be. */
+async function answered(to: number, make: () => MadeAnswer | Promise<MadeAnswer>): Promise<void> {
+  try {
+    answer({ to, ...(await make()) });
+  } catch (error) {
+    answer({ to, error: packError(error) });
+  }
+}
+
 parentPort?.on('message', (message: ToThread) => {
   if ('read' in message) {
-    try {
+    void answered(message.read, () => {
       const read = readEvaluations(message, message.duplicates);
       messages.set(message.read, read);
-      answer({ to: message.read, message: described(read) });
-    } catch (error) {
-      answer({ to: message.read, error: packError(error) });
-    }
+      return { message: described(read) };
+    });
+  } else if ('input' in message) {
+    void answered(message.input, () => ({ input: inputs.read(message) }));
+  } else if ('tried' in message) {
+    void answered(message.tried, async () => {
+      const explanation = await inputs.tried(message);
+      return explanation === undefined ? { isMissing: true } : { explanation };
+    });
   } else if ('evaluate' in message) {
     for (const job of message.evaluate) evaluate(job);
   } else if ('give' in message) {
@@ -155,6 +172,7 @@ parentPort?.on('message', (message: ToThread) => {
     schemas.set(message.schemas, readStepSchemas(message.text));
   } else if ('release' in message) {
     messages.delete(message.release);
+    inputs.release(message.release);
   } else if ('abort' in message) {
     running.get(message.abort)?.abort();
   } else if ('memory' in message) {

@@ -40,13 +40,31 @@ export function createThreadMemory(send: (message: FromThread) => void) {
       if (!('view' in loaded)) throw new Error('the memory answered a load with a commit');
       signal?.throwIfAborted();
       const { value, allowed, additions } = decide(viewOf(request, loaded.view, hash));
+      if (plan.isTrial) return value;
       const made = await ask({ commit: loaded.token, additions, allowed });
       if ('result' in made && made.result === 'committed') return value;
     }
     throw new Error(`other steps were counted meanwhile ${MAX_ATTEMPTS} times`);
   }
 
+  let trialHash: ReturnType<typeof keyedHash> | undefined;
+  const ofTrials: StepMemory = {
+    async ready() {
+      const answer = await ask({ hashKey: true });
+      if (!('hashKey' in answer)) throw new Error('the memory answered with another thing than its key');
+      trialHash = keyedHash(answer.hashKey);
+      return trialHash;
+    },
+    run(plan, signal) {
+      if (trialHash === undefined) throw new Error('the memory is not ready');
+      return run(plan, trialHash, signal);
+    },
+  };
+
   return {
+    /** For trials, which find out only in the thread whether they need it; see `RememberedStep.isTrial`. */
+    ofTrials,
+
     /** What a program is evaluated with. */
     remembered(identity: StepIdentity, hashKey: Uint8Array, isDenied: boolean): RememberedStep {
       const hash = keyedHash(hashKey);
@@ -71,6 +89,7 @@ export async function answerMemory(
 ): Promise<ToThread> {
   try {
     if (memory === undefined) throw new Error('there is no memory');
+    if ('hashKey' in question) return { memory: number, answer: { hashKey: await memory.hashKey() } };
     if ('load' in question) return { memory: number, answer: await memory.load(question.load) };
     const { commit, additions, allowed } = question;
     return { memory: number, answer: { result: await memory.commit(commit, additions, allowed) } };

@@ -1,4 +1,6 @@
 import type { DuplicateMembers, JsonValue } from '../../../packages/exact-json/src/index.js';
+import type { UnreadMessage } from '../../contract/call/handler.js';
+import type { Warning } from '../../contract/warnings/warning.js';
 import type { StoredDefinition } from '../../controls/agent-control-store.js';
 import type { LeafPlace } from '../../core/evaluator.js';
 import type { ControlFailure } from '../../core/linked-control.js';
@@ -6,6 +8,7 @@ import type { MemoryAddition, StepIdentity } from '../../core/memory.js';
 import type { SchemaMismatch } from '../../core/step-schemas.js';
 import type { Detail, Stage } from '../../core/types.js';
 import type { EvaluateRequest } from '../../decisions/evaluate-request.js';
+import type { Trial } from '../../explain/trial.js';
 import type { ForeignRequest, ForeignView } from '../../memory/memory-types.js';
 import type { EvaluationMessage } from '../evaluation/heavy-steps.js';
 import type { SentError } from '../event-reading/sent-error.js';
@@ -53,10 +56,12 @@ export interface JobMemory {
 
 /** What a thread wants of the memory; see `ForeignMemory`. */
 export type MemoryQuestion =
+  | { readonly hashKey: true }
   | { readonly load: ForeignRequest }
   | { readonly commit: number; readonly additions: readonly MemoryAddition[]; readonly allowed: boolean };
 
 export type MemoryAnswer =
+  | { readonly hashKey: Uint8Array }
   | { readonly view: ForeignView; readonly token: number }
   | { readonly result: 'committed' | 'conflict' }
   | { readonly thrown: string };
@@ -64,8 +69,34 @@ export type MemoryAnswer =
 /** What a check of a foreign evaluator gave. */
 export type ForeignAnswer = { readonly result: string } | { readonly thrown: string };
 
+/** A message of an RPC that evaluates nothing, or only tries what it says. */
+export interface InputMessage extends UnreadMessage {
+  readonly input: number;
+  readonly rpc: 'explain' | 'lintConfiguration';
+  readonly duplicates: DuplicateMembers;
+}
+
+/** Its input: the thread keeps a step, documents are texts, the other members are one. */
+export interface SentInput {
+  readonly members: string;
+  readonly step?: { readonly name: string; readonly sha256: string };
+  readonly documents?: readonly string[];
+  /** Parts of the message without effect. */
+  readonly ignored: readonly Warning[];
+}
+
+/** An explanation of the step of input `of`. */
+export interface TrialJob {
+  readonly tried: number;
+  readonly of: number;
+  readonly rows: readonly StoredDefinition[];
+  readonly trial: Omit<Trial, 'step'>;
+}
+
 /** What the thread receives. */
 export type ToThread =
+  | InputMessage
+  | TrialJob
   | ({ readonly read: number; readonly duplicates: DuplicateMembers } & EvaluationMessage)
   | { readonly evaluate: readonly StepJob[] }
   /** Asks for a held step. */
@@ -98,14 +129,18 @@ export interface ReadMessage {
 }
 
 /** The end of a reading or of a job; a verdict is JSON text. `isMissing`: what it needs has been dropped. */
-export type ThreadAnswer = { readonly to: number } & (
+export type ThreadAnswer = { readonly to: number } & MadeAnswer;
+
+export type MadeAnswer =
   | { readonly message: ReadMessage }
   | { readonly verdict: string; readonly mismatch: SchemaMismatch | null }
   | { readonly isMissing: true }
   /** A step as JSON text. */
   | { readonly step: string }
-  | { readonly error: SentError }
-);
+  | { readonly input: SentInput }
+  /** As JSON text. */
+  | { readonly explanation: string }
+  | { readonly error: SentError };
 
 /** A check that the process has to make. Data with numbers that a thread cannot pass on are JSON text. */
 export interface ForeignCheck {

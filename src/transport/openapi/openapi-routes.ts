@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { createFiles, fileErrors } from '../http/files.js';
+import { sendShared } from '../rest/compressed-text.js';
 import { HOST_ROUTES } from '../routing/host-routes.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
 import { DOCS_PAGE, DOCS_POLICY, START_SCRIPT } from './docs-page.js';
@@ -56,21 +57,21 @@ function serveText(
   make: () => string | Promise<string>,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  let made: { readonly text: string; readonly tag: string } | undefined;
+  let making: Promise<{ readonly text: Buffer; readonly tag: string }> | undefined;
   app.route({
     method: docs.methods,
     url,
     handler: async (request, reply) => {
-      made ??= tagged(await make());
-      const { text, tag } = made;
+      making ??= Promise.resolve(make()).then(tagged);
+      const { text, tag } = await making;
       secure(reply).headers({ ...headers, 'cache-control': CACHE_CONTROL, etag: tag });
-      return isKnown(request, tag) ? reply.code(304).send() : reply.type(type).send(text);
+      return isKnown(request, tag) ? reply.code(304).send() : sendShared(text, request, reply.type(type));
     },
   });
 }
 
-function tagged(text: string): { text: string; tag: string } {
-  return { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` };
+function tagged(text: string): { text: Buffer; tag: string } {
+  return { text: Buffer.from(text), tag: `"${createHash('sha256').update(text).digest('base64url')}"` };
 }
 
 function isKnown(request: FastifyRequest, tag: string): boolean {

@@ -18,7 +18,27 @@ export function compressedText(
   // A strong tag would say that the bytes are those of the uncompressed reply.
   const tag = reply.getHeader(ETAG_HEADER);
   if (typeof tag === 'string' && !tag.startsWith('W/')) reply.header(ETAG_HEADER, `W/${tag}`);
-  return gzipped(text);
+  return typeof text === 'string' ? gzipped(text) : gzippedOnce(text);
+}
+
+/** Bytes that many replies have are compressed once. */
+const compressed = new WeakMap<Buffer, Promise<Buffer>>();
+
+function gzippedOnce(bytes: Buffer): Promise<Buffer> {
+  const known = compressed.get(bytes) ?? gzipped(bytes);
+  compressed.set(bytes, known);
+  return known;
+}
+
+/** Sends a text that all callers share, and counts its bytes for the address of this one, which needs no key. */
+export async function sendShared(
+  text: Buffer,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const body = await compressedText(text, request, reply);
+  request.ticket.sendsPublic(body.length);
+  return reply.send(body);
 }
 
 /** Caches must distinguish the encodings of a reply. */

@@ -22,6 +22,8 @@ export interface RestRoute {
   readonly input: z.ZodType;
   /** How errors of the route are shown; undefined for problem bodies. */
   readonly errorForm?: ErrorForm | undefined;
+  /** See `Handler.isBulk`. */
+  readonly isBulk?: boolean | undefined;
   /** The reply; an iterable of lines when the RPC answers with a stream. */
   run(request: RestRequest, call: Call): RestReply | Promise<RestReply> | AsyncIterable<string>;
 }

@@ -8,6 +8,7 @@ import {
 import { type AnyHandler, type Handler, wholeRefusal } from '../../contract/call/handler.js';
 import { isInvalidRequest } from '../../contract/input/parse-input.js';
 import { optionOf } from '../../contract/proto-option.js';
+import { createPauses } from '../../decisions/in-turns.js';
 import type { Call } from '../call/call.js';
 import { type CallHost, restRoute } from '../call/call-host.js';
 import { replyShape } from '../descriptors/reply-shape.js';
@@ -66,6 +67,7 @@ export function handlerRoutes(
       template: restTemplate(binding, apiBase),
       input: handler.input,
       errorForm: 'handle' in handler ? handler.errorForm : undefined,
+      isBulk: 'handle' in handler && handler.isBulk,
       run(request, call) {
         call.warn(checkQuery(method, binding, request, strict));
         call.warn(unreadBody(binding, request.body));
@@ -88,7 +90,7 @@ export function handlerRoutes(
           const reply = handler.handle(input, call);
           return reply instanceof Promise ? reply.then(done) : done(reply);
         };
-        const elsewhere = readElsewhere(handler, request);
+        const elsewhere = readElsewhere(handler, request, call);
         if (elsewhere !== undefined) return elsewhere.then(answer);
         if (handler.furtherProblems === undefined) return answer(read());
         let input: unknown;
@@ -114,10 +116,10 @@ function checkBodyOnly({ name, desc }: RpcMethod, { body, pathMembers }: HttpBin
  * The input from the reader of the handler, if it takes this body. The members of a body that was read elsewhere are
  * not known here.
  */
-function readElsewhere({ reader }: Handler, request: RestRequest): Promise<unknown> | undefined {
+function readElsewhere({ reader }: Handler, request: RestRequest, call: Call): Promise<unknown> | undefined {
   const bytes = reader === undefined ? undefined : jsonBytes(request);
   if (reader === undefined || bytes === undefined || !reader.takes(bytes.length)) return undefined;
-  return reader.read({ form: 'rest', bytes });
+  return reader.read({ form: 'rest', bytes }, call);
 }
 
 /** The bytes of each reply, printed once. */
@@ -140,9 +142,12 @@ async function* lines(
 }
 
 async function* counted(texts: AsyncIterable<string>, call: Call): AsyncGenerator<string> {
+  const pause = createPauses();
   for await (const text of texts) {
     call.sends(text.length);
     yield text;
+    const turn = pause();
+    if (turn !== undefined) await turn;
   }
 }
 
@@ -181,7 +186,7 @@ async function answer(route: RestRoute, request: FastifyRequest, reply: FastifyR
   const call = callOf(request);
   const tell = () => call.notes((name, value) => reply.header(name, value));
   try {
-    const turn = call.turn();
+    const turn = call.turn(undefined, route.isBulk);
     if (turn !== undefined) await call.bound(turn);
     const result = route.run(request, call);
     reply.code(route.method.successStatus);

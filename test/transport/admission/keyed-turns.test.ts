@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { ByteDebt } from '../../../src/transport/admission/byte-debt.js';
 import { CallTurns } from '../../../src/transport/admission/call-turns.js';
 import { Owner } from '../../../src/transport/admission/fair-turns.js';
 import { KeyedTurns } from '../../../src/transport/admission/keyed-turns.js';
-import { ReplyDebt } from '../../../src/transport/admission/reply-debt.js';
 
 function clock() {
   const ends: (() => void)[] = [];
@@ -15,21 +15,23 @@ function clock() {
 }
 
 const STAYS = () => false;
+const LARGE = 65_536;
 
-describe('calls of callers that receive many bytes', () => {
+describe('calls of callers with many bytes', () => {
   const light = new Owner(true);
   const heavy = new Owner(true);
   const otherHeavy = new Owner(true);
 
   function turnsOf(maxWaiting = 100) {
     const { endOfTurn, endTurn } = clock();
-    const isHeavy = (owner: Owner) => owner !== light;
+    const isHeavy = (owner: Owner, bytes: number) => owner !== light || bytes > LARGE;
     const turns = new KeyedTurns({ perTurn: 4, maxWaiting, isHeavy, endOfTurn });
     const started: string[] = [];
     const answers = new Map<string, () => void>();
-    const enter = (name: string, owner: Owner, isGone = STAYS) =>
+    const enter = (name: string, owner: Owner, isGone = STAYS, bytes = 0) =>
       turns.enter(
         owner,
+        bytes,
         (answered) => {
           started.push(name);
           if (answered !== undefined) answers.set(name, answered);
@@ -55,6 +57,21 @@ describe('calls of callers that receive many bytes', () => {
     expect(started.at(-1)).toBe('c');
   });
 
+  it('that are large themselves wait for each other, while the others of the caller start', () => {
+    const { enter, started, answers, endTurn } = turnsOf();
+    const large = (name: string, owner: Owner) => enter(name, owner, STAYS, LARGE + 1);
+    large('a', light);
+    large('b', light);
+    enter('small', light);
+    large('x', otherHeavy);
+    for (let turn = 0; turn < 5; turn += 1) endTurn();
+    expect(started).toEqual(['a', 'small', 'x']);
+    answers.get('a')?.();
+    endTurn();
+    endTurn();
+    expect(started.at(-1)).toBe('b');
+  });
+
   it('rotate among these callers', () => {
     const { enter, started, endTurn } = turnsOf();
     for (const name of ['a', 'b']) enter(name, heavy);
@@ -78,9 +95,9 @@ describe('calls of callers that receive many bytes', () => {
   });
 });
 
-describe('the bytes of replies', () => {
+describe('the bytes of requests and replies', () => {
   it('make a caller heavy when there are many at once, until it has received few for a while', () => {
-    const debt = new ReplyDebt();
+    const debt = new ByteDebt();
     debt.charge(429_000, 0);
     expect(debt.isHeavy(0)).toBe(false);
     for (let reply = 0; reply < 100; reply += 1) debt.charge(429_000, 10);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { UnreadMessage } from '../../../src/contract/call/handler.js';
 import { IngestFullError } from '../../../src/events/event-ingest.js';
 import type { ReadEvents } from '../../../src/events/read-events.js';
 import {
@@ -29,7 +30,12 @@ function open(options: Partial<EventReaderOptions> = {}) {
     ...options,
   });
   if (threads === undefined) throw new Error('there are no threads');
-  return threads.readers;
+  const { readers } = threads;
+  const call = { ignores() {}, whenEnded() {} };
+  return (rpc: Parameters<typeof readers>[0]) => {
+    const { takes, read } = readers(rpc);
+    return { takes, read: (sent: UnreadMessage) => read(sent, call) };
+  };
 }
 
 /** A message with this many events, in memory of its own. */

@@ -1,13 +1,13 @@
-/** Bytes of replies that a caller may receive at once, and per second after that, before it counts as heavy. */
+/** Bytes of calls that a caller may have at once, and per second after that, before it counts as heavy. */
 const BURST_BYTES = 1_048_576;
 const BYTES_PER_SECOND = 2_097_152;
 
-/** The bytes of replies that a caller received lately. */
-export class ReplyDebt {
+/** The bytes that a caller sent and received lately. */
+export class ByteDebt {
   #bytes = 0;
   #atMs = 0;
 
-  /** Adds the bytes of a reply. */
+  /** Adds the bytes of a request or a reply. */
   charge(bytes: number, nowMs: number): void {
     this.#bytes = this.#left(nowMs) + bytes;
     this.#atMs = nowMs;
@@ -20,7 +20,7 @@ export class ReplyDebt {
 
   #left(nowMs: number): number {
     const paid = ((nowMs - this.#atMs) * BYTES_PER_SECOND) / 1_000;
-    // Bounded, so that a caller that received very much is not heavy for long afterwards.
+    // Bounded, so that a caller that had very many is not heavy for long afterwards.
     return Math.min(Math.max(0, this.#bytes - paid), 4 * BURST_BYTES);
   }
 }
