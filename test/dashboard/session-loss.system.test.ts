@@ -3,17 +3,21 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
+import { NamespaceService } from '../../gen/proto/enforcement/v1/namespace_service_pb.js';
 import {
   axeViolationsInThemes,
   inSignedInTab,
   overflow,
+  settled,
   signIn,
   signOut,
 } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
 import { startService, type TestService } from '../support/service.js';
 import { sharedBrowser } from '../support/shared-browser.js';
-import { ADMIN_KEY, adminTransport } from './dashboard-service.js';
+import { ADMIN_KEY, adminTransport, OPERATOR_KEY } from './dashboard-service.js';
+import { filterBy } from './query-bar.js';
 
 const OTHER_KEY = 'another-admin-key-of-the-dashboard-tests';
 
@@ -24,6 +28,7 @@ describeOnSqlite('work that is not saved', (freshDatabaseUrl) => {
   const environment = {
     SERVICE_API_KEY_ENABLED: 'true',
     SERVICE_ADMIN_API_KEYS: `${ADMIN_KEY},${OTHER_KEY}`,
+    SERVICE_OPERATOR_API_KEYS: OPERATOR_KEY,
   };
   beforeAll(async () => {
     service = await startService({ ...environment, DATABASE_URL: await freshDatabaseUrl() });
@@ -39,9 +44,13 @@ describeOnSqlite('work that is not saved', (freshDatabaseUrl) => {
   });
   afterAll(() => service.stop());
 
-  const open = async (path: string, test: (page: Page, problems: string[]) => Promise<void>) => {
+  const open = async (
+    path: string,
+    test: (page: Page, problems: string[]) => Promise<void>,
+    key = ADMIN_KEY,
+  ) => {
     const browser = await sharedBrowser();
-    await inSignedInTab(browser, `${service.url}/ui${path}`, { key: ADMIN_KEY }, ({ page, problems }) =>
+    await inSignedInTab(browser, `${service.url}/ui${path}`, { key }, ({ page, problems }) =>
       test(page, problems),
     );
   };
@@ -170,6 +179,87 @@ describeOnSqlite('work that is not saved', (freshDatabaseUrl) => {
       await page.getByRole('button', { name: 'Discard the changes of in-two-tabs' }).click();
       await expect.poll(() => page.evaluate(STORED)).toMatchObject({ drafts: 0 });
     });
+  });
+
+  it('stays in its namespace, as do views, when the session is switched to another one in any tab', async () => {
+    const transport = adminTransport(service.url, OPERATOR_KEY);
+    await createClient(NamespaceService, transport).createNamespace({
+      name: 'team',
+      displayName: 'The team',
+    });
+    const { secret = '' } = await createClient(KeyService, transport).createKey({
+      name: 'first',
+      role: 'admin',
+      namespace: 'team',
+    });
+    const looksWell = async (page: Page) => {
+      await settled(page);
+      await page.setViewportSize({ width: 360, height: 740 });
+      expect([await axeViolationsInThemes(page), await overflow(page)]).toEqual([[], 0]);
+      await page.setViewportSize({ width: 1280, height: 800 });
+    };
+    const switchedTo = async (page: Page, from: string, to: string, shown: string) => {
+      await page.getByRole('button', { name: `Namespace: ${from}` }).click();
+      await page.getByRole('dialog').getByRole('button', { name: to }).click();
+      await page.getByRole('button', { name: `Namespace: ${shown}` }).waitFor();
+    };
+    const step = (page: Page) => page.getByLabel('Step, as JSON');
+    const kept = (page: Page) => page.getByRole('region', { name: 'Draft' });
+    const views = async (page: Page) => {
+      await page.goto(`${service.url}/ui/controls`);
+      await page.getByRole('button', { name: 'Views' }).click();
+      await page.getByLabel('Save these filters as').waitFor();
+      return page.getByText('my rules');
+    };
+    await open(
+      '/namespaces',
+      async (page) => {
+        await page.getByRole('button', { name: 'Delete team' }).waitFor();
+        await looksWell(page);
+        await page.goto(`${service.url}/ui/controls`);
+        await filterBy(page, 'name:base');
+        await page.getByRole('button', { name: 'Views' }).click();
+        await page.getByLabel('Save these filters as').fill('my rules');
+        await page.getByRole('button', { name: 'Save' }).click();
+        await page.goto(`${service.url}/ui/playground`);
+        await step(page).fill('{"type":"tool","name":"of default","input":{}}');
+        await page.getByText('The step is kept as a draft in this browser.').waitFor();
+        const other = await page.context().newPage();
+        await other.goto(`${service.url}/ui/controls`);
+        await other.getByRole('link', { name: 'base' }).waitFor();
+
+        await switchedTo(page, 'default', 'team', 'The team');
+        await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+        await looksWell(page);
+        // The other tab has the same session: what it shows is of the same namespace.
+        await other.getByRole('button', { name: 'Namespace: The team' }).waitFor();
+        await other.getByText('Three steps to a checked agent').waitFor();
+        expect(await other.getByRole('link', { name: 'base' }).count()).toBe(0);
+        await other.close();
+        await page.goto(`${service.url}/ui/playground`);
+        await settled(page);
+        expect(await step(page).inputValue()).not.toContain('of default');
+        expect(await kept(page).count()).toBe(0);
+        expect(await (await views(page)).count()).toBe(0);
+        await page.keyboard.press('Escape');
+
+        await switchedTo(page, 'The team', 'default', 'default');
+        await (await views(page)).waitFor();
+        await page.goto(`${service.url}/ui/playground`);
+        await kept(page).getByRole('button', { name: 'Continue' }).click();
+        expect(await step(page).inputValue()).toContain('of default');
+      },
+      OPERATOR_KEY,
+    );
+    await open(
+      '/controls',
+      async (page) => {
+        await page.getByRole('banner').getByText('The team').waitFor();
+        await page.getByText('No controls yet').waitFor();
+        await looksWell(page);
+      },
+      secret,
+    );
   });
 });
 

@@ -2,7 +2,8 @@
 import { create } from '@bufbuild/protobuf';
 import { type AuditEntry, AuditEntrySchema, AuditService } from '@gen/enforcement/v1/audit_service_pb.js';
 import { screen, waitFor, within } from '@testing-library/react';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { chooseFile } from './support/chosen-file.js';
 import { type Backend, type PlainRequest, renderPage } from './support/render-page.js';
 
 const ENTRIES: readonly AuditEntry[] = [
@@ -59,15 +60,6 @@ function log(): Backend {
           };
     });
   };
-}
-
-/** Has a file chosen for what is saved. Returns what was written to it. */
-function chooseFile(): { readonly text: () => string } {
-  const pieces: Uint8Array[] = [];
-  const writable = { write: (bytes: Uint8Array) => pieces.push(bytes), close: () => undefined };
-  Object.assign(window, { showSaveFilePicker: async () => ({ createWritable: async () => writable }) });
-  onTestFinished(() => void Reflect.deleteProperty(window, 'showSaveFilePicker'));
-  return { text: () => pieces.map((piece) => new TextDecoder().decode(piece)).join('') };
 }
 
 describe('the audit log', () => {

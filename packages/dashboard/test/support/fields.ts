@@ -2,10 +2,12 @@ import { EditorView } from '@codemirror/view';
 import { act } from '@testing-library/react';
 import type { UserEvent } from '@testing-library/user-event';
 
-/** Writes a text into a field in place of what it has. Braces are no keys here. */
+/** Writes a text into a field in place of what it has, all at once. */
 export async function fill(user: UserEvent, field: HTMLElement, text: string): Promise<void> {
-  await user.clear(field);
-  if (text !== '') await user.paste(text);
+  if (text === '') return user.clear(field);
+  await user.click(field);
+  (field as HTMLInputElement | HTMLTextAreaElement).select();
+  return user.paste(text);
 }
 
 /** Writes a text into an editor of code in place of what it has: nobody can type at a place where nothing is laid out. */
