@@ -6,6 +6,7 @@ import {
   stringifyJson,
 } from '../../packages/exact-json/src/index.js';
 import { normalizeTexts, type SearchTexts } from '../../packages/linear-text/src/index.js';
+import { otherForms } from './other-forms.js';
 
 /** Characters that JSON escapes, and some control characters that it does not, which only cost time. */
 const ESCAPED = /["\\\p{Control}\p{Surrogate}]/u;
@@ -59,7 +60,8 @@ export class DataTexts implements SearchTexts {
     // Nearly all data have no escapes; nothing to collect then.
     if (!this.json.includes('\\')) return NONE;
     const isHidden = (text: string) => ESCAPED.test(text);
-    return [...this.values.filter(isHidden), ...this.names.filter(isHidden)];
+    const texts = [...this.values.filter(isHidden), ...this.names.filter(isHidden)];
+    return texts.flatMap((text) => [text, ...otherForms(text)]);
   }
 
   #collect(): readonly string[] {

@@ -8,6 +8,7 @@ import {
 } from '../../packages/linear-text/src/index.js';
 import { textOf } from './data-texts.js';
 import type { Evaluation } from './evaluation.js';
+import { otherForms } from './other-forms.js';
 
 /**
  * Fewer searches of one value than this are faster one by one: in programs that have no more, and in
@@ -61,7 +62,8 @@ export function createTextScan(
           } else {
             const text = textOf(data);
             evaluation.account.spend(text.length / UNITS_PER_STEP);
-            prefilter.scan(normalizes ? normalizeOnce(text) : text, state.found);
+            const seen = normalizes ? normalizeOnce : (form: string) => form;
+            prefilter.scan(seen(text), state.found, otherForms(text).map(seen));
           }
         } catch {
           // Each search reports problems of the texts itself.

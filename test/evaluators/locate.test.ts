@@ -57,3 +57,15 @@ describe('list', () => {
     expect(await found(listEvaluator, config, text)).toEqual(expected);
   });
 });
+
+describe('in a text that is JSON', () => {
+  const TEXT = '{"a":"\\u0053ECRET","b":"x"}';
+  it.each<[typeof regexEvaluator, JsonObject, string[]]>([
+    [regexEvaluator, { pattern: 'SECRET' }, ['6:\\u0053ECRET']],
+    [listEvaluator, { values: ['secret'], match_mode: 'contains' }, ['6:\\u0053ECRET']],
+    // Of what must be in the list, all is wrong that is not, as it is.
+    [listEvaluator, { values: [TEXT], match_on: 'no_match' }, []],
+  ])('finds what is escaped, at its place', async (evaluator, config, expected) => {
+    expect(await found(evaluator, config, TEXT)).toEqual(expected);
+  });
+});

@@ -47,7 +47,7 @@ export function createItemMatcher(
       // Whole words are found in the JSON text unless they are hidden there: quotes are not word characters.
       if (mode === 'contains') return hitsAny(texts.hidden, meter);
       if (isDemand) return hitsAll(texts.values, meter);
-      return hitsAny(texts.values, meter) || hitsAny(texts.names, meter);
+      return [texts.values, texts.names, texts.hidden].some((some) => hitsAny(some, meter));
     },
   };
 }

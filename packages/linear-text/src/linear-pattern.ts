@@ -240,7 +240,9 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
         if (!seesEdges) return texts.hidden.length > 0 && searchEach(texts.hidden);
         if (searchEach(texts.values)) return true;
         spent += steps;
-        return searchEach(texts.names);
+        if (searchEach(texts.names)) return true;
+        spent += steps;
+        return searchEach(texts.hidden);
       } catch (error) {
         return failed(error, [texts.json, ...texts.hidden]);
       } finally {

@@ -44,8 +44,9 @@ export function normalizeOnce(text: string): string {
 /** The same texts, normalised. Throws when they are too long. */
 export function normalizeTexts(texts: SearchTexts): SearchTexts {
   const json = normalizeText(texts.json);
-  // Escaped characters are ASCII or surrogates: if the JSON text is ASCII, so are all texts in it.
-  if (json === texts.json && ASCII_ONLY.test(json)) return texts;
+  // Escaped characters are ASCII or surrogates: if the JSON text is ASCII, so are all texts in it, but not their other forms.
+  const isAscii = (text: string) => ASCII_ONLY.test(text);
+  if (json === texts.json && isAscii(json) && texts.hidden.every(isAscii)) return texts;
   return new NormalizedTexts(json, texts);
 }
 

@@ -10,7 +10,7 @@ export interface SearchTexts {
   /** The names of members, in the order of the data, duplicates included. */
   readonly names: readonly string[];
   /**
-   * Values and names that are escaped in the JSON text. All others occur verbatim in the JSON text, between
+   * Values and names that are escaped in the JSON text, and other forms of them. All others occur verbatim in the JSON text, between
    * two quotes: a search without `^` and `$` that matches in one of them also matches in the JSON text,
    * because a quote is not a word character, like the end of a text.
    */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { doubleOf, isNumber, type JsonObject } from '../../../packages/exact-json/src/index.js';
 import { field, refuse, withDefault } from '../../contract/input/fields.js';
 import type { CheckCall, CompiledEvaluator, Evaluator, ForegoneResult } from '../../core/evaluator.js';
+import { otherFormsPlaced } from '../../core/other-forms.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { visitTexts } from './data-texts-walk.js';
 import { type Finding, findingsMetadata, MAX_LISTED_FINDINGS, type TextFinding } from './finding.js';
@@ -25,6 +26,8 @@ export interface CompiledDetector {
   readonly threshold: number;
   /** Estimated memory, in bytes, besides what all configurations share. */
   readonly sizeBytes: number;
+  /** Whether texts are of a language whose escapes mean something else than those of JSON: then their other forms are not searched. */
+  readonly hasOwnEscapes?: boolean;
 }
 
 export interface DetectorOptions<Config> {
@@ -120,16 +123,39 @@ class Search {
 
   /** Beyond the limit nothing more is searched: the check matches. */
   add(text: string, path: string, in_name: boolean): void {
-    const { detect, threshold } = this.#detector;
+    const { detect, threshold, hasOwnEscapes } = this.#detector;
     const room = MAX_FINDINGS - this.findings.length;
     if (room <= 0) return;
     const own: Finding[] = [];
     const add = (finding: TextFinding): void => {
       if (finding.score >= threshold && own.length < room) own.push({ ...finding, path, in_name });
     };
-    detect(text, add, this.#spend, `${this.#selector}${path}`);
+    const place = `${this.#selector}${path}`;
+    detect(text, add, this.#spend, place);
+    if (hasOwnEscapes !== true && text.includes('\\')) this.#addOtherForms(text, own, add, place);
     own.sort((left, right) => left.start - right.start || right.end - left.end);
     for (const finding of own) this.findings.push(finding);
+  }
+
+  /** What is found in other forms, at its place in the text, without what was found there already. */
+  #addOtherForms(
+    text: string,
+    own: readonly Finding[],
+    add: (finding: TextFinding) => void,
+    place: string,
+  ): void {
+    const idOf = ({ kind, start, end }: TextFinding) => `${kind} ${start} ${end}`;
+    const known = new Set(own.map(idOf));
+    for (const form of otherFormsPlaced(text)) {
+      const placed = (finding: TextFinding): void => {
+        const { start, end } = finding;
+        const moved = { ...finding, start: form.at[start] ?? start, end: form.at[end] ?? end };
+        if (known.has(idOf(moved))) return;
+        known.add(idOf(moved));
+        add(moved);
+      };
+      this.#detector.detect(form.text, placed, this.#spend, place);
+    }
   }
 }
 

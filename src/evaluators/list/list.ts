@@ -18,6 +18,7 @@ import {
 import { boolean, field, list, oneOf, refuse, report, withDefault } from '../../contract/input/fields.js';
 import { type DataTexts, textOf } from '../../core/data-texts.js';
 import type { CheckCall, CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
+import { otherForms, spansInForms } from '../../core/other-forms.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { normalization } from '../config/config-members.js';
 import { listDemands, listForegone, listWarnings } from './config-warnings.js';
@@ -130,6 +131,11 @@ export const listEvaluator: Evaluator = {
     const spendOn = (text: string, call: CheckCall): void => {
       if (match_mode === 'contains') call.spend?.(text.length / UNITS_PER_STEP);
     };
+    const isHit = (text: string, isDemand: boolean, call: CheckCall): boolean => {
+      spendOn(text, call);
+      if (matcher.matches(seen(text))) return true;
+      return !isDemand && otherForms(text).some((form) => matcher.matches(seen(form)));
+    };
     const hits = (texts: DataTexts, isDemand: boolean, call: CheckCall): boolean => {
       spendOn(texts.json, call);
       return matcher.hits(normalizes ? texts.normalized : texts, isDemand, call);
@@ -141,27 +147,26 @@ export const listEvaluator: Evaluator = {
       heedsNegation: true,
       usual: singleMiss,
       locate(text, meter) {
-        const searched = normalizes ? normalizeOnce(text) : text;
-        if (match_mode === 'contains') meter.spend?.(text.length / UNITS_PER_STEP);
-        const isHit = matcher.matches(searched);
-        // Of what must be in the list, all is wrong that is not.
-        if (isHit !== (match_on === 'match')) return [];
-        // Places in a normalised text are none of the text as it is.
-        const isWhole = match_on === 'no_match' || searched !== text;
-        return isWhole ? [{ start: 0, end: text.length }] : matcher.findAll(text, meter);
+        const inForm = (form: string) => {
+          const searched = seen(form);
+          if (match_mode === 'contains') meter.spend?.(form.length / UNITS_PER_STEP);
+          // Of what must be in the list, all is wrong that is not.
+          if (matcher.matches(searched) !== (match_on === 'match')) return [];
+          // Places in a normalised text are none of the text as it is.
+          const isWhole = match_on === 'no_match' || searched !== form;
+          return isWhole ? [{ start: 0, end: form.length }] : matcher.findAll(form, meter);
+        };
+        return match_on === 'match' ? spansInForms(text, inForm) : inForm(text);
       },
       evaluate(data, call) {
         const full = call.detail === 'full';
         if (data === null) return NO_ITEMS;
-        if (typeof data === 'string' || !isContainer(data)) {
-          const text = textOf(data);
-          spendOn(text, call);
-          return matcher.matches(normalizes ? normalizeOnce(text) : text)
-            ? verdict([text], 1, full)
-            : singleMiss;
-        }
         // An allow list requires that the data are in it: an added text must not satisfy that.
         const isDemand = (match_on === 'no_match') !== call.place.negated;
+        if (typeof data === 'string' || !isContainer(data)) {
+          const text = textOf(data);
+          return isHit(text, isDemand, call) ? verdict([text], 1, full) : singleMiss;
+        }
         if (!Array.isArray(data)) {
           const texts = call.textsOf(data);
           return hits(texts, isDemand, call) ? verdict([texts.json], 1, full) : singleMiss;
@@ -173,8 +178,7 @@ export const listEvaluator: Evaluator = {
         const found: string[] = [];
         for (const item of call.textsOf(data).items) {
           if (typeof item === 'string') {
-            spendOn(item, call);
-            if (matcher.matches(seen(item))) found.push(item);
+            if (isHit(item, isDemand, call)) found.push(item);
           } else if (hits(item, isDemand, call)) found.push(item.json);
         }
         return verdict(found, data.length, full);

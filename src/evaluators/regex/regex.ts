@@ -13,6 +13,7 @@ import {
 import { nullable, report, text } from '../../contract/input/fields.js';
 import { textOf } from '../../core/data-texts.js';
 import type { CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
+import { otherForms, spansInForms } from '../../core/other-forms.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { normalization } from '../config/config-members.js';
 import { ignoresCase, regexForegone, regexWarnings } from './config-warnings.js';
@@ -92,17 +93,21 @@ export const regexEvaluator: Evaluator = {
       },
       heedsNegation: true,
       sizeBytes: compiled.sizeBytes,
-      locate(text, meter) {
-        const searched = normalizes ? normalizeOnce(text) : text;
-        if (searched === text) return compiled.findAll(text, meter);
-        // Places in a normalised text are none of the text as it is.
-        return compiled.test(searched, meter) ? [{ start: 0, end: text.length }] : [];
-      },
+      locate: (text, meter) =>
+        spansInForms(text, (form) => {
+          const searched = normalizes ? normalizeOnce(form) : form;
+          if (searched === form) return compiled.findAll(form, meter);
+          // Places in a normalised text are none of the text as it is.
+          return compiled.test(searched, meter) ? [{ start: 0, end: form.length }] : [];
+        }),
       evaluate(data, call) {
         if (data === null) return NO_DATA;
         if (typeof data === 'string' || !isContainer(data)) {
           const text = textOf(data);
-          return compiled.test(normalizes ? normalizeOnce(text) : text, call) ? found : notFound;
+          const isIn = (form: string) => compiled.test(normalizes ? normalizeOnce(form) : form, call);
+          // Where a match is required, another form must not satisfy the requirement.
+          const isFound = isIn(text) || (!call.place.negated && otherForms(text, call.spend).some(isIn));
+          return isFound ? found : notFound;
         }
         const given = call.textsOf(data);
         const texts = normalizes ? given.normalized : given;

@@ -1,0 +1,85 @@
+import type { TextSpan } from './evaluator.js';
+
+/**
+ * Forms of a text with its JSON escapes resolved: arguments of tools, results and messages are often JSON in a text, where
+ * `\u0053` is an S. What is searched in a text is searched in these forms as well.
+ */
+export interface TextForm {
+  readonly text: string;
+  /** Where each code unit begins in the original text, and the end. */
+  readonly at: readonly number[];
+}
+
+/** JSON in a text in JSON in a text. */
+const MAX_LEVELS = 4;
+/** RFC 8259, section 7. */
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["\\/])|([bfnrt]))/g;
+const CONTROLS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+/** A text that begins as an object, a list or a string. */
+const JSON_START = /^\s*(?:\{\s*["}]|\[\s*[[{"\]tfn\d-]|")/;
+const UNITS_PER_STEP = 100;
+const NONE: readonly string[] = [];
+
+let known: { readonly text: string; readonly forms: readonly string[] } = { text: '', forms: NONE };
+
+/** The other forms of a text, none for most. `spend` as for a search. */
+export function otherForms(text: string, spend?: (steps: number) => void): readonly string[] {
+  if (!text.includes('\\')) return NONE;
+  // Checks of the same text follow one another.
+  if (known.text === text) return known.forms;
+  const forms: string[] = [];
+  for (let form = text; forms.length < MAX_LEVELS; forms.push(form)) {
+    spend?.(form.length / UNITS_PER_STEP);
+    const next = resolved(form, forms.length === 0 && JSON_START.test(text));
+    if (next === form) break;
+    form = next;
+  }
+  known = { text, forms };
+  return forms;
+}
+
+/** The places that a search finds in a text and in its other forms, in the text. */
+export function spansInForms(text: string, find: (form: string) => readonly TextSpan[]): readonly TextSpan[] {
+  const placed = otherFormsPlaced(text);
+  if (placed.length === 0) return find(text);
+  const others = placed.flatMap(({ text: form, at }) =>
+    find(form).map(({ start, end }) => ({ start: at[start] ?? 0, end: at[end] ?? text.length })),
+  );
+  return [...find(text), ...others];
+}
+
+/** The other forms with the places in the original text. */
+export function otherFormsPlaced(text: string): readonly TextForm[] {
+  const places = otherForms(text).map((form) => ({ text: form, at: [] as number[] }));
+  let last: TextForm | null = null;
+  for (const [level, { text: form, at }] of places.entries()) {
+    const from: string = last?.text ?? text;
+    const origin = (index: number): number => last?.at[index] ?? index;
+    let begin = 0;
+    const copyTo = (end: number): void => {
+      for (; begin < end; begin += 1) at.push(origin(begin));
+    };
+    resolved(from, level === 0 && JSON_START.test(text), (start, end) => {
+      copyTo(start);
+      at.push(origin(start));
+      begin = end;
+    });
+    copyTo(from.length);
+    at.push(text.length);
+    last = { text: form, at };
+  }
+  return places;
+}
+
+/**
+ * One level of escapes resolved. Those of control characters only where the text is JSON: `C:\temp` has none. `escape` is told
+ * where each one is.
+ */
+function resolved(text: string, isJson: boolean, escape?: (start: number, end: number) => void): string {
+  return text.replace(ESCAPE, (whole, unit?: string, sign?: string, control?: string, start?: unknown) => {
+    if (control !== undefined && !isJson) return whole;
+    escape?.(start as number, (start as number) + whole.length);
+    if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
+    return sign ?? CONTROLS[control ?? ''] ?? whole;
+  });
+}
