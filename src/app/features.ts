@@ -105,7 +105,7 @@ export interface Features {
   readonly eventSinks: EventSinks;
   /** Undefined when all events are read in the thread that serves requests. */
   readonly eventReaders: EventReaderThreads | undefined;
-  /** The thread for large messages of evaluations, explanations and lint. */
+  /** The thread for large messages of evaluations and explanations. */
   readonly heavySteps: HeavyStepThread;
   readonly memory: Memory;
   readonly audit: Audit;
@@ -328,7 +328,7 @@ export async function createFeatures(
       clock: now,
       memory,
     },
-    heavySteps.readers.explain,
+    heavySteps.explain,
   );
   const catalogue = await openPackCatalogue({
     builtIn: inPackage('packs'),
@@ -391,11 +391,7 @@ export async function createFeatures(
           catalogue,
           catchUpLabels: labels.catchUp,
         }),
-        ...createLint({
-          ...parts,
-          maxWindowMs: config.memory.maxWindowMs,
-          reader: heavySteps.readers.lint,
-        }),
+        ...createLint({ ...parts, maxWindowMs: config.memory.maxWindowMs }),
       }),
       feature(SampleService, {
         ...samples.handlers,

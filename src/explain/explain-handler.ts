@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Handler, type HandlerCall, type MessageReader, readHandler } from '../contract/call/handler.js';
+import { type Handler, type HandlerCall, handler, type MessageReader } from '../contract/call/handler.js';
 import { parseInput } from '../contract/input/parse-input.js';
 import { createControlDataSchema } from '../controls/control-data.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -30,7 +30,7 @@ export function explainHandler(
     );
     return { verdict: presentVerdict(verdict, revision), ...explanation };
   };
-  return readHandler<ExplainInput, HeldExplain>(createExplainSchema(registry), explain, reader);
+  return { ...handler(createExplainSchema(registry), explain), reader };
 }
 
 /** A verdict as printed by Evaluate. */

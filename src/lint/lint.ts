@@ -1,13 +1,8 @@
 import type { ConfigurationService as ConfigurationServiceDesc } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
 import { objectsOf } from '../configuration/configuration-problems.js';
 import { createConfigurationSchemas } from '../configuration/configuration-schemas.js';
-import { createDocumentReader, type DocumentText } from '../configuration/document-reading.js';
-import {
-  type HandlerCall,
-  type HandlersOf,
-  type MessageReader,
-  readHandler,
-} from '../contract/call/handler.js';
+import { createDocumentReader } from '../configuration/document-reading.js';
+import { type HandlerCall, type HandlersOf, handler } from '../contract/call/handler.js';
 import type { ErrorItem } from '../contract/errors/service-error.js';
 import { invalidRequest } from '../contract/input/parse-input.js';
 import type { Warning } from '../contract/warnings/warning.js';
@@ -25,14 +20,6 @@ export interface LintOptions {
   readonly registry: EvaluatorRegistry;
   /** Longest window of controls with memory, in milliseconds. */
   readonly maxWindowMs: number;
-  /** Reads large messages. */
-  readonly reader?: MessageReader<LintMessage> | undefined;
-}
-
-/** A message that another thread has read. */
-export interface LintMessage {
-  readonly documents: readonly DocumentText[];
-  readonly each_alone: boolean;
 }
 
 /** Lint of documents, with the registrations and the objects of the namespace. */
@@ -40,37 +27,32 @@ export function createLint({
   database,
   registry,
   maxWindowMs,
-  reader,
 }: LintOptions): Pick<HandlersOf<typeof ConfigurationServiceDesc>, 'lintConfiguration'> {
   // A window that the service does not keep is found, not refused.
   const wide = withLongestWindows(registry);
   const kept = evaluatorsOfWindow(maxWindowMs);
   const readDocuments = createDocumentReader(wide);
   return {
-    lintConfiguration: readHandler(
-      createConfigurationSchemas().lintConfiguration,
-      async (input, context) => {
-        const read = await readDocuments(input.documents, context.signal);
-        if (read.problems.length > 0) throw invalidRequest(read.problems);
-        const scope = scopeOf(context, database.client);
-        const { objects, problems } = objectsOf(read.documents, context.principal.namespace.name);
-        const found = documentFindings(problems, context);
-        // It is not awaited after the time limit of requests.
-        const pause = createPauses(context.signal);
-        const isEachAlone = input.each_alone;
-        const facts = {
-          registry: wide,
-          kept,
-          agents: await readLintAgents(scope),
-          stored: isEachAlone ? null : await readStored(scope, wide, pause),
-          isEachAlone,
-          pause,
-        };
-        const all = [...found, ...(await lintDocuments(objects, facts))];
-        return { findings: all.sort((one, other) => one.document - other.document) };
-      },
-      reader,
-    ),
+    lintConfiguration: handler(createConfigurationSchemas().lintConfiguration, async (input, context) => {
+      const read = await readDocuments(input.documents, context.signal);
+      if (read.problems.length > 0) throw invalidRequest(read.problems);
+      const scope = scopeOf(context, database.client);
+      const { objects, problems } = objectsOf(read.documents, context.principal.namespace.name);
+      const found = documentFindings(problems, context);
+      // It is not awaited after the time limit of requests.
+      const pause = createPauses(context.signal);
+      const isEachAlone = input.each_alone;
+      const facts = {
+        registry: wide,
+        kept,
+        agents: await readLintAgents(scope),
+        stored: isEachAlone ? null : await readStored(scope, wide, pause),
+        isEachAlone,
+        pause,
+      };
+      const all = [...found, ...(await lintDocuments(objects, facts))];
+      return { findings: all.sort((one, other) => one.document - other.document) };
+    }),
   };
 }
 

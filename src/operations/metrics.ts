@@ -5,7 +5,6 @@ import type { Evaluator } from '../core/evaluator.js';
 import type { Stage } from '../core/types.js';
 import type { DatabaseOperation } from '../database/metered-database.js';
 import type { VerdictLabel } from '../decisions/evaluation-service.js';
-import { createPauses } from '../decisions/in-turns.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { CountMeter } from '../events/counts/count-meter.js';
 import type { ObservabilityMeter } from '../events/observability-meter.js';
@@ -181,7 +180,7 @@ export function createMetrics(prefix: string): Metrics {
       addSources(prefix, sources, registers);
     },
     contentType: registry.contentType,
-    text: async () => (await textOf(ofProcess)) + (await textOf(registry)),
+    text: async () => (await ofProcess.metrics()) + (await registry.metrics()),
     measure: async () => [...(await measure(ofProcess)), ...(await measure(registry))],
     restStarted(method, path) {
       inProgress.of(method, path).value += 1;
@@ -248,17 +247,6 @@ function createProcessRegistry(prefix: string): Registry {
     registry.removeSingleMetric(`${prefix}_nodejs_active_${name}_total`);
   }
   return registry;
-}
-
-/** The metrics of a registry as text, each one in a turn of its own: a service of many RPCs has thousands of lines. */
-async function textOf(registry: Registry): Promise<string> {
-  const pause = createPauses();
-  const texts: string[] = [];
-  for (const { name } of registry.getMetricsAsArray()) {
-    texts.push(await registry.getSingleMetricAsString(name));
-    await pause();
-  }
-  return `${texts.join('\n\n')}\n`;
 }
 
 /** The metrics of a registry as data. */

@@ -188,20 +188,13 @@ export function sharedHandler<Input>(
   return { ...handler(input, handle), sharesReplies: true };
 }
 
-/** The same for an RPC whose large messages are read elsewhere: they are not searched for parts without effect. */
-export function readHandler<Input, Read = Input>(
+/** The same for an RPC with large and frequent requests: they are not searched for parts without effect. */
+export function bulkHandler<Input, Read = Input>(
   input: z.ZodType<Input>,
   handle: (input: Input | Read, context: HandlerCall) => Promise<object> | object,
   reader?: MessageReader<Read>,
 ): Handler {
-  return { ...handler(input, handle as Handler<Input>['handle']), reader };
-}
-
-/** The same for an RPC with large and frequent requests: none is searched for parts without effect. */
-export function bulkHandler<Input, Read = Input>(
-  ...parts: Parameters<typeof readHandler<Input, Read>>
-): Handler {
-  return { ...readHandler(...parts), isBulk: true };
+  return { ...handler(input, handle as Handler<Input>['handle']), isBulk: true, reader };
 }
 
 /**

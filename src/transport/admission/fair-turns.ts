@@ -90,7 +90,7 @@ export interface TurnClock {
   after(ms: number, callback: () => void): void;
 }
 
-const PROCESS_CLOCK: TurnClock = {
+export const PROCESS_CLOCK: TurnClock = {
   now: () => performance.now(),
   endOfTurn: (callback) => void setImmediate(callback),
   after: (ms, callback) => void setTimeout(callback, ms).unref(),

@@ -1,5 +1,5 @@
 import { CallTurns, Rotation } from './call-turns.js';
-import type { Owner } from './fair-turns.js';
+import { type Owner, PROCESS_CLOCK, type TurnClock } from './fair-turns.js';
 
 export interface KeyedTurnsOptions {
   /** Calls started in one turn. */
@@ -10,19 +10,24 @@ export interface KeyedTurnsOptions {
   readonly isHeavy: (owner: Owner, bytes: number) => boolean;
   /** Calls back after the input that is ready now has been processed. */
   readonly endOfTurn?: (callback: () => void) => void;
+  readonly clock?: Pick<TurnClock, 'now' | 'after'>;
 }
+
+/** Longest rest of a caller after a heavy call, in milliseconds. */
+const MAX_REST_MS = 100;
 
 /**
  * The turns of calls with a key other than evaluations. Large ones, and those of callers that sent or received many bytes
- * lately, are started one at a time, in rotation among these callers: after a turn without one of them, and when the caller's one before is answered.
- * So every other call, and every evaluation, waits for at most one of them.
+ * lately, are started one at a time, in rotation among these callers: after a turn without one of them, and when the
+ * caller has rested as long as its one before took. So every other call, and every evaluation, waits for at most one of
+ * them, and a caller takes at most half of the time with them.
  */
 export class KeyedTurns {
   readonly #turns: CallTurns;
   readonly #options: KeyedTurnsOptions;
   readonly #endOfTurn: (callback: () => void) => void;
   readonly #heavy = new Rotation<Owner>();
-  /** Heavy callers with a call that is not answered. */
+  /** Heavy callers with a call that is not answered, or that rest after it. */
   readonly #busy = new Set<Owner>();
   #isResting = false;
 
@@ -77,12 +82,16 @@ export class KeyedTurns {
 
   #started(owner: Owner): () => void {
     this.#busy.add(owner);
+    const { clock = PROCESS_CLOCK } = this.#options;
+    const beganMs = clock.now();
     let isAnswered = false;
     return () => {
       if (isAnswered) return;
       isAnswered = true;
-      this.#busy.delete(owner);
-      this.#goOn();
+      clock.after(Math.min(clock.now() - beganMs, MAX_REST_MS), () => {
+        this.#busy.delete(owner);
+        this.#goOn();
+      });
     };
   }
 }

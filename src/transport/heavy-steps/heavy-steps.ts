@@ -5,6 +5,7 @@ import {
   stringifyJson,
 } from '../../../packages/exact-json/src/index.js';
 import { ownMemory, SupervisedWorker } from '../../../packages/supervised-worker/src/index.js';
+import type { MessageReader } from '../../contract/call/handler.js';
 import type { StoredDefinition } from '../../controls/agent-control-store.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
 import type { ControlFailure } from '../../core/linked-control.js';
@@ -14,19 +15,21 @@ import type { ControlProgram, Step, Verdict } from '../../core/types.js';
 import { unavailable } from '../../database/errors.js';
 import type { HeldStep } from '../../decisions/held-step.js';
 import type { EvaluatorMeter } from '../../evaluators/metered.js';
+import type { HeldExplain } from '../../explain/explain-service.js';
 import type { ForeignMemory } from '../../memory/memory-types.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
 import type { EvaluationRpc, HeavySteps, HeldMessage } from '../evaluation/heavy-steps.js';
 import { unpackError } from '../event-reading/sent-error.js';
 import type { EvaluationFields } from '../wire/evaluation-codec.js';
 import { addCounts } from './check-counters.js';
+import { createExplainReader } from './explain-reader.js';
 import { createForeignChecks } from './foreign-evaluators.js';
-import { createInputReaders, type InputReaders } from './input-readers.js';
 import { answerMemory } from './thread-memory.js';
 import type {
   ForeignEvaluator,
   FromThread,
   JobMemory,
+  PassOn,
   ReadItem,
   StepJob,
   StepThreadData,
@@ -81,8 +84,8 @@ export interface HeavyStepsOptions {
 
 /** The thread for large messages, as the application starts and ends it. */
 export interface HeavyStepThread extends HeavySteps {
-  /** Read large messages of other RPCs in the thread. */
-  readonly readers: InputReaders;
+  /** Reads large messages of Explain in the thread. */
+  readonly explain: MessageReader<HeldExplain>;
   /** Fails what it works at, and ends it. */
   close(): Promise<void>;
 }
@@ -198,17 +201,13 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
     return new Promise((resolve, reject) => waiting.set(to, { resolve, reject }));
   }
 
-  /** Passes something on with a number of its own, and returns both that and its end. */
-  function ask(
-    message: (number: number) => ToThread,
-    transfer?: readonly ArrayBuffer[],
-  ): { readonly number: number; readonly answer: Promise<ThreadAnswer> } {
+  const ask: PassOn = (message, transfer) => {
     if (worker === undefined) throw stepLost();
     last += 1;
     const number = last;
     post(message(number), transfer);
     return { number, answer: answerTo(number) };
-  }
+  };
 
   /** The number of a program, which the thread is given before it is used. */
   function numberOf(program: ControlProgram): number {
@@ -315,23 +314,14 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
     return isReady;
   }
 
-  const readers = createInputReaders({
-    takes: (bytes) => takes(bytes, MIN_STEP_BYTES),
-    async input({ form, bytes }, rpc) {
-      const own = ownMemory(bytes);
-      const { number, answer } = ask((input) => ({ input, rpc, form, bytes: own, duplicates }), [own.buffer]);
-      const made = await answer;
-      if (!('input' in made)) throw stepLost();
-      return { number, sent: made.input };
-    },
-    tried: async (job) => ask((tried) => ({ tried, ...job })).answer,
-    release: (number) => post({ release: number }),
-    modeOf: options.modeOf,
-    lost: stepLost,
-  });
-
   return {
-    readers,
+    explain: createExplainReader(
+      (bytes) => takes(bytes, MIN_STEP_BYTES),
+      ask,
+      (number) => post({ release: number }),
+      stepLost,
+      options,
+    ),
     takes: (rpc, bytes) => takes(bytes, MIN_BYTES[rpc]),
     async read({ rpc, form, bytes }): Promise<HeldMessage> {
       if (!isReady) throw unavailable('The step could not be read: the thread for large steps ended.');

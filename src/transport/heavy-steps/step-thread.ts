@@ -17,7 +17,6 @@ import { packError } from '../event-reading/sent-error.js';
 import { createCheckCounters } from './check-counters.js';
 import { createForeignEvaluators } from './foreign-evaluators.js';
 import { type ReadEvaluations, readEvaluations } from './read-message.js';
-import { createThreadInputs } from './thread-inputs.js';
 import { createThreadMemory } from './thread-memory.js';
 import type {
   FromThread,
@@ -29,6 +28,7 @@ import type {
   ThreadAnswer,
   ToThread,
 } from './thread-messages.js';
+import { createThreadTrials } from './thread-trials.js';
 
 /** Programs, and as many schemas, that are kept, and the memory of each kind in bytes. */
 const KEPT = {
@@ -47,7 +47,7 @@ const memory = createThreadMemory(send);
 const registry = createRegistry([...builtinEvaluators.map(counters.counted), ...others.evaluators]);
 const library = createControlLibrary({ registry, keepEvaluators });
 const newExecutionId = createExecutionIds();
-const inputs = createThreadInputs({ registry, library, newExecutionId, memory: memory.ofTrials });
+const trials = createThreadTrials({ registry, library, newExecutionId, memory: memory.ofTrials });
 
 const messages = new Map<number, ReadEvaluations>();
 const programs = new BoundedMap<number, ControlProgram>(KEPT);
@@ -153,11 +153,11 @@ parentPort?.on('message', (message: ToThread) => {
       messages.set(message.read, read);
       return { message: described(read) };
     });
-  } else if ('input' in message) {
-    void answered(message.input, () => ({ input: inputs.read(message) }));
+  } else if ('explain' in message) {
+    void answered(message.explain, () => trials.read(message));
   } else if ('tried' in message) {
     void answered(message.tried, async () => {
-      const explanation = await inputs.tried(message);
+      const explanation = await trials.tried(message);
       return explanation === undefined ? { isMissing: true } : { explanation };
     });
   } else if ('evaluate' in message) {
@@ -172,7 +172,7 @@ parentPort?.on('message', (message: ToThread) => {
     schemas.set(message.schemas, readStepSchemas(message.text));
   } else if ('release' in message) {
     messages.delete(message.release);
-    inputs.release(message.release);
+    trials.release(message.release);
   } else if ('abort' in message) {
     running.get(message.abort)?.abort();
   } else if ('memory' in message) {

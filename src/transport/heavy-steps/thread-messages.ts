@@ -69,23 +69,23 @@ export type MemoryAnswer =
 /** What a check of a foreign evaluator gave. */
 export type ForeignAnswer = { readonly result: string } | { readonly thrown: string };
 
-/** A message of an RPC that evaluates nothing, or only tries what it says. */
-export interface InputMessage extends UnreadMessage {
-  readonly input: number;
-  readonly rpc: 'explain' | 'lintConfiguration';
+/** A message of Explain. */
+export interface ExplainMessage extends UnreadMessage {
+  readonly explain: number;
   readonly duplicates: DuplicateMembers;
 }
 
-/** Its input: the thread keeps a step, documents are texts, the other members are one. */
-export interface SentInput {
+/** What it says, but for the data of its step. */
+export interface SentExplain {
+  /** The other members as JSON text. */
   readonly members: string;
-  readonly step?: { readonly name: string; readonly sha256: string };
-  readonly documents?: readonly string[];
+  readonly name: string;
+  readonly sha256: string;
   /** Parts of the message without effect. */
   readonly ignored: readonly Warning[];
 }
 
-/** An explanation of the step of input `of`. */
+/** Explains the step of message `of`. */
 export interface TrialJob {
   readonly tried: number;
   readonly of: number;
@@ -95,7 +95,7 @@ export interface TrialJob {
 
 /** What the thread receives. */
 export type ToThread =
-  | InputMessage
+  | ExplainMessage
   | TrialJob
   | ({ readonly read: number; readonly duplicates: DuplicateMembers } & EvaluationMessage)
   | { readonly evaluate: readonly StepJob[] }
@@ -137,10 +137,16 @@ export type MadeAnswer =
   | { readonly isMissing: true }
   /** A step as JSON text. */
   | { readonly step: string }
-  | { readonly input: SentInput }
+  | SentExplain
   /** As JSON text. */
   | { readonly explanation: string }
   | { readonly error: SentError };
+
+/** Passes something on with a number of its own; returns that and the end. Throws without the thread. */
+export type PassOn = (
+  message: (number: number) => ToThread,
+  transfer?: readonly ArrayBuffer[],
+) => { readonly number: number; readonly answer: Promise<ThreadAnswer> };
 
 /** A check that the process has to make. Data with numbers that a thread cannot pass on are JSON text. */
 export interface ForeignCheck {

@@ -25,7 +25,14 @@ describe('calls of callers with many bytes', () => {
   function turnsOf(maxWaiting = 100) {
     const { endOfTurn, endTurn } = clock();
     const isHeavy = (owner: Owner, bytes: number) => owner !== light || bytes > LARGE;
-    const turns = new KeyedTurns({ perTurn: 4, maxWaiting, isHeavy, endOfTurn });
+    const rests: { readonly ms: number; readonly end: () => void }[] = [];
+    let time = 0;
+    const after = (ms: number, end: () => void) => void (ms === 0 ? end() : rests.push({ ms, end }));
+    const now = () => time;
+    const turns = new KeyedTurns({ perTurn: 4, maxWaiting, isHeavy, endOfTurn, clock: { now, after } });
+    const pass = (ms: number): void => {
+      time += ms;
+    };
     const started: string[] = [];
     const answers = new Map<string, () => void>();
     const enter = (name: string, owner: Owner, isGone = STAYS, bytes = 0) =>
@@ -38,7 +45,7 @@ describe('calls of callers with many bytes', () => {
         },
         isGone,
       );
-    return { turns, endTurn, started, answers, enter };
+    return { turns, endTurn, started, answers, enter, rests, pass };
   }
 
   it('start one at a time, when the one before is answered and after a turn without one', () => {
@@ -70,6 +77,27 @@ describe('calls of callers with many bytes', () => {
     endTurn();
     endTurn();
     expect(started.at(-1)).toBe('b');
+  });
+
+  it('have their caller rest as long as each took, up to a limit, while others start', () => {
+    const { enter, started, answers, endTurn, rests, pass } = turnsOf();
+    for (const name of ['a', 'b', 'c']) enter(name, heavy);
+    for (const ms of [30, 1_000]) {
+      pass(ms);
+      for (const answered of answers.values()) answered();
+      endTurn();
+      endTurn();
+    }
+    expect(started).toEqual(['a']);
+    enter('x', otherHeavy);
+    expect(started).toEqual(['a', 'x']);
+    rests.shift()?.end();
+    endTurn();
+    endTurn();
+    expect(started).toEqual(['a', 'x', 'b']);
+    pass(1_000);
+    answers.get('b')?.();
+    expect(rests.map(({ ms }) => ms)).toEqual([100]);
   });
 
   it('rotate among these callers', () => {

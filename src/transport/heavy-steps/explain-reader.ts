@@ -1,0 +1,54 @@
+import { type DuplicateMembers, parseStoredJson } from '../../../packages/exact-json/src/index.js';
+import { ownMemory } from '../../../packages/supervised-worker/src/index.js';
+import type { MessageReader } from '../../contract/call/handler.js';
+import type { StepSchemaMode } from '../../core/step-schemas.js';
+import type { HeldExplain } from '../../explain/explain-service.js';
+import type { Explanation } from '../../explain/trial.js';
+import type { PassOn } from './thread-messages.js';
+
+interface Settings {
+  readonly duplicates: DuplicateMembers;
+  readonly modeOf: (own: StepSchemaMode | null) => StepSchemaMode;
+}
+
+/** Reads large messages of Explain in the thread, which also tries their steps. `lost` is the error without the thread. */
+export function createExplainReader(
+  takes: (bytes: number) => boolean,
+  passOn: PassOn,
+  release: (number: number) => void,
+  lost: () => Error,
+  { duplicates, modeOf }: Settings,
+): MessageReader<HeldExplain> {
+  return {
+    takes,
+    async read({ form, bytes }, call) {
+      const own = ownMemory(bytes);
+      const { number: of, answer } = passOn(
+        (explain) => ({ explain, form, bytes: own, duplicates }),
+        [own.buffer],
+      );
+      call.whenEnded(() => release(of));
+      const read = await answer;
+      if (!('members' in read)) throw lost();
+      call.ignores(read.ignored);
+      return {
+        ...(parseStoredJson(read.members) as unknown as Omit<HeldExplain, 'held'>),
+        held: {
+          name: read.name,
+          sha256: read.sha256,
+          async tried(rows, { agent, ...trial }) {
+            const known = agent && {
+              name: agent.name,
+              data: agent.data,
+              stepSchemas: modeOf(agent.stepSchemas),
+            };
+            const made = await passOn((tried) => ({ tried, of, rows, trial: { ...trial, agent: known } }))
+              .answer;
+            if (!('explanation' in made)) throw lost();
+            return parseStoredJson(made.explanation) as unknown as Explanation;
+          },
+        },
+      };
+    },
+  };
+}
