@@ -1,13 +1,16 @@
-import type { TextSpan } from './evaluator.js';
-
 /**
  * Forms of a text with its JSON escapes resolved: arguments of tools, results and messages are often JSON in a text, where
  * `\u0053` is an S. What is searched in a text is searched in these forms as well.
  */
-export interface TextForm {
+interface TextForm {
   readonly text: string;
   /** Where each code unit begins in the original text, and the end. */
   readonly at: readonly number[];
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** JSON in a text in JSON in a text. */
@@ -39,7 +42,7 @@ export function otherForms(text: string, spend?: (steps: number) => void): reado
 }
 
 /** The places that a search finds in a text and in its other forms, in the text. */
-export function spansInForms(text: string, find: (form: string) => readonly TextSpan[]): readonly TextSpan[] {
+export function spansInForms(text: string, find: (form: string) => readonly Span[]): readonly Span[] {
   const placed = otherFormsPlaced(text);
   if (placed.length === 0) return find(text);
   const others = placed.flatMap(({ text: form, at }) =>
@@ -72,13 +75,13 @@ export function otherFormsPlaced(text: string): readonly TextForm[] {
 }
 
 /**
- * One level of escapes resolved. Those of control characters only where the text is JSON: `C:\temp` has none. `escape` is told
- * where each one is.
+ * One level of escapes resolved. Those of control characters only where the text is JSON: `C:\temp` has none. `told` is called with
+ * the place of each.
  */
-function resolved(text: string, isJson: boolean, escape?: (start: number, end: number) => void): string {
+function resolved(text: string, isJson: boolean, told?: (start: number, end: number) => void): string {
   return text.replace(ESCAPE, (whole, unit?: string, sign?: string, control?: string, start?: unknown) => {
     if (control !== undefined && !isJson) return whole;
-    escape?.(start as number, (start as number) + whole.length);
+    told?.(start as number, (start as number) + whole.length);
     if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
     return sign ?? CONTROLS[control ?? ''] ?? whole;
   });

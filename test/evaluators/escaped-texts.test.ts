@@ -60,7 +60,7 @@ it('other forms of a text never satisfy what is required', async () => {
 it('finds a number of a card where it is in the text, once', async () => {
   const text = `{"card":"4111\\u00201111 1111 1111"}`;
   const { metadata } = await piiEvaluator.compile({}).evaluate(text, FULL_CALL);
-  const [finding, ...more] = metadata?.findings as JsonObject[];
+  const [finding, ...more] = (metadata?.findings ?? []) as JsonObject[];
   expect(more).toEqual([]);
   expect(text.slice(Number(finding?.start), Number(finding?.end))).toBe('4111\\u00201111 1111 1111');
 });
