@@ -41,14 +41,29 @@ export function otherForms(text: string, spend?: (steps: number) => void): reado
   return forms;
 }
 
+/** Calls `found` with what a search finds in the other forms of a text, at its places in the text. */
+export function searchOtherForms<Found extends Span>(
+  text: string,
+  search: (form: string, found: (one: Found) => void) => void,
+  found: (one: Found) => void,
+): void {
+  let placed: readonly TextForm[] | null = null;
+  for (const [level, form] of otherForms(text).entries()) {
+    search(form, (one) => {
+      // Hardly any text has something, and places take more memory than the text.
+      placed ??= otherFormsPlaced(text);
+      const at = placed[level]?.at ?? [];
+      found({ ...one, start: at[one.start] ?? 0, end: at[one.end] ?? text.length });
+    });
+  }
+}
+
 /** The places that a search finds in a text and in its other forms, in the text. */
 export function spansInForms(text: string, find: (form: string) => readonly Span[]): readonly Span[] {
-  const placed = otherFormsPlaced(text);
-  if (placed.length === 0) return find(text);
-  const others = placed.flatMap(({ text: form, at }) =>
-    find(form).map(({ start, end }) => ({ start: at[start] ?? 0, end: at[end] ?? text.length })),
-  );
-  return [...find(text), ...others];
+  const spans = [...find(text)];
+  const search = (form: string, found: (one: Span) => void) => find(form).forEach(found);
+  searchOtherForms<Span>(text, search, (span) => spans.push(span));
+  return spans;
 }
 
 /** The other forms with the places in the original text. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { doubleOf, isNumber, type JsonObject } from '../../../packages/exact-json/src/index.js';
 import { field, refuse, withDefault } from '../../contract/input/fields.js';
 import type { CheckCall, CompiledEvaluator, Evaluator, ForegoneResult } from '../../core/evaluator.js';
-import { otherFormsPlaced } from '../../core/other-forms.js';
+import { searchOtherForms } from '../../core/other-forms.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { visitTexts } from './data-texts-walk.js';
 import { type Finding, findingsMetadata, MAX_LISTED_FINDINGS, type TextFinding } from './finding.js';
@@ -146,16 +146,13 @@ class Search {
   ): void {
     const idOf = ({ kind, start, end }: TextFinding) => `${kind} ${start} ${end}`;
     const known = new Set(own.map(idOf));
-    for (const form of otherFormsPlaced(text)) {
-      const placed = (finding: TextFinding): void => {
-        const { start, end } = finding;
-        const moved = { ...finding, start: form.at[start] ?? start, end: form.at[end] ?? end };
-        if (known.has(idOf(moved))) return;
-        known.add(idOf(moved));
-        add(moved);
-      };
-      this.#detector.detect(form.text, placed, this.#spend, place);
-    }
+    const search = (form: string, found: (finding: TextFinding) => void) =>
+      this.#detector.detect(form, found, this.#spend, place);
+    searchOtherForms<TextFinding>(text, search, (finding) => {
+      if (known.has(idOf(finding))) return;
+      known.add(idOf(finding));
+      add(finding);
+    });
   }
 }
 
