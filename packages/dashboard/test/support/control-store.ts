@@ -149,6 +149,9 @@ export function controlStore(complete: (asked: Definition) => Definition = (aske
       return {};
     });
   };
-  const write = (id: number, part: Definition) => store(id, { ...current(found(id)), ...part } as Definition);
+  const write = (id: number, part: Definition): void => {
+    const { $typeName: _, ...members } = current(found(id));
+    store(id, { ...members, ...part } as Definition);
+  };
   return { backend, direct, add, write, remove };
 }
