@@ -1,5 +1,6 @@
 import type { Assignment } from '../../../packages/shell-reader/src/index.js';
-import { MAY_RUN, RUNS_LATER, type Span, type TextScope } from './text-scope.js';
+import type { Span } from './places.js';
+import { MAY_RUN, RUNS_LATER, type TextScope } from './text-scope.js';
 
 /** Variables whose values are commands, and of which shells and programs run what they name. */
 const COMMANDS =

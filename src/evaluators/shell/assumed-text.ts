@@ -4,22 +4,23 @@ import type { Word } from '../../../packages/shell-reader/src/index.js';
 export const isAssumable = ({ dynamic, assumed, value }: Word): boolean =>
   dynamic && (assumed !== '' || value.length > 1);
 
-/** The command from a word on, as it is when no variable is set: `rm $@-rf /`, `${x:-rm} /`, `rm$IFS-rf$IFS/`. */
-export const assumedText = (words: readonly Word[], from: number): string =>
+/** The command, as it is when no variable is set: `rm $@-rf /`, `${x:-rm} /`, `rm$IFS-rf$IFS/`. */
+export const assumedText = (words: readonly Word[]): string =>
   words
-    .slice(from)
     .map(({ value, assumed, splits }) =>
-      splits ? words_(assumed) : quoted(assumed === '' ? value : assumed),
+      // Without quotes, its blanks make it several words.
+      splits
+        ? [...assumed.matchAll(/[^ \t\n]+/g)].map(([word]) => quoted(word)).join(' ')
+        : quoted(assumed || value),
     )
     .join(' ');
 
-/** The words that a text without quotes becomes. */
-const words_ = (text: string): string =>
-  text
-    .split(/[ \t\n]+/)
-    .filter((word) => word !== '')
-    .map(quoted)
-    .join(' ');
+/** The words with blanks between them. */
+export const joinedText = (words: readonly Word[]): string => words.map(({ value }) => value).join(' ');
+
+/** The same as a text in which each is one word. */
+export const quotedText = (words: readonly Word[]): string =>
+  words.map(({ value }) => quoted(value)).join(' ');
 
 /** A word that the text of a shell has between single quotes. */
 export const quoted = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`;

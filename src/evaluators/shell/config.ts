@@ -78,12 +78,7 @@ export const shellConfig = z
   })
   .transform((config, sink) => {
     const { deny_programs, allow_programs, deny, forbid } = config;
-    if (
-      deny_programs === undefined &&
-      allow_programs === undefined &&
-      deny === undefined &&
-      forbid === undefined
-    ) {
+    if ((deny_programs ?? allow_programs ?? deny ?? forbid) === undefined) {
       const message =
         'needs at least one of deny_programs, allow_programs, deny and forbid: without them nothing is found';
       report(sink, 'value_error', message, config);

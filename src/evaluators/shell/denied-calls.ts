@@ -29,14 +29,15 @@ interface Parts {
   readonly mayHaveFlags: boolean;
 }
 
-/** How certainly a call is denied: 1, or less when what is known only at run time decides; 0 when it is not. */
-export type CallScore = (
-  name: string,
-  words: readonly Word[],
-  from: number,
-  to: number,
-  moreArguments: boolean,
-) => number;
+/** A call of a program. */
+export interface ProgramCall {
+  readonly name: string;
+  /** The word that names it. */
+  readonly program: Word;
+  readonly args: readonly Word[];
+  /** Whether more arguments come from the input of the command. */
+  readonly fromInput: boolean;
+}
 
 const POSSIBLE_ARGUMENT = 0.6;
 const POSSIBLE_FLAG = 0.4;
@@ -44,7 +45,8 @@ const POSSIBLE_FLAG = 0.4;
 /** Denied calls, by the names of their programs. */
 export interface DeniedCalls {
   readonly isNamed: (name: string) => boolean;
-  readonly score: CallScore;
+  /** How certainly a call is denied: 1, or less when what is known only at run time decides; 0 when it is not. */
+  score(call: ProgramCall): number;
 }
 
 export function createDeniedCalls(
@@ -56,30 +58,30 @@ export function createDeniedCalls(
     const name = normal(baseName(call.program));
     rules.set(name, [...(rules.get(name) ?? []), ruleOf(call, name)]);
   }
-  const score: CallScore = (name, words, from, to, moreArguments) => {
-    const own = rules.get(name);
-    if (own === undefined) return 0;
-    const path = (words[from] as Word).value;
-    const parts = partsOf(name, words, from + 1, to);
-    const command = own.some((rule) => rule.command.length > 0) ? commandOf(name, words, from, to) : [];
-    let score = 0;
-    for (const rule of own) {
-      if (rule.program.includes('/') && normal(rule.program) !== normal(path)) continue;
-      const parted = Math.min(flagScore(rule, parts), argumentScore(rule, parts, moreArguments));
-      score = Math.max(score, Math.min(parted, commandScore(rule.command, command, moreArguments)));
-    }
-    return score;
+  return {
+    isNamed: (name) => rules.has(name),
+    score({ name, program, args, fromInput }) {
+      const own = rules.get(name) ?? [];
+      if (own.length === 0) return 0;
+      const parts = partsOf(name, args);
+      const command = own.some((rule) => rule.command.length > 0) ? commandOf(name, args) : [];
+      const scores = own.map((rule) => {
+        if (rule.program.includes('/') && normal(rule.program) !== normal(program.value)) return 0;
+        const parted = Math.min(flagScore(rule, parts), argumentScore(rule, parts, fromInput));
+        return Math.min(parted, commandScore(rule.command, command, fromInput));
+      });
+      return Math.max(...scores);
+    },
   };
-  return { isNamed: (name) => rules.has(name), score };
 }
 
 /** The words of the command of a program, with those that follow it. */
-function commandOf(name: string, words: readonly Word[], from: number, to: number): readonly Word[] {
+function commandOf(name: string, args: readonly Word[]): readonly Word[] {
   const grammar = grammarOf(name);
   if (grammar !== undefined && (grammar.rest.has('sub') || grammar.rest.has('verbs'))) {
-    return readArguments(name, grammar, words, from, to).command.map((at) => words[at] as Word);
+    return readArguments(name, grammar, args).command;
   }
-  return words.slice(from + 1, to).filter(({ value }) => !value.startsWith('-'));
+  return args.filter(({ value }) => !value.startsWith('-'));
 }
 
 /** Whether the command of a rule is the one that is called, or may be. */
@@ -110,7 +112,7 @@ function ruleOf(call: DeniedCall, name: string): Rule {
   return { program: call.program, command, flags, arguments: call.arguments?.map(plainPath) };
 }
 
-function partsOf(name: string, words: readonly Word[], from: number, to: number): Parts {
+function partsOf(name: string, args: readonly Word[]): Parts {
   const letters = new Set<string>();
   const whole = new Set<string>();
   const possible = new Set<string>();
@@ -118,8 +120,7 @@ function partsOf(name: string, words: readonly Word[], from: number, to: number)
   const dynamic: string[] = [];
   let mayHaveFlags = false;
   let ended = false;
-  for (let index = from; index < to; index += 1) {
-    const { value, dynamic: isDynamic, splits, pattern } = words[index] as Word;
+  for (const { value, dynamic: isDynamic, splits, pattern } of args) {
     if (!ended && value === '--') ended = true;
     else if (!ended && value.startsWith('-') && value.length > 1) {
       const [flag = ''] = value.slice(1).split('=', 1);
@@ -134,15 +135,12 @@ function partsOf(name: string, words: readonly Word[], from: number, to: number)
       else given.add(plainPath(value));
       mayHaveFlags ||= splits && value.startsWith(UNKNOWN) && !ended;
       // What is unknown may be empty: `$@-rf`.
-      if (isDynamic && splits && !ended) addPossible(name, value, possible);
+      const known = isDynamic && splits && !ended ? value.replaceAll(UNKNOWN, '') : '';
+      if (/^-[^-]/.test(known))
+        for (const letter of known.slice(1)) possible.add(canonicalFlag(name, letter));
     }
   }
   return { letters, whole, possible, given, dynamic, mayHaveFlags };
-}
-
-function addPossible(name: string, value: string, possible: Set<string>): void {
-  const known = value.replaceAll(UNKNOWN, '');
-  if (/^-[^-]/.test(known)) for (const letter of known.slice(1)) possible.add(canonicalFlag(name, letter));
 }
 
 function flagScore({ flags }: Rule, { letters, whole, possible, mayHaveFlags }: Parts): number {

@@ -10,11 +10,11 @@ export class Downloads {
   lastAt = -1;
   readonly #files = new Set<string>();
 
-  /** Words from `from` to `to` are the arguments of a program that fetches. */
-  add({ words, redirects, start }: SimpleCommand, from: number, to: number): void {
+  /** The arguments are those of a program that fetches. */
+  add({ redirects, start }: SimpleCommand, args: readonly Word[]): void {
     this.lastAt = start;
-    for (let at = from; at < to && this.#files.size < MAX_FILES; at += 1) {
-      const { value } = words[at] as Word;
+    for (const { value } of args) {
+      if (this.#files.size >= MAX_FILES) break;
       // The value may stand in the same word: -ofile, --output=file.
       const file = value.startsWith('-') ? value.replace(/^-(?:-[a-z-]+=|[a-zA-Z])/, '') : value;
       if (file !== '') this.#files.add(baseName(file));

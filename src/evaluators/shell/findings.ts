@@ -1,6 +1,6 @@
 import type { TextFinding } from '../detectors/finding.js';
 import type { Forbidden } from './config.js';
-import type { Place } from './places.js';
+import type { Place, Span } from './places.js';
 import type { Rules } from './rules.js';
 
 export type Found = (finding: TextFinding) => void;
@@ -32,7 +32,7 @@ export class Findings {
     private readonly certainty: Certainty,
   ) {}
 
-  add(kind: string, start: number, end: number, score: number): void {
+  add(kind: string, { start, end }: Span, score = 1): void {
     if (this.certainty < 1 && OF_CERTAIN_TEXTS.has(kind)) return;
     this.#kinds.add(kind);
     const least = Math.min(score, this.certainty);
@@ -53,20 +53,20 @@ export class Findings {
   }
 
   /** What is a finding only if it is forbidden. */
-  forbidden(kind: Forbidden, start: number, end: number, score = 1): void {
-    if (score > 0 && this.rules.forbids(kind)) this.add(kind, start, end, score);
+  forbidden(kind: Forbidden, span: Span, score = 1): void {
+    if (score > 0 && this.rules.forbids(kind)) this.add(kind, span, score);
   }
 
   /** A program that cannot be told. */
-  unknown({ start, end }: { readonly start: number; readonly end: number }): void {
-    if (this.rules.unknownScore > 0) this.add('unknown_program', start, end, this.rules.unknownScore);
+  unknown(span: Span): void {
+    if (this.rules.unknownScore > 0) this.add('unknown_program', span, this.rules.unknownScore);
   }
 
   /** What is outside the subset that is understood: it matters where only listed programs may run. */
-  outside(word: { readonly start: number; readonly end: number }): void {
+  outside(span: Span): void {
     if (!this.rules.isStrict) return;
     // What is found in a substitution says enough about the word that has it.
-    if (this.#lastAt >= word.start && this.#lastAt < word.end) return;
-    this.unknown(word);
+    if (this.#lastAt >= span.start && this.#lastAt < span.end) return;
+    this.unknown(span);
   }
 }

@@ -1,102 +1,98 @@
 import type { SimpleCommand, Word } from '../../../packages/shell-reader/src/index.js';
-import { quoted } from './assumed-text.js';
+import { quoted, quotedText } from './assumed-text.js';
 import { commandsInCode, runsNothing } from './code-texts.js';
-import { type Piece, pieceText, type Reading, readArguments } from './launchers/read-arguments.js';
+import type { ProgramCall } from './denied-calls.js';
+import { type Piece, pieceOf, type Reading, readArguments } from './launchers/read-arguments.js';
 import { grammarOf, isLauncher } from './launchers/rows.js';
 import { isSafeSetting, outsideArgument } from './subset.js';
 import { MAY_RUN, RUNS_LATER, type TextScope } from './text-scope.js';
 
-/** A call in a command: the program at `from` with its arguments up to `to`. */
-export interface CallRange {
+/** A call in a command, with the programs around it counted. */
+export interface Call extends ProgramCall {
   readonly command: SimpleCommand;
-  readonly name: string;
-  readonly from: number;
-  readonly to: number;
   readonly layers: number;
-  readonly fromInput: boolean;
 }
 
 /** What checks the programs that another runs. */
 export interface Calls {
-  call(command: SimpleCommand, from: number, to: number, layers: number, fromInput: boolean): void;
-  input(command: SimpleCommand, word: Word, isShell: boolean, kind?: 'commands' | 'cron'): void;
-  /** A shell with its arguments. */
-  shell(range: CallRange): void;
+  /** A call of the program that the first of the words names, if there is one. `layers` counts the programs around it. */
+  call(command: SimpleCommand, words: readonly Word[], layers: number, fromInput: boolean): void;
+  /** A shell that reads commands from its input, or `cron` that reads a table. */
+  input(command: SimpleCommand, program: Word, isShell: boolean, kind?: 'commands' | 'cron'): void;
+  /** A shell or an interpreter. */
+  shell(call: Call): void;
+  /** A file that is run as a script. */
   script(command: SimpleCommand, file: Word | undefined, program: Word): void;
 }
 
 /** Checks what a program in the tables runs: another program, texts, code. */
-export function checkArguments(text: TextScope, calls: Calls, range: CallRange): void {
-  const { command, name, from, to, layers, fromInput } = range;
-  const { words } = command;
+export function checkArguments(text: TextScope, calls: Calls, call: Call): void {
+  const { command, name, program, args, layers, fromInput } = call;
   const { findings } = text;
-  const word = words[from] as Word;
   const grammar = grammarOf(name);
   if (grammar === undefined) return;
-  const reading = readArguments(name, grammar, words, from, to);
+  const reading = readArguments(name, grammar, args);
   if (reading.queries) return;
+  const { pieces } = reading;
   const { rest } = reading.grammar;
-  const texts = SPLITS.test(name) ? reading.texts.slice(0, 1) : reading.texts;
-  for (const piece of texts) checkText(text, range, piece);
-  // Its text has the other words as well.
-  if (SPLITS.test(name) && reading.texts.length > 0) return;
-  for (const piece of reading.settings) checkSetting(text, name, piece);
-  for (const piece of reading.codes) {
-    if (!runsNothing(name, pieceText(piece)) || piece.word.dynamic) findings.outside(piece.word);
-    for (const each of commandsInCode(pieceText(piece), name)) text.guess(each, piece.word, MAY_RUN);
-  }
-  for (const piece of reading.files) {
-    findings.outside(piece.word);
-    calls.script(command, piece.word, word);
-  }
-  for (const [start, end] of reading.inner) calls.call(command, start, end, layers + 1, true);
-  const outside = outsideArgument(name, reading, words, from, to);
-  if (outside !== undefined) findings.outside(outside);
-  if (!reading.certain) {
-    if (rest.has('builtin')) findings.outside(word);
-    else findings.unknown(word);
-  }
-  if (name === 'git') {
-    for (const other of words.slice(from + 1, to)) {
-      if (other.value.startsWith('!')) text.guess(other.value.slice(1), other, MAY_RUN);
-    }
-  }
-  // Runners of packages also run a program without a command of their own before it.
-  const own = reading.command[0];
-  if (own !== undefined && RUNS_ANY.test(name)) {
-    text.guess(
-      words
-        .slice(own, to)
-        .map(({ value }) => quoted(value))
-        .join(' '),
-      word,
-      MAY_RUN,
-    );
-  }
-  const takesMore = fromInput || rest.has('joins');
-  if (rest.has('joins') && command.pipeFrom >= 0) fromWritten(text, range, reading);
-  if (rest.has('input')) calls.input(command, word, true);
-  if (rest.has('cron')) checkTable(calls, command, word, words.slice(from + 1, to));
-  if (reading.at < 0) {
-    if (takesMore && isLauncher(name) && !rest.has('joins')) findings.unknown(word);
+  const [first] = pieces.text;
+  if (first !== undefined && SPLITS.test(name)) {
+    // The text that it splits, with options and assignments, stands before the other words.
+    const others = quotedText(args.slice(args.indexOf(first.word) + 1));
+    text.nested(`${name} ${first.text} ${others}`, first.word);
     return;
   }
+  for (const piece of pieces.text) checkText(text, call, piece);
+  for (const piece of pieces.setting) checkSetting(text, name, piece);
+  for (const { word, text: code } of pieces.code) {
+    if (!runsNothing(name, code) || word.dynamic) findings.outside(word);
+    for (const each of commandsInCode(code, name)) text.guess(each, word, MAY_RUN);
+  }
+  for (const { word } of pieces.file) {
+    findings.outside(word);
+    calls.script(command, word, program);
+  }
+  for (const words of reading.inner) calls.call(command, words, layers + 1, true);
+  const outside = outsideArgument(name, reading, args);
+  if (outside !== undefined) findings.outside(outside);
+  if (!reading.certain) {
+    if (rest.has('builtin')) findings.outside(program);
+    else findings.unknown(program);
+  }
+  if (name === 'git') {
+    for (const word of args) if (word.value.startsWith('!')) text.guess(word.value.slice(1), word, MAY_RUN);
+  }
+  // Runners of packages also run a program without a command of their own before it.
+  const [own] = reading.command;
+  if (own !== undefined && RUNS_ANY.test(name)) {
+    text.guess(quotedText(args.slice(args.indexOf(own))), program, MAY_RUN);
+  }
+  const joins = rest.has('joins');
+  if (joins && command.pipeFrom >= 0) fromWritten(text, call, reading);
+  if (rest.has('input')) calls.input(command, program, true);
+  if (rest.has('cron')) checkTable(calls, call);
+  if (reading.at < 0) {
+    if (fromInput && isLauncher(name) && !joins) findings.unknown(program);
+    return;
+  }
+  const inner = args.slice(reading.at);
   if (reading.form === 'program') {
-    if (name === 'capsh') calls.shell({ ...range, name: 'bash', from: reading.at - 1 });
-    else calls.call(command, reading.at, to, layers + 1, takesMore);
-    checkJoined(text, reading, words.slice(reading.at, to));
-  } else if (reading.form === 'joined') text.texts(words.slice(reading.at, to));
-  else for (const piece of textsOf(name, reading, words, to)) text.word(piece.word, command, piece.from);
+    if (name === 'capsh')
+      calls.shell({ ...call, name: 'bash', program: args[reading.at - 1] ?? program, args: inner });
+    else calls.call(command, inner, layers + 1, fromInput || joins);
+    checkJoined(text, reading, inner);
+  } else if (reading.form === 'joined') text.texts(inner);
+  else for (const piece of textsOf(name, reading, args)) text.word(piece.word, command, piece.from);
 }
 
 /** A program that an option names, with the arguments that follow, or the program of a package: `pkgs#git`, `git@2`. */
-function checkJoined(text: TextScope, { texts }: Reading, words: readonly Word[]): void {
+function checkJoined(text: TextScope, { pieces }: Reading, words: readonly Word[]): void {
   const [first, ...others] = words;
   if (first === undefined) return;
-  const rest = others.map(({ value }) => quoted(value)).join(' ');
+  const rest = quotedText(others);
   const program = /^(?:.*#)?([^#@]+)(?:@.*)?$/.exec(first.value)?.[1];
-  for (const piece of texts)
-    text.guess(`${pieceText(piece)} ${quoted(first.value)} ${rest}`, first, RUNS_LATER);
+  for (const { text: option } of pieces.text)
+    text.guess(`${option} ${quoted(first.value)} ${rest}`, first, RUNS_LATER);
   if (program !== undefined && program !== first.value) {
     text.guess(`${quoted(program)} ${rest.replace(/^'--'/, '')}`, first, RUNS_LATER);
   }
@@ -109,55 +105,41 @@ const RUNS_ANY = /^(?:yarn|pnpm|bun|mise|rtx)$/;
 const SCRIPT_NAME = /^(?:npm|pnpm|yarn|bun|node|deno):\S*$/;
 
 /** The texts that the words from the first on are. */
-function textsOf(name: string, { at, form }: Reading, words: readonly Word[], to: number): Piece[] {
+function textsOf(name: string, { at, form }: Reading, args: readonly Word[]): Piece[] {
   // `trap - INT` and `trap INT` only restore what a signal does.
-  if (name === 'trap' && (at + 1 >= to || words[at - 1]?.value === '-')) return [];
-  const all = words.slice(at, form === 'text' ? at + 1 : to);
-  if (name !== 'alias') {
-    return all.filter(({ value }) => !SCRIPT_NAME.test(value)).map((word) => ({ word, from: 0 }));
-  }
-  return all
-    .filter(({ value }) => value.includes('='))
-    .map((word) => ({ word, from: word.value.indexOf('=') + 1 }));
+  if (name === 'trap' && (at + 1 >= args.length || args[at - 1]?.value === '-')) return [];
+  const all = args.slice(at, form === 'text' ? at + 1 : undefined);
+  if (name !== 'alias')
+    return all.filter(({ value }) => !SCRIPT_NAME.test(value)).map((word) => pieceOf(word));
+  return all.flatMap((word) => (word.value.includes('=') ? pieceOf(word, word.value.indexOf('=') + 1) : []));
 }
 
-/** A text of an option; of `bind` it follows the keys. `env` splits it into words, options of its own and assignments among them, before the others. */
-function checkText(text: TextScope, { command, name, to }: CallRange, { word, from }: Piece): void {
-  if (!SPLITS.test(name)) {
-    const keys = name === 'bind' ? (/^\s*"(?:[^"\\]|\\.)*"\s*:/.exec(word.value)?.[0] ?? '') : '';
-    text.word(word, command, from + keys.length);
-    return;
-  }
-  const { words } = command;
-  const others = words.slice(words.indexOf(word) + 1, to).map(({ value }) => quoted(value));
-  const whole = `${name} ${word.value.slice(from)} ${others.join(' ')}`;
-  const place = { startOf: text.check.place.startOf, endOf: text.check.place.endOf };
-  const [start, end] = [place.startOf(word.start), place.endOf(word.end)];
-  text.nested(whole, { startOf: () => start, endOf: () => end }, word);
+/** A text of an option; of `bind` it follows the keys. */
+function checkText(text: TextScope, { command, name }: Call, { word, from }: Piece): void {
+  const keys = name === 'bind' ? (/^\s*"(?:[^"\\]|\\.)*"\s*:/.exec(word.value)?.[0] ?? '') : '';
+  text.word(word, command, from + keys.length);
 }
 
 /** `name=value`, where the value may be a command. */
-function checkSetting(text: TextScope, name: string, piece: Piece): void {
-  const setting = pieceText(piece);
-  if (!isSafeSetting(name, setting)) text.findings.outside(piece.word);
+function checkSetting(text: TextScope, name: string, { word, text: setting }: Piece): void {
+  if (!isSafeSetting(name, setting)) text.findings.outside(word);
   const [key = ''] = setting.split(/[=\s]/, 1);
   const value = setting.slice(key.length + 1).replace(/^\s*"?!?/, '');
-  if (value !== '') text.guess(value, piece.word, MAY_RUN);
+  if (value !== '') text.guess(value, word, MAY_RUN);
 }
 
 /** `echo a b | xargs program`: the words that are written follow the program. */
-function fromWritten(text: TextScope, { command, to }: CallRange, { at }: Reading): void {
+function fromWritten(text: TextScope, { command, args }: Call, { at }: Reading): void {
   const { written } = text;
-  if (written === undefined || written.start !== command.pipeFrom || at < 0) return;
-  const own = command.words.slice(at, to).map(({ value }) => quoted(value));
+  if (written?.start !== command.pipeFrom || at < 0) return;
   const more = written.words.flatMap(({ value }) => value.split(/\s+/)).filter((value) => value !== '');
   const span = { start: command.pipeFrom, end: command.end };
-  text.guess([...own, ...more.map(quoted)].join(' '), span, RUNS_LATER);
+  text.guess([quotedText(args.slice(at)), ...more.map(quoted)].join(' '), span, RUNS_LATER);
 }
 
-function checkTable(calls: Calls, command: SimpleCommand, word: Word, words: readonly Word[]): void {
-  const file = words.find(({ value }) => !value.startsWith('-') || value === '-');
-  if (words.some(({ value }) => /^-[lre]/.test(value))) return;
-  if (file === undefined || file.value === '-') calls.input(command, word, true, 'cron');
-  else calls.script(command, file, word);
+function checkTable(calls: Calls, { command, program, args }: Call): void {
+  const file = args.find(({ value }) => !value.startsWith('-') || value === '-');
+  if (args.some(({ value }) => /^-[lre]/.test(value))) return;
+  if (file === undefined || file.value === '-') calls.input(command, program, true, 'cron');
+  else calls.script(command, file, program);
 }

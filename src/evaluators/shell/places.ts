@@ -1,3 +1,9 @@
+/** A range of a text. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Positions in a text that is part of another: shifted, or all at the part, when escapes make the two differ. */
 export interface Place {
   startOf(position: number): number;
@@ -11,7 +17,7 @@ export const shiftedBy = (outer: Place, offset: number): Place => ({
   endOf: (position) => outer.endOf(position + offset),
 });
 
-export function fixedAt(outer: Place, start: number, end: number): Place {
+export function fixedAt(outer: Place, { start, end }: Span): Place {
   const [first, last] = [outer.startOf(start), outer.endOf(end)];
   return { startOf: () => first, endOf: () => last };
 }

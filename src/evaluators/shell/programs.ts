@@ -1,66 +1,19 @@
+const wordSet = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+
 /** Shells: programs that read commands of a shell from an argument, a file or their input. */
-export const SHELLS: ReadonlySet<string> = new Set([
-  'sh',
-  'bash',
-  'dash',
-  'zsh',
-  'ksh',
-  'mksh',
-  'ash',
-  'rbash',
-  'fish',
-  'yash',
-  'csh',
-  'tcsh',
-  'posh',
-  'hush',
-  'lksh',
-  'pdksh',
-  'oksh',
-  'rzsh',
-  'rksh',
-  'ksh93',
-  'elvish',
-  'xonsh',
-  'nu',
-  'rc',
-]);
+export const SHELLS = wordSet(
+  'sh bash dash zsh ksh mksh ash rbash fish yash csh tcsh posh hush lksh pdksh oksh rzsh rksh ksh93 elvish xonsh nu rc',
+);
 
 /** Interpreters that run what they read from their input when they are given neither a file nor code. */
 export const INTERPRETERS =
   /^(?:python[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|osascript|tclsh[\d.]*|wish|guile|julia|rscript|r|scala|groovy|irb|ipython[\d.]*|pypy[\d.]*|ts-node|tsx|jshell|elixir|iex|erl|ghci|runghc|sbcl|clisp|scsh)$/;
 
 /** Programs that run another with the rights of another user. */
-export const ELEVATING: ReadonlySet<string> = new Set([
-  'sudo',
-  'doas',
-  'su',
-  'pkexec',
-  'run0',
-  'sudoedit',
-  'dzdo',
-  'gosu',
-  'su-exec',
-  'runuser',
-]);
+export const ELEVATING = wordSet('sudo doas su pkexec run0 sudoedit dzdo gosu su-exec runuser');
 
 /** Programs that fetch what others have written. */
-export const DOWNLOADERS: ReadonlySet<string> = new Set([
-  'curl',
-  'wget',
-  'fetch',
-  'aria2c',
-  'http',
-  'https',
-  'lynx',
-  'nc',
-  'ncat',
-  'netcat',
-  'scp',
-  'sftp',
-  'ftp',
-  'tftp',
-]);
+export const DOWNLOADERS = wordSet('curl wget fetch aria2c http https lynx nc ncat netcat scp sftp ftp tftp');
 
 /** Programs of which an argument names a device that they write. */
 export const DEVICE_WRITERS =

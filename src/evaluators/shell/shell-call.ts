@@ -15,17 +15,16 @@ const CODE_FLAG = /^-(?:[a-zA-Z]*[ceEmpnrF]|-eval|-print|-command|Command|Encode
 
 export const runsCode = (program: string): boolean => SHELLS.has(program) || INTERPRETERS.test(program);
 
-/** Reads the arguments of a shell or an interpreter at `from`. */
-export function executedBy(program: string, words: readonly Word[], from: number, to: number): Executed {
-  return SHELLS.has(program) ? byShell(words, from, to) : byInterpreter(words, from, to);
-}
+/** Reads the arguments of a shell or an interpreter. */
+export const executedBy = (program: string, args: readonly Word[]): Executed =>
+  SHELLS.has(program) ? byShell(args) : byInterpreter(args);
 
-function byShell(words: readonly Word[], from: number, to: number): Executed {
+function byShell(args: readonly Word[]): Executed {
   let takesText = false;
   let takesInput = false;
-  let at = from + 1;
-  for (; at < to; at += 1) {
-    const { value } = words[at] as Word;
+  let at = 0;
+  for (; at < args.length; at += 1) {
+    const { value } = args[at] as Word;
     if (value === '--' || value === '-') {
       at += 1;
       break;
@@ -38,17 +37,16 @@ function byShell(words: readonly Word[], from: number, to: number): Executed {
       if (/^[-+][a-zA-Z]*[oO]$/.test(value)) at += 1;
     } else break;
   }
-  const word = at < to ? words[at] : undefined;
+  const word = args[at];
   if (takesText && word !== undefined) return { kind: 'text', word };
   if (takesInput || word === undefined || word.value === '/dev/stdin') return { kind: 'input' };
   return { kind: 'file', word };
 }
 
-function byInterpreter(words: readonly Word[], from: number, to: number): Executed {
-  for (let at = from + 1; at < to; at += 1) {
-    const word = words[at] as Word;
+function byInterpreter(args: readonly Word[]): Executed {
+  for (const [at, word] of args.entries()) {
     if (word.value === '-' || word.value === '/dev/stdin') return { kind: 'input' };
-    if (CODE_FLAG.test(word.value)) return { kind: 'code', word: at + 1 < to ? words[at + 1] : undefined };
+    if (CODE_FLAG.test(word.value)) return { kind: 'code', word: args[at + 1] };
     if (!word.value.startsWith('-')) return { kind: 'file', word };
   }
   return { kind: 'input' };

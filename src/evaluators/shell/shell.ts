@@ -2,8 +2,9 @@ import type { Evaluator } from '../../core/evaluator.js';
 import { createDetector } from '../detectors/detector.js';
 import { shellConfig } from './config.js';
 import { shellWarnings } from './config-warnings.js';
+import { WHOLE_TEXT } from './places.js';
 import { rulesOf } from './rules.js';
-import { checkShell } from './shell-check.js';
+import { ShellText } from './shell-text.js';
 
 /** Estimated memory of one listed name, and of a configuration without any, in bytes. */
 const BYTES_PER_NAME = 200;
@@ -22,8 +23,10 @@ export const shellEvaluator: Evaluator = createDetector({
     const parts = deny.map((call) => 1 + (call.flags?.length ?? 0) * 4 + (call.arguments?.length ?? 0));
     const names = deny_programs.length + allow_programs.length + parts.reduce((sum, count) => sum + count, 0);
     return {
-      detect: (text, found, spend) => checkShell(text, rules, found, spend),
+      detect: (text, found, spend) =>
+        new ShellText(text, { rules, found, spend, place: WHOLE_TEXT, depth: 0, certainty: 1 }).read(),
       threshold: config.threshold,
+      hasOwnEscapes: true,
       sizeBytes: BASE_BYTES + names * BYTES_PER_NAME,
     };
   },

@@ -1,6 +1,6 @@
 import { UNKNOWN, type Word } from '../../../packages/shell-reader/src/index.js';
 import { isReservedVariable } from './assignments.js';
-import { pieceText, type Reading } from './launchers/read-arguments.js';
+import type { Reading } from './launchers/read-arguments.js';
 import { isLauncher } from './launchers/rows.js';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -24,93 +24,71 @@ export const isSafeSetting = (program: string, setting: string): boolean =>
 /** The argument because of which the call of a builtin, or of a program in the tables, is outside the subset. */
 export function outsideArgument(
   name: string,
-  { unsure, grammar, names, command }: Reading,
-  words: readonly Word[],
-  from: number,
-  to: number,
+  { unsure, grammar, pieces, command }: Reading,
+  args: readonly Word[],
 ): Word | undefined {
-  if (name === 'getopts') return namesOutside(words.slice(from + 2, Math.min(from + 3, to)));
+  if (name === 'getopts')
+    return args.slice(1, 2).find(({ value }) => !NAME.test(value) || isReservedVariable(value));
+  const names = pieces.name;
   if (grammar.rest.has('names') || names.length > 0) {
     const declares = /^(?:declare|typeset|local)$/.test(name);
-    for (const piece of names) {
-      const [variable = '', ...value] = pieceText(piece).split('=');
-      const begin = value.join('=').charAt(0);
-      if (!NAME.test(variable.replace(/\+$/, '')) || isReservedVariable(variable)) return piece.word;
-      if (declares && (begin === UNKNOWN || begin === '(')) return piece.word;
+    for (const { word, text } of names) {
+      const [variable = ''] = text.split('=', 1);
+      const begin = text.charAt(variable.length + 1);
+      if (!NAME.test(variable.replace(/\+$/, '')) || isReservedVariable(variable)) return word;
+      if (declares && (begin === UNKNOWN || begin === '(')) return word;
     }
-    return unsure !== undefined && names.some(({ word }) => word === unsure) ? undefined : unsure;
+    return names.some(({ word }) => word === unsure) ? undefined : unsure;
   }
   if (name === 'git') {
-    const own = words[command[0] ?? -1];
-    const setting = command.length > 2 && own?.value === 'config' ? words[command[1] as number] : undefined;
-    if (setting !== undefined && !isSafeSetting('git', setting.value)) return setting;
-    const remote = words.slice(from + 1, to).find(({ value }) => value.startsWith('ext::'));
+    const [own, setting] = command;
+    const isSet = command.length > 2 && own?.value === 'config';
+    if (isSet && setting !== undefined && !isSafeSetting('git', setting.value)) return setting;
+    const remote = args.find(({ value }) => value.startsWith('ext::'));
     if (remote !== undefined) return remote;
   }
   if (isLauncher(name)) return undefined;
   // Of most builtins, only the first argument may be an option.
   if (grammar.rest.has('builtin')) {
-    const isFirst = unsure === words[from + 1] && /^(?:printf|wait)$/.test(name);
+    const isFirst = unsure === args[0] && /^(?:printf|wait)$/.test(name);
     return name === 'set' || isFirst ? unsure : undefined;
   }
-  return unsure ?? fileLikeOption(words, from, to);
+  if (unsure !== undefined) return unsure;
+  // A pattern of file names may match one that is an option.
+  const mayMatch = args.find(
+    ({ pattern, quoted, value }) => value === '--' || (pattern && !quoted && /^[*?[]/.test(value)),
+  );
+  return mayMatch?.value === '--' ? undefined : mayMatch;
 }
 
-/** A pattern of file names that may match one that is an option. */
-function fileLikeOption(words: readonly Word[], from: number, to: number): Word | undefined {
-  for (let at = from + 1; at < to && words[at]?.value !== '--'; at += 1) {
-    const word = words[at] as Word;
-    if (word.pattern && !word.quoted && /^[*?[]/.test(word.value)) return word;
-  }
-  return undefined;
-}
-
-function namesOutside(words: readonly Word[]): Word | undefined {
-  return words.find(({ value }) => !NAME.test(value) || isReservedVariable(value));
-}
-
-/** Builtins that are outside the subset with any argument that fits. */
-const OUTSIDE: Readonly<Record<string, RegExp>> = {
-  alias: /=|\0/,
-  enable: /./s,
-  bind: /./s,
-  complete: /./s,
-  compgen: /./s,
-  compopt: /./s,
-  fc: /./s,
-  history: /^[^\d]/,
-  hash: /^-[^r]|\0/,
-  builtin: /^(?:eval|source|\.)$/,
-  zmodload: /./s,
-  autoload: /./s,
-  emulate: /./s,
-  zle: /./s,
-  bindkey: /./s,
-  sched: /./s,
-  zstyle: /./s,
-};
+/** Builtins that are outside the subset with any argument, and with one that fits. */
+const OUTSIDE =
+  /^(?:enable|bind|complete|compgen|compopt|fc|zmodload|autoload|emulate|zle|bindkey|sched|zstyle)$/;
+const OUTSIDE_WITH = new Map([
+  ['alias', /=|\0/],
+  ['history', /^[^\d]/],
+  ['hash', /^-[^r]|\0/],
+  ['builtin', /^(?:eval|source|\.)$/],
+]);
 
 /** The word because of which the call of a builtin is outside the subset, whatever its grammar. */
-export function isOutside(name: string, words: readonly Word[], from: number, to: number): Word | undefined {
-  if (name === 'test' || name === '[') return testOutside(words, from + 1, to);
-  const all = words.slice(from + 1, to);
-  if (name === 'let') return all.find(({ value }) => !NUMBER_EXPRESSION.test(value));
-  const outside = Object.hasOwn(OUTSIDE, name) ? OUTSIDE[name] : undefined;
-  return outside === undefined ? undefined : all.find(({ value }) => outside.test(value));
+export function isOutside(name: string, args: readonly Word[]): Word | undefined {
+  if (name === 'test' || name === '[') return testOutside(args);
+  if (name === 'let') return args.find(({ value }) => !NUMBER_EXPRESSION.test(value));
+  if (OUTSIDE.test(name)) return args.find(({ value }) => value !== '');
+  return args.find(({ value }) => OUTSIDE_WITH.get(name)?.test(value));
 }
 
 /** Operators of `test` that take the name of a variable may be known only at run time. */
-function testOutside(words: readonly Word[], from: number, to: number): Word | undefined {
-  for (let at = from; at < to; at += 1) {
-    const word = words[at] as Word;
+function testOutside(args: readonly Word[]): Word | undefined {
+  for (const [at, word] of args.entries()) {
     if (word.splits) return word;
-    const next = at + 1 < to ? (words[at + 1] as Word) : undefined;
+    const next = args[at + 1];
     if (next === undefined || next.value === ']') continue;
     const mayName = next.dynamic || next.value.includes('[');
     if (/^-[vR]$/.test(word.value) && mayName) return next;
-    if (word.value.startsWith(UNKNOWN) && mayName && !TEST_OPERATOR.test((words[at - 1] as Word).value)) {
+    if (word.value.startsWith(UNKNOWN) && mayName && !TEST_OPERATOR.test(args[at - 1]?.value ?? ''))
       return word;
-    }
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import type { SimpleCommand, Word } from '../../../packages/shell-reader/src/ind
 import type { Downloads } from './downloads.js';
 import type { Certainty, Findings, Found } from './findings.js';
 import type { FunctionCalls } from './function-calls.js';
-import type { Place } from './places.js';
+import type { Place, Span } from './places.js';
 import type { Rules } from './rules.js';
 import type { WrittenFiles } from './written-files.js';
 
@@ -12,12 +12,6 @@ export const MAY_RUN: Certainty = 0.6;
 export const RUNS_LATER: Certainty = 0.9;
 
 export type Spend = (steps: number) => void;
-
-/** A range of a text. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
 
 /** What a text is checked with. */
 export interface TextCheck {
@@ -56,6 +50,8 @@ export interface TextScope {
   cron(text: string, span: Span): void;
   /** Commands in a text that is evaluated as arithmetic, a name or a prompt. */
   evaluates(value: string, span: Span): void;
-  nested(text: string, place: Place, span: Span): void;
+  /** A text that runs for certain, at the place of the span unless another one is given. */
+  nested(text: string, span: Span, place?: Place): void;
+  /** A text that may run: only what is denied or forbidden in it is told. */
   guess(text: string, span: Span, certainty: Certainty): void;
 }

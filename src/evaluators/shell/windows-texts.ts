@@ -1,7 +1,6 @@
 import { UNKNOWN, type Word } from '../../../packages/shell-reader/src/index.js';
 import { quoted } from './assumed-text.js';
-import type { CallRange } from './launched.js';
-import { fixedAt } from './places.js';
+import type { Call } from './launched.js';
 import type { TextScope } from './text-scope.js';
 
 /** Shells of Windows, whose texts have a grammar of their own. */
@@ -10,40 +9,25 @@ export const WINDOWS_SHELLS: ReadonlySet<string> = new Set(['cmd', 'powershell',
 /** Most texts of these shells in one another. */
 const MAX_NESTED = 4;
 /** Words before the name of a program that run it. */
-const PREFIXES = new Set([
-  '&',
-  '.',
-  'call',
-  'start',
-  'start-process',
-  'saps',
-  '-filepath',
-  '/b',
-  '/wait',
-  '/min',
-  '@echo',
-  '',
-]);
-const EVALUATES = new Set(['iex', 'invoke-expression']);
+const PREFIX = /^(?:&|\.|call|start|start-process|saps|-filepath|\/b|\/wait|\/min|@echo|)$/i;
+const EVALUATES = /^(?:iex|invoke-expression)$/i;
 /** Words between two statements. */
-const SEPARATES = new Set(['do', 'else']);
+const SEPARATES = /^(?:do|else)$/i;
 
 /** The text that a call of such a shell runs, read as far as programs and their arguments go. */
-export function checkWindowsShell(text: TextScope, { command, name, from, to }: CallRange): void {
+export function checkWindowsShell(text: TextScope, { command, name, program, args }: Call): void {
   const { findings } = text;
-  const words = command.words.slice(from + 1, to);
-  const program = command.words[from] as Word;
   // Their grammar is outside of what is understood for certain.
   findings.outside(program);
-  const code = name === 'cmd' ? codeOfCmd(words) : codeOfPowerShell(words);
+  const code = name === 'cmd' ? codeOfCmd(args) : codeOfPowerShell(args);
   if (code === undefined) {
-    if (command.pipeFrom >= 0) findings.forbidden('pipe_to_shell', command.start, command.end);
+    if (command.pipeFrom >= 0) findings.forbidden('pipe_to_shell', command);
     return;
   }
   const commands = asShellText(code, name === 'cmd', 0);
-  const span = { start: program.start, end: (words.at(-1) as Word).end };
-  if (commands === undefined) findings.add('unreadable', span.start, span.end, text.rules.unreadableScore);
-  else text.nested(commands, fixedAt(text.check.place, span.start, span.end), span);
+  const span = { start: program.start, end: (args.at(-1) ?? program).end };
+  if (commands === undefined) findings.add('unreadable', span, text.rules.unreadableScore);
+  else text.nested(commands, span);
 }
 
 /** What follows `/c`, `/k` or `/r`, also in the same word. */
@@ -78,11 +62,11 @@ function asShellText(code: string, isCmd: boolean, depth: number): string | unde
   const lines: string[] = [];
   let words: string[] = [];
   const flush = (): boolean => {
-    while (words.length > 0 && PREFIXES.has((words[0] as string).toLowerCase())) words.shift();
+    while (words[0] !== undefined && PREFIX.test(words[0])) words.shift();
     const [first = '', ...others] = words;
     words = [];
     if (first === '') return true;
-    if (EVALUATES.has(first.toLowerCase()) && depth < MAX_NESTED) {
+    if (EVALUATES.test(first) && depth < MAX_NESTED) {
       const inner = asShellText(others.join(' '), isCmd, depth + 1);
       if (inner === undefined) return false;
       lines.push(inner);
@@ -95,9 +79,8 @@ function asShellText(code: string, isCmd: boolean, depth: number): string | unde
     : /\s+|[;|&(){}\n]|(?:"(?:[^"`]|`[\s\S])*"|'(?:[^']|'')*'|`[\s\S]|[^\s;|&(){}"'`])+|["'`]/g;
   for (const [found] of code.matchAll(token)) {
     if (found === '"' || found === "'" || found === '`') return undefined;
-    if (found.trim() === '' ? found.includes('\n') : /^[;|&(){}]$/.test(found)) {
-      if (!flush()) return undefined;
-    } else if (SEPARATES.has(found.toLowerCase())) {
+    const isEnd = found.trim() === '' ? found.includes('\n') : /^[;|&(){}]$/.test(found);
+    if (isEnd || SEPARATES.test(found)) {
       if (!flush()) return undefined;
     } else if (found.trim() !== '') words.push(plain(found, isCmd));
   }

@@ -15,30 +15,22 @@ export function checkRedirect(redirect: Redirect, findings: Findings): void {
 }
 
 /** Checks the files and devices that the arguments of a program name, which it writes. */
-export function checkWritten(
-  name: string,
-  words: readonly Word[],
-  from: number,
-  to: number,
-  findings: Findings,
-): void {
+export function checkWritten(name: string, args: readonly Word[], findings: Findings): void {
   const isCopy = name === 'dd';
   const writesFiles = isCopy || name === 'tee';
   if (!writesFiles && !DEVICE_WRITERS.test(name)) return;
   // The others of these programs read what their first arguments name.
-  const first = name === 'cp' || name === 'mv' ? Math.max(from + 1, to - 1) : from + 1;
-  for (let at = first; at < to; at += 1) {
-    const word = words[at] as Word;
-    const { value, start, end } = word;
+  for (const word of name === 'cp' || name === 'mv' ? args.slice(-1) : args) {
+    const { value } = word;
     if (value.startsWith('-') || (isCopy && !value.startsWith('of='))) continue;
     if (writesFiles) checkTarget(isCopy ? value.slice('of='.length) : value, word, findings);
-    else if (isDevice(value)) findings.forbidden('write_device', start, end);
+    else if (isDevice(value)) findings.forbidden('write_device', word);
   }
 }
 
-function checkTarget(path: string, { start, end }: Word, findings: Findings): void {
-  if (isDevice(path)) findings.forbidden('write_device', start, end);
-  findings.forbidden('redirect_outside', start, end, outsideScore(path));
+function checkTarget(path: string, word: Word, findings: Findings): void {
+  if (isDevice(path)) findings.forbidden('write_device', word);
+  findings.forbidden('redirect_outside', word, outsideScore(path));
 }
 
 /** Whether the redirection writes a file, and not a descriptor or nothing. */

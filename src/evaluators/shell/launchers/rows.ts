@@ -13,15 +13,12 @@ for (const line of `${SYSTEM_ROWS}${TOOL_ROWS}${BUILTIN_ROWS}${LOADER_ROW}`.spli
   const colon = line.indexOf(':');
   if (colon < 0) continue;
   const [programs = '', ...rest] = line.slice(0, colon).split(' ');
-  const commands = rest.length === 0 ? [''] : rest.join(' ').split('|');
+  const [options = '', after = ''] = line.slice(colon + 1).split('::');
   for (const program of programs.split('|')) {
-    for (const command of commands) {
-      const key = command === '' ? program : `${program} ${command}`;
-      const row = line.slice(colon + 1);
+    for (const command of rest.join(' ').split('|')) {
+      const key = `${program} ${command}`.trim();
       // Two rows of one command add to each other.
-      const other = rows.get(key);
-      const [options = '', after = ''] = row.split('::');
-      const [otherOptions = '', otherAfter = ''] = other?.split('::') ?? [];
+      const [otherOptions = '', otherAfter = ''] = rows.get(key)?.split('::') ?? [];
       rows.set(key, `${otherOptions} ${options} :: ${otherAfter} ${after}`);
     }
   }
@@ -45,5 +42,5 @@ export function grammarOf(key: string): Grammar | undefined {
 export function isLauncher(program: string): boolean {
   const rest = grammarOf(program)?.rest;
   if (rest === undefined || rest.has('builtin')) return false;
-  return ['cmd', 'env', 'sh', 'text', 'texts', 'dashes', 'input'].some((kind) => rest.has(kind as 'cmd'));
+  return ['cmd', 'env', 'sh', 'text', 'texts', 'dashes', 'input'].some((kind) => rest.has(kind));
 }
