@@ -50,7 +50,7 @@ export class Call implements HandlerCall, RpcCaller {
   #staleness: number | null = null;
   #warnings: readonly Warning[] | null = null;
   #headers: (readonly [name: string, value: string])[] | null = null;
-  #ignored: () => readonly Warning[] = () => [];
+  #ignored: (() => readonly Warning[]) | undefined;
   #ignoredParts: readonly Warning[] | undefined;
   #isOver = false;
   #onEnd: (() => void) | undefined;
@@ -189,7 +189,7 @@ export class Call implements HandlerCall, RpcCaller {
   }
 
   ignoredParts(): readonly Warning[] {
-    this.#ignoredParts ??= this.#ignored();
+    this.#ignoredParts ??= this.#ignored?.() ?? [];
     return this.#ignoredParts;
   }
 

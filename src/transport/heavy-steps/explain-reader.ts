@@ -6,18 +6,14 @@ import type { HeldExplain } from '../../explain/explain-service.js';
 import type { Explanation } from '../../explain/trial.js';
 import type { PassOn } from './thread-messages.js';
 
-interface Settings {
-  readonly duplicates: DuplicateMembers;
-  readonly modeOf: (own: StepSchemaMode | null) => StepSchemaMode;
-}
-
 /** Reads large messages of Explain in the thread, which also tries their steps. `lost` is the error without the thread. */
 export function createExplainReader(
   takes: (bytes: number) => boolean,
   passOn: PassOn,
   release: (number: number) => void,
   lost: () => Error,
-  { duplicates, modeOf }: Settings,
+  duplicates: DuplicateMembers,
+  modeOf: (own: StepSchemaMode | null) => StepSchemaMode,
 ): MessageReader<HeldExplain> {
   return {
     takes,
@@ -36,14 +32,9 @@ export function createExplainReader(
         held: {
           name: read.name,
           sha256: read.sha256,
-          async tried(rows, { agent, ...trial }) {
-            const known = agent && {
-              name: agent.name,
-              data: agent.data,
-              stepSchemas: modeOf(agent.stepSchemas),
-            };
-            const made = await passOn((tried) => ({ tried, of, rows, trial: { ...trial, agent: known } }))
-              .answer;
+          async tried(rows, trial) {
+            const agent = trial.agent && { ...trial.agent, stepSchemas: modeOf(trial.agent.stepSchemas) };
+            const made = await passOn((tried) => ({ tried, of, rows, trial: { ...trial, agent } })).answer;
             if (!('explanation' in made)) throw lost();
             return parseStoredJson(made.explanation) as unknown as Explanation;
           },

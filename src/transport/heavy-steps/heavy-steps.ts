@@ -320,7 +320,8 @@ export function createHeavySteps(options: HeavyStepsOptions): HeavyStepThread {
       ask,
       (number) => post({ release: number }),
       stepLost,
-      options,
+      duplicates,
+      options.modeOf,
     ),
     takes: (rpc, bytes) => takes(bytes, MIN_BYTES[rpc]),
     async read({ rpc, form, bytes }): Promise<HeldMessage> {
