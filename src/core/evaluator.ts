@@ -172,6 +172,8 @@ export interface ConfigUse {
   readonly selectorPath: string;
   /** Whether a match of the check makes its control match; false below an odd number of `not`. */
   readonly positive: boolean;
+  /** Whether its control is for the stage pre only, at which steps have no output and no error. */
+  readonly beforeSteps: boolean;
 }
 
 /** An evaluator of the service. */

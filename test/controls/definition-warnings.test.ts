@@ -86,6 +86,19 @@ describe('the selector of a leaf', () => {
     const data = definition({ condition: leaf('output.text'), scope: { stages: ['pre'] } });
     expect(told(data)).toEqual(['data.condition.selector.path output_before_step']);
   });
+
+  it.each<[string, JsonObject, string]>([
+    ['cel', { expression: 'output.text == "a"' }, 'expression'],
+    ['cel', { expression: 'has(input.a) && has(output.b)', on_missing: 'no_match' }, 'expression'],
+    ['loop', { pattern: 'error', repeat: 3, within: { time: '10m' } }, 'pattern'],
+  ])('and %s with %j', (name, config, member) => {
+    const condition = leaf('*', { name, config });
+    const field = `data.condition.evaluator.config.${member} output_before_step`;
+    expect(told(definition({ condition, scope: { stages: ['pre'] } }))).toContain(field);
+    for (const scope of [{ stages: ['pre', 'post'] }, { stages: ['post'] }, {}]) {
+      expect(told(definition({ condition, scope }))).not.toContain(field);
+    }
+  });
 });
 
 describe('the evaluator of a leaf', () => {

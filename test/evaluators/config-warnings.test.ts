@@ -12,7 +12,9 @@ function warningsFor(name: string, config: JsonObject, use: Partial<ConfigUse> =
   const evaluator = registry.get(name);
   if (evaluator === undefined) throw new Error(`there is no evaluator ${name}`);
   expect(evaluator.configSchema.safeParse(config).success).toBe(true);
-  const own = evaluator.warningsFor?.(config, { selectorPath: 'input', positive: true, ...use }) ?? [];
+  const own =
+    evaluator.warningsFor?.(config, { selectorPath: 'input', positive: true, beforeSteps: false, ...use }) ??
+    [];
   const all = [...undeclaredMembers(config, evaluator.configJsonSchema), ...own];
   return all.map(({ path, code, message }) => `${configPath('config', path)} ${code}: ${message}`);
 }

@@ -53,7 +53,7 @@ function* leafWarnings(
   registry: EvaluatorRegistry,
 ): Generator<Warning, void> {
   yield* selectorWarnings(placed.leaf.selector.path ?? '*', `${placed.path}.selector.path`, scope);
-  yield* evaluatorWarnings(placed, execution, registry);
+  yield* evaluatorWarnings(placed, { execution, scope }, registry);
 }
 
 /** Warnings about the template of a control, if it has one. */

@@ -6,13 +6,14 @@ import type { EvaluatorRegistry } from '../../core/evaluator.js';
 import type { Execution } from '../../core/types.js';
 import { configPath, undeclaredMembers } from '../../evaluators/config/config-members.js';
 import { readAgentScopedName } from '../definition/agent-scoped-name.js';
-import type { PlacedLeaf } from '../definition/definition.js';
+import type { PlacedLeaf, Scope } from '../definition/definition.js';
+import { isBeforeSteps } from './selector-warnings.js';
 import { textWarnings } from './text-warnings.js';
 
 /** Warnings about the evaluator of a leaf and its configuration. */
 export function* evaluatorWarnings(
   { leaf, path, positive }: PlacedLeaf,
-  execution: Execution,
+  { execution, scope }: { readonly execution: Execution; readonly scope?: Scope | undefined },
   registry: EvaluatorRegistry,
 ): Generator<Warning, void> {
   const { name, config } = leaf.evaluator;
@@ -30,7 +31,7 @@ export function* evaluatorWarnings(
   for (const found of undeclaredMembers(config, evaluator.configJsonSchema)) {
     yield { code: found.code, field: configPath(configField, found.path), message: found.message };
   }
-  const use = { selectorPath: leaf.selector.path ?? '*', positive };
+  const use = { selectorPath: leaf.selector.path ?? '*', positive, beforeSteps: isBeforeSteps(scope) };
   for (const found of evaluator.warningsFor?.(config, use) ?? []) {
     yield { code: found.code, field: configPath(configField, found.path), message: found.message };
   }

@@ -19,7 +19,7 @@ export function* readableWarnings(data: JsonObject, registry: EvaluatorRegistry)
     const evaluator = registry.get(leaf.evaluator.name);
     const { config } = leaf.evaluator;
     if (evaluator === undefined || evaluator.configSchema.safeParse(config).success) {
-      yield* evaluatorWarnings(placed, execution, registry);
+      yield* evaluatorWarnings(placed, { execution, scope }, registry);
       continue;
     }
     for (const found of undeclaredMembers(config, evaluator.configJsonSchema)) {

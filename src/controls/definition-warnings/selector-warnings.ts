@@ -6,6 +6,12 @@ import { textWarnings } from './text-warnings.js';
 /** Members of a step that are texts without members, and the whole step, which has no path. */
 const WITHOUT_MEMBERS = new Set(['*', 'name', 'type']);
 
+/** Whether a control is for the stage pre only. */
+export function isBeforeSteps(scope: Scope | undefined): boolean {
+  const stages = scope?.stages ?? [];
+  return stages.length > 0 && !stages.includes('post');
+}
+
 /** Warnings about the path of a selector. */
 export function* selectorWarnings(
   path: string,
@@ -27,8 +33,7 @@ export function* selectorWarnings(
     const message = `${quoted(path)} has no way into lists: a name with brackets is a name like any other`;
     yield { code: 'list_index', field, message };
   }
-  const stages = scope?.stages ?? [];
-  if (root === 'output' && stages.length > 0 && !stages.includes('post')) {
+  if (root === 'output' && isBeforeSteps(scope)) {
     const message = 'the scope has the stage pre only, at which a step has no output yet';
     yield { code: 'output_before_step', field, message };
   }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import type { ConfigWarning } from '../../core/evaluator.js';
+import type { ConfigUse, ConfigWarning } from '../../core/evaluator.js';
 import { readExpression } from './compiled-expressions.js';
 import { rootOf } from './reads.js';
 
@@ -7,7 +7,10 @@ import { rootOf } from './reads.js';
 const ALWAYS_THERE = new Set(['type', 'name', 'stage', 'now']);
 
 /** Warnings about a `cel` configuration. */
-export function* celWarnings({ expression, on_missing }: JsonObject): Generator<ConfigWarning, void> {
+export function* celWarnings(
+  { expression, on_missing }: JsonObject,
+  { beforeSteps }: ConfigUse,
+): Generator<ConfigWarning, void> {
   if (typeof expression !== 'string') return;
   const reading = readExpression(expression);
   if ('problems' in reading) return;
@@ -24,6 +27,11 @@ export function* celWarnings({ expression, on_missing }: JsonObject): Generator<
     } else if (code === 'always_false' && missing !== 'match') {
       yield { code: 'never_matches', path: ['expression'], message: 'the expression is true for no step' };
     }
+  }
+  if (beforeSteps && reads.some((read) => rootOf(read) === 'output')) {
+    const message =
+      'the expression reads the output, which a step does not have yet at the stage pre, the only one of the scope';
+    yield { code: 'output_before_step', path: ['expression'], message };
   }
   if (on_missing === undefined || on_missing === null) return;
   if (reads.every((read) => ALWAYS_THERE.has(rootOf(read)) || read === 'agent.name')) {

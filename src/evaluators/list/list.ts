@@ -134,7 +134,7 @@ export const listEvaluator: Evaluator = {
     const isHit = (text: string, isDemand: boolean, call: CheckCall): boolean => {
       spendOn(text, call);
       if (matcher.matches(seen(text))) return true;
-      return !isDemand && otherForms(text).some((form) => matcher.matches(seen(form)));
+      return !isDemand && otherForms(text, call).some((form) => matcher.matches(seen(form)));
     };
     const hits = (texts: DataTexts, isDemand: boolean, call: CheckCall): boolean => {
       spendOn(texts.json, call);

@@ -35,8 +35,12 @@ export function createLoopEvaluator({ maxWindowMs }: MemoryEvaluatorsOptions) {
     configSchema: loopSchema(maxWindowMs * 1_000),
     ruleOf: (config) => (config.pattern === 'error' ? errorRule(config) : stepRule(config)),
     matchesBeforeOnly: ({ pattern }) => pattern !== 'error',
-    *warningsFor(config): Generator<ConfigWarning, void> {
+    *warningsFor(config, { beforeSteps }): Generator<ConfigWarning, void> {
       if (config.pattern !== 'error') return;
+      if (beforeSteps) {
+        const message = 'errors are seen at the stage post, and the scope has the stage pre only';
+        yield { code: 'output_before_step', path: ['pattern'], message };
+      }
       for (const name of ['by', 'count_denied']) {
         if ((config[name] ?? null) === null) continue;
         yield { code: 'no_effect', path: [name], message: 'has no effect with the pattern error' };

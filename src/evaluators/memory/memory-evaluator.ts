@@ -7,7 +7,13 @@ import {
   type JsonValue,
 } from '../../../packages/exact-json/src/index.js';
 import { oneOf, withDefault } from '../../contract/input/fields.js';
-import type { CompiledEvaluator, ConfigWarning, DemandedTexts, Evaluator } from '../../core/evaluator.js';
+import type {
+  CompiledEvaluator,
+  ConfigUse,
+  ConfigWarning,
+  DemandedTexts,
+  Evaluator,
+} from '../../core/evaluator.js';
 import type { MemoryRule } from '../../core/memory.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { idleKeyParts, keyParts } from './memory-key.js';
@@ -67,7 +73,7 @@ export interface MemoryEvaluatorOptions<Config> {
   readonly configSchema: z.ZodType<Config>;
   ruleOf(config: Config): MemoryRule;
   /** Warnings besides those about the common members. Called with a configuration accepted by `configSchema`. */
-  warningsFor?(config: JsonObject): Iterable<ConfigWarning>;
+  warningsFor?(config: JsonObject, use: ConfigUse): Iterable<ConfigWarning>;
   /** Whether a configuration accepted by `configSchema` matches before a step runs only. */
   matchesBeforeOnly?(config: JsonObject): boolean;
   /** Whether no step matches a configuration accepted by `configSchema`. */
@@ -100,7 +106,8 @@ export function createMemoryEvaluator<Config>(options: MemoryEvaluatorOptions<Co
     remembers: true,
     configSchema,
     configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
-    *warningsFor(config, { selectorPath }) {
+    *warningsFor(config, use) {
+      const { selectorPath } = use;
       if (selectorPath !== '*') {
         const message = `the selector has no effect: ${name} reads the whole step, so write the path *`;
         yield { code: 'no_effect', path: [], message };
@@ -111,7 +118,7 @@ export function createMemoryEvaluator<Config>(options: MemoryEvaluatorOptions<Co
           yield { code: 'no_effect', path: ['key', index], message };
         }
       }
-      yield* options.warningsFor?.(config) ?? [];
+      yield* options.warningsFor?.(config, use) ?? [];
     },
     demands: (config) => (options.matchesBeforeOnly?.(config) === true ? BEFORE : []),
     foregone: (config) => (options.isNever?.(config) === true ? { data: false, absent: false } : null),

@@ -106,7 +106,7 @@ export const regexEvaluator: Evaluator = {
           const text = textOf(data);
           const isIn = (form: string) => compiled.test(normalizes ? normalizeOnce(form) : form, call);
           // Where a match is required, another form must not satisfy the requirement.
-          const isFound = isIn(text) || (!call.place.negated && otherForms(text, call.spend).some(isIn));
+          const isFound = isIn(text) || (!call.place.negated && otherForms(text, call).some(isIn));
           return isFound ? found : notFound;
         }
         const given = call.textsOf(data);

@@ -229,9 +229,12 @@ describe('a configuration', () => {
 
   it('has a warning where it is true or false for every step', () => {
     const warned = (expression: string) =>
-      [...(celEvaluator.warningsFor?.({ expression }, { selectorPath: '*', positive: true }) ?? [])].map(
-        ({ code }) => code,
-      );
+      [
+        ...(celEvaluator.warningsFor?.(
+          { expression },
+          { selectorPath: '*', positive: true, beforeSteps: false },
+        ) ?? []),
+      ].map(({ code }) => code);
     expect(warned('true || input.a')).toEqual(['always_matches']);
     expect(warned("name == 'a' && name == 'b'")).toEqual(['never_matches']);
     expect(warned('input.a == 1')).toEqual([]);
@@ -241,7 +244,7 @@ describe('a configuration', () => {
     const warned = (expression: string) => [
       ...(celEvaluator.warningsFor?.(
         { expression, on_missing: 'match' },
-        { selectorPath: '*', positive: true },
+        { selectorPath: '*', positive: true, beforeSteps: false },
       ) ?? []),
     ];
     expect(warned("name == 'a'")).toMatchObject([{ code: 'no_effect', path: ['on_missing'] }]);

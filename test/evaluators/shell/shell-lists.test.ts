@@ -30,7 +30,7 @@ function judged(config: JsonObject): (text: string) => readonly Listed[] {
   };
 }
 
-const USE = { selectorPath: '*', positive: true } as const;
+const USE = { selectorPath: '*', positive: true, beforeSteps: false } as const;
 
 /** Programs that the lines of the lists have. */
 const TOOLS = (
