@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server';
 import { canonicalJson, type JsonValue } from '../../exact-json/src/index.js';
-import { gatewayError } from './errors.js';
+import { GatewayError } from './errors.js';
 import { exactOf } from './exact-message.js';
 
 /** What a client carries from a result that asks for a repetition to the repeated call. */
@@ -73,7 +73,7 @@ export function createCallStates(
       const isValid =
         read !== undefined && read.d === digestOf(binding) && (read.s.kind !== 'approval' || useOnce(read.n));
       if (isValid) return read.s;
-      throw gatewayError(
+      throw new GatewayError(
         'invalidParams',
         'the requestState is not valid for this call; call again without it',
       );

@@ -4,6 +4,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { markedEvents } from './exact-events.js';
 import { markedText, unmarked } from './exact-message.js';
 import { isSessionRefusal } from './lost-session.js';
+import { headerPairs, utf8Text, wholeBody } from './node-messages.js';
 
 /** A body of an upstream was larger than it may be. */
 export class ResultTooLargeError extends Error {
@@ -21,8 +22,6 @@ export interface BoundedFetch {
   close(): void;
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** A response whose body is read: what reads it again makes no stream. Its JSON has its numbers as marked texts. */
 class ReadResponse extends Response {
   override readonly text: () => Promise<string>;
@@ -32,13 +31,13 @@ class ReadResponse extends Response {
     super(null, init);
     // The SDK looks for an error of JSON-RPC in the text of this status.
     this.text = async () => (init.status === 400 ? markedOrAsItIs(read) : read.toString('utf8'));
-    this.json = async () => JSON.parse(markedText(UTF8.decode(read)));
+    this.json = async () => JSON.parse(markedText(utf8Text(read)));
   }
 }
 
 function markedOrAsItIs(read: Buffer): string {
   try {
-    return markedText(UTF8.decode(read));
+    return markedText(utf8Text(read));
   } catch {
     return read.toString('utf8');
   }
@@ -90,10 +89,7 @@ export function createBoundedFetch(
       sent.end(text);
       const [reply] = (await once(sent, 'response')) as [IncomingMessage];
       const { statusCode: status = 500, statusMessage: statusText = '' } = reply;
-      const pairs = Object.entries(reply.headers).flatMap(([name, value]) =>
-        [value ?? []].flat().map((one): [string, string] => [name, one]),
-      );
-      const init = { status, statusText, headers: pairs };
+      const init = { status, statusText, headers: headerPairs(reply.headers) };
       if (reply.headers['content-type']?.startsWith('text/event-stream') === true)
         return new Response(
           limitedEvents(reply, maxBytes, () => onTooLarge(text)).pipeThrough(
@@ -104,28 +100,17 @@ export function createBoundedFetch(
           ),
           init,
         );
-      const read = await wholeOf(reply, maxBytes);
+      const read = await wholeBody(reply, maxBytes);
+      if (read === undefined) {
+        reply.destroy();
+        throw new ResultTooLargeError(maxBytes);
+      }
+      const isRefusal =
+        status < 300 && read.length < MAX_ERROR_BYTES && isSessionRefusal(read.toString('utf8'));
       // As servers say it that follow the specification.
-      if (status < 300 && read.length < MAX_ERROR_BYTES && isSessionRefusal(read.toString('utf8')))
-        return new ReadResponse(read, { ...init, status: 404 });
-      return new ReadResponse(read, init);
+      return new ReadResponse(read, isRefusal ? { ...init, status: 404 } : init);
     },
   };
-}
-
-async function wholeOf(reply: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let read = Number(reply.headers['content-length'] ?? 0) > maxBytes ? Number.POSITIVE_INFINITY : 0;
-  if (read === 0) {
-    for await (const chunk of reply as AsyncIterable<Buffer>) {
-      read += chunk.length;
-      if (read > maxBytes) break;
-      chunks.push(chunk);
-    }
-  }
-  if (read <= maxBytes) return Buffer.concat(chunks);
-  reply.destroy();
-  throw new ResultTooLargeError(maxBytes);
 }
 
 function limitedEvents(

@@ -6,7 +6,7 @@ import {
   TRACEPARENT_META_KEY,
 } from '@modelcontextprotocol/server';
 import type { GatewayConfig } from './config.js';
-import { gatewayError } from './errors.js';
+import { GatewayError } from './errors.js';
 
 /** Who calls, as `mapping` finds it. */
 export interface Caller {
@@ -114,7 +114,7 @@ function agentOf(
       : claim !== undefined
         ? `the claim ${claim}`
         : 'the name of the client';
-  throw gatewayError(
+  throw new GatewayError(
     'noAgent',
     `the call is of no known agent: ${where} is missing or is not listed in mapping.agent.names`,
   );
@@ -129,7 +129,7 @@ function sessionOf(
   const value = session.header !== undefined ? headers?.get(session.header) : meta?.[session.meta ?? ''];
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string' && value.length <= MAX_SESSION_ID) return value;
-  throw gatewayError(
+  throw new GatewayError(
     'invalidParams',
     `the id of the session must be a text of at most ${MAX_SESSION_ID} characters`,
   );

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/client';
 import type { ServerCapabilities } from '@modelcontextprotocol/server';
-import { GatewayError, gatewayError, type Log, messageOf } from './errors.js';
+import { GatewayError, type Log, messageOf } from './errors.js';
 import { fits, matcherOf } from './matching.js';
 import type { GatewayMetrics } from './metrics.js';
 import type { PinState, Pins } from './pins.js';
@@ -12,6 +12,15 @@ const SEPARATOR = '__';
 
 /** What a server tells models as a whole is remembered as a tool of this name. */
 const INSTRUCTIONS = '(instructions)';
+
+/** The lists of a server by their members in a result: their method, and what a server must be able to do to have one. */
+const LISTS = {
+  tools: { kind: 'tools', method: 'tools/list' },
+  prompts: { kind: 'prompts', method: 'prompts/list' },
+  resources: { kind: 'resources', method: 'resources/list' },
+  resourceTemplates: { kind: 'resources', method: 'resources/templates/list' },
+} as const satisfies Record<string, { readonly kind: ListKind; readonly method: string }>;
+type ListName = keyof typeof LISTS;
 
 /** A tool as callers see it. */
 export interface KnownTool {
@@ -86,7 +95,7 @@ export function createCatalog({
   const instructions = new Map<string, string>();
 
   /** What was read a short time ago, or reads it. Calls at the same time read it once, and wait for it no longer than they may. */
-  function recent<T>(upstream: Upstream, member: string, kind: ListKind, read: () => Promise<T>): Promise<T> {
+  function recent<T>(upstream: Upstream, member: ListName, read: () => Promise<T>): Promise<T> {
     const key = `${upstream.name} ${member}`;
     let entry = known.get(key) as Entry<T> | undefined;
     if (entry === undefined || performance.now() - entry.at >= maxAgeMs) {
@@ -97,7 +106,7 @@ export function createCatalog({
       value.then(
         (found) => {
           last.set(key, found);
-          if (performance.now() - began > upstream.answerMs) onLate(kind);
+          if (performance.now() - began > upstream.answerMs) onLate(LISTS[member].kind);
         },
         () => {
           if (known.get(key)?.value === value) known.delete(key);
@@ -107,15 +116,15 @@ export function createCatalog({
     return inTime(entry.value, entry.at + upstream.answerMs, upstream);
   }
 
-  const lastOf = <T>(upstream: Upstream, member: string): T | undefined =>
+  const lastOf = <T>(upstream: Upstream, member: ListName): T | undefined =>
     last.get(`${upstream.name} ${member}`) as T | undefined;
 
   const shown = (upstream: Upstream, name: string): string =>
     isPrefixed ? upstream.name + SEPARATOR + name : name;
 
   function toolsOf(upstream: Upstream): Promise<ReadonlyMap<string, KnownTool>> {
-    return recent(upstream, 'tools', 'tools', async () => {
-      const tools = ((await listed(upstream, 'tools', 'tools/list', 'tools')) as Tool[]).filter(isTool);
+    return recent(upstream, 'tools', async () => {
+      const tools = (await listed(upstream, 'tools')).filter(isTool);
       const description = upstream.instructions();
       const texts = description === undefined ? [] : [{ name: INSTRUCTIONS, description }];
       const states = await pins.check(upstream.name, [...tools, ...texts]);
@@ -145,26 +154,14 @@ export function createCatalog({
     });
   }
 
-  async function listed(
-    upstream: Upstream,
-    capability: ListKind,
-    method: string,
-    member: string,
-  ): Promise<unknown[]> {
+  async function listed(upstream: Upstream, member: ListName): Promise<unknown[]> {
+    const { kind, method } = LISTS[member];
     const able = await upstream.capabilities();
-    return able[capability] === undefined ? [] : upstream.list(method, member);
+    return able[kind] === undefined ? [] : upstream.list(method, member);
   }
 
-  function itemsOf(
-    upstream: Upstream,
-    capability: ListKind,
-    method: string,
-    member: string,
-  ): Promise<Item[]> {
-    return recent(upstream, member, capability, async () =>
-      (await listed(upstream, capability, method, member)).filter(isItem),
-    );
-  }
+  const itemsOf = (upstream: Upstream, member: ListName): Promise<Item[]> =>
+    recent(upstream, member, async () => (await listed(upstream, member)).filter(isItem));
 
   /** What each upstream has: nothing of those that cannot be reached, and what was `known` of those that are silent. */
   async function ofEach<T>(
@@ -184,9 +181,9 @@ export function createCatalog({
   }
 
   /** The same for a list that has no names of the gateway. */
-  const itemsOfEach = (capability: ListKind, method: string, member: string): Promise<Item[]> =>
+  const itemsOfEach = (member: ListName): Promise<Item[]> =>
     ofEach(
-      (upstream) => itemsOf(upstream, capability, method, member),
+      (upstream) => itemsOf(upstream, member),
       (upstream) => lastOf<Item[]>(upstream, member),
     );
 
@@ -222,7 +219,7 @@ export function createCatalog({
     },
     prompts: () =>
       ofEach(async (upstream) =>
-        (await itemsOf(upstream, 'prompts', 'prompts/list', 'prompts')).map((one) => ({
+        (await itemsOf(upstream, 'prompts')).map((one) => ({
           ...one,
           name: shown(upstream, String(one.name)),
         })),
@@ -230,37 +227,32 @@ export function createCatalog({
     prompt(name) {
       const target = targetOf(name);
       if (target !== undefined) return target;
-      throw gatewayError('invalidParams', `there is no prompt "${name}"`);
+      throw new GatewayError('invalidParams', `there is no prompt "${name}"`);
     },
     async resources() {
       const seen = new Set<unknown>();
-      const all = await itemsOfEach('resources', 'resources/list', 'resources');
+      const all = await itemsOfEach('resources');
       // The first upstream that has it is the one that is asked for it.
       return all.filter(({ uri }) => !seen.has(uri) && seen.add(uri) !== undefined);
     },
-    resourceTemplates: () => itemsOfEach('resources', 'resources/templates/list', 'resourceTemplates'),
+    resourceTemplates: () => itemsOfEach('resourceTemplates'),
     async resource(uri) {
       const lists = await ofEach(async (upstream) => [
-        { upstream, items: await itemsOf(upstream, 'resources', 'resources/list', 'resources') },
+        { upstream, items: await itemsOf(upstream, 'resources') },
       ]);
       const listing = lists.find(({ items }) => items.some((one) => one.uri === uri));
       if (listing !== undefined) return { upstream: listing.upstream, name: uri };
       for (const { upstream } of lists) {
-        const templates = await itemsOf(
-          upstream,
-          'resources',
-          'resources/templates/list',
-          'resourceTemplates',
-        );
+        const templates = await itemsOf(upstream, 'resourceTemplates');
         if (templates.some(({ uriTemplate }) => fits(uriTemplate, uri))) return { upstream, name: uri };
       }
       const [only] = lists;
       if (only !== undefined && upstreams.length === 1) return { upstream: only.upstream, name: uri };
-      throw gatewayError('invalidParams', `no server has the resource "${uri}"`);
+      throw new GatewayError('invalidParams', `no server has the resource "${uri}"`);
     },
     forget(upstream, kind) {
-      const keys = kind === 'resources' ? ['resources', 'resourceTemplates'] : [kind];
-      for (const key of keys) known.delete(`${upstream} ${key}`);
+      for (const [member, list] of Object.entries(LISTS))
+        if (list.kind === kind) known.delete(`${upstream} ${member}`);
     },
   };
 }

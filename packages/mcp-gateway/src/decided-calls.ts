@@ -9,7 +9,7 @@ import type { CallState, CallStates, StateBinding } from './approval-states.js';
 import type { Caller } from './caller.js';
 import { type Checks, type Outcome, STEP_TYPES } from './checks.js';
 import type { GatewayConfig } from './config.js';
-import { gatewayError } from './errors.js';
+import { GatewayError } from './errors.js';
 import type { Call, Forward } from './forward.js';
 import { createWaitNote } from './notes.js';
 
@@ -76,7 +76,7 @@ export function createDecidedCalls({
         return { kind: 'done', result: await askAgain(outcome.approval, caller, binding, outcome.text) };
       if (outcome.kind !== 'done' || !isInputRequiredResult(outcome.result)) return outcome;
       if (!caller.isModern)
-        throw gatewayError(
+        throw new GatewayError(
           'upstreamFailed',
           `the server "${call.upstream.name}" asks for what the client cannot give`,
         );
@@ -156,7 +156,7 @@ export function createDecidedCalls({
   ): Promise<Result> {
     const state: unknown = asked.requestState;
     if (state !== undefined && typeof state !== 'string')
-      throw gatewayError('upstreamFailed', 'the server asks for input with a state that is no text');
+      throw new GatewayError('upstreamFailed', 'the server asks for input with a state that is no text');
     const requestState = await states.seal({ kind: 'upstream', state, stepId }, binding);
     return { ...asked, requestState };
   }

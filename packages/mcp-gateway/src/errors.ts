@@ -22,19 +22,19 @@ export const ERROR_CODES = {
 export class GatewayError extends ProtocolError {
   readonly reason: keyof typeof ERROR_CODES;
 
-  constructor(reason: keyof typeof ERROR_CODES, message: string, more: Readonly<Record<string, unknown>>) {
+  constructor(
+    reason: keyof typeof ERROR_CODES,
+    message: string,
+    more: Readonly<Record<string, unknown>> = {},
+  ) {
     super(ERROR_CODES[reason], message, { reason, ...more });
     this.reason = reason;
   }
 }
 
-/** An error of the gateway, with the reason as a machine reads it. */
-export function gatewayError(
-  reason: keyof typeof ERROR_CODES,
-  message: string,
-  more: Readonly<Record<string, unknown>> = {},
-): GatewayError {
-  return new GatewayError(reason, message, more);
+/** An error of JSON-RPC as the answer to a request over HTTP that cannot be passed on. */
+export function failure(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status });
 }
 
 /** The text of anything that was thrown. */

@@ -110,9 +110,6 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-/** Whether a text has marks of numbers. */
-export const hasMarks = (text: string): boolean => text.includes(MARK);
-
 /** The message, or list of messages, of a JSON text. Throws as `markedText` does. */
 export function readMessage(text: string): unknown {
   const value = readable(text);
@@ -159,13 +156,7 @@ function revivedValue(value: unknown): unknown {
   for (const [name, member] of Object.entries(value)) {
     const read = revivedValue(member);
     // Unlike assignments this sets a member "__proto__", too.
-    if (read !== member)
-      Object.defineProperty(value, name, {
-        value: read,
-        writable: true,
-        enumerable: true,
-        configurable: true,
-      });
+    if (read !== member) Object.defineProperty(value, name, { value: read });
   }
   return value;
 }
@@ -203,9 +194,7 @@ function plain(value: unknown, names: readonly string[]): void {
 }
 
 /** The text of a message. */
-export function printMessage(message: unknown): string {
-  return unmarked(JSON.stringify(message));
-}
+export const printMessage = (message: unknown): string => unmarked(JSON.stringify(message));
 
 /** A text that the SDK has printed, with the numbers as they were written. */
 export function unmarked(text: string): string {
@@ -215,9 +204,7 @@ export function unmarked(text: string): string {
 }
 
 /** Data with the numbers as controls see them; the same data if it has no RawNumbers. */
-export function exactOf<T>(data: T): T {
-  return exactValue(data) as T;
-}
+export const exactOf = <T>(data: T): T => exactValue(data) as T;
 
 function exactValue(value: unknown): unknown {
   if (value instanceof RawNumber) return value.value();
@@ -232,9 +219,7 @@ function exactValue(value: unknown): unknown {
 }
 
 /** Data that controls have changed, for a message. Numbers that are the same as in the data before are written as they were. */
-export function rawOf<T>(data: T, before: unknown): T {
-  return rawValue(data, before) as T;
-}
+export const rawOf = <T>(data: T, before: unknown): T => rawValue(data, before) as T;
 
 function rawValue(value: unknown, before: unknown): unknown {
   if (isNumber(value as JsonValue)) {

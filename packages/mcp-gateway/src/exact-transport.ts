@@ -2,6 +2,7 @@ import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@model
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { printMessage, readMessage, readRequest, revived } from './exact-message.js';
+import { utf8Text } from './node-messages.js';
 
 /** What a transport of the SDK over stdio reads messages from. */
 interface Lines {
@@ -17,13 +18,12 @@ const LINE_FEED = 10;
 const MEMBER = '_readBuffer';
 
 function createLines(maxBytes: number, unreadable: Unreadable, read: (text: string) => unknown): Lines {
-  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let buffer: Buffer = Buffer.alloc(0);
 
   function messageOf(line: Buffer): JSONRPCMessage | undefined {
     if (line.every((byte) => byte <= 0x20)) return undefined;
     try {
-      return parseJSONRPCMessage(read(utf8.decode(line)));
+      return parseJSONRPCMessage(read(utf8Text(line)));
     } catch (error) {
       return unreadable(line.toString(), error as Error);
     }

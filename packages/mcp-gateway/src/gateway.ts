@@ -118,11 +118,11 @@ export async function startGateway({
     Object.fromEntries(upstreams.map((one) => [one.name, one.state()]));
   const metricsFront =
     config.metrics === undefined ? undefined : await serveMetrics(config.metrics, metrics, states);
-  const metricsUrl = metricsFront?.url;
   let ended = (): void => {};
   const end = new Promise<void>((resolve) => {
     ended = resolve;
   });
+  const shared = { metricsUrl: metricsFront?.url, upstreams: states, ended: end };
   const close = async (closeFront: () => Promise<void>): Promise<void> => {
     await closeFront();
     denied?.close();
@@ -145,26 +145,12 @@ export async function startGateway({
         onerror: (error) => log('info', error.message),
       },
     );
-    return {
-      url: undefined,
-      metricsUrl,
-      sessions,
-      upstreams: states,
-      ended: end,
-      close: () => close(() => handle.close()),
-    };
+    return { ...shared, url: undefined, sessions, close: () => close(() => handle.close()) };
   }
   const authentication =
     config.auth === undefined || config.auth === 'none' ? undefined : createAuthentication(config.auth);
   const front = await startHttpFront({ listen, mapping, servers, authentication, log, ready });
   tellFront = front.listChanged;
   sessions = front.sessions;
-  return {
-    url: front.url,
-    metricsUrl,
-    sessions,
-    upstreams: states,
-    ended: end,
-    close: () => close(front.close),
-  };
+  return { ...shared, url: front.url, sessions, close: () => close(front.close) };
 }

@@ -20,8 +20,7 @@ import {
 import type { Authentication } from './auth.js';
 import { principalOf } from './caller.js';
 import type { GatewayConfig } from './config.js';
-import { ERROR_CODES, type Log } from './errors.js';
-import { failure } from './failure.js';
+import { ERROR_CODES, failure, type Log } from './errors.js';
 import type { FrontServers } from './front-server.js';
 import { serveNode } from './node-adapter.js';
 import type { ListKind } from './upstream-client.js';

@@ -1,24 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withoutStack } from '../../exact-json/src/index.js';
+import { failure } from './errors.js';
 import { readRequest, unmarked } from './exact-message.js';
-import { failure } from './failure.js';
+import { headerPairs, utf8Text, wholeBody } from './node-messages.js';
 
 /** Answers a request whose body is read already. `body` is undefined without one. */
 export type Answering = (request: Request, body: unknown) => Promise<Response>;
 
-/** The body is larger than it may be; the rest is not read. */
-class BodyTooLargeError extends Error {
-  override readonly name = 'BodyTooLargeError';
-}
+/** A body that is not passed on, with the answer to it. */
+class RefusedBody extends Error {
+  readonly reply: Response;
 
-/** The body says that it is text in another encoding than that of JSON. */
-class CharsetError extends Error {
-  override readonly name = 'CharsetError';
-}
-
-/** The body is no JSON, or one that readers could differ in. */
-class UnreadableError extends Error {
-  override readonly name = 'UnreadableError';
+  constructor(status: number, code: number, message: string) {
+    super(message);
+    this.reply = failure(status, code, message);
+  }
 }
 
 /**
@@ -38,55 +34,38 @@ export async function serveNode(
   let reply: Response;
   try {
     const { method = 'GET' } = request;
-    if (!isUtf8(request.headers['content-type'] ?? '')) throw new CharsetError();
-    const body = method === 'POST' ? messageOf(await bytesOf(request, maxBodyBytes)) : undefined;
+    if (!isUtf8(request.headers['content-type'] ?? ''))
+      throw new RefusedBody(415, -32_000, 'the body must be JSON in UTF-8');
+    const body = method === 'POST' ? await messageOf(request, maxBodyBytes) : undefined;
     reply = await answer(webRequest(request, method, leaves.signal), body);
   } catch (error) {
-    if (error instanceof BodyTooLargeError) {
-      response.setHeader('connection', 'close');
-      reply = failure(413, -32_000, `the body is larger than ${maxBodyBytes} bytes`);
-    } else if (error instanceof CharsetError) reply = failure(415, -32_000, 'the body must be JSON in UTF-8');
-    else if (error instanceof UnreadableError) reply = failure(400, -32_700, `Parse error: ${error.message}`);
-    else throw error;
+    if (!(error instanceof RefusedBody)) throw error;
+    reply = error.reply;
+    // The rest of a body that is too large is not read.
+    if (reply.status === 413) response.setHeader('connection', 'close');
   }
   await write(reply, response, leaves.signal);
 }
 
 function isUtf8(contentType: string): boolean {
-  const charsets = [...contentType.matchAll(/charset\s*=\s*"?([^;"]*)/gi)].map(([, charset = '']) =>
-    charset.trim(),
-  );
-  return charsets.every((charset) => /^utf-?8$/i.test(charset));
+  const charsets = [...contentType.matchAll(/charset\s*=\s*"?([^;"]*)/gi)];
+  return charsets.every(([, charset = '']) => /^utf-?8$/i.test(charset.trim()));
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** The message of a body. Throws an UnreadableError unless all readers read the same in it. */
-function messageOf(bytes: Buffer): unknown {
+/** The message of a body. Throws a RefusedBody unless all readers read the same in it. */
+async function messageOf(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+  const bytes = await wholeBody(request, maxBytes);
+  if (bytes === undefined) throw new RefusedBody(413, -32_000, `the body is larger than ${maxBytes} bytes`);
   try {
-    return withoutStack(() => readRequest(UTF8.decode(bytes)));
+    return withoutStack(() => readRequest(utf8Text(bytes)));
   } catch (error) {
-    throw new UnreadableError((error as Error).message);
+    throw new RefusedBody(400, -32_700, `Parse error: ${(error as Error).message}`);
   }
-}
-
-async function bytesOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new BodyTooLargeError();
-  const chunks: Buffer[] = [];
-  let read = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    read += chunk.length;
-    if (read > maxBytes) throw new BodyTooLargeError();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function webRequest({ headers, url = '/' }: IncomingMessage, method: string, signal: AbortSignal): Request {
-  const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : Array.isArray(value) ? value.map((one) => [name, one]) : [[name, value]],
-  );
-  return new Request(`http://${headers.host ?? 'localhost'}${url}`, { method, headers: pairs, signal });
+  const address = `http://${headers.host ?? 'localhost'}${url}`;
+  return new Request(address, { method, headers: headerPairs(headers), signal });
 }
 
 async function write(reply: Response, response: ServerResponse, left: AbortSignal): Promise<void> {

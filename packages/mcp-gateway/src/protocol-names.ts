@@ -5,67 +5,48 @@ import {
   type ProtocolNames,
 } from '../../exact-json/src/index.js';
 
-const FREE = null;
-const META: ProtocolNames = { progressToken: FREE, traceparent: FREE, tracestate: FREE };
-const CLIENT: ProtocolNames = { name: FREE, version: FREE, title: FREE };
+/** Names below which data have any names, and others with what is below them. */
+const names = (free: string, others: ProtocolNames = {}): ProtocolNames => ({
+  ...Object.fromEntries(free.split(' ').map((name) => [name, null])),
+  ...others,
+});
 
 /** Messages of clients. Arguments of tools and prompts, and what is told in `_meta` by names with a prefix, have any names. */
-const REQUEST: ProtocolNames = {
-  ...{
-    jsonrpc: FREE,
-    id: FREE,
-    method: FREE,
-    result: FREE,
-    error: { code: FREE, message: FREE, data: FREE },
-  },
-  params: {
-    ...{ name: FREE, arguments: FREE, uri: FREE, cursor: FREE, task: FREE, requestState: FREE, level: FREE },
-    ...{ protocolVersion: FREE, requestId: FREE, reason: FREE, progressToken: FREE },
-    _meta: META,
-    inputResponses: FREE,
-    clientInfo: CLIENT,
-    capabilities: {
-      ...{ elicitation: { form: FREE, url: FREE }, sampling: { context: FREE, tools: FREE } },
-      ...{ roots: { listChanged: FREE }, experimental: FREE },
+const REQUEST = names('jsonrpc id method result', {
+  error: names('code message data'),
+  params: names(
+    'name arguments uri cursor task requestState level protocolVersion requestId reason progressToken inputResponses',
+    {
+      _meta: names('progressToken traceparent tracestate'),
+      clientInfo: names('name version title'),
+      capabilities: names('experimental', {
+        elicitation: names('form url'),
+        sampling: names('context tools'),
+        roots: names('listChanged'),
+      }),
+      ref: names('type name uri'),
+      argument: names('name value'),
+      context: names('arguments'),
     },
-    ref: { type: FREE, name: FREE, uri: FREE },
-    argument: { name: FREE, value: FREE },
-    context: { arguments: FREE },
-  },
-};
+  ),
+});
 
-const CONTENT: ProtocolNames = {
-  ...{ type: FREE, text: FREE, data: FREE, mimeType: FREE, uri: FREE, name: FREE, blob: FREE },
-  ...{ title: FREE, description: FREE, annotations: FREE, _meta: FREE },
-  resource: { uri: FREE, mimeType: FREE, text: FREE, blob: FREE, _meta: FREE },
-};
-const ITEM: ProtocolNames = {
-  ...{
-    name: FREE,
-    title: FREE,
-    description: FREE,
-    uri: FREE,
-    uriTemplate: FREE,
-    mimeType: FREE,
-    _meta: FREE,
-  },
-  ...{ inputSchema: FREE, outputSchema: FREE, annotations: FREE, arguments: FREE },
-};
+const CONTENT = names('type text data mimeType uri name blob title description annotations _meta', {
+  resource: names('uri mimeType text blob _meta'),
+});
+const ITEM = names(
+  'name title description uri uriTemplate mimeType _meta inputSchema outputSchema annotations arguments',
+);
 
 /** Results of servers. */
-const RESULT: ProtocolNames = {
-  ...{
-    structuredContent: FREE,
-    isError: FREE,
-    _meta: FREE,
-    nextCursor: FREE,
-    description: FREE,
-    resultType: FREE,
+const RESULT = names(
+  'structuredContent isError _meta nextCursor description resultType inputRequests requestState',
+  {
+    ...{ content: CONTENT, contents: CONTENT, messages: names('role', { content: CONTENT }) },
+    ...{ tools: ITEM, prompts: ITEM, resources: ITEM, resourceTemplates: ITEM },
+    completion: names('values total hasMore'),
   },
-  ...{ content: CONTENT, contents: CONTENT, messages: { role: FREE, content: CONTENT } },
-  ...{ tools: ITEM, prompts: ITEM, resources: ITEM, resourceTemplates: ITEM },
-  ...{ completion: { values: FREE, total: FREE, hasMore: FREE }, inputRequests: FREE, requestState: FREE },
-};
+);
 
 /** What some readers take for a name of the protocol, in a message of a client. */
 export const foldedInRequest = (message: unknown): FoldedName | undefined =>

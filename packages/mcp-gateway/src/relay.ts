@@ -6,7 +6,7 @@ import { type Checks, type Outcome, STEP_TYPES } from './checks.js';
 import type { GatewayConfig } from './config.js';
 import type { DecidedCalls } from './decided-calls.js';
 import type { DeniedTools } from './denied-tools.js';
-import { gatewayError } from './errors.js';
+import { GatewayError } from './errors.js';
 import type { Call } from './forward.js';
 import { differingHeader } from './param-headers.js';
 
@@ -52,7 +52,7 @@ export function createRelay({ config, catalog, checks, denied, decided }: RelayO
     const name = textOf(params, 'name');
     const input = argumentsOf(params);
     const tool = await catalog.tool(name);
-    if (tool === undefined) throw gatewayError('invalidParams', `there is no tool "${name}"`);
+    if (tool === undefined) throw new GatewayError('invalidParams', `there is no tool "${name}"`);
     const headers = ctx.http?.req?.headers;
     const differing =
       caller.isModern && headers !== undefined ? differingHeader(tool.tool, input, headers) : undefined;
@@ -145,9 +145,9 @@ export function createRelay({ config, catalog, checks, denied, decided }: RelayO
   return async (request, caller, ctx) => {
     const method = Object.hasOwn(METHODS, request.method) ? METHODS[request.method] : undefined;
     if (method === undefined)
-      throw gatewayError('methodNotFound', `the gateway does not pass on ${request.method}`);
+      throw new GatewayError('methodNotFound', `the gateway does not pass on ${request.method}`);
     if (running >= config.listen.max_calls)
-      throw gatewayError('busy', `the gateway works on ${running} calls; repeat the call later`);
+      throw new GatewayError('busy', `the gateway works on ${running} calls; repeat the call later`);
     running += 1;
     try {
       return await method(request, caller, ctx);
@@ -168,7 +168,7 @@ function refusal(text: string, controls: readonly string[]): Result {
 
 function demandDone(outcome: Outcome<Result>): Result {
   if (outcome.kind === 'done') return outcome.result;
-  throw gatewayError(
+  throw new GatewayError(
     'denied',
     outcome.text,
     outcome.kind === 'ask' ? { approval: outcome.approval.id } : { controls: outcome.controls },
@@ -182,12 +182,12 @@ function paramsOf({ params }: JSONRPCRequest): Record<string, unknown> {
 function textOf(params: Readonly<Record<string, unknown>>, member: string): string {
   const value = params[member];
   if (typeof value === 'string') return value;
-  throw gatewayError('invalidParams', `${member} must be a text`);
+  throw new GatewayError('invalidParams', `${member} must be a text`);
 }
 
 function argumentsOf({ arguments: given }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   if (given === undefined) return {};
   if (typeof given === 'object' && given !== null && !Array.isArray(given))
     return given as Record<string, unknown>;
-  throw gatewayError('invalidParams', 'arguments must be an object');
+  throw new GatewayError('invalidParams', 'arguments must be an object');
 }

@@ -1,47 +1,34 @@
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import type { FoldedName } from '../../exact-json/src/index.js';
 import { ResultTooLargeError } from './bounded-fetch.js';
-import { type GatewayError, gatewayError, messageOf } from './errors.js';
+import { GatewayError, messageOf } from './errors.js';
 import { inOtherCase } from './protocol-names.js';
 
 /** What callers are told of a server that fails. */
-export interface UpstreamErrors {
-  /** It is not asked, because it did not answer in time before. */
-  silent(): GatewayError;
-  tooLarge(): GatewayError;
-  /** Readers could differ in what it sent. */
-  unreadable(error: Error): GatewayError;
-  inOtherCase(found: FoldedName): GatewayError;
-  unanswered(): GatewayError;
-  /** What is thrown for a failed request. */
-  failureOf(error: unknown, signal: AbortSignal): unknown;
-}
+export type UpstreamErrors = ReturnType<typeof createUpstreamErrors>;
 
-export function createUpstreamErrors(upstream: string, maxBytes: number): UpstreamErrors {
-  const failed = (what: string): GatewayError =>
-    gatewayError('upstreamFailed', `the server "${upstream}" ${what}`, { upstream });
-  const timedOut = (what: string): GatewayError =>
-    gatewayError('upstreamTimeout', `the server "${upstream}" ${what}`, { upstream });
+export function createUpstreamErrors(upstream: string, maxBytes: number) {
+  const told = (reason: GatewayError['reason'], what: string, more = {}): GatewayError =>
+    new GatewayError(reason, `the server "${upstream}" ${what}`, { upstream, ...more });
+  const failed = (what: string): GatewayError => told('upstreamFailed', what);
   const tooLarge = (): GatewayError =>
-    gatewayError(
-      'resultTooLarge',
-      `the server "${upstream}" answered with more than ${maxBytes} bytes; ask for less`,
-      { upstream, maxBytes },
-    );
+    told('resultTooLarge', `answered with more than ${maxBytes} bytes; ask for less`, { maxBytes });
   return {
     tooLarge,
-    silent: () => timedOut('does not answer; it is asked again in the background'),
-    // Other errors quote what it sent, which is not checked.
-    unreadable: ({ name, message }) =>
+    /** It is not asked, because it did not answer in time before. */
+    silent: () => told('upstreamTimeout', 'does not answer; it is asked again in the background'),
+    /** Readers could differ in what it sent. Other errors quote it, which is not checked. */
+    unreadable: ({ name, message }: Error) =>
       failed(`sent what cannot be checked${/^(?:Json|SyntaxError)/.test(name) ? `: ${message}` : ''}`),
-    inOtherCase: (found) => failed(`sent what cannot be checked: ${inOtherCase(found)}`),
+    inOtherCase: (found: FoldedName) => failed(`sent what cannot be checked: ${inOtherCase(found)}`),
     unanswered: () => failed('ended its answer before it was complete'),
-    failureOf(error, signal) {
+    /** What is thrown for a failed request. */
+    failureOf(error: unknown, signal: AbortSignal): unknown {
       if (error instanceof ResultTooLargeError) return tooLarge();
       if (signal.aborted) return signal.reason;
       if (error instanceof ProtocolError) return error;
       if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
-        return timedOut('did not answer in time');
+        return told('upstreamTimeout', 'did not answer in time');
       return failed(`failed: ${messageOf(error)}`);
     },
   };

@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Result, StandardSchemaV1 } from '@modelcontextprotocol/server';
 import type { UpstreamConfig } from './config.js';
-import { GatewayError, gatewayError, type Log, messageOf } from './errors.js';
+import { GatewayError, type Log, messageOf } from './errors.js';
 import { listedPages } from './listed-pages.js';
 import { sessionAfter } from './lost-session.js';
 import type { GatewayMetrics } from './metrics.js';
@@ -118,7 +118,7 @@ export function createUpstream(
   });
 
   function connect(): Promise<Client> {
-    if (isClosed) return Promise.reject(gatewayError('upstreamFailed', 'the gateway is stopping'));
+    if (isClosed) return Promise.reject(new GatewayError('upstreamFailed', 'the gateway is stopping'));
     return connection.get();
   }
 
@@ -146,7 +146,7 @@ export function createUpstream(
       await end().catch(() => {});
       // What a server answers is shown to callers only if it is checked, which this is not.
       log('warn', `the server "${name}" cannot be reached: ${messageOf(error)}`);
-      throw gatewayError('upstreamFailed', `the server "${name}" cannot be reached`, { upstream: name });
+      throw new GatewayError('upstreamFailed', `the server "${name}" cannot be reached`, { upstream: name });
     }
   }
 
@@ -243,7 +243,7 @@ export function createUpstream(
       } catch (error) {
         log('warn', `the server "${name}" does not tell its ${member}: ${messageOf(error)}`);
         if (error instanceof GatewayError && error.reason === 'upstreamTimeout') throw error;
-        throw gatewayError('upstreamFailed', `the server "${name}" does not tell its ${member}`, {
+        throw new GatewayError('upstreamFailed', `the server "${name}" does not tell its ${member}`, {
           upstream: name,
         });
       }
