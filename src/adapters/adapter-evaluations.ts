@@ -2,7 +2,6 @@ import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.
 import type { AdapterName } from '../contract/adapter-names.js';
 import type { HandlerCall } from '../contract/call/handler.js';
 import { callerError, ServiceError } from '../contract/errors/service-error.js';
-import { invalidRequest } from '../contract/input/parse-input.js';
 import type { Stage } from '../core/types.js';
 import { type EvaluateRequest, readEvaluateRequest } from '../decisions/evaluate-request.js';
 import type { LimitedCaller } from '../decisions/evaluation-caller.js';
@@ -11,7 +10,7 @@ import type { EvaluationService } from '../decisions/evaluation-service.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { DEFAULT_MAPPING, type Mapped, type MappedRequest, mapped, sourceText } from './mapping.js';
 import type { Mappings } from './mapping-file.js';
-import { given } from './members.js';
+import { given, refusedMember } from './members.js';
 import { type AdapterOutcome, notEvaluated, outcomeOfVerdict } from './outcome.js';
 
 /** A step in the form of another protocol. */
@@ -128,22 +127,20 @@ function requestOf(step: ForeignStep, call: HandlerCall, mapping: typeof DEFAULT
     agentOfKey: onlyAgentOf(call),
   };
   const value = (name: Mapped) => mapped(mapping[name], from, name);
+  /** Throws if the request says two things, unless a mapping says which of them counts. */
+  function refuseConflict(name: 'agent' | 'session', where: string, header?: string, other?: string): void {
+    if (mapping[name] !== DEFAULT_MAPPING[name] || !header || !other || header === other) return;
+    throw refusedMember(name, `differs between a header and ${where}: send one of them`);
+  }
   const needed = (name: 'agent' | 'step'): string => {
     const found = value(name);
     if (found !== undefined) return found;
     const offered = mapping[name].filter(({ kind }) => kind !== 'query' || step.query !== undefined);
     const sources = offered.map(sourceText).join(', or ');
-    const message = `the request names no ${name}; it is taken from ${sources}`;
-    throw invalidRequest([{ resource: 'Request', field: name, code: 'missing', message }]);
+    throw refusedMember(name, `the request names no ${name}; it is taken from ${sources}`, 'missing');
   };
-  refuseConflict(
-    'agent',
-    from.header('x-agent-name'),
-    from.query.agent,
-    'the query parameter agent',
-    mapping,
-  );
-  refuseConflict('session', from.header('x-session-id'), from.protocol.session, 'the message', mapping);
+  refuseConflict('agent', 'the query parameter agent', call.header('x-agent-name'), step.query?.agent);
+  refuseConflict('session', 'the message', call.header('x-session-id'), step.protocol.session);
   const agent = needed('agent');
   const parent = value('traceparent');
   return readEvaluateRequest({
@@ -168,19 +165,6 @@ function requestOf(step: ForeignStep, call: HandlerCall, mapping: typeof DEFAULT
     }),
     accepts: ['allow', 'deny', ...step.accepts],
   });
-}
-
-/** Throws a VALIDATION_ERROR if a request says two things, unless a mapping says which of them counts. */
-function refuseConflict(
-  name: 'agent' | 'session',
-  header: string | undefined,
-  other: string | undefined,
-  where: string,
-  mapping: typeof DEFAULT_MAPPING,
-): void {
-  if (mapping[name] !== DEFAULT_MAPPING[name] || !header || !other || header === other) return;
-  const message = `differs between a header and ${where}: send one of them`;
-  throw invalidRequest([{ resource: 'Request', field: name, code: 'value_error', message }]);
 }
 
 /** The agent of a key that is limited to exactly one. */

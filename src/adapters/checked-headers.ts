@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
-import { invalidRequest } from '../contract/input/parse-input.js';
+import { refusedMember } from './members.js';
 
 /** Names of headers whose values are, or may be, credentials. */
 const CREDENTIALS = /authoriz|authentic|cookie|token|secret|passw|credential|signature|api-?key|client-cert/;
@@ -31,6 +31,5 @@ export function lastingHeaders(headers: CheckedHeaders): JsonObject {
 export function refuseCharset(contentType: string | undefined, field: string): void {
   const named = [...(contentType ?? '').matchAll(/charset\s*=\s*["']?([^;,"']*)/gi)];
   if (named.every(([, charset = '']) => /^(?:utf-?8|us-ascii)$/i.test(charset.trim()))) return;
-  const message = 'names another character set than UTF-8, so the body cannot be checked';
-  throw invalidRequest([{ resource: 'Request', field, code: 'value_error', message }]);
+  throw refusedMember(field, 'names another character set than UTF-8, so the body cannot be checked');
 }

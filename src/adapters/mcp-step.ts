@@ -6,8 +6,8 @@ import {
   MAX_JSON_DEPTH,
   parseJson,
 } from '../../packages/exact-json/src/index.js';
-import { invalidRequest } from '../contract/input/parse-input.js';
 import { jsonProblem } from '../decisions/evaluate-request.js';
+import { refusedMember } from './members.js';
 import { MCP_PARAMS_NAMES, refuseFolded } from './protocol-names.js';
 
 /** The levels of an evaluation around data of a step. */
@@ -56,9 +56,14 @@ export function mcpStep(method: McpMethod, params: JsonValue | undefined): McpSt
   return { type, name: text('name'), input: given ?? {} };
 }
 
-/** Whether some server takes a value for one of the methods, though it is none: one in another case, or with blanks around it. */
-export function isAlikeStepMethod(method: unknown): boolean {
-  return typeof method === 'string' && !isStepMethod(method) && isStepMethod(folded(method.trim()));
+/** Whether some server takes a value for one of the methods: in any case, or with blanks around it. */
+export const mayBeStepMethod = (method: unknown): boolean =>
+  typeof method === 'string' && isStepMethod(folded(method.trim()));
+
+/** Throws a VALIDATION_ERROR for a value that is none of the methods, though some server takes it for one. */
+export function refuseAlikeMethod(method: JsonValue | undefined, field: string): void {
+  if (isStepMethod(method) || !mayBeStepMethod(method)) return;
+  throw refused(field, 'is no method of MCP as it is written, and servers may take it for one', method);
 }
 
 /** The params of a request with another input. Throws a VALIDATION_ERROR if its method has no params for it. */
@@ -77,15 +82,10 @@ export function peerJson(text: string, field: string): JsonValue {
   } catch (error) {
     const problem = jsonProblem(error);
     if (problem === undefined) throw error;
-    throw refusedWith(field, problem.code, `is not JSON that can be checked: ${problem.message}`);
+    throw refusedMember(field, `is not JSON that can be checked: ${problem.message}`, problem.code);
   }
 }
 
 /** The error of a member that is not what its protocol says. */
-export function refused(field: string, message: string, value?: JsonValue): Error {
-  return refusedWith(field, value === undefined || value === null ? 'missing' : 'value_error', message);
-}
-
-function refusedWith(field: string, code: string, message: string): Error {
-  return invalidRequest([{ resource: 'Request', field, code, message }]);
-}
+export const refused = (field: string, message: string, value?: JsonValue): Error =>
+  refusedMember(field, message, value === undefined || value === null ? 'missing' : undefined);

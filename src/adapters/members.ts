@@ -2,6 +2,10 @@ import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-
 import { FIELD_REQUIRED } from '../contract/input/messages.js';
 import { invalidRequest } from '../contract/input/parse-input.js';
 
+/** The error of a member of a request. */
+export const refusedMember = (field: string, message: string, code = 'value_error'): Error =>
+  invalidRequest([{ resource: 'Request', field, code, message }]);
+
 /** Most items of a list in a message. */
 export const MAX_ITEMS = 10_000;
 
@@ -32,8 +36,8 @@ export function membersOf(all: JsonObject, place = ''): Members {
   const value = (name: string): JsonValue | undefined =>
     Object.hasOwn(all, name) ? (all[name] ?? undefined) : undefined;
 
-  function refuse(name: string, message: string, code = 'value_error'): never {
-    throw invalidRequest([{ resource: 'Request', field: `${place}${name}`, code, message }]);
+  function refuse(name: string, message: string, code?: string): never {
+    throw refusedMember(`${place}${name}`, message, code);
   }
 
   function required<T>(name: string, read: (name: string) => T | undefined): T {

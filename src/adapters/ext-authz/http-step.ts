@@ -2,7 +2,15 @@ import { folded, isObject, type JsonObject, type JsonValue } from '../../../pack
 import type { ForeignStep } from '../adapter-evaluations.js';
 import { type CheckedHeaders, checkedHeaders, lastingHeaders, refuseCharset } from '../checked-headers.js';
 import { memberAt } from '../mapping.js';
-import { isAlikeStepMethod, isStepMethod, type McpStep, mcpStep, peerJson, refused } from '../mcp-step.js';
+import {
+  isStepMethod,
+  type McpStep,
+  mayBeStepMethod,
+  mcpStep,
+  peerJson,
+  refuseAlikeMethod,
+  refused,
+} from '../mcp-step.js';
 import { JSON_RPC_NAMES, ROUTE_NAMES, refuseFolded } from '../protocol-names.js';
 
 /** Data of Envoy's MCP filter, by its name; it read them from the body itself. */
@@ -144,7 +152,7 @@ function mcpOf(
 ): McpStep | undefined {
   const stated = headers.get('mcp-method');
   if (body !== undefined) {
-    if (Array.isArray(body) && body.some((one) => methodsOf(one).some(isStep))) {
+    if (Array.isArray(body) && body.some((one) => methodsOf(one).some(mayBeStepMethod))) {
       throw refused(
         'attributes.request.http.body',
         'must be one message of MCP: a list of them is not checked',
@@ -153,12 +161,11 @@ function mcpOf(
     }
     const { method, params } = isObject(body) ? body : {};
     // Of other requests of HTTP, nothing is read but the whole.
-    if (methodsOf(body).some(isStep)) refuseFolded(body, JSON_RPC_NAMES, 'attributes.request.http.body');
-    if (isAlikeStepMethod(method)) throw refused('attributes.request.http.body.method', ALIKE, body);
+    if (methodsOf(body).some(mayBeStepMethod))
+      refuseFolded(body, JSON_RPC_NAMES, 'attributes.request.http.body');
+    refuseAlikeMethod(method, 'attributes.request.http.body.method');
     if (stated !== undefined && stated !== method) throw refused('headers.mcp-method', DIFFERS, stated);
-    if (!isStepMethod(method)) {
-      return undefined;
-    }
+    if (!isStepMethod(method)) return undefined;
     const step = mcpStep(method, params);
     const name = headers.get('mcp-name');
     const named = step.type === 'mcp_resource' ? step.input.uri : step.name;
@@ -167,7 +174,7 @@ function mcpOf(
   }
   const read = memberAt(attributes, ['metadata_context', 'filter_metadata', MCP_FILTER]);
   if (isObject(read) && isStepMethod(read.method)) return mcpStep(read.method, read.params);
-  if (isAlikeStepMethod(stated)) throw refused('headers.mcp-method', ALIKE, stated);
+  refuseAlikeMethod(stated, 'headers.mcp-method');
   if (!isStepMethod(stated)) return undefined;
   const name = decoded(headers.get('mcp-name') ?? '');
   return mcpStep(stated, { name, uri: name });
@@ -179,9 +186,6 @@ function methodsOf(message: JsonValue): JsonValue[] {
   return Object.entries(message).flatMap(([name, value]) => (folded(name) === 'method' ? [value] : []));
 }
 
-const isStep = (method: JsonValue): boolean => isStepMethod(method) || isAlikeStepMethod(method);
-
-const ALIKE = 'is no method of MCP as it is written, and servers may take it for one';
 const DIFFERS = 'is not what the body says, so a server could do something else than was checked';
 
 /** The text of a header of MCP, which is in base64 if it is not ASCII. */

@@ -10,7 +10,6 @@ import { freeObject } from '../../contract/input/fields.js';
 import type { AdapterEvaluations, ForeignStep } from '../adapter-evaluations.js';
 import { checkedHeaders } from '../checked-headers.js';
 import {
-  isAlikeStepMethod,
   isStepMethod,
   type McpMethod,
   mcpParams,
@@ -18,6 +17,7 @@ import {
   mcpStepName,
   mcpStepType,
   peerJson,
+  refuseAlikeMethod,
   refused,
 } from '../mcp-step.js';
 import { type AdapterOutcome, decisionFacts, wayOut } from '../outcome.js';
@@ -41,12 +41,7 @@ export function createExtMcp(evaluations: AdapterEvaluations): HandlersOf<typeof
     evaluations.demand('ext-mcp');
     const { method } = message;
     try {
-      if (isAlikeStepMethod(method))
-        throw refused(
-          'method',
-          'is no method of MCP as it is written, and servers may take it for one',
-          method,
-        );
+      refuseAlikeMethod(method, 'method');
       if (!isStepMethod(method)) return { pass: {} };
       refuseFolded(contextOf(message), ROUTE_NAMES, 'metadata_context');
       const { step, remade } = stepOf(method);

@@ -70,23 +70,19 @@ function contentOf(message: Members): JsonObject {
     tool_calls: optional(message, 'tool_calls'),
     structured_messages: kind === 'request' ? optional(message, 'structured_messages') : undefined,
   });
-  const isShown = texts !== null || isShownBy(others);
-  const shown = texts === null ? [] : message.texts('texts');
+  // Something else than texts may show what is said.
+  const isShown = Object.entries(others).some(
+    ([name, value]) => name !== 'tools' && (value as JsonValue[]).length > 0,
+  );
+  const shown = texts === null && isShown ? [] : message.texts('texts');
   // A list without texts shows as little as none; before a model it is all that there is to check.
-  if (texts !== null && shown.length === 0 && !isShownBy(others))
+  if (shown.length === 0 && !isShown)
     return message.refuse('texts', 'must not be empty: there is nothing to check', 'too_short');
   return given({
-    texts: isShown && texts === null ? [] : [...message.texts('texts')],
+    texts: [...shown],
     images: images === undefined ? undefined : (message.optionalList('images')?.length ?? 0),
     ...others,
   });
-}
-
-/** Whether something else than texts shows what is said. */
-function isShownBy(others: JsonObject): boolean {
-  return Object.entries(others).some(
-    ([name, value]) => name !== 'tools' && (value as JsonValue[]).length > 0,
-  );
 }
 
 function optional(message: Members, name: string): JsonValue | undefined {
