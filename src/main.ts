@@ -10,7 +10,7 @@ import { databasePlace, parseDatabaseUrl } from './database/database-url.js';
 import { createLogger, type ServiceLog } from './process/logger.js';
 import { VERSION } from './process/package-root.js';
 import { takeSignals } from './process/signals.js';
-import { explanation, isOurMistake } from './process/start-error.js';
+import { explanation, isOurMistake, openFilesAdvice } from './process/start-error.js';
 import { type Running, STOP_NOTICE_MS, stopOnSignals } from './process/stop-on-signals.js';
 import { HOST_ROUTES } from './transport/routing/host-routes.js';
 
@@ -97,7 +97,8 @@ async function serve(): Promise<void> {
     log.info(facts, 'ready for REST, gRPC, gRPC-Web and Connect');
   } catch (error) {
     if (stopper.stopping) return;
-    log.fatal(isOurMistake(error) ? { err: error } : {}, `the service cannot start: ${explanation(error)}`);
+    const reason = `${explanation(error)}${openFilesAdvice()}`;
+    log.fatal(isOurMistake(error) ? { err: error } : {}, `the service cannot start: ${reason}`);
     process.exitCode = 1;
     // Open resources must not keep a process alive that does not serve.
     void serviceLog.flushed().then(() => process.exit());

@@ -266,3 +266,19 @@ describe('a Node.js that is too old', () => {
     },
   );
 });
+
+describe('a limit of few open files', () => {
+  const processes = openedInSuite<ServiceProcess>((one) => one.dispose());
+
+  it.runIf(existsSync('/proc/self/limits'))(
+    'is named where a start fails, whatever the error says',
+    async () => {
+      const directory = await mkdtemp(path.join(tmpdir(), 'few-files-'));
+      const words = ['-c', 'ulimit -n 256 && exec "$0" "$1"', process.execPath, compiledTree.main];
+      const one = spawnCommand('sh', words, {}, directory);
+      processes.push(one);
+      expect(await one.ended).toEqual({ code: 1, signal: null });
+      expect(one.stdout()).toMatch(/cannot start: .+\. The process may open 256 files, .+ulimit -n/);
+    },
+  );
+});
