@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +9,7 @@ import { axeViolations, inSignedInTab, overflow, settled } from '../support/dash
 import { createTestDatabase, type TestDatabase } from '../support/databases.js';
 import { startService, type TestService } from '../support/service.js';
 import { sharedBrowser } from '../support/shared-browser.js';
+import { shownRange } from './query-bar.js';
 
 const ADMIN_KEY = 'admin-key-of-every-page';
 const REGULAR_KEY = 'regular-key-of-every-page';
@@ -128,6 +130,85 @@ describe('every page of the dashboard, with the demonstration data', () => {
       );
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('saves what is downloaded, or written to a file that is chosen, and copies texts', async () => {
+    await inSignedInTab(
+      browser,
+      `${url}/ui/events?outcome=denied&range=24h`,
+      { key: REGULAR_KEY },
+      async ({ page }) => {
+        const save = page.getByRole('button', { name: 'Export as NDJSON' });
+        await page.evaluate('window.showSaveFilePicker = undefined');
+        const download = page.waitForEvent('download');
+        await save.click();
+        const downloaded = await readFile(await (await download).path(), 'utf8');
+        expect(downloaded).toMatch(/^\{.*\}\n$/s);
+        // A file of the browser's own, which has the same interface as one that is chosen.
+        await page.evaluate(`window.showSaveFilePicker = async () =>
+        (await navigator.storage.getDirectory()).getFileHandle('chosen', { create: true })`);
+        await save.click();
+        const readChosen = () =>
+          page.evaluate<string>(`navigator.storage.getDirectory()
+          .then((folder) => folder.getFileHandle('chosen'))
+          .then((handle) => handle.getFile())
+          .then((file) => file.text())`);
+        await expect.poll(readChosen).toBe(downloaded);
+
+        await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+        await page.goto(`${url}/ui/playground?agent=support-assistant`);
+        await page.getByRole('button', { name: 'Copy link' }).click();
+        await page.getByText('Copied.').waitFor();
+        expect(await page.evaluate('navigator.clipboard.readText()')).toBe(page.url());
+      },
+    );
+  });
+
+  it('selects a range in a chart, by pointer and by keyboard', async () => {
+    await inSignedInTab(
+      browser,
+      `${url}/ui/controls/3?tab=activity&range=24h`,
+      { key: ADMIN_KEY },
+      async ({ page }) => {
+        const chart = page.locator('.activity-chart').filter({ hasText: 'Decisions over time' });
+        const times = () => {
+          const { searchParams } = new URL(page.url());
+          return ['from', 'to'].map((name) => Date.parse(searchParams.get(name) ?? ''));
+        };
+        const hours = () => ((times()[1] ?? 0) - (times()[0] ?? 0)) / 3_600_000;
+        await chart.getByText('Changes (dashed lines)').waitFor();
+        const box = await chart.locator('section > svg').boundingBox();
+        const { x, y, width } = box ?? { x: 0, y: 0, width: 0 };
+        await page.mouse.move(x + width - 2, y + 40);
+        await page.mouse.down();
+        await page.mouse.move(x + width / 2, y + 60, { steps: 3 });
+        await chart.getByText('selected. Enter zooms in').waitFor();
+        await page.mouse.up();
+        await expect.poll(hours).toBeGreaterThan(6);
+        expect(await shownRange(page)).toMatch(/^\d+ \w+ \d\d:\d\d(:\d\d)? – /);
+        const selected = hours();
+        await page.getByRole('button', { name: 'Zoom out' }).click();
+        await expect.poll(hours).toBe(2 * selected);
+        await page.goBack();
+        await expect.poll(hours).toBe(selected);
+        await page.goBack();
+        await expect.poll(() => shownRange(page)).toBe('Last 24 hours');
+
+        await chart.locator('.bar').last().focus();
+        await page.keyboard.press('Shift+ArrowLeft');
+        await chart.getByText('selected. Enter zooms in').waitFor();
+        await page.keyboard.press('Escape');
+        await chart.getByText('selected. Enter zooms in').waitFor({ state: 'detached' });
+        await page.keyboard.press('Shift+Home');
+        await page.keyboard.press('Enter');
+        await expect.poll(hours).toBeGreaterThan(12);
+        // Other pages that are opened without a range have it, too.
+        await page.getByRole('link', { name: 'Audit log', exact: true }).click();
+        await expect.poll(hours).toBeGreaterThan(12);
+        await settled(page);
+        expect([await axeViolations(page), await overflow(page)]).toEqual([[], 0]);
+      },
+    );
   });
 
   it('is in the list of pages', () => {

@@ -221,6 +221,36 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
           await page.getByText('applied as configuration by').waitFor();
         },
       ],
+      [
+        '/events?outcome=denied',
+        async (page) => {
+          await page.getByRole('button', { name: 'Views' }).click();
+          await page.getByLabel('Save these filters as').fill(HOSTILE.markup);
+          await page.keyboard.press('Enter');
+          await page.getByRole('button', { name: `Open ${HOSTILE.markup} by default` }).waitFor();
+        },
+      ],
+      ['/events?outcome=denied', (page) => page.getByRole('button', { name: /^Range:/ }).click()],
+      [
+        '/events?from=2026-01-05T12:00:07Z&to=2026-01-06T23:30:00Z',
+        (page) => page.getByText('No event matches the filters').waitFor(),
+      ],
+      [
+        '/events',
+        async (page) => {
+          await page.getByRole('combobox', { name: 'Filter events' }).pressSequentially('billing');
+          await page.getByRole('option', { name: `agent: ${AGENT}` }).waitFor();
+        },
+      ],
+      [
+        `/playground?agent=${AGENT}`,
+        async (page) => {
+          await page.getByRole('button', { name: 'Explain' }).click();
+          await page.getByRole('button', { name: 'Save as test case' }).click();
+          await page.getByRole('button', { name: 'Run all' }).click();
+          await page.getByText('1 of 1 case passed, 0 did not.').waitFor();
+        },
+      ],
       [`/controls/${appliedId}?tab=json`, (page) => page.locator('.cm-content').waitFor()],
       [
         '/controls',

@@ -1,13 +1,21 @@
 import { create } from '@bufbuild/protobuf';
+import { createClient } from '@connectrpc/connect';
+import { createGrpcTransport } from '@connectrpc/connect-node';
 import { describe, expect, it } from 'vitest';
 import { Decision, Stage } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import {
   AppliesTo,
   type ControlExecutionEvent,
   ControlExecutionEventSchema,
+  ObservabilityService,
 } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { evaluationsOf } from '../../../packages/dashboard/src/events/evaluations.js';
+import { eventJson } from '../../../packages/dashboard/src/events/event-json.js';
 import { exportEvents } from '../../../packages/dashboard/src/events/export-events.js';
+import { denyWord } from '../../support/seed.js';
+import { describeServiceOnSqlite } from '../../support/service-suite.js';
+import { until } from '../../support/until.js';
+import { HOSTILE } from '../dashboard-service.js';
 
 function event(index: number, decisionId?: string): ControlExecutionEvent {
   return create(ControlExecutionEventSchema, {
@@ -62,6 +70,34 @@ describe('an export of events', () => {
     );
   });
 });
+
+describeServiceOnSqlite(
+  'the line of an exported event',
+  ({ call, seed, service }) => {
+    it('is that of the JSON route', async () => {
+      await seed.linked('exporting-agent', 'changing', denyWord('secret'));
+      const step = { type: 'tool', name: `it's "${HOSTILE.markup}"`, input: { text: 'a secret' } };
+      const evaluation = { agent_name: 'exporting-agent', stage: 'pre', step, session_id: HOSTILE.quotes };
+      await call('POST', '/api/v1/evaluation', evaluation);
+      const lines = async () => {
+        const reply = await fetch(`${service.url}/api/v1/observability/events/export`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ include_step: true }),
+        });
+        return (await reply.text()).split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+      };
+      await until(lines, ({ length }) => length > 0);
+      const client = createClient(ObservabilityService, createGrpcTransport({ baseUrl: service.url }));
+      const written: unknown[] = [];
+      for await (const { event: exported } of client.exportEvents({})) {
+        if (exported !== undefined) written.push(eventJson(exported));
+      }
+      expect(written).toEqual(await lines());
+    });
+  },
+  { OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2' },
+);
 
 describe('the events of a trace', () => {
   it('are grouped by their verdict; those without one stand alone', () => {
