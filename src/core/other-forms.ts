@@ -32,18 +32,17 @@ let known: { readonly text: string; readonly forms: readonly string[] } = { text
 
 /** The other forms of a text, none for most. `meter` as for a search. */
 export function otherForms(text: string, meter?: Meter): readonly string[] {
-  if (!text.includes('\\')) return NONE;
   // Checks of the same text follow one another.
   if (known.text === text) return known.forms;
   const forms: string[] = [];
-  for (let form = text; forms.length < MAX_LEVELS; forms.push(form)) {
+  for (let form = text; forms.length < MAX_LEVELS && form.includes('\\'); forms.push(form)) {
     meter?.spend?.(form.length / UNITS_PER_STEP);
     const next = resolved(form, forms.length === 0 && JSON_START.test(text));
     if (next === form) break;
     form = next;
   }
-  known = { text, forms };
-  return forms;
+  known = { text, forms: forms.length === 0 ? NONE : forms };
+  return known.forms;
 }
 
 /** Calls `found` with what a search finds in the other forms of a text, at its places in the text. */
