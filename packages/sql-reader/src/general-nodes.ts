@@ -1,52 +1,21 @@
 /** Elements of the trees of the general parser (sqlparser-rs): enums, names and constants. */
 import { isNode, listOf, type Node } from './tree-node.js';
+import { wordSet } from './word-set.js';
 
 /** Members that name something other than a column; a bare name in them is not a column. */
-export const NAME_MEMBERS = new Set([
-  'name',
-  'names',
-  'table_name',
-  'table_names',
-  'schema_name',
-  'alias',
-  'columns',
-  'Using',
-  'data_type',
-  'collation',
-  'character_set',
-  'column_names',
-  'object_name',
-  'variable',
-  'privileges',
-  'grantees',
-  'db_name',
-  'index_name',
-]);
+export const NAME_MEMBERS = wordSet(
+  'name names table_name table_names schema_name alias columns Using data_type collation ' +
+    'character_set column_names object_name variable privileges grantees db_name index_name',
+);
 /** Statements whose `name` is that of a table. */
-export const NAMED_AFTER_TABLE = new Set([
-  'CreateTable',
-  'CreateView',
-  'CreateVirtualTable',
-  'AlterTable',
-  'AlterView',
-  'DropTable',
-]);
+export const NAMED_AFTER_TABLE = wordSet(
+  'CreateTable CreateView CreateVirtualTable AlterTable AlterView DropTable',
+);
 /** Members of any statement that name tables. */
-export const TABLE_MEMBERS = new Set([
-  'table_name',
-  'table_names',
-  'TableName',
-  'tables',
-  'Tables',
-  'foreign_table',
-  'old_name',
-  'new_name',
-  'like',
-  'clone',
-  'to',
-  'RenameTable',
-  'AllTablesInSchema',
-]);
+export const TABLE_MEMBERS = wordSet(
+  'table_name table_names TableName tables Tables foreign_table old_name new_name like clone to ' +
+    'RenameTable AllTablesInSchema',
+);
 
 /** `Value` of an expression: its kind and content. */
 export function literalValue(expression: unknown): [string, unknown] {

@@ -4,13 +4,13 @@ import type { Dialect, Use } from './model.js';
 import { packageUses } from './oracle-uses.js';
 import { UsesBuilder } from './statement-builder.js';
 import { isNode, listOf, type Node } from './tree-node.js';
+import { wordSet } from './word-set.js';
 
 /** Statements whose parts must be understood; the others are told by their operations. */
 const READ_STATEMENTS = new Set(['Query', 'Insert', 'Update', 'Delete', 'Merge']);
 /** Variants that only compute, or whose names are looked at here. Those with their own syntax cannot be redefined. */
-const UNDERSTOOD = new Set(
-  (
-    'Query Select SetOperation Values Table Insert Update Delete Merge Identifier CompoundIdentifier Wildcard ' +
+const UNDERSTOOD = wordSet(
+  'Query Select SetOperation Values Table Insert Update Delete Merge Identifier CompoundIdentifier Wildcard ' +
     'QualifiedWildcard UnnamedExpr ExprWithAlias ExprWithAliases ObjectName Value Number SingleQuotedString ' +
     'DoubleQuotedString NationalStringLiteral HexStringLiteral SingleQuotedByteStringLiteral Boolean Placeholder Null ' +
     'Nested BinaryOp UnaryOp IsNull IsNotNull IsTrue IsNotTrue IsFalse IsNotFalse IsUnknown IsNotUnknown ' +
@@ -24,16 +24,13 @@ const UNDERSTOOD = new Set(
     'Json Xml DateTimeField Custom TableObject TableName WithFromKeyword WithoutKeyword BeforeSet AfterSet ColumnName ' +
     'ParenthesizedColumns DoUpdate DoNothing DuplicateKeyUpdate OnConflict Columns Output Returning ' +
     'PerPartition AliasedExpr Boolean Column ForOrdinality NestedPath Default Error For Cascades Single Multiple ' +
-    'ForSystemTimeAsOf VersionAsOf TimestampAsOf Colon JsonAccess Bracket Field CharacterLength IntegerLength Precision PrecisionAndScale'
-  ).split(' '),
+    'ForSystemTimeAsOf VersionAsOf TimestampAsOf Colon JsonAccess Bracket Field CharacterLength IntegerLength Precision PrecisionAndScale',
 );
 /** Operators that all databases of the dialects compute themselves. */
-const OPERATORS = new Set(
-  (
-    'Plus Minus Multiply Divide Modulo StringConcat Gt Lt GtEq LtEq Spaceship Eq NotEq And Or Xor BitwiseOr BitwiseAnd ' +
+const OPERATORS = wordSet(
+  'Plus Minus Multiply Divide Modulo StringConcat Gt Lt GtEq LtEq Spaceship Eq NotEq And Or Xor BitwiseOr BitwiseAnd ' +
     'BitwiseXor MyIntegerDivide PGBitwiseShiftLeft PGBitwiseShiftRight Arrow LongArrow PGBitwiseNot BitwiseNot Not ' +
-    'BangNot'
-  ).split(' '),
+    'BangNot',
 );
 /** Hints of SQL Server that keep nothing locked, or fewer rows than without them. */
 const HARMLESS_HINT =
@@ -51,13 +48,10 @@ export function generalUses(tree: unknown, dialect: Dialect): readonly Use[] {
 }
 
 class UsesWalk {
-  readonly #uses: UsesBuilder;
-  readonly #dialect: Dialect;
-
-  constructor(uses: UsesBuilder, dialect: Dialect) {
-    this.#uses = uses;
-    this.#dialect = dialect;
-  }
+  constructor(
+    private readonly uses: UsesBuilder,
+    private readonly dialect: Dialect,
+  ) {}
 
   /** `whole` where each kind of part must be understood. */
   node(value: unknown, whole: boolean): void {
@@ -71,7 +65,7 @@ class UsesWalk {
       if (child === null || child === undefined) continue;
       if (VARIANT.test(key)) {
         const inside = whole || READ_STATEMENTS.has(key);
-        if (inside && !UNDERSTOOD.has(key)) this.#uses.add('unread', key);
+        if (inside && !UNDERSTOOD.has(key)) this.uses.add('unread', key);
         this.#kind(key, child);
         this.node(child, inside);
       } else if (key === 'data_type') this.#type(child);
@@ -86,7 +80,7 @@ class UsesWalk {
     const node: Node = isNode(child) ? child : {};
     switch (key) {
       case 'Function':
-        this.#uses.add('function', this.#names(node.name));
+        this.uses.add('function', this.#names(node.name));
         return;
       case 'Table':
         this.#table(node);
@@ -100,12 +94,12 @@ class UsesWalk {
         this.#operator(node.compare_op);
         return;
       case 'RLike':
-        if (this.#dialect === 'sqlite') this.#uses.add('function', 'regexp');
+        if (this.dialect === 'sqlite') this.uses.add('function', 'regexp');
         return;
       case 'ExprWithAlias':
         // SELECT @a = 1 of SQL Server
-        if (this.#dialect === 'tsql' && isNode(node.alias) && String(node.alias.value).startsWith('@')) {
-          this.#uses.add('assignment', String(node.alias.value));
+        if (this.dialect === 'tsql' && isNode(node.alias) && String(node.alias.value).startsWith('@')) {
+          this.uses.add('assignment', String(node.alias.value));
         }
         return;
       default:
@@ -113,14 +107,14 @@ class UsesWalk {
   }
 
   #member(key: string, child: unknown): void {
-    if (key === 'locks' && listOf(child).length > 0) this.#uses.add('lock', 'FOR UPDATE or FOR SHARE');
-    if (key === 'into' && isNode(child)) this.#uses.add('assignment', 'INTO');
+    if (key === 'locks' && listOf(child).length > 0) this.uses.add('lock', 'FOR UPDATE or FOR SHARE');
+    if (key === 'into' && isNode(child)) this.uses.add('assignment', 'INTO');
     if (key !== 'with_hints') return;
     for (const hint of listOf(child)) {
       const [kind, content] = variant(hint);
       const names = kind === 'Function' && isNode(content) ? this.#names(content.name) : this.#names([hint]);
       const name = names.at(-1) ?? kind;
-      if (!HARMLESS_HINT.test(name)) this.#uses.add('lock', name.toUpperCase());
+      if (!HARMLESS_HINT.test(name)) this.uses.add('lock', name.toUpperCase());
     }
   }
 
@@ -129,42 +123,37 @@ class UsesWalk {
     if (table.name === undefined) return;
     const names = this.#names(table.name);
     // A table variable of SQL Server has such a name; elsewhere only a driver could put one there.
-    if (this.#dialect !== 'tsql' && /^[@$:?]/.test(names.at(-1) ?? '')) {
-      this.#uses.add('unread', 'a placeholder for a table');
+    if (this.dialect !== 'tsql' && /^[@$:?]/.test(names.at(-1) ?? '')) {
+      this.uses.add('unread', 'a placeholder for a table');
     }
     const isFunction = table.args !== undefined && table.args !== null;
-    if (isFunction || (this.#dialect === 'sqlite' && /^pragma_/i.test(names.at(-1) ?? ''))) {
-      this.#uses.add('function', names);
+    if (isFunction || (this.dialect === 'sqlite' && /^pragma_/i.test(names.at(-1) ?? ''))) {
+      this.uses.add('function', names);
     }
   }
 
   #operator(op: unknown): void {
     const [name] = variant(op);
-    if (name === 'Assignment') this.#uses.add('assignment', ':=');
+    if (name === 'Assignment') this.uses.add('assignment', ':=');
     // SQLite calls functions of the same names, which programs define.
     else if (name === 'Regexp' || name === 'Match') {
-      if (this.#dialect === 'sqlite') this.#uses.add('function', name.toLowerCase());
-    } else if (!OPERATORS.has(name)) this.#uses.add('operator', name);
+      if (this.dialect === 'sqlite') this.uses.add('function', name.toLowerCase());
+    } else if (!OPERATORS.has(name)) this.uses.add('operator', name);
   }
 
   /** Only types of users have names that the parser does not know. */
   #type(type: unknown): void {
     const [kind, content] = variant(type);
-    if (kind === 'Custom' && Array.isArray(content)) this.#uses.add('type', this.#names(content[0]));
-    else if (isNode(content)) this.#typeParts(content);
-  }
-
-  #typeParts(content: Node): void {
-    if (Array.isArray(content)) {
-      for (const item of content) if (isNode(item)) this.#type(item);
-    } else if ('Custom' in content) this.#type(content);
+    if (kind === 'Custom' && Array.isArray(content)) this.uses.add('type', this.#names(content[0]));
+    else if (Array.isArray(content)) for (const item of listOf(content)) this.#type(item);
+    else if (isNode(content) && 'Custom' in content) this.#type(content);
   }
 
   #names(value: unknown): string[] {
     return identifiers(value).map(({ value: name, quote_style: quote }) => {
       const text = String(name ?? '');
       // Only Oracle heeds the case of names in quotes.
-      const isExact = this.#dialect === 'oracle' && typeof quote === 'string' && text !== text.toUpperCase();
+      const isExact = this.dialect === 'oracle' && typeof quote === 'string' && text !== text.toUpperCase();
       return isExact ? `"${text}"` : text.toLowerCase();
     });
   }

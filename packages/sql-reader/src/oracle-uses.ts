@@ -2,13 +2,12 @@
 import { identifiers } from './general-nodes.js';
 import type { UsesBuilder } from './statement-builder.js';
 import { isNode, listOf } from './tree-node.js';
+import { wordSet } from './word-set.js';
 
 /** Names without a table that are known, besides the column of DUAL. */
-const PSEUDO_COLUMNS = new Set(
-  (
-    'DUMMY SYSDATE SYSTIMESTAMP CURRENT_DATE CURRENT_TIMESTAMP LOCALTIMESTAMP SESSIONTIMEZONE DBTIMEZONE USER UID ' +
-    'ROWNUM ROWID LEVEL CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE ORA_ROWSCN COLUMN_VALUE OBJECT_VALUE NULL TRUE FALSE DEFAULT'
-  ).split(' '),
+const PSEUDO_COLUMNS = wordSet(
+  'DUMMY SYSDATE SYSTIMESTAMP CURRENT_DATE CURRENT_TIMESTAMP LOCALTIMESTAMP SESSIONTIMEZONE DBTIMEZONE USER UID ' +
+    'ROWNUM ROWID LEVEL CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE ORA_ROWSCN COLUMN_VALUE OBJECT_VALUE NULL TRUE FALSE DEFAULT',
 );
 
 interface Names {

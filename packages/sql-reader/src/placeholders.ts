@@ -6,6 +6,7 @@
 import { DIALECT_RULES } from './dialect-rules.js';
 import { scan, type TokenKind } from './lexer.js';
 import { type Dialect, NotCertain } from './model.js';
+import { wordSet } from './word-set.js';
 
 interface Token {
   readonly kind: TokenKind;
@@ -17,12 +18,10 @@ interface Token {
 /** Whether a text may contain a placeholder that has to be replaced. */
 const CANDIDATE = /[?:@%]|#\{|\$[A-Za-z_]/;
 /** Words after which a value begins, so that a sign there is no operator between two values. */
-const BEFORE_VALUE = new Set(
-  (
-    'SELECT DISTINCT ALL WHERE AND OR XOR NOT IN LIKE ILIKE RLIKE REGEXP GLOB MATCH SIMILAR TO BETWEEN IS ON HAVING BY ' +
+const BEFORE_VALUE = wordSet(
+  'SELECT DISTINCT ALL WHERE AND OR XOR NOT IN LIKE ILIKE RLIKE REGEXP GLOB MATCH SIMILAR TO BETWEEN IS ON HAVING BY ' +
     'WHEN THEN ELSE CASE LIMIT OFFSET VALUES SET RETURNING FROM JOIN INTO TABLE UPDATE USING ANY SOME ESCAPE FETCH ' +
-    'FIRST NEXT TOP INTERVAL IF EXISTS CALL EXEC EXECUTE ROW DIV MOD BINARY COLLATE RETURN UNION EXCEPT INTERSECT FOR ZONE'
-  ).split(' '),
+    'FIRST NEXT TOP INTERVAL IF EXISTS CALL EXEC EXECUTE ROW DIV MOD BINARY COLLATE RETURN UNION EXCEPT INTERSECT FOR ZONE',
 );
 const BATIS = /#\{\s*[\w.]+\s*(?:,[^{};']*)?\}/y;
 const FORMAT_TYPE = /^[sdbti]$/;

@@ -3,6 +3,7 @@ import { scan } from './lexer.js';
 import { type Dialect, NotCertain, NotParsed } from './model.js';
 import { withPlainPlaceholders } from './placeholders.js';
 import { createBoundsCheck, type ParserBounds } from './token-bounds.js';
+import { wordSet } from './word-set.js';
 
 /**
  * The general parser implements the quotes and comments of the dialects less precisely than required here:
@@ -49,11 +50,9 @@ const NAME_QUOTES: Readonly<Record<Dialect, readonly [string, string]>> = {
   sqlite: ['"', '"'],
 };
 
-const STATEMENT_WORDS = new Set(
-  (
-    'INSERT UPDATE DELETE MERGE CREATE DROP ALTER TRUNCATE GRANT REVOKE DENY COMMIT ROLLBACK EXEC EXECUTE SHUTDOWN ' +
-    'BACKUP RESTORE KILL DBCC RECONFIGURE REVERT CHECKPOINT USE'
-  ).split(' '),
+const STATEMENT_WORDS = wordSet(
+  'INSERT UPDATE DELETE MERGE CREATE DROP ALTER TRUNCATE GRANT REVOKE DENY COMMIT ROLLBACK EXEC EXECUTE SHUTDOWN ' +
+    'BACKUP RESTORE KILL DBCC RECONFIGURE REVERT CHECKPOINT USE',
 );
 /** Words that make the next one part of a clause: ON DELETE CASCADE, FOR UPDATE, AFTER INSERT, TO UPDATE. */
 const CLAUSE_WORDS = new Set(['ON', 'FOR', 'AFTER', 'OF', 'THEN', 'GRANT', 'REVOKE', 'DENY', 'BEFORE']);

@@ -3,13 +3,13 @@ import type { Use } from './model.js';
 import { member, namesOf } from './postgres-nodes.js';
 import { UsesBuilder } from './statement-builder.js';
 import { isNode, listOf, type Node } from './tree-node.js';
+import { wordSet } from './word-set.js';
 
 /** Statements whose parts must be understood; the others are told by their operations. */
 const READ_STATEMENTS = /^(?:Select|Insert|Update|Delete|Merge)Stmt$/;
 /** Kinds of nodes that only compute, or whose names are looked at here. */
-const UNDERSTOOD = new Set(
-  (
-    'SelectStmt InsertStmt UpdateStmt DeleteStmt MergeStmt MergeWhenClause ResTarget ColumnRef A_Star A_Const ParamRef ' +
+const UNDERSTOOD = wordSet(
+  'SelectStmt InsertStmt UpdateStmt DeleteStmt MergeStmt MergeWhenClause ResTarget ColumnRef A_Star A_Const ParamRef ' +
     'A_Expr BoolExpr NullTest BooleanTest SubLink CaseExpr CaseWhen CoalesceExpr MinMaxExpr RowExpr A_ArrayExpr ' +
     'A_Indices A_Indirection TypeCast TypeName CollateClause FuncCall NamedArgExpr WindowDef SortBy RangeVar ' +
     'RangeSubselect RangeFunction RangeTableFunc RangeTableFuncCol RangeTableSample JoinExpr Alias WithClause ' +
@@ -18,8 +18,7 @@ const UNDERSTOOD = new Set(
     'ReturningClause ReturningOption String Integer Float Boolean BitString List JsonFuncExpr JsonValueExpr JsonFormat ' +
     'JsonReturning JsonOutput JsonTable JsonTableColumn JsonTablePathSpec JsonKeyValue JsonObjectConstructor ' +
     'JsonArrayConstructor JsonArrayQueryConstructor JsonObjectAgg JsonArrayAgg JsonAggConstructor JsonIsPredicate ' +
-    'JsonParseExpr JsonScalarExpr JsonSerializeExpr JsonBehavior JsonArgument'
-  ).split(' '),
+    'JsonParseExpr JsonScalarExpr JsonSerializeExpr JsonBehavior JsonArgument',
 );
 /** Tests of A_Expr whose name is no operator of the text. */
 const KEYWORD_TESTS = /^AEXPR_(?:LIKE|ILIKE|SIMILAR|(?:NOT_)?BETWEEN(?:_SYM)?)$/;

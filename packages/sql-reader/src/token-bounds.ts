@@ -1,4 +1,5 @@
 import { NotCertain } from './model.js';
+import { wordSet } from './word-set.js';
 
 /** Limits of a parser's input. */
 export interface ParserBounds {
@@ -12,12 +13,10 @@ export interface ParserBounds {
 }
 
 /** Words that put the text before or after them one level deeper. */
-const DEEPENING = new Set(
-  (
-    'NOT IS ISNULL NOTNULL IN LIKE ILIKE RLIKE REGEXP GLOB MATCH SIMILAR BETWEEN COLLATE AT DIV MOD XOR ESCAPE ' +
+const DEEPENING = wordSet(
+  'NOT IS ISNULL NOTNULL IN LIKE ILIKE RLIKE REGEXP GLOB MATCH SIMILAR BETWEEN COLLATE AT DIV MOD XOR ESCAPE ' +
     'JOIN APPLY SELECT IF ELSEIF WHILE LOOP PRIOR BINARY INTERVAL EXPLAIN DESCRIBE DISTINCT OPERATOR OVERLAPS ' +
-    'CONNECT_BY_ROOT ALL ANY SOME EXISTS ARRAY ROW CAST'
-  ).split(' '),
+    'CONNECT_BY_ROOT ALL ANY SOME EXISTS ARRAY ROW CAST',
 );
 const SET_OPERATORS = new Set(['UNION', 'EXCEPT', 'INTERSECT', 'MINUS']);
 

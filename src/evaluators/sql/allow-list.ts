@@ -1,5 +1,6 @@
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { Use } from '../../../packages/sql-reader/src/index.js';
-import { type Check, violation } from './check.js';
+import { type Check, type Violation, violation } from './check.js';
 import type { SqlConfig } from './config.js';
 import { isKnown } from './known-names.js';
 
@@ -8,6 +9,8 @@ const MAX_NAMED = 5;
 /** Operations that allow what a SELECT does besides reading. */
 const LOCKING = ['LOCK', 'UPDATE', 'DELETE'];
 const ASSIGNING = ['SET'];
+/** What calls functions. */
+const CALLS: ReadonlySet<Use['kind']> = new Set(['function', 'operator', 'type']);
 
 /** Whether the configuration says what is allowed: then all else is not, and what is not understood neither. */
 export function hasAllowList(config: SqlConfig): boolean {
@@ -20,44 +23,34 @@ export function hasAllowList(config: SqlConfig): boolean {
  */
 export const checkAllowList: Check = ({ statements }, config) => {
   if (!hasAllowList(config)) return null;
+  const { allowedOperations: allowed, unknownFunctions, dialect } = config;
   const uses = statements.flatMap((statement) => statement.uses);
-  const named = (kinds: readonly Use['kind'][], isFine: (use: Use) => boolean = () => false): string[] => [
-    ...new Set(uses.filter((use) => kinds.includes(use.kind) && !isFine(use)).map(nameOf)),
+  const namesOf = (isMeant: (use: Use) => boolean): string[] => [
+    ...new Set(uses.filter(isMeant).map(nameOf)),
   ];
-  const unread = named(['unread']);
-  if (unread.length > 0) {
-    return violation(`Parts of the statement are not understood: ${listed(unread)}`, {
+  const told = (what: string, names: readonly string[], details: JsonObject): Violation | null =>
+    names.length === 0 ? null : violation(`${what}: ${names.slice(0, MAX_NAMED).join(', ')}`, details);
+  const refuses = (operations: readonly string[]): boolean =>
+    allowed !== null && !operations.some((name) => allowed.has(name));
+
+  const unread = namesOf(({ kind }) => kind === 'unread');
+  const locks = namesOf(({ kind }) => kind === 'lock' && refuses(LOCKING));
+  const assigned = namesOf(({ kind }) => kind === 'assignment' && refuses(ASSIGNING));
+  const calls = (use: Use): boolean => CALLS.has(use.kind) && !isKnown(use, dialect);
+  const unknown = unknownFunctions === 'allow' ? [] : namesOf(calls);
+  return (
+    told('Parts of the statement are not understood', unread, {
       violation: 'unreadable',
       parts: unread.slice(0, MAX_NAMED),
-    });
-  }
-  const { allowedOperations: allowed } = config;
-  if (allowed !== null) {
-    const allows = (operations: readonly string[]) => operations.some((name) => allowed.has(name));
-    const locks = allows(LOCKING) ? [] : named(['lock']);
-    if (locks.length > 0) {
-      return violation(`Rows are locked: ${listed(locks)}`, { violation: 'row_lock', parts: locks });
-    }
-    const assignments = allows(ASSIGNING) ? [] : named(['assignment']);
-    if (assignments.length > 0) {
-      return violation(`A value is assigned: ${listed(assignments)}`, {
-        violation: 'assignment',
-        parts: assignments,
-      });
-    }
-  }
-  if (config.unknownFunctions === 'allow') return null;
-  const unknown = named(['function', 'operator', 'type'], (use) => isKnown(use, config.dialect));
-  if (unknown.length === 0) return null;
-  return violation(`Functions that are not known to be pure: ${listed(unknown)}`, {
-    violation: 'unknown_function',
-    functions: unknown.slice(0, MAX_NAMED),
-  });
+    }) ??
+    told('Rows are locked', locks, { violation: 'row_lock', parts: locks }) ??
+    told('A value is assigned', assigned, { violation: 'assignment', parts: assigned }) ??
+    told('Functions that are not known to be pure', unknown, {
+      violation: 'unknown_function',
+      functions: unknown.slice(0, MAX_NAMED),
+    })
+  );
 };
-
-function listed(names: readonly string[]): string {
-  return names.slice(0, MAX_NAMED).join(', ');
-}
 
 /** A cast to a type and an operator call functions, too. */
 function nameOf({ kind, name, schema }: Use): string {

@@ -24,14 +24,7 @@ const GENERAL_TYPES =
   'signed unsigned money smallmoney sysname hierarchyid sql_variant uniqueidentifier rowversion xml image ntext geometry ' +
   'geography varchar2 nvarchar2 number binary_float binary_double raw rowid urowid any year point linestring polygon int2 ' +
   'int4 int8 text numeric blob real integer';
-const TYPES: Readonly<Record<Dialect, ReadonlySet<string>>> = {
-  postgres: setOf(POSTGRES_TYPES),
-  mysql: setOf(GENERAL_TYPES),
-  tsql: setOf(GENERAL_TYPES),
-  oracle: setOf(GENERAL_TYPES),
-  // Any word is a type, and only chooses one of five conversions.
-  sqlite: new Set(),
-};
+const TYPES = { postgres: setOf(POSTGRES_TYPES), others: setOf(GENERAL_TYPES) };
 
 /** Whether a function, a type or an operator is one of the dialect itself that is known to have no effect. */
 export function isKnown({ kind, name, schema }: Use, dialect: Dialect): boolean {
@@ -43,7 +36,8 @@ export function isKnown({ kind, name, schema }: Use, dialect: Dialect): boolean 
     case 'operator':
       return dialect === 'postgres' && OPERATORS.has(name);
     case 'type':
-      return dialect === 'sqlite' || TYPES[dialect].has(name);
+      // Of SQLite, any word is a type, and only chooses one of five conversions.
+      return dialect === 'sqlite' || TYPES[dialect === 'postgres' ? dialect : 'others'].has(name);
     default:
       return false;
   }

@@ -2,7 +2,6 @@ import type {
   ColumnReference,
   Operation,
   SelectBlock,
-  Statement,
   TableReference,
 } from '../../../packages/sql-reader/src/index.js';
 import { checkAllowList } from './allow-list.js';
@@ -35,22 +34,17 @@ const checkColumns: Check = ({ statements }, config) => {
 
 /** How complex each statement is. A maximum of 0 is no maximum. */
 const checkComplexity: Check = ({ statements }, config) => {
-  const measures: [keyof Statement & ('depth' | 'joins' | 'setOperations'), number | null, string, string][] =
-    [
-      ['depth', config.maxSubqueryDepth, 'subquery_depth', 'levels of subqueries'],
-      ['joins', config.maxJoins, 'join_count', 'joins'],
-      ['setOperations', config.maxUnionCount, 'union_count', 'set operations'],
-    ];
-  for (const statement of statements) {
-    for (const [measure, maximum, member, label] of measures) {
-      const count = statement[measure];
+  const { maxSubqueryDepth, maxJoins, maxUnionCount } = config;
+  for (const { depth, joins, setOperations } of statements) {
+    const measures = [
+      [depth, maxSubqueryDepth, 'subquery_depth', 'max_subquery_depth', 'levels of subqueries'],
+      [joins, maxJoins, 'join_count', 'max_joins', 'joins'],
+      [setOperations, maxUnionCount, 'union_count', 'max_union_count', 'set operations'],
+    ] as const;
+    for (const [count, maximum, member, limit, label] of measures) {
       if (maximum === null || maximum === 0 || count <= maximum) continue;
-      const limitName = member === 'join_count' ? 'max_joins' : `max_${member}`;
-      return violation(
-        `${count} ${label}, more than ${maximum}`,
-        { [member]: count, [limitName]: maximum },
-        'query',
-      );
+      const details = { [member]: count, [limit]: maximum };
+      return violation(`${count} ${label}, more than ${maximum}`, details, 'query');
     }
   }
   return null;
@@ -83,14 +77,10 @@ function checkSelect({ limit, nested, offset }: SelectBlock, config: SqlConfig):
   }
   const window = limit.value + offset;
   if (maxResultWindow === null || window <= maxResultWindow) return null;
+  const reached = { limit_value: limit.value, offset_value: offset, result_window: window };
   return violation(
     `LIMIT and OFFSET reach row ${window}, beyond ${maxResultWindow}`,
-    {
-      limit_value: limit.value,
-      offset_value: offset,
-      result_window: window,
-      max_result_window: maxResultWindow,
-    },
+    { ...reached, max_result_window: maxResultWindow },
     'query',
   );
 }
@@ -114,33 +104,19 @@ const checkOperations: Check = ({ statements }, { blockedOperations, allowedOper
 
 /** The number of statements in the text. */
 const checkStatements: Check = ({ statementCount }, config) => {
-  if (!config.allowMultiStatements && statementCount > 1) {
-    return violation(
-      `${statementCount} statements, one is allowed`,
-      { statement_count: statementCount },
-      'query',
-    );
-  }
-  const { maxStatements } = config;
-  if (maxStatements === null || statementCount <= maxStatements) return null;
-  return violation(
-    `${statementCount} statements, more than ${maxStatements}`,
-    { statement_count: statementCount, max_statements: maxStatements },
-    'query',
-  );
+  const details = { statement_count: statementCount };
+  if (!config.allowMultiStatements && statementCount > 1)
+    return violation(`${statementCount} statements, one is allowed`, details, 'query');
+  const { maxStatements: most } = config;
+  if (most === null || statementCount <= most) return null;
+  const message = `${statementCount} statements, more than ${most}`;
+  return violation(message, { ...details, max_statements: most }, 'query');
 };
 
 /** The tables and schemas used. */
 const checkTables: Check = ({ statements }, config) => {
   const { allowedTables, blockedTables, allowedSchemas, blockedSchemas } = config;
-  if (
-    allowedTables === null &&
-    blockedTables === null &&
-    allowedSchemas === null &&
-    blockedSchemas === null
-  ) {
-    return null;
-  }
+  if ((allowedTables ?? blockedTables ?? allowedSchemas ?? blockedSchemas) === null) return null;
   const tables = statements.flatMap((statement) => statement.tables);
   const hidden = statements.some(
     ({ operations, hidesTables }) => hidesTables || operations.some(({ dynamic }) => dynamic),

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
-import { DIALECT_RULES, type Dialect } from '../../../packages/sql-reader/src/index.js';
+import { DIALECT_RULES, DIALECTS, type Dialect } from '../../../packages/sql-reader/src/index.js';
 import type { DataTexts } from '../../core/data-texts.js';
 import { isImpliedCall } from './implied-call.js';
 import { type ProseStatement, proseStatements } from './prose-statements.js';
@@ -40,14 +40,9 @@ const DIALECT_WORDS: Readonly<Record<Dialect, string>> = {
   sqlite: 'ATTACH DETACH END PRAGMA REINDEX',
 };
 
-const words = (dialect: Dialect) => new Set(`${COMMON_WORDS} ${DIALECT_WORDS[dialect]}`.split(' '));
-const FIRST_WORDS: Readonly<Record<Dialect, ReadonlySet<string>>> = {
-  postgres: words('postgres'),
-  mysql: words('mysql'),
-  tsql: words('tsql'),
-  oracle: words('oracle'),
-  sqlite: words('sqlite'),
-};
+const FIRST_WORDS = new Map(
+  DIALECTS.map((dialect) => [dialect, new Set(`${COMMON_WORDS} ${DIALECT_WORDS[dialect]}`.split(' '))]),
+);
 
 /**
  * Text that may precede a statement: blanks of all kinds, empty statements, brackets, and the escape syntax of drivers,
@@ -77,51 +72,39 @@ const COMPOUND_LOOKED_AT = 5_000;
 export function beginsStatement(text: string, dialect: Dialect): boolean {
   const at = statementStart(text, dialect);
   if (at < 0) return true;
-  WORD.lastIndex = at;
-  const word = WORD.exec(text)?.[0].toUpperCase();
-  if (word !== undefined && FIRST_WORDS[dialect].has(word)) return true;
-  if (dialect === 'tsql') return isImpliedCall(text.slice(at), (one) => FIRST_WORDS.tsql.has(one));
-  return dialect === 'mysql' && isCompound(text.slice(at, at + COMPOUND_LOOKED_AT));
+  const isFirst = (word: string): boolean => FIRST_WORDS.get(dialect)?.has(word) === true;
+  if (isFirst(text.slice(at, endOf(WORD, text, at) ?? at).toUpperCase())) return true;
+  if (dialect === 'tsql') return isImpliedCall(text.slice(at), isFirst);
+  return dialect === 'mysql' && endOf(COMPOUND, text.slice(at, at + COMPOUND_LOOKED_AT), 0) !== null;
 }
 
-function isCompound(text: string): boolean {
-  COMPOUND.lastIndex = 0;
-  return COMPOUND.test(text);
+/** The index after what a sticky expression matches at a place; null when it does not match there. */
+function endOf(sticky: RegExp, text: string, at: number): number | null {
+  sticky.lastIndex = at;
+  return sticky.test(text) ? sticky.lastIndex : null;
 }
 
 /** The index of the first word of a text, after blanks, comments and labels; -1 when a comment is executed. */
 export function statementStart(text: string, dialect: Dialect): number {
   let at = 0;
   for (;;) {
-    LEAD.lastIndex = at;
-    LEAD.test(text);
-    at = LEAD.lastIndex;
-    const end = commentEnd(text, at, dialect) ?? labelEnd(text, at, dialect);
+    at = endOf(LEAD, text, at) ?? at;
+    const label = LABELS[dialect];
+    const end = commentEnd(text, at, dialect) ?? (label === undefined ? null : endOf(label, text, at));
     if (end === null || end < 0) return end ?? at;
     at = end;
   }
-}
-
-/** The index after a label at `at`; null when there is none. */
-function labelEnd(text: string, at: number, dialect: Dialect): number | null {
-  const label = LABELS[dialect];
-  if (label === undefined) return null;
-  label.lastIndex = at;
-  return label.test(text) ? label.lastIndex : null;
 }
 
 /** The index after a comment at `at`; null when there is none, -1 when its content is executed. */
 function commentEnd(text: string, at: number, dialect: Dialect): number | null {
   const rules = DIALECT_RULES[dialect];
   if (text.startsWith('/*', at)) {
-    EXECUTABLE.lastIndex = at;
-    if (rules.executableComments && EXECUTABLE.test(text)) return -1;
+    if (rules.executableComments && endOf(EXECUTABLE, text, at) !== null) return -1;
     return blockEnd(text, at, rules.nestedComments);
   }
   if (!text.startsWith('--', at) && !(rules.hashComments && text[at] === '#')) return null;
-  LINE.lastIndex = at;
-  LINE.test(text);
-  return LINE.lastIndex;
+  return endOf(LINE, text, at);
 }
 
 function blockEnd(text: string, start: number, nested: boolean): number {
@@ -152,16 +135,10 @@ export function statementLeaves(
   texts: DataTexts,
   dialect: Dialect,
 ): readonly StatementLeaf[] {
-  let byDialect = known.get(texts);
-  if (byDialect === undefined) {
-    byDialect = new Map();
-    known.set(texts, byDialect);
-  }
-  let leaves = byDialect.get(dialect);
-  if (leaves === undefined) {
-    leaves = findLeaves(data, dialect);
-    byDialect.set(dialect, leaves);
-  }
+  const byDialect = known.get(texts) ?? new Map<Dialect, readonly StatementLeaf[]>();
+  known.set(texts, byDialect);
+  const leaves = byDialect.get(dialect) ?? findLeaves(data, dialect);
+  byDialect.set(dialect, leaves);
   return leaves;
 }
 
