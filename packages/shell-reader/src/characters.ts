@@ -2,7 +2,6 @@ export const TAB = 9;
 export const NEWLINE = 10;
 export const RETURN = 13;
 export const SPACE = 32;
-export const BANG = 33;
 export const DOUBLE_QUOTE = 34;
 export const HASH = 35;
 export const DOLLAR = 36;

@@ -1,6 +1,6 @@
 import * as is from './characters.js';
 import { CLOSING } from './simple-command-reader.js';
-import { TestReader } from './test-reader.js';
+import { NAME, TestReader } from './test-reader.js';
 import type { Word } from './types.js';
 
 /** Words that begin a compound command. */
@@ -237,24 +237,23 @@ export class CommandReader extends TestReader {
   }
 
   /** A word that names a variable. */
-  #assigns({ value, start, end }: Word): void {
-    if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(value)) this.visitor.assigned(value, start, end);
-    else this.visitor.evaluated(value, start, end);
+  #assigns(name: Word): void {
+    if (NAME.test(name.value)) this.visitor.assigned(name.value, name.start, name.end);
+    else this.evaluates(name);
   }
 
   #wordsOfLine(): void {
     for (this.skipBlanks(); !is.endsWord(this.peek()) && this.peek() !== -1; this.skipBlanks()) {
-      const { value, start, end } = this.readWord();
+      const word = this.readWord();
       // A value that runs something where its variable is calculated with.
-      if (RUNS_IN_SUBSCRIPT.test(value)) this.visitor.evaluated(value, start, end);
+      if (RUNS_IN_SUBSCRIPT.test(word.value)) this.evaluates(word);
     }
     if (this.peek() !== is.SEMICOLON && this.peek() !== is.NEWLINE) this.unexpected();
   }
 
   #cases(): void {
     this.skipBlanks();
-    const word = this.readWord();
-    if (word.end === word.start) this.fail('a word is missing after case', word.start);
+    this.someWord('a word is missing after case');
     this.skipLines();
     this.#expectWord('in');
     for (;;) {
@@ -273,8 +272,7 @@ export class CommandReader extends TestReader {
   #patterns(): void {
     for (;;) {
       this.skipBlanks();
-      const pattern = this.readWord();
-      if (pattern.end === pattern.start) this.unexpected();
+      this.someWord();
       this.skipBlanks();
       const code = this.peek();
       this.pos += 1;
@@ -285,8 +283,7 @@ export class CommandReader extends TestReader {
 
   #functionWord(): boolean {
     this.skipBlanks();
-    const name = this.readWord();
-    if (name.end === name.start) this.fail('a function has no name', name.start);
+    const name = this.someWord('a function has no name');
     this.skipBlanks();
     if (this.peek() === is.OPEN) this.passParentheses();
     return this.functionBody(name);

@@ -1,7 +1,7 @@
 import { ansiValue } from './ansi-quoted.js';
 import * as is from './characters.js';
 import { TextCursor } from './text-cursor.js';
-import type { ShellVisitor } from './types.js';
+import type { ShellVisitor, Word } from './types.js';
 import { WordDraft } from './word-draft.js';
 
 /** Operators of `${name…}` that take a word in which, inside double quotes, a single quote is an ordinary character. */
@@ -185,6 +185,11 @@ export abstract class ExpansionReader extends TextCursor {
     this.visitor.substitution(start, this.pos);
   }
 
+  /** Tells of a word that is evaluated. */
+  protected evaluates({ value, start, end }: Word): void {
+    this.visitor.evaluated(value, start, end);
+  }
+
   /** Tells of arithmetic that is no plain calculation with numbers. */
   protected arithmetic(start: number, end: number): void {
     const value = this.text.slice(start, end);
@@ -244,31 +249,32 @@ export abstract class ExpansionReader extends TextCursor {
       const code = this.peek();
       if (code === close) break;
       if (code === -1) this.fail(`${String.fromCharCode(close)} is missing`, start);
-      if (code === is.BACKSLASH) this.pos += 2;
-      else if (code === is.DOUBLE_QUOTE) this.readDouble(unused);
-      else if (code === is.QUOTE) {
+      if (code === is.QUOTE) {
         const value = this.singleQuoted();
-        if (plainQuotes && /["$`\\}]/.test(value))
-          this.fail('shells read this single quote in different ways', start);
+        if (plainQuotes && /["$`\\}]/.test(value)) this.#failsAtQuote(start);
       } else if (code === is.DOLLAR && this.peek(1) === is.QUOTE && inDouble) this.pos += 1;
-      else if (code === is.DOLLAR || code === is.BACKQUOTE) this.readExpansion(unused, false);
       else if (this.atProcess(code)) {
         const at = this.pos;
         this.pos += 2;
         this.substitution(at, is.CLOSE);
-      } else this.pos += 1;
-      unused.clear();
+      } else this.#passPiece(unused);
     }
     this.pos += 1;
     draft.substitutes ||= unused.substitutes;
   }
 
-  /** A single quote in arithmetic is an ordinary character for some shells. */
-  #quotedInArithmetic(): void {
-    const start = this.pos;
-    if (/["$`\\()]/.test(this.singleQuoted())) {
-      this.fail('shells read this single quote in different ways', start);
-    }
+  #failsAtQuote(start: number): never {
+    this.fail('shells read this single quote in different ways', start);
+  }
+
+  /** Passes what is escaped, in double quotes or an expansion, or else one character; of `unused` the text has no meaning. */
+  #passPiece(unused: WordDraft): void {
+    const code = this.peek();
+    if (code === is.BACKSLASH) this.pos += 2;
+    else if (code === is.DOUBLE_QUOTE) this.readDouble(unused);
+    else if (code === is.DOLLAR || code === is.BACKQUOTE) this.readExpansion(unused, false);
+    else this.pos += 1;
+    unused.clear();
   }
 
   /** Reads `(…))` as arithmetic. Returns false, at the same position, if it is no arithmetic. */
@@ -287,12 +293,11 @@ export abstract class ExpansionReader extends TextCursor {
         }
         if (code === is.OPEN) open += 1;
         else if (code === is.CLOSE) open -= 1;
-        if (code === is.BACKSLASH) this.pos += 2;
-        else if (code === is.QUOTE) this.#quotedInArithmetic();
-        else if (code === is.DOUBLE_QUOTE) this.readDouble(unused);
-        else if (code === is.DOLLAR || code === is.BACKQUOTE) this.readExpansion(unused, false);
-        else this.pos += 1;
-        unused.clear();
+        if (code === is.QUOTE) {
+          const at = this.pos;
+          // It is an ordinary character for some shells.
+          if (/["$`\\()]/.test(this.singleQuoted())) this.#failsAtQuote(at);
+        } else this.#passPiece(unused);
       }
       this.pos += 2;
       return true;

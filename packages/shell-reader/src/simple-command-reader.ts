@@ -108,11 +108,9 @@ export abstract class SimpleCommandReader extends HereDocumentReader {
       this.skipLines();
       if (this.pendingCount < documents) this.fail('a list of values contains the lines of a here-document');
       if (this.peek() === is.CLOSE) break;
-      const word = this.readWord();
-      if (word.end === word.start) this.unexpected();
-      if (this.text.charCodeAt(word.start) === is.OPEN_BRACKET && !PLAIN_SUBSCRIPT.test(word.value)) {
-        this.visitor.evaluated(word.value, word.start, word.end);
-      }
+      const word = this.someWord();
+      const isItem = this.text.charCodeAt(word.start) === is.OPEN_BRACKET;
+      if (isItem && !PLAIN_SUBSCRIPT.test(word.value)) this.evaluates(word);
     }
     this.pos += 1;
   }
@@ -172,6 +170,13 @@ export abstract class SimpleCommandReader extends HereDocumentReader {
     const found = OPERATORS.find((operator) => this.text.startsWith(operator, this.pos));
     if (found === undefined) this.unexpected();
     return found;
+  }
+
+  /** Reads a word; fails where none begins. */
+  protected someWord(missing?: string): Word {
+    const word = this.readWord();
+    if (word.end > word.start) return word;
+    return missing === undefined ? this.unexpected() : this.fail(missing);
   }
 
   protected unexpected(): never {

@@ -1,13 +1,12 @@
 import * as is from './characters.js';
 import { SimpleCommandReader } from './simple-command-reader.js';
-import type { Word } from './types.js';
 
 const UNARY = /^-[a-zA-Z]$/;
 const BINARY = /^(?:=|==|!=|=~|<|>|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef)$/;
 /** Operators whose operand is the name of a variable, or whose operands are arithmetic. */
 const NAMES = /^-[vR]$/;
 const CALCULATES = /^-(?:eq|ne|lt|le|gt|ge)$/;
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+export const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const NUMBER = /^[-+]?\d+$/;
 
 /**
@@ -41,9 +40,8 @@ export abstract class TestReader extends SimpleCommandReader {
     if (first.end === first.start || (first.value === ']]' && !first.quoted)) this.unexpected();
     this.skipLines();
     if (UNARY.test(first.value) && !this.#atEnd()) {
-      const second = this.readWord();
-      if (second.end === second.start) this.unexpected();
-      if (NAMES.test(first.value) && !NAME.test(second.value)) this.#evaluated(second);
+      const second = this.someWord();
+      if (NAMES.test(first.value) && !NAME.test(second.value)) this.evaluates(second);
       this.skipLines();
       return;
     }
@@ -58,13 +56,9 @@ export abstract class TestReader extends SimpleCommandReader {
     this.#pattern();
     if (!CALCULATES.test(operator)) return;
     // Both sides are arithmetic.
-    if (!NUMBER.test(first.value)) this.#evaluated(first);
+    if (!NUMBER.test(first.value)) this.evaluates(first);
     const second = this.text.slice(start, this.pos);
     if (!NUMBER.test(second)) this.visitor.evaluated(second, start, this.pos);
-  }
-
-  #evaluated({ value, start, end }: Word): void {
-    this.visitor.evaluated(value, start, end);
   }
 
   #atEnd(): boolean {

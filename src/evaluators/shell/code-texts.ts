@@ -13,18 +13,15 @@ const VIM_COMMAND = /^[:!\s]*(?:sil\w*!?\s+)?(?:r\w*\s*)?!(.+)$/s;
 
 /** Texts in code of another language that may be commands: each string, and all of them in their order. */
 export function commandsInCode(code: string, name: string): string[] {
-  const strings: string[] = [];
   if (name === 'sed' || name === 'gsed')
     return SED_RUNS.exec(code.slice(0, MAX_CODE))?.slice(1).filter(isGiven) ?? [];
-  if (!RUNS.test(code)) return strings;
+  if (!RUNS.test(code)) return [];
   const bang =
     VIM_COMMAND.exec(code)?.[1] ??
     /(?:^|\n|;)\s*(?:spawn|exec|shell|system|\\!|!|\.shell|\.system)\s+(.+)$/s.exec(code)?.[1];
-  for (const match of code.slice(0, MAX_CODE).matchAll(STRING)) {
-    if (strings.length >= MAX_STRINGS) break;
-    const value = match[1] ?? match[2] ?? match[3] ?? '';
-    if (value !== '') strings.push(value);
-  }
+  const strings = [...code.slice(0, MAX_CODE).matchAll(STRING)]
+    .flatMap(([, double, single, back]) => double || single || back || [])
+    .slice(0, MAX_STRINGS);
   const texts = bang === undefined ? [] : [bang];
   if (strings.length > 1) texts.push(strings.join(' '));
   return [...texts, ...strings.filter((value) => /\s/.test(value))];

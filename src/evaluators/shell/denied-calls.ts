@@ -43,24 +43,16 @@ const POSSIBLE_ARGUMENT = 0.6;
 const POSSIBLE_FLAG = 0.4;
 
 /** Denied calls, by the names of their programs. */
-export interface DeniedCalls {
-  readonly isNamed: (name: string) => boolean;
-  /** How certainly a call is denied: 1, or less when what is known only at run time decides; 0 when it is not. */
-  score(call: ProgramCall): number;
-}
-
-export function createDeniedCalls(
-  denied: readonly DeniedCall[],
-  normal: (name: string) => string,
-): DeniedCalls {
+export function createDeniedCalls(denied: readonly DeniedCall[], normal: (name: string) => string) {
   const rules = new Map<string, Rule[]>();
   for (const call of denied) {
     const name = normal(baseName(call.program));
     rules.set(name, [...(rules.get(name) ?? []), ruleOf(call, name)]);
   }
   return {
-    isNamed: (name) => rules.has(name),
-    score({ name, program, args, fromInput }) {
+    isNamed: (name: string) => rules.has(name),
+    /** How certainly a call is denied: 1, or less when what is known only at run time decides; 0 when it is not. */
+    score({ name, program, args, fromInput }: ProgramCall): number {
       const own = rules.get(name) ?? [];
       if (own.length === 0) return 0;
       const parts = partsOf(name, args);

@@ -6,14 +6,8 @@ import type { Rules } from './rules.js';
 export type Found = (finding: TextFinding) => void;
 
 /** What only a text that certainly runs is told of. */
-const OF_CERTAIN_TEXTS: ReadonlySet<string> = new Set([
-  'unknown_program',
-  'unreadable',
-  'program_not_allowed',
-  'substitution',
-  'background',
-  'redirect_outside',
-]);
+const OF_CERTAIN_TEXTS =
+  /^(?:unknown_program|unreadable|program_not_allowed|substitution|background|redirect_outside)$/;
 
 /** How certainly a text runs: 1, or less for one that may run; of those only what is denied or forbidden is told. */
 export type Certainty = number;
@@ -33,7 +27,7 @@ export class Findings {
   ) {}
 
   add(kind: string, { start, end }: Span, score = 1): void {
-    if (this.certainty < 1 && OF_CERTAIN_TEXTS.has(kind)) return;
+    if (this.certainty < 1 && OF_CERTAIN_TEXTS.test(kind)) return;
     this.#kinds.add(kind);
     const least = Math.min(score, this.certainty);
     if (least === 1) this.#lastAt = start;

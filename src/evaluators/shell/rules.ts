@@ -1,5 +1,5 @@
 import type { Forbidden, ShellConfig } from './config.js';
-import { createDeniedCalls, type DeniedCalls } from './denied-calls.js';
+import { createDeniedCalls } from './denied-calls.js';
 import { programNames } from './program-names.js';
 import { baseName, SYSTEM_FOLDER } from './programs.js';
 
@@ -7,29 +7,9 @@ import { baseName, SYSTEM_FOLDER } from './programs.js';
 const UNCERTAIN = 0.6;
 
 /** A configuration, prepared for checks. */
-export interface Rules {
-  readonly forbids: (what: Forbidden) => boolean;
-  readonly isDenied: (path: string) => boolean;
-  /** Whether the program may run; true when every program may. */
-  readonly isAllowed: (path: string) => boolean;
-  /** Whether only listed programs may run. */
-  readonly isStrict: boolean;
-  /** Whether what cannot be told counts as much as what is denied. */
-  readonly demandsCertainty: boolean;
-  /** Whether programs or calls are denied. */
-  readonly denies: boolean;
-  readonly calls: DeniedCalls;
-  /** The name by which the program of a path is known. */
-  readonly nameOf: (path: string) => string;
-  /** The path that a word names, given its value and its text. */
-  readonly pathOf: (value: string, written: string) => string;
-  /** Score of a program that cannot be told; 0 when it does not matter. */
-  readonly unknownScore: number;
-  /** Score of a text that cannot be read. */
-  readonly unreadableScore: number;
-}
+export type Rules = ReturnType<typeof rulesOf>;
 
-export function rulesOf(config: ShellConfig): Rules {
+export function rulesOf(config: ShellConfig) {
   const { deny_programs = [], allow_programs, deny = [], forbid = [], platform } = config;
   const forbidden = new Set<Forbidden>(forbid);
   const names = programNames(platform ?? 'any');
@@ -39,21 +19,27 @@ export function rulesOf(config: ShellConfig): Rules {
   const allowed = allow_programs === undefined ? undefined : new Set(allow_programs.map(exact));
   const isStrict = allowed !== undefined;
   const denies = deny_programs.length + deny.length > 0;
+  /** Whether what cannot be told counts as much as what is denied. */
   const demandsCertainty = isStrict || forbidden.has('unknown_program');
   return {
-    forbids: (what) => forbidden.has(what),
-    isDenied: (path) => denied.has(names.normal(path)) || denied.has(names.normal(baseName(path))),
-    isAllowed(path) {
+    forbids: (what: Forbidden) => forbidden.has(what),
+    isDenied: (path: string) => denied.has(names.normal(path)) || denied.has(names.normal(baseName(path))),
+    /** Whether the program may run; true when every program may. */
+    isAllowed(path: string) {
       if (allowed === undefined || allowed.has(exact(path))) return true;
       return SYSTEM_FOLDER.test(path) && allowed.has(exact(baseName(path)));
     },
+    /** Whether only listed programs may run. */
     isStrict,
-    demandsCertainty,
+    /** Whether programs or calls are denied. */
     denies,
     calls: createDeniedCalls(deny, names.normal),
-    nameOf: (path) => names.normal(baseName(path)),
+    /** The name by which the program of a path is known. */
+    nameOf: (path: string) => names.normal(baseName(path)),
     pathOf: names.path,
+    /** Score of a program that cannot be told; 0 when it does not matter. */
     unknownScore: demandsCertainty ? 1 : denies ? UNCERTAIN : 0,
+    /** Score of a text that cannot be read. */
     unreadableScore: demandsCertainty ? 1 : UNCERTAIN,
   };
 }

@@ -70,6 +70,7 @@ function compileUrl(config: UrlConfig): CompiledDetector {
     schemes: schemes === undefined ? null : new Set(schemes),
     forbidden: new Set(forbid ?? DEFAULT_FORBIDDEN),
   };
+  const { forbidden } = rules;
   const hasLists = rules.isAllowed !== null || rules.isDenied !== null;
   const hosts = (allow_hosts?.length ?? 0) + (deny_hosts?.length ?? 0);
   const detect: Detect = (text, found, spend) => {
@@ -89,16 +90,9 @@ function compileUrl(config: UrlConfig): CompiledDetector {
       if (isPlain !== undefined && !isReadAlike(read, () => isPlain(candidate, behind(index)))) {
         kinds.push('unreadable');
       }
-      if (
-        isNested &&
-        read !== null &&
-        outer !== null &&
-        rules.forbidden.has('redirect') &&
-        isRedirect(read, outer, rules)
-      ) {
-        kinds.push('redirect');
-      }
-      if (rules.forbidden.has('markdown_image') && isImage(text, start) && isForeign(read, rules)) {
+      const around = isNested && forbidden.has('redirect') ? outer : null;
+      if (read !== null && around !== null && isRedirect(read, around, rules)) kinds.push('redirect');
+      if (forbidden.has('markdown_image') && isImage(text, start) && isForeign(read, rules)) {
         kinds.push('markdown_image');
       }
       const lower = form === 'absolute' ? 0 : WITHOUT_SCHEME;
@@ -167,17 +161,9 @@ const IMAGE_REACH = 300;
 function isImage(text: string, start: number): boolean {
   const before = text.slice(Math.max(0, start - IMAGE_REACH), start);
   const opening = before.lastIndexOf('](');
-  if (
-    opening >= 0 &&
-    before
-      .slice(opening + 2)
-      .trim()
-      .replace('<', '') === ''
-  ) {
-    return (
-      before.lastIndexOf('![', opening) >= 0 &&
-      before.lastIndexOf('![', opening) >= before.lastIndexOf('](', opening - 1)
-    );
+  if (opening >= 0 && /^\s*<?\s*$/.test(before.slice(opening + 2))) {
+    const image = before.lastIndexOf('![', opening);
+    return image >= 0 && image >= before.lastIndexOf('](', opening - 1);
   }
   const tag = before.lastIndexOf('<');
   return (
