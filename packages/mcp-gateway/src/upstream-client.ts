@@ -42,21 +42,13 @@ interface UpstreamEvents {
   onClose(): void;
 }
 
-/** A client of the SDK for one connection to a server. */
-export interface UpstreamClient {
-  readonly client: Client;
-  connect(timeoutMs: number): Promise<void>;
-  /** Ends it while it connects, too: until then the client does not know its connection. */
-  end(): Promise<void>;
-}
-
-/** One that is not connected yet. */
+/** A client of the SDK for one connection to a server, which is not open yet. */
 export function createUpstreamClient(
   config: UpstreamConfig,
   version: string,
   { tooLarge, unreadable, unanswered }: UpstreamErrors,
   { onListChanged, onLog, onClose }: UpstreamEvents,
-): UpstreamClient {
+) {
   const changed = (kind: ListKind) => ({
     autoRefresh: false,
     // Delayed here: the delay of the SDK begins again with each notification, so that many of them would be told never.
@@ -102,8 +94,9 @@ export function createUpstreamClient(
   };
   return {
     client,
-    connect: (timeout) => client.connect(transport, { timeout }),
-    async end() {
+    connect: (timeoutMs: number): Promise<void> => client.connect(transport, { timeout: timeoutMs }),
+    /** Ends it while it connects, too: until then the client does not know its connection. */
+    async end(): Promise<void> {
       await transport.close();
       bounded.close();
     },

@@ -123,24 +123,19 @@ function bodyOf(http: JsonObject, headers: CheckedHeaders): JsonValue | undefine
   const isSent = text !== '' || isPartial !== undefined;
   const size = Number(headers.get('content-length') ?? http.size ?? 0);
   // A size that is no number, such as "2,900", is that of none.
-  if (isPartial?.includes(true) || (isSent && !(size <= Buffer.byteLength(text)))) {
-    throw refused('attributes.request.http.body', INCOMPLETE);
-  }
+  if (isPartial?.includes(true) || (isSent && !(size <= Buffer.byteLength(text))))
+    throw refused(BODY, INCOMPLETE);
   if (text === '') return undefined;
   const encoding = headers.get('content-encoding') ?? 'identity';
-  if (encoding !== 'identity') {
-    throw refused(
-      'attributes.request.http.body',
-      `is compressed (${encoding}), so it cannot be checked`,
-      text,
-    );
-  }
+  if (encoding !== 'identity')
+    throw refused(BODY, `is compressed (${encoding}), so it cannot be checked`, text);
   refuseCharset(headers.get('content-type'), 'headers.content-type');
   const isJson =
     (headers.get('content-type') ?? '').toLowerCase().includes('json') || /^[\s\ufeff]*[{[]/.test(text);
-  return isJson ? peerJson(text, 'attributes.request.http.body') : text;
+  return isJson ? peerJson(text, BODY) : text;
 }
 
+const BODY = 'attributes.request.http.body';
 const INCOMPLETE =
   'is not complete, so it cannot be checked: let the proxy send bodies of this size as a whole (max_request_bytes), or refuse larger ones (allow_partial_message: false)';
 
@@ -152,18 +147,12 @@ function mcpOf(
 ): McpStep | undefined {
   const stated = headers.get('mcp-method');
   if (body !== undefined) {
-    if (Array.isArray(body) && body.some((one) => methodsOf(one).some(mayBeStepMethod))) {
-      throw refused(
-        'attributes.request.http.body',
-        'must be one message of MCP: a list of them is not checked',
-        body,
-      );
-    }
+    if (Array.isArray(body) && body.some(mayBeStep))
+      throw refused(BODY, 'must be one message of MCP: a list of them is not checked', body);
     const { method, params } = isObject(body) ? body : {};
     // Of other requests of HTTP, nothing is read but the whole.
-    if (methodsOf(body).some(mayBeStepMethod))
-      refuseFolded(body, JSON_RPC_NAMES, 'attributes.request.http.body');
-    refuseAlikeMethod(method, 'attributes.request.http.body.method');
+    if (mayBeStep(body)) refuseFolded(body, JSON_RPC_NAMES, BODY);
+    refuseAlikeMethod(method, `${BODY}.method`);
     if (stated !== undefined && stated !== method) throw refused('headers.mcp-method', DIFFERS, stated);
     if (!isStepMethod(method)) return undefined;
     const step = mcpStep(method, params);
@@ -180,10 +169,10 @@ function mcpOf(
   return mcpStep(stated, { name, uri: name });
 }
 
-/** What servers may read as the method of a message. */
-function methodsOf(message: JsonValue): JsonValue[] {
-  if (!isObject(message)) return [];
-  return Object.entries(message).flatMap(([name, value]) => (folded(name) === 'method' ? [value] : []));
+/** Whether servers may read one of the methods in a message. */
+function mayBeStep(message: JsonValue): boolean {
+  if (!isObject(message)) return false;
+  return Object.entries(message).some(([name, value]) => folded(name) === 'method' && mayBeStepMethod(value));
 }
 
 const DIFFERS = 'is not what the body says, so a server could do something else than was checked';
