@@ -11,6 +11,7 @@ import {
   MAX_CONNECTIONS,
   MAX_OWN_CONNECTIONS,
 } from './postgres-pool.js';
+import { demandOwnSessions } from './postgres-sessions.js';
 import { type StorageChecks, StorageMonitor } from './storage-monitor.js';
 import {
   broughtUpToDate,
@@ -27,6 +28,7 @@ export async function openPostgres(
 ): Promise<OpenedStorage> {
   const { connectionString } = location;
   const place = databasePlace(location);
+  await demandOwnSessions(connectionString);
   const created = await broughtUpToDate(location, place, options);
   const events = eventsOf(options, () => monitor);
   const client = createPostgresClient(connectionString, events);
