@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createSharedTurns, mapInTurns, runInTurns } from '../../src/decisions/in-turns.js';
 
-/** Longer than the longest turn in four steps. */
+/** As long as the longest part of a turn. */
 const STEP_MS = 2;
 const STEPS = 40;
 
@@ -46,6 +46,24 @@ describe('work in turns', () => {
     });
     expect(await turnsDuring(run)).toBeGreaterThan(5);
     expect(await run).toEqual(items.map((item) => item * 2));
+  });
+
+  it('has one part of each turn of the event loop, however much of it goes on', async () => {
+    const taken: string[] = [];
+    const runs = ['a', 'b', 'c'].map((name) =>
+      mapInTurns([1, 2, 3], () => {
+        work();
+        taken.push(name);
+      }),
+    );
+    expect(taken).toEqual(['a', 'b', 'c']);
+    while (taken.length < 9) {
+      const before = taken.length;
+      await nextTurn();
+      expect(taken.length - before).toBeLessThanOrEqual(1);
+    }
+    await Promise.all(runs);
+    expect(taken.slice(3)).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
   });
 
   it('rejects when a step throws', async () => {

@@ -48,7 +48,9 @@ export function handlerRpc(
 
   if ('stream' in handler) {
     const encoded = new EncodedReplies(method.desc.output, maxReplyBytes);
-    return streamRpc(method.desc.output, (message, { call, json }, form) => {
+    // Streams that last, and wait for news, have no JSON route.
+    const isWork = method.bindings.length > 0;
+    return streamRpc(method.desc.output, isWork, (message, { call, json }, form) => {
       const plain = toPlain(message);
       call.receives(() => receivedMessage(method.desc.input, message, plain, json));
       const replies = handler.stream(parseInput(handler.input, plain), call);

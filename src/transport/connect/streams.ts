@@ -20,10 +20,12 @@ export type CollectImplementation = (
 /**
  * Turns an iterable of encoded messages into the reply of an RPC, with error translation and outcome for the metrics.
  * The only time limit is the caller's deadline, because such streams are long-lived. Connect would encode every message
- * for every stream, so it gets an empty one instead, whose bytes are replaced, see `withReplies`.
+ * for every stream, so it gets an empty one instead, whose bytes are replaced, see `withReplies`. `isWork`: whether its
+ * replies are made one after the other, and not when there are news.
  */
 export function streamRpc(
   output: DescMessage,
+  isWork: boolean,
   run: (message: Message, rpc: RpcCall, form: ReplyForm) => AsyncIterable<EncodedReply>,
 ): StreamImplementation {
   const empty = create(output);
@@ -35,7 +37,7 @@ export function streamRpc(
       for await (const reply of untilAborted(run(message, rpc, replyForm(rpc, context)), context.signal)) {
         rpc.replies.push(reply);
         yield empty;
-        const turn = pause();
+        const turn = isWork ? pause() : undefined;
         if (turn !== undefined) await turn;
       }
       call.code = 'ok';
