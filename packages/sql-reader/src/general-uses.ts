@@ -41,8 +41,7 @@ const VARIANT = /^[A-Z]/;
 /** The uses of one statement, wherever in it. */
 export function generalUses(tree: unknown, dialect: Dialect): readonly Use[] {
   const uses = new UsesBuilder();
-  const [root] = variant(tree);
-  new UsesWalk(uses, dialect).node(tree, READ_STATEMENTS.has(root));
+  new UsesWalk(uses, dialect).node(tree, false);
   if (dialect === 'oracle') packageUses(tree, uses);
   return uses.build();
 }
@@ -78,31 +77,15 @@ class UsesWalk {
 
   #kind(key: string, child: unknown): void {
     const node: Node = isNode(child) ? child : {};
-    switch (key) {
-      case 'Function':
-        this.uses.add('function', this.#names(node.name));
-        return;
-      case 'Table':
-        this.#table(node);
-        return;
-      case 'BinaryOp':
-      case 'UnaryOp':
-        this.#operator(node.op);
-        return;
-      case 'AnyOp':
-      case 'AllOp':
-        this.#operator(node.compare_op);
-        return;
-      case 'RLike':
-        if (this.dialect === 'sqlite') this.uses.add('function', 'regexp');
-        return;
-      case 'ExprWithAlias':
-        // SELECT @a = 1 of SQL Server
-        if (this.dialect === 'tsql' && isNode(node.alias) && String(node.alias.value).startsWith('@')) {
-          this.uses.add('assignment', String(node.alias.value));
-        }
-        return;
-      default:
+    if (key === 'Function') this.uses.add('function', this.#names(node.name));
+    else if (key === 'Table') this.#table(node);
+    else if (key === 'BinaryOp' || key === 'UnaryOp') this.#operator(node.op);
+    else if (key === 'AnyOp' || key === 'AllOp') this.#operator(node.compare_op);
+    else if (key === 'RLike' && this.dialect === 'sqlite') this.uses.add('function', 'regexp');
+    else if (key === 'ExprWithAlias' && this.dialect === 'tsql' && isNode(node.alias)) {
+      // SELECT @a = 1 of SQL Server
+      const alias = String(node.alias.value);
+      if (alias.startsWith('@')) this.uses.add('assignment', alias);
     }
   }
 

@@ -62,6 +62,12 @@ export function withPlainPlaceholders(given: string, dialect: Dialect): string {
   return copied === 0 ? text : written + text.slice(copied);
 }
 
+/** The index after `#{name}` at a place; 0 when there is none. */
+function batisEnd(text: string, at: number): number {
+  BATIS.lastIndex = at;
+  return BATIS.test(text) ? BATIS.lastIndex : 0;
+}
+
 /** Most `#{name}` where `#` begins a comment: each is looked for anew. */
 const MAX_BATIS = 100;
 
@@ -80,8 +86,7 @@ function withoutBatis(given: string, dialect: Dialect): string {
       } else if (found < 0) previous = { kind, start, end, text: text.slice(start, end) };
     });
     if (found < 0) return text;
-    BATIS.lastIndex = found;
-    const end = BATIS.test(text) ? BATIS.lastIndex : 0;
+    const end = batisEnd(text, found);
     if (end === 0 || isValue(previous) || /[^\t -~\u00a1-\u2027\u202a-\uffff]/.test(text.slice(end))) break;
     text = `${text.slice(0, found)} ? ${text.slice(end)}`;
   }
@@ -99,10 +104,7 @@ function placeholderEnd(
 ): number {
   const token = tokens[at] as Token;
   if (token.kind !== 'symbol' && token.kind !== 'word') return 0;
-  if (token.text.startsWith('#')) {
-    BATIS.lastIndex = token.start;
-    return BATIS.test(text) ? BATIS.lastIndex : 0;
-  }
+  if (token.text.startsWith('#')) return batisEnd(text, token.start);
   if (token.kind === 'word') {
     const isParameter =
       (dialect === 'postgres' && NAMED.test(token.text)) ||

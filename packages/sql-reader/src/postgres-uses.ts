@@ -27,8 +27,7 @@ const LOWER_CASE_A = 97;
 /** The uses of one statement, wherever in it. */
 export function postgresUses(tree: Node): readonly Use[] {
   const uses = new UsesBuilder();
-  const [root = ''] = Object.keys(tree);
-  visit(tree, uses, READ_STATEMENTS.test(root));
+  visit(tree, uses, false);
   return uses.build();
 }
 
@@ -42,57 +41,37 @@ function visit(value: unknown, uses: UsesBuilder, whole: boolean): void {
   for (const key in value) {
     const child = value[key];
     if (!isNode(child)) continue;
-    if (key.charCodeAt(0) < LOWER_CASE_A) {
-      if (READ_STATEMENTS.test(key)) {
-        readKind(key, child, uses);
-        visit(child, uses, true);
-        continue;
-      }
-      if (whole && !UNDERSTOOD.has(key)) uses.add('unread', key);
+    const isKind = key.charCodeAt(0) < LOWER_CASE_A;
+    const inside = whole || (isKind && READ_STATEMENTS.test(key));
+    if (isKind) {
+      if (inside && !UNDERSTOOD.has(key)) uses.add('unread', key);
       readKind(key, child, uses);
     } else if (key === 'typeName' || key === 'argType') readType(child, uses);
-    visit(child, uses, whole);
+    visit(child, uses, inside);
   }
 }
 
 function readKind(key: string, node: Node, uses: UsesBuilder): void {
-  switch (key) {
-    case 'FuncCall':
-      uses.add('function', namesOf(node.funcname));
-      return;
-    case 'ColumnRef': {
-      // `t.f` is f(t) where t has no column f; of PostgreSQL's own functions only some of these have effects.
-      const names = namesOf(node.fields);
-      if (names.length > 1 && names.at(-1)?.startsWith('pg_') === true) uses.add('unread', names.join('.'));
-      return;
+  if (key === 'FuncCall') uses.add('function', namesOf(node.funcname));
+  else if (key === 'ColumnRef') {
+    // `t.f` is f(t) where t has no column f; of PostgreSQL's own functions only some of these have effects.
+    const names = namesOf(node.fields);
+    if (names.length > 1 && names.at(-1)?.startsWith('pg_') === true) uses.add('unread', names.join('.'));
+  } else if (key === 'A_Expr') {
+    if (!KEYWORD_TESTS.test(String(node.kind))) uses.add('operator', namesOf(node.name));
+  } else if (key === 'SubLink' || key === 'SortBy') {
+    const operator = node[key === 'SubLink' ? 'operName' : 'useOp'];
+    if (Array.isArray(operator)) uses.add('operator', namesOf(operator));
+  } else if (key === 'TypeName') readType(node, uses);
+  else if (key === 'RangeTableSample') {
+    const method = namesOf(node.method);
+    if (!/^(?:system|bernoulli)$/.test(method.join('.'))) uses.add('function', method);
+  } else if (key === 'LockingClause') uses.add('lock', 'FOR UPDATE or FOR SHARE');
+  else if (key === 'A_Indirection') {
+    // `('/etc/passwd'::text).pg_read_file` calls the function: only a catalog tells it from a member.
+    for (const name of listOf(node.indirection)) {
+      if (member(name, 'String') !== null) uses.add('unread', `(...).${namesOf([name])[0]}`);
     }
-    case 'A_Expr':
-      if (!KEYWORD_TESTS.test(String(node.kind))) uses.add('operator', namesOf(node.name));
-      return;
-    case 'SubLink':
-      if (Array.isArray(node.operName)) uses.add('operator', namesOf(node.operName));
-      return;
-    case 'SortBy':
-      if (Array.isArray(node.useOp)) uses.add('operator', namesOf(node.useOp));
-      return;
-    case 'TypeName':
-      readType(node, uses);
-      return;
-    case 'RangeTableSample':
-      if (!/^(?:system|bernoulli)$/.test(namesOf(node.method).join('.'))) {
-        uses.add('function', namesOf(node.method));
-      }
-      return;
-    case 'LockingClause':
-      uses.add('lock', 'FOR UPDATE or FOR SHARE');
-      return;
-    case 'A_Indirection':
-      // `('/etc/passwd'::text).pg_read_file` calls the function: only a catalog tells it from a member.
-      for (const name of listOf(node.indirection)) {
-        if (member(name, 'String') !== null) uses.add('unread', `(...).${namesOf([name])[0]}`);
-      }
-      return;
-    default:
   }
 }
 

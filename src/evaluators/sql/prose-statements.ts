@@ -94,14 +94,12 @@ function candidatesAt(
   const inCapitals = first === first.toUpperCase();
   const isStrong = IS_STRONG.test(rest);
   if (!isStrong && !inCapitals) return [];
-  const [line = ''] = text
-    .slice(Math.max(0, start - MAX_LENGTH), start)
-    .split('\n')
-    .slice(-1);
+  const before = text.slice(Math.max(0, start - MAX_LENGTH), start);
+  const line = before.slice(before.lastIndexOf('\n') + 1);
   // A comment is not run.
   if (line.trimStart().startsWith('--')) return [];
   const ownLine = line.trim() === '' && isStrong && (inCapitals || first === first.toLowerCase());
-  const isAnnounced = ANNOUNCED.test(text.slice(Math.max(0, start - 80), start));
+  const isAnnounced = ANNOUNCED.test(before.slice(-80));
   const isTold = (candidate: string): boolean =>
     inCapitals || isAnnounced || ownLine || SYMBOLS.test(candidate);
   const candidates = new Set<string>();
