@@ -26,28 +26,17 @@ const SET_OPERATORS = new Set(['UNION', 'EXCEPT', 'INTERSECT', 'MINUS']);
  */
 export function createBoundsCheck(bounds: ParserBounds) {
   let tokens = 0;
-  /** Depth of the levels enclosing the current one, for each open bracket. */
-  const enclosing: number[] = [];
-  let outer = 0;
-  /** Depth within the current level: of its chain of set operations, and of the current list item. */
-  let setChain = 0;
-  let item = 0;
-  const setChains: number[] = [];
-  const items: number[] = [];
+  /** Depth of the levels around the current one, and within it: of its chain of set operations, and of the list item. */
+  let [outer, setChain, item] = [0, 0, 0];
+  /** The same of the level around each open bracket. */
+  const levels: (readonly [outer: number, setChain: number, item: number])[] = [];
 
   const open = (): void => {
-    enclosing.push(outer);
-    setChains.push(setChain);
-    items.push(item);
-    outer += setChain + item + 1;
-    setChain = 0;
-    item = 0;
+    levels.push([outer, setChain, item]);
+    [outer, setChain, item] = [outer + setChain + item + 1, 0, 0];
   };
   const close = (): void => {
-    if (enclosing.length === 0) return;
-    outer = enclosing.pop() ?? 0;
-    setChain = setChains.pop() ?? 0;
-    item = items.pop() ?? 0;
+    [outer, setChain, item] = levels.pop() ?? [outer, setChain, item];
   };
   const check = (): void => {
     if (outer + setChain + item > bounds.maxDepth) throw new NotCertain('the query is nested too deeply');
@@ -91,12 +80,8 @@ export function createBoundsCheck(bounds: ParserBounds) {
         case 46: // . only lengthens a name
           break;
         case 59: // ;
-          enclosing.length = 0;
-          setChains.length = 0;
-          items.length = 0;
-          outer = 0;
-          setChain = 0;
-          item = 0;
+          levels.length = 0;
+          [outer, setChain, item] = [0, 0, 0];
           break;
         default:
           item += 1;
