@@ -1,6 +1,6 @@
 /**
  * Forms of a text with its JSON escapes resolved: arguments of tools, results and messages are often JSON in a text, where
- * `\u0053` is an S. What is searched in a text is searched in these forms as well.
+ * `\u0053` is an S; and without characters that show nothing. What is searched in a text is searched in these forms as well.
  */
 interface TextForm {
   readonly text: string;
@@ -20,8 +20,10 @@ interface Meter {
 
 /** JSON in a text in JSON in a text. */
 const MAX_LEVELS = 4;
-/** RFC 8259, section 7. */
-const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["\\/])|([bfnrt]))/g;
+/** RFC 8259, section 7; and zero-width characters, marks of direction, and joiners. */
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["\\/])|([bfnrt]))|[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+/g;
+/** Beyond Latin-1, so that texts of Latin-1 are not even searched for them. */
+const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/;
 const CONTROLS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 /** A text that begins as an object, a list or a string. */
 const JSON_START = /^\s*(?:\{\s*["}]|\[\s*[[{"\]tfn\d-]|")/;
@@ -35,7 +37,11 @@ export function otherForms(text: string, meter?: Meter): readonly string[] {
   // Checks of the same text follow one another.
   if (known.text === text) return known.forms;
   const forms: string[] = [];
-  for (let form = text; forms.length < MAX_LEVELS && form.includes('\\'); forms.push(form)) {
+  for (
+    let form = text;
+    forms.length < MAX_LEVELS && (form.includes('\\') || INVISIBLE.test(form));
+    forms.push(form)
+  ) {
     meter?.spend?.(form.length / UNITS_PER_STEP);
     const next = resolved(form, forms.length === 0 && JSON_START.test(text));
     if (next === form) break;
@@ -83,7 +89,7 @@ export function otherFormsPlaced(text: string): readonly TextForm[] {
     };
     resolved(from, level === 0 && JSON_START.test(text), (start, end) => {
       copyTo(start);
-      at.push(origin(start));
+      if (!INVISIBLE.test(from[start] ?? '')) at.push(origin(start));
       begin = end;
     });
     copyTo(from.length);
@@ -102,6 +108,6 @@ function resolved(text: string, isJson: boolean, told?: (start: number, end: num
     if (control !== undefined && !isJson) return whole;
     told?.(start as number, (start as number) + whole.length);
     if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
-    return sign ?? CONTROLS[control ?? ''] ?? whole;
+    return sign ?? CONTROLS[control ?? ''] ?? '';
   });
 }

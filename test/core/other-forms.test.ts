@@ -33,6 +33,8 @@ describe('other forms of a text', () => {
     ['\\u005cu0053', ['\\u0053', 'S']],
     ['\\u12', []],
     ['\\', []],
+    ['a\u200bb\u2060\ufeffc', ['abc']],
+    ['\u200b{"a":"\\u200b\\u0053"}', ['{"a":"\u200bS"}', '{"a":"S"}']],
   ])('%j has %j', (text, forms) => {
     expect(otherForms(text)).toEqual(forms);
   });
@@ -62,7 +64,9 @@ describe('other forms of a text', () => {
   it('every place is in the text, in order, with one for each unit and the end', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.constantFrom('\\', 'u0041', '"', 'n', 'a', '{', '/'), { maxLength: 40 }),
+        fc.array(fc.constantFrom('\\', 'u0041', 'u200b', '"', 'n', 'a', '{', '/', '\u200b'), {
+          maxLength: 40,
+        }),
         (parts) => {
           const text = parts.join('');
           const placed = otherFormsPlaced(text);

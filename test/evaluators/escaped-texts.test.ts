@@ -46,6 +46,7 @@ describe.each(CASES)('$0.name with %j finds what is spelled with escapes', (eval
     ['in prose', `called with ${once}`],
     ['in a member', { arguments: once }],
     ['in an item', [twice]],
+    ['with characters that show nothing', [...word].join('\u200b')],
     ['in the name of a member', { [`"${spelled(word)}"`]: 1 }],
   ])('%s', async (_where, data) => {
     expect(await check(plain)).toBe(true);

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.
 import { KIND_NAMES, SHAPED_KINDS } from '../../src/evaluators/pii/kinds/kinds.js';
 import { piiEvaluator } from '../../src/evaluators/pii/pii.js';
 import { checkCall, findingsIn, markedTexts } from '../corpora/marked-spans.support.js';
+import { FULL_CALL } from '../support/check-call.js';
 
 const issuesOf = (config: JsonObject): string[] =>
   (piiEvaluator.configSchema.safeParse(config).error?.issues ?? []).map(
@@ -274,4 +275,18 @@ describe('the work', () => {
     // 400 steps of some 13 ns for each unit, whatever the text says.
     expect(large / 80_000).toBeLessThan(400);
   });
+});
+
+describe('numbers with other signs between their digits', () => {
+  it.each(['_', '\t', '\n', '\u00a0', '\u2011', '\u2013'])(
+    'are found with %j, at their places',
+    async (sign) => {
+      const number = ['4111', '1111', '1111', '1111'].join(sign);
+      const { matched, metadata } = await piiEvaluator
+        .compile({})
+        .evaluate(`card ${number} of Jane`, FULL_CALL);
+      expect(matched).toBe(true);
+      expect(metadata?.findings).toMatchObject([{ kind: 'credit_card', start: 5, end: 24 }]);
+    },
+  );
 });

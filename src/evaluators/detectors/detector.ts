@@ -43,6 +43,8 @@ export interface DetectorOptions<Config> {
 
 /** Most findings of one check. */
 const MAX_FINDINGS = 10_000;
+/** Most findings of a text that those in its other forms are compared with, to tell what was found already. */
+const MAX_COMPARED = 1_000;
 const NO_DATA: EvaluatorResult = {
   matched: false,
   confidence: 1,
@@ -132,7 +134,7 @@ class Search {
     };
     const place = `${this.#selector}${path}`;
     detect(text, add, this.#spend, place);
-    if (hasOwnEscapes !== true && text.includes('\\')) this.#addOtherForms(text, own, add, place);
+    if (hasOwnEscapes !== true) this.#addOtherForms(text, own, add, place);
     own.sort((left, right) => left.start - right.start || right.end - left.end);
     for (const finding of own) this.findings.push(finding);
   }
@@ -144,14 +146,13 @@ class Search {
     add: (finding: TextFinding) => void,
     place: string,
   ): void {
-    const idOf = ({ kind, start, end }: TextFinding) => `${kind} ${start} ${end}`;
-    const known = new Set(own.map(idOf));
+    const known = own.slice(0, MAX_COMPARED);
+    const isKnown = ({ kind, start, end }: TextFinding): boolean =>
+      known.some((one) => one.kind === kind && one.start < end && start < one.end);
     const search = (form: string, found: (finding: TextFinding) => void) =>
       this.#detector.detect(form, found, this.#spend, place);
     searchOtherForms<TextFinding>(text, search, (finding) => {
-      if (known.has(idOf(finding))) return;
-      known.add(idOf(finding));
-      add(finding);
+      if (!isKnown(finding)) add(finding);
     });
   }
 }

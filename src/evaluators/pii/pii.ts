@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { list, nullable, report, text } from '../../contract/input/fields.js';
 import type { Evaluator } from '../../core/evaluator.js';
 import { type CompiledDetector, createDetector, type Detect, threshold } from '../detectors/detector.js';
+import type { TextFinding } from '../detectors/finding.js';
 import { knownWord } from '../detectors/known-word.js';
 import { createContextReader } from './context-words.js';
 import { DEFAULT_PHONE_REGIONS, PHONE_REGIONS, phoneRegions } from './find-phone.js';
@@ -26,6 +27,9 @@ const MAX_REGIONS = 32;
 const TABLE_BYTES = 200_000;
 /** Units of a text that are read in the time of one search step. */
 const UNITS_PER_STEP = 4;
+
+/** Signs between digits of a number that are written in place of a blank; each is one unit, so that places stay the same. */
+const OTHER_SEPARATOR = /(?<=\d)[_\t\n\r\u00a0\u2007\u2009\u202f\u2010-\u2015](?=\d)/g;
 
 const ISSUING_REGIONS = SHAPED_KINDS.flatMap(({ region }) => region ?? []);
 const REGIONS: readonly string[] = [...new Set([...ISSUING_REGIONS, ...PHONE_REGIONS])].sort();
@@ -92,10 +96,23 @@ function compilePii({ entities, regions, threshold, ignore = [] }: PiiConfig): C
   const context = createContextReader([...shaped, ...OTHER_KINDS.filter(({ name }) => isWanted(name))]);
   const settings: SearchSettings = { context, ignored: new Set(ignore), threshold };
   const sizeBytes = TABLE_BYTES + ignore.reduce((sum, item) => sum + 2 * item.length + 64, 0);
-  const detect: Detect = (text, found, spend, place) => {
-    const search = new PiiSearch(text, place, settings, found);
-    findPii(search, finders);
-    spend(text.length / UNITS_PER_STEP + search.steps);
+  const search = (text: string, [, found, spend, place]: Parameters<Detect>): void => {
+    const own = new PiiSearch(text, place, settings, found);
+    findPii(own, finders);
+    spend(text.length / UNITS_PER_STEP + own.steps);
+  };
+  const detect: Detect = (...call) => {
+    const [text, found, ...rest] = call;
+    const spaced = text.replace(OTHER_SEPARATOR, ' ');
+    if (spaced === text) return search(text, call);
+    const known = new Set<string>();
+    const once = (finding: TextFinding): void => {
+      const id = `${finding.kind} ${finding.start} ${finding.end}`;
+      if (!known.has(id)) found(finding);
+      known.add(id);
+    };
+    search(text, [text, once, ...rest]);
+    search(spaced, [text, once, ...rest]);
   };
   return { threshold, sizeBytes, detect };
 }
