@@ -27,7 +27,6 @@ function testFilesIn(folder: string): string[] {
 /** Parts of the paths of the slowest files, the slowest first. */
 const SLOW = [
   'test/e2e/last-known-good.',
-  'test/dashboard/overview-and-agents.',
   'test/cluster/',
   'test/e2e/memory/',
   'test/e2e/every-rpc.',

@@ -365,6 +365,24 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
     );
   });
 
+  it('says of a server that does not answer any more when it was last seen', async () => {
+    await open('/', async ({ page, problems }) => {
+      await page.getByText('answers and stores').waitFor();
+      await page.route('**/enforcement.v1.ServerService/**', (route) => route.abort());
+      await page.getByRole('banner').getByRole('link', { name: 'Unreachable' }).waitFor();
+      await page
+        .getByRole('region', { name: 'Verdict' })
+        .getByText(/^last seen /)
+        .waitFor();
+      await page.getByText('What follows was true then').waitFor();
+      expect(await page.getByText(/^less than a second ago$/).count()).toBe(0);
+      await page.unroute('**/enforcement.v1.ServerService/**');
+      await page.getByText('What follows was true then').waitFor({ state: 'detached' });
+      // The browser itself reports the replies that are missing.
+      problems.splice(0, problems.length, ...problems.filter((text) => !text.includes('ERR_FAILED')));
+    });
+  });
+
   it('works on by itself when the network is back', async () => {
     await open('/live', async ({ page, problems }) => {
       await page.locator('[data-state=live]').waitFor();

@@ -211,6 +211,49 @@ describe('every page of the dashboard, with the demonstration data', () => {
     );
   });
 
+  it('tells the numbers of a chart by keyboard and as a table, and leads to their events', async () => {
+    const address = `${url}/ui/controls/3?tab=activity&range=7d`;
+    await inSignedInTab(browser, address, { key: ADMIN_KEY }, async ({ page }) => {
+      const { keyboard } = page;
+      const activity = page.getByRole('tabpanel');
+      const bar = activity.locator('.bar[tabindex="0"]');
+      const focused = () => page.evaluate<string>('document.activeElement.getAttribute("aria-label")');
+      await bar.focus();
+      const last = await focused();
+      await keyboard.press('ArrowLeft');
+      expect(await focused()).not.toBe(last);
+      await keyboard.press('End');
+      expect(await focused()).toBe(last);
+      await keyboard.press('Home');
+      const names = await activity.locator('.bar').evaluateAll((bars) => bars.map((one) => one.ariaLabel));
+      expect([await focused(), await bar.count()]).toEqual([names[0], 1]);
+      // A bar with something to tell.
+      const told = names.findIndex((name) => !name?.endsWith(': nothing'));
+      for (let count = 0; count < told; count += 1) await keyboard.press('ArrowRight');
+      const [words = ''] = / \d+ \w+/.exec(names[told]?.split(': ').at(-1) ?? '') ?? [];
+      await activity
+        .locator('.chart-values')
+        .getByText(words.trim().split(' ')[1] ?? 'denied')
+        .first()
+        .waitFor();
+      await activity.getByText('As a table').click();
+      const table = activity.getByRole('region', { name: 'Decisions over time', exact: true });
+      expect(await table.getByRole('row').count()).toBe(
+        1 + names.filter((name) => !name?.endsWith(': nothing')).length,
+      );
+      await bar.focus();
+      await keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor();
+      const { searchParams } = new URL(page.url());
+      expect([searchParams.get('control'), searchParams.has('from'), searchParams.has('to')]).toEqual([
+        '3',
+        true,
+        true,
+      ]);
+      await page.getByRole('row').nth(1).waitFor();
+    });
+  });
+
   it('is in the list of pages', () => {
     expect([...IN_BOTH_THEMES].filter((name) => !Object.hasOwn(PAGES, name))).toEqual([]);
     const source = path.resolve(import.meta.dirname, '../../packages/dashboard/src/app.tsx');

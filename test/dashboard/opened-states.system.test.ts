@@ -23,8 +23,16 @@ const HIDDEN = 'hidden-control';
 /** Evaluators that mark what they find in a step, or tell the values of their expression. */
 const EXPLAINED = ['cel', 'secrets', 'pii', 'injection', 'url', 'shell'];
 
+const INPUT = { type: 'object', properties: { text: { type: 'string', description: 'Body of the mail' } } };
 /** Pages with long forms and tables. */
 const FORMS = ['/evaluators/json', '/evaluators/sql?tab=configuration', '/templates/new?example=blank'];
+/** Pages on which everything that can be opened is. */
+const OPENED = [
+  '/?range=365d',
+  `/agents/${AGENT}?tab=steps`,
+  `/agents/${AGENT}?tab=policies`,
+  '/controls/1?tab=activity',
+];
 /** What is opened on a page: its address, and what shows it. */
 type State = readonly [path: string, show: (page: Page) => Promise<unknown>];
 
@@ -58,7 +66,7 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
     };
     await client(AgentService).initAgent({
       agent: { agentName: AGENT },
-      steps: ['send_mail', 'pay', 'a', 'b', 'c'].map((name) => ({ type: 'tool', name })),
+      steps: ['send_mail', 'pay', 'a', 'b', 'c'].map((name) => ({ type: 'tool', name, inputSchema: INPUT })),
     });
     const { controlId } = await client(ControlService).createControl({
       name: LIMITED,
@@ -269,6 +277,15 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
         (page) => page.getByText('The target adds no control').waitFor(),
       ],
       [`/controls/${hostileId}/template`, (page) => page.getByText(HOSTILE.quotes).first().waitFor()],
+      ...OPENED.map(
+        (path): State => [
+          path,
+          async (page) => {
+            await settled(page);
+            for (const summary of await page.locator('main summary').all()) await summary.click();
+          },
+        ],
+      ),
       ...FORMS.map((path): State => [path, settled]),
       [`/controls/${hiddenId}`, (page) => page.getByText('Hidden by another control.').waitFor()],
       [`/controls/${hiddenId}/edit`, (page) => page.getByText('"hiding-control"').first().waitFor()],
