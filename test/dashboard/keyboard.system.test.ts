@@ -254,7 +254,7 @@ describeOnSqlite('the frame of the dashboard', (freshDatabaseUrl) => {
       await keyboard.press('Tab');
       await expect.poll(() => page.locator('.expression-editor .cm-focused').count()).toBe(0);
       await page.getByRole('button', { name: 'Save', exact: true }).click();
-      await heading(page, 'completed').waitFor();
+      await page.getByRole('heading', { level: 1, name: 'completed', exact: true }).waitFor();
       await page.getByText('input.amount > 5000', { exact: true }).waitFor();
     });
     const { data } = await controls.getControl({ controlId });

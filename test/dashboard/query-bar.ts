@@ -11,12 +11,6 @@ export async function filterBy(page: Page, query: string): Promise<void> {
   await queryField(page).press('Enter');
 }
 
-/** Chooses a range that ends now, for example `7 days`. */
-export async function chooseRange(page: Page, name: string): Promise<void> {
-  await page.getByRole('button', { name: /^Range:/ }).click();
-  await page.getByRole('dialog', { name: 'Time range' }).getByRole('button', { name, exact: true }).click();
-}
-
 /** The range that a page shows, in its words. */
 export async function shownRange(page: Page): Promise<string> {
   const name = await page.getByRole('button', { name: /^Range:/ }).getAttribute('aria-label');
