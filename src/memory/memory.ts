@@ -166,7 +166,7 @@ export function createMemory(options: MemoryOptions): WatchedMemory {
     }),
     ...createMemoryAdmin({ link, context, timeoutMs, submit, forget: () => cells.clear() }),
     status(namespace) {
-      const use = room.useOf(namespace);
+      const use = upkeep.useOf(namespace);
       return {
         store: link.kind,
         isUsed,

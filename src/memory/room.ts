@@ -35,11 +35,6 @@ export class Room {
     return this.#refusals;
   }
 
-  /** Undefined for a namespace that keeps nothing, or before the first sweep. */
-  useOf(namespace: string): NamespaceUse | undefined {
-    return this.#uses.get(namespace);
-  }
-
   /** Whether the agent may begin no key; `times` as many as usual are allowed. */
   isFull(namespace: string, agent: string, times = 1): boolean {
     const use = this.#uses.get(namespace);

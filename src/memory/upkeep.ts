@@ -2,7 +2,7 @@ import type { DecisionLoop } from './decision-loop.js';
 import type { KnownRules } from './known-rules.js';
 import type { MemoryMeter } from './memory-meter.js';
 import type { Room } from './room.js';
-import { RULE_GAP_US } from './store/memory-store.js';
+import { type NamespaceUse, RULE_GAP_US } from './store/memory-store.js';
 import type { MemoryLog, MemoryTimes, StoreLink } from './store-link.js';
 
 /** How often the clock of the store is looked at while there are no steps: a new process must not meet a clock that was set. */
@@ -26,6 +26,8 @@ export interface Upkeep {
   /** Begins when the store was opened for the first time. */
   start(): void;
   stop(): void;
+  /** As of the last sweep, but for that of the start; undefined for a namespace that keeps nothing, or before. */
+  useOf(namespace: string): NamespaceUse | undefined;
   /** When a key was last refused, by the monotonic clock in microseconds, to some seconds; null if none was. */
   readonly refusedAtUs: number | null;
 }
@@ -35,10 +37,11 @@ export function createUpkeep(options: UpkeepOptions): Upkeep {
   const { link, loop, rules, times, timeoutMs, entriesKeptUs, room, maxBytes, meter, log } = options;
   let cancel: (() => void) | null = null;
   let refusedAtUs: number | null = null;
+  let uses: ReadonlyMap<string, NamespaceUse> = new Map();
   let refusals = 0;
   let beats = 0;
 
-  async function sweep(): Promise<void> {
+  async function sweep(isFirst = false): Promise<void> {
     try {
       const store = await link.open(timeoutMs);
       const nowUs = link.nowUs();
@@ -51,6 +54,7 @@ export function createUpkeep(options: UpkeepOptions): Upkeep {
         rulesBeforeUs: nowUs - 2 * RULE_GAP_US,
       });
       counted(report.uses);
+      if (!isFirst) uses = new Map(report.uses.map((use) => [use.namespace, use]));
       meter.swept(report.expired);
     } catch (error) {
       log.failed('memory sweep', 'the store of memory cannot be swept now', error);
@@ -90,11 +94,12 @@ export function createUpkeep(options: UpkeepOptions): Upkeep {
       if (cancel !== null) return;
       next();
       // Until then there seems to be room for everything.
-      void sweep();
+      void sweep(true);
     },
     stop() {
       cancel?.();
     },
+    useOf: (namespace) => uses.get(namespace),
     get refusedAtUs() {
       return refusedAtUs;
     },
