@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { otherForms, otherFormsPlaced, spansInForms } from '../../src/core/other-forms.js';
+import {
+  ESCAPES_AND_INVISIBLE,
+  otherForms,
+  otherFormsPlaced,
+  spansInForms,
+} from '../../src/core/other-forms.js';
 
 /** A text as JSON writes it, with the escapes of some characters that need none. */
 function escaped(text: string, which: readonly boolean[]): string {
@@ -33,10 +38,16 @@ describe('other forms of a text', () => {
     ['\\u005cu0053', ['\\u0053', 'S']],
     ['\\u12', []],
     ['\\', []],
-    ['a\u200bb\u2060\ufeffc', ['abc']],
-    ['\u200b{"a":"\\u200b\\u0053"}', ['{"a":"\u200bS"}', '{"a":"S"}']],
+    ['a\u200bb', []],
   ])('%j has %j', (text, forms) => {
     expect(otherForms(text)).toEqual(forms);
+  });
+
+  it.each([
+    ['a\u200bb\u2060\ufeffc', ['abc']],
+    ['\u200b{"a":"\\u200b\\u0053"}', ['{"a":"\u200bS"}', '{"a":"S"}']],
+  ])('%j has %j where characters that show nothing are left out', (text, forms) => {
+    expect(otherForms(text, undefined, ESCAPES_AND_INVISIBLE)).toEqual(forms);
   });
 
   it('a word in JSON is in a form of every text that spells it with escapes, some levels deep, at its place', () => {
@@ -61,7 +72,10 @@ describe('other forms of a text', () => {
     );
   });
 
-  it('every place is in the text, in order, with one for each unit and the end', () => {
+  it.each([
+    ['escapes', undefined],
+    ['invisible ones too', ESCAPES_AND_INVISIBLE],
+  ])('every place is in the text, in order, with one for each unit and the end: %s', (_what, pattern) => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('\\', 'u0041', 'u200b', '"', 'n', 'a', '{', '/', '\u200b'), {
@@ -69,8 +83,8 @@ describe('other forms of a text', () => {
         }),
         (parts) => {
           const text = parts.join('');
-          const placed = otherFormsPlaced(text);
-          expect(placed.map(({ text: form }) => form)).toEqual(otherForms(text));
+          const placed = otherFormsPlaced(text, pattern);
+          expect(placed.map(({ text: form }) => form)).toEqual(otherForms(text, undefined, pattern));
           expect(placed.length).toBeLessThanOrEqual(4);
           for (const { text: form, at } of placed) {
             expect(at).toHaveLength(form.length + 1);

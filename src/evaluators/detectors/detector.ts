@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { doubleOf, isNumber, type JsonObject } from '../../../packages/exact-json/src/index.js';
 import { field, refuse, withDefault } from '../../contract/input/fields.js';
 import type { CheckCall, CompiledEvaluator, Evaluator, ForegoneResult } from '../../core/evaluator.js';
-import { searchOtherForms } from '../../core/other-forms.js';
+import { ESCAPES_AND_INVISIBLE, searchOtherForms } from '../../core/other-forms.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { visitTexts } from './data-texts-walk.js';
 import { type Finding, findingsMetadata, MAX_LISTED_FINDINGS, type TextFinding } from './finding.js';
@@ -151,9 +151,10 @@ class Search {
       known.some((one) => one.kind === kind && one.start < end && start < one.end);
     const search = (form: string, found: (finding: TextFinding) => void) =>
       this.#detector.detect(form, found, this.#spend, place);
-    searchOtherForms<TextFinding>(text, search, (finding) => {
+    const addNew = (finding: TextFinding): void => {
       if (!isKnown(finding)) add(finding);
-    });
+    };
+    searchOtherForms(text, search, addNew, ESCAPES_AND_INVISIBLE);
   }
 }
 

@@ -71,7 +71,7 @@ asciinema: :: sub
 asciinema rec: c|command$ t= i= title= idle-time-limit= overwrite stdin quiet :: 
 screen: [aAdDfhilmnOqrRUvwxL]? [cehpsStTXX]= X> :: cmd
 tmux: [2CDluvVN] [LST]= c$ f~ :: sub
-tmux new-session|new|new-window|neww|split-window|splitw|respawn-pane|respawnp|respawn-window|respawnw|popup|display-popup|display-popup: [AbdDEhkPvZfBC] [cefFlnstxyTS]= :: sh
+tmux new-session|new|new-window|neww|split-window|splitw|respawn-pane|respawnp|respawn-window|respawnw|popup|display-popup: [AbdDEhkPvZfBC] [cefFlnstxyTS]= :: sh
 tmux run-shell|run|pipe-pane|pipep|if-shell|if|confirm-before: [bCIO] [cdt]= F= :: texts
 tmux send-keys|send|set-hook|bind-key|bind|set-buffer|command-prompt: [FHlMRXgnraw] [cNtbT]= :: texts
 zellij: :: sub lax
