@@ -18,7 +18,7 @@ export function createSharedTurns(): () => Promise<void> {
     });
 }
 
-/** The turns of all long work that nobody's evaluation waits for: of readers, and of compiling. */
+/** The turns of all long work that no evaluation waits for: of readers, and of compiling. */
 export const sharedTurn = createSharedTurns();
 
 /** Called between parts of long work: lets others have their turn when it lasts too long. Rejects once `signal` is aborted. */

@@ -12,7 +12,8 @@ export interface Timers {
 export const nodeTimers: Timers = {
   now: () => performance.now(),
   start(run, ms) {
-    const timer = setTimeout(run, ms).unref();
+    // What is overdue has a negative time, of which later versions of Node.js warn.
+    const timer = setTimeout(run, Math.max(0, ms)).unref();
     return () => clearTimeout(timer);
   },
 };

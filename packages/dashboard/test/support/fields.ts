@@ -10,7 +10,7 @@ export async function fill(user: UserEvent, field: HTMLElement, text: string): P
   return user.paste(text);
 }
 
-/** Writes a text into an editor of code in place of what it has: nobody can type at a place where nothing is laid out. */
+/** Writes a text into an editor of code in place of what it has: keys cannot be typed at a place where nothing is laid out. */
 export function writeCode(content: HTMLElement, text: string): void {
   const view = EditorView.findFromDOM(content);
   if (view === null) throw new Error('this is no editor of code');
