@@ -14,6 +14,7 @@ import { SIGNED_OUT_EVENT } from '../data/transport.js';
 import { storeFor } from '../ui/browser/owned-storage.js';
 import { hasUnsavedPage, releasePage } from '../ui/page/leave-guard.js';
 import { forgetPages } from '../ui/page/recent-pages-store.js';
+import { forgetRange } from '../ui/range/use-range.js';
 import type { Scope } from './scopes.js';
 import { isStillSignedIn, readSession, type SessionEnd, type SessionState } from './session-state.js';
 
@@ -60,6 +61,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     releasePage();
     queries.clear();
     forgetPages();
+    forgetRange();
     take({ kind: 'signed-out' });
   }, [queries, take]);
   const reload = useCallback(() => {

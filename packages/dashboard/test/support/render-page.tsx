@@ -16,6 +16,7 @@ import { createQueries } from '../../src/data/queries.js';
 import { transport } from '../../src/data/transport.js';
 import { SessionProvider } from '../../src/session/session-context.js';
 import { guardedNavigation, releasePage } from '../../src/ui/page/leave-guard.js';
+import { forgetRange } from '../../src/ui/range/use-range.js';
 import { dismissAllToasts } from '../../src/undo/undo-store.js';
 
 // The time only ends what hangs: on a busy machine everything takes its time. The tree of a page is too long to be read.
@@ -57,8 +58,7 @@ export interface ShownPage {
 /**
  * Shows the dashboard at an address, as `main.tsx` does, over a scripted backend in this process. Calls go through the
  * transport of the dashboard and its serialization; an RPC without an implementation is answered with UNIMPLEMENTED. After
- * the test, the page is gone; the test fails if an error or a warning was written to the console. The range that a test
- * chooses last is that of the pages of the next ones: it chooses the usual one in the end.
+ * the test, the page is gone; the test fails if an error or a warning was written to the console.
  */
 export function renderPage(path: string, backend: Backend, options: PageOptions = {}): ShownPage {
   const calls: { readonly method: DescMethod; readonly request: unknown }[] = [];
@@ -93,6 +93,7 @@ export function renderPage(path: string, backend: Backend, options: PageOptions 
     queries.clear();
     releasePage();
     dismissAllToasts();
+    forgetRange();
     localStorage.clear();
     sessionStorage.clear();
     restoreFetch();

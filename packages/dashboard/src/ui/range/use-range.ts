@@ -7,6 +7,11 @@ export const DEFAULT_RANGE = '24h';
 /** The range that was chosen last in this tab: pages that are opened without one have the same. */
 let chosen: Range | undefined;
 
+/** Pages that are opened without a range have the usual one again. */
+export function forgetRange(): void {
+  chosen = undefined;
+}
+
 interface RangeOptions {
   /** Whether other pages and this one have the range that was chosen last. */
   readonly isCarried?: boolean;
