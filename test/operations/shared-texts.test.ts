@@ -87,4 +87,17 @@ describe('the OpenAPI document', () => {
       [...compressed, plain].map((reply) => reply?.rawPayload.length),
     );
   });
+
+  it('is tried again after it could not be made', async () => {
+    let fails = true;
+    app = fastify();
+    app.decorateRequest('ticket', { getter: () => ({ sendsPublic: () => {} }) as never });
+    registerOpenApi(app, async () => {
+      if (fails) throw new Error('not now');
+      return { openapi: '3.1.0' };
+    });
+    expect((await app.inject('/openapi.json')).statusCode).toBe(500);
+    fails = false;
+    expect((await app.inject('/openapi.json')).json()).toEqual({ openapi: '3.1.0' });
+  });
 });

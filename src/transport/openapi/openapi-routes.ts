@@ -57,12 +57,21 @@ function serveText(
   make: () => string | Promise<string>,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  let making: Promise<{ readonly text: Buffer; readonly tag: string }> | undefined;
+  let making: ReturnType<typeof made> | undefined;
+  const made = async () => {
+    try {
+      return tagged(await make());
+    } catch (error) {
+      // The next reader tries again.
+      making = undefined;
+      throw error;
+    }
+  };
   app.route({
     method: docs.methods,
     url,
     handler: async (request, reply) => {
-      making ??= Promise.resolve(make()).then(tagged);
+      making ??= made();
       const { text, tag } = await making;
       secure(reply).headers({ ...headers, 'cache-control': CACHE_CONTROL, etag: tag });
       return isKnown(request, tag) ? reply.code(304).send() : sendShared(text, request, reply.type(type));
