@@ -177,6 +177,12 @@ export const TRIGGERS = {
     'src/decisions/',
     'packages/exact-json/',
   ],
+  'test/transport/http/base-path.': [
+    ...DASHBOARD,
+    'src/transport/http/',
+    'src/transport/listener/',
+    'src/config/',
+  ],
   'test/transport/http/': ['src/transport/http/', 'src/transport/rest/', 'src/transport/listener/'],
   'test/transport/openapi/': ['src/transport/openapi/', 'src/transport/descriptors/', ...PROTO],
   'test/walks/': ['src/', 'docs/architecture.md'],

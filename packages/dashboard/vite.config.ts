@@ -3,7 +3,8 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 export default defineConfig({
-  base: '/ui/',
+  // Relative: the server writes the path of the files into each page, below that where browsers see it.
+  base: './',
   plugins: [react()],
   resolve: { alias: { '@gen': fileURLToPath(new URL('../../gen/proto', import.meta.url)) } },
   // The server replaces it by a fresh nonce in each page.

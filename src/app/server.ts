@@ -29,6 +29,7 @@ import { registerConnect } from '../transport/connect/connect-plugin.js';
 import { rpcCallOf } from '../transport/connect/rpc-call.js';
 import { builtDashboard, registerDashboard } from '../transport/dashboard/dashboard-routes.js';
 import type { RpcMethod } from '../transport/descriptors/rpc-methods.js';
+import { tellBasePath } from '../transport/http/base-path.js';
 import { boundBodies } from '../transport/http/body-bytes.js';
 import { registerCors } from '../transport/http/cors.js';
 import { protectReplies } from '../transport/http/safe-replies.js';
@@ -136,6 +137,7 @@ function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
   });
   protectReplies(app);
   giveTickets(app, options.gate);
+  tellBasePath(app, config);
   // Requests without a route are answered without reading their bodies.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));

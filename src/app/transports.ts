@@ -277,6 +277,7 @@ export async function createTransports(
     admission,
     gate,
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
+    basePath: config.basePath,
     takeStream: eitherOf(config.grpcLane && grpcLane, config.webLane && webLane.takeStream),
     takeRequest: eitherOf(config.restLane && restLane, config.webLane && webLane.takeRequest),
     ages: {

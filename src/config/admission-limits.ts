@@ -68,7 +68,7 @@ export const LOAD_LIMITS = {
       '10.0.0.0/8',
     ),
   ).help(
-    'Proxies whose X-Forwarded-For names the client: addresses, networks such as 10.0.0.0/8, loopback or private, separated by commas.',
+    'Proxies whose X-Forwarded-For names the client, and X-Forwarded-Prefix the base path: addresses, networks such as 10.0.0.0/8, loopback or private, separated by commas.',
   ),
   limits: {
     admission: {

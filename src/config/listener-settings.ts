@@ -1,6 +1,9 @@
 import { BOOLEAN, integerIn, TEXT, textLike, wordOf } from './config-readers.js';
 import { setting, type ValuesOf } from './setting.js';
 
+/** A path without a slash at its end. No segment is `.` or `..`, which browsers resolve. */
+export const BASE_PATH = /^(\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
+
 /** Where the service listens, and what it serves there. */
 export const LISTENER = {
   host: setting(['SERVICE_HOST', 'HOST'], '0.0.0.0', TEXT).help('Address to listen on.'),
@@ -39,6 +42,15 @@ export const LISTENER = {
     ),
   },
   uiEnabled: setting('SERVICE_UI_ENABLED', true, BOOLEAN).help('Serve the dashboard at /ui/.'),
+  /** For example `/guard`; null at the root. */
+  basePath: setting(
+    'SERVICE_BASE_PATH',
+    null,
+    textLike(BASE_PATH, 'a path without a slash at its end', '/guard'),
+  ).help(
+    'Path below which browsers see the service behind a proxy, for example /guard. The proxy may take it away or pass it on.',
+    'that of X-Forwarded-Prefix from SERVICE_TRUST_PROXY, else none',
+  ),
   /** For example `/api`; the only prefix of the session routes. */
   apiPrefix: setting(
     ['SERVICE_API_PREFIX', 'API_PREFIX'],

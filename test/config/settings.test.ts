@@ -86,6 +86,7 @@ const PAIRS = {
 /** Texts of variables whose values have a form of their own; those of the others follow from what they expect. */
 const TEXTS: Partial<Record<SettingName, Texts>> = {
   SERVICE_API_PREFIX: { accepts: ['/control', '/a/b'], refuses: ['api', '/api/', '/', '/a b', '/{id}'] },
+  SERVICE_BASE_PATH: { accepts: ['/guard', '/a/b'], refuses: ['guard', '/guard/', '/', '/a/../b', '/a b'] },
   SERVICE_API_VERSION: { accepts: ['v2'], refuses: ['/v1', 'v/1', 'v 1'] },
   SERVICE_OIDC_ROLE_MAP: { accepts: ['team=editor, a=b=viewer'], refuses: ['team', 'team=boss', '=editor'] },
   SERVICE_OIDC_ISSUERS: {

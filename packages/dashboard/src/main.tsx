@@ -5,6 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { App } from './app.js';
 import { createQueries } from './data/queries.js';
+import { dashboardPath } from './data/rest-address.js';
 import { transport } from './data/transport.js';
 import { SessionProvider } from './session/session-context.js';
 import { applyStoredTheme } from './theme/theme.js';
@@ -20,7 +21,7 @@ createRoot(root).render(
     <TransportProvider transport={transport}>
       <QueryClientProvider client={createQueries()}>
         <SessionProvider>
-          <Router base="/ui" aroundNav={guardedNavigation}>
+          <Router base={dashboardPath} aroundNav={guardedNavigation}>
             <App />
           </Router>
         </SessionProvider>

@@ -22,9 +22,14 @@ export function cookieOf(cookieHeader: string, name: string): string | undefined
   return undefined;
 }
 
-/** A `Set-Cookie` value. Tokens consist of characters that need no escaping. */
-export function sessionCookie(token: string, maxAgeSeconds: number, secure: boolean): string {
-  return setCookie(SESSION_COOKIE, token, maxAgeSeconds, '/', secure);
+/** A `Set-Cookie` value, for all paths below the base. Tokens consist of characters that need no escaping. */
+export function sessionCookie(
+  token: string,
+  maxAgeSeconds: number,
+  basePath: string,
+  secure: boolean,
+): string {
+  return setCookie(SESSION_COOKIE, token, maxAgeSeconds, `${basePath}/`, secure);
 }
 
 /** The same for a login at the issuer; only the routes below `path` get it. */

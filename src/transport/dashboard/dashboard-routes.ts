@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createFiles, fileErrors } from '../http/files.js';
 import { HOST_ROUTES } from '../routing/host-routes.js';
 
@@ -20,6 +20,10 @@ const NONCE_PLACE = '__csp_nonce__';
 const API_PREFIX_PLACE = '__api_prefix__';
 /** The same for the path of the JSON routes, with their version. */
 const API_BASE_PLACE = '__api_base__';
+/** The same for the base path of the request. */
+const BASE_PATH_PLACE = '__base_path__';
+/** How the build refers to files, relative to a page: but pages have paths of any length. */
+const BUILT_ASSETS = '"./assets/';
 
 export interface DashboardOptions {
   /** Prefix of the session routes, for example `/api`. */
@@ -36,8 +40,11 @@ export async function registerDashboard(
   { apiPrefix, apiBase, folder }: DashboardOptions,
 ): Promise<void> {
   const source = await readFile(path.join(folder, 'index.html'), 'utf8');
-  const template = source.replaceAll(API_PREFIX_PLACE, apiPrefix).replaceAll(API_BASE_PLACE, apiBase);
-  const sendPage = (_request: unknown, reply: FastifyReply): FastifyReply => {
+  const template = source
+    .replaceAll(BUILT_ASSETS, `"${BASE_PATH_PLACE}${ASSETS_PATH}`)
+    .replaceAll(API_PREFIX_PLACE, apiPrefix)
+    .replaceAll(API_BASE_PLACE, apiBase);
+  const sendPage = ({ basePath }: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const nonce = randomBytes(NONCE_BYTES).toString('base64');
     return reply
       .headers({
@@ -47,13 +54,16 @@ export async function registerDashboard(
         'x-content-type-options': 'nosniff',
       })
       .type('text/html; charset=utf-8')
-      .send(dashboardPage(template, nonce));
+      .send(template.replaceAll(NONCE_PLACE, nonce).replaceAll(BASE_PATH_PLACE, basePath));
   };
-  // Relative, so that it works behind a prefix unknown to the service.
+  // Relative without a base path, so that it works behind one unknown to the service.
   app.route({
     method: METHODS,
     url: '/',
-    handler: (_request, reply) => reply.code(302).header('location', 'ui/').send(),
+    handler: ({ basePath }, reply) => {
+      const location = basePath === '' ? 'ui/' : `${basePath}${DASHBOARD_PATH}`;
+      return reply.code(302).header('location', location).send();
+    },
   });
   // Pages have addresses of their own, which only the script in the page knows.
   for (const url of [DASHBOARD_PATH, `${DASHBOARD_PATH}*`]) {
@@ -75,11 +85,6 @@ export async function registerDashboard(
       handler: (request, reply) => files.send(request, reply, request.params['*'] ?? ''),
     });
   }
-}
-
-/** The page with a nonce, for one request. */
-function dashboardPage(template: string, nonce: string): string {
-  return template.replaceAll(NONCE_PLACE, nonce);
 }
 
 /** What the page may load: its own files only, and styles with the nonce. */

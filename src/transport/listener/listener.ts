@@ -7,6 +7,7 @@ import type { FastifyServerFactory } from 'fastify';
 import type { Admission } from '../admission/admission.js';
 import type { FrontGate } from '../admission/front-gate.js';
 import { clientCertificateOf } from '../auth/client-certificate.js';
+import { belowBase } from '../http/base-path.js';
 import { type ConnectionAges, limitAge } from './connection-age.js';
 import { FrontServer } from './front-server.js';
 import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-connection.js';
@@ -36,6 +37,8 @@ export interface ListenerOptions {
   readonly gate?: Pick<FrontGate, 'stream' | 'request'> | undefined;
   /** Receives HTTP/2 streams before Fastify. */
   readonly takeStream?: StreamTaker | undefined;
+  /** What proxies may leave before the path of an HTTP/1 request; nothing by default. */
+  readonly basePath?: string | null;
   /** Receives HTTP/1 requests before Fastify. */
   readonly takeRequest?: RequestTaker | undefined;
   /** The maximum age of connections; without it they have none. */
@@ -87,6 +90,7 @@ type RequestHandler = (
  * Throws an Error with the reason if the certificate or key cannot be used.
  */
 export function createListener(options: ListenerOptions = {}): Listener {
+  const { basePath = null } = options;
   const limits: ListenerLimits = { ...DEFAULT_LISTENER_LIMITS, ...options.limits };
   const onProblem: ProblemListener = options.onProblem ?? (() => {});
   const tlsGate = options.tls && createTlsGate(options.tls, onProblem, options.tls);
@@ -159,6 +163,7 @@ export function createListener(options: ListenerOptions = {}): Listener {
       response: ServerResponse,
     ): void {
       connection.peer?.callStarted();
+      if (basePath !== null) request.url = belowBase(request.url ?? '', basePath);
       if (!connection.begin(response)) return;
       if (headerCount(request) > limits.maxHeaderCount) refuseTooManyHeaders(response);
       else if (options.takeRequest?.(request, response) === true) return;

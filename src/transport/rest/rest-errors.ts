@@ -188,7 +188,9 @@ function answerUnserved(served: ServedContext, request: FastifyRequest, reply: F
   const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
   if (other !== '' && finder.methodsAt(other) !== undefined) {
     const query = request.url.slice(path.length);
-    return reply.code(307).header('location', `${request.protocol}://${request.host}${other}${query}`).send();
+    // Without a host below a base path: proxies replace their own in it, with the path that it has already.
+    const base = request.basePath || `${request.protocol}://${request.host}`;
+    return reply.code(307).header('location', `${base}${other}${query}`).send();
   }
   if (unserved.isRpc(path) && request.method === 'POST')
     return unknownConnectRpc(unserved.rpc(path), request, reply);

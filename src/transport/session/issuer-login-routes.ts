@@ -40,7 +40,7 @@ export function registerIssuerLogin(scope: FastifyInstance, options: IssuerLogin
   const at = (path: string) => ({ callRoute: publicRoute(host, 'GET', path) });
 
   const withLoginCookie = (request: FastifyRequest, value: string, seconds: number): string =>
-    loginCookie(value, seconds, `${prefix}/oidc`, isForHttpsOnly(request, debug));
+    loginCookie(value, seconds, `${request.basePath}${prefix}/oidc`, isForHttpsOnly(request, debug));
   const redirect = (reply: FastifyReply, location: string): FastifyReply =>
     notStored(reply).header('referrer-policy', 'no-referrer').code(303).header('location', location).send();
 
@@ -69,7 +69,8 @@ export function registerIssuerLogin(scope: FastifyInstance, options: IssuerLogin
     async (request, reply) => {
       try {
         if (isUnsafe(request, debug)) throw new LoginError('insecure', new Error(NEEDS_HTTPS));
-        const callback = redirectUrl ?? `${schemeOf(request)}://${request.host}${callbackPath}`;
+        const origin = `${schemeOf(request)}://${request.host}${request.basePath}`;
+        const callback = redirectUrl ?? `${origin}${callbackPath}`;
         const { page = '' } = request.query as { readonly page?: string };
         const { location, flow } = await login.begin(callback, isPage(page) ? page : '');
         return redirect(reply.header('set-cookie', withLoginCookie(request, flow, FLOW_SECONDS)), location);
@@ -86,7 +87,7 @@ export function registerIssuerLogin(scope: FastifyInstance, options: IssuerLogin
       const parameters = new URL(request.url, 'http://localhost').searchParams;
       const { principal, page } = await login.finish(flow, parameters);
       const { token, seconds } = await authenticator.logInAs(principal);
-      const session = sessionCookie(token, seconds, isForHttpsOnly(request, debug));
+      const session = sessionCookie(token, seconds, request.basePath, isForHttpsOnly(request, debug));
       return redirect(reply.header('set-cookie', [session, cleared]), `${dashboard}${page}`);
     } catch (error) {
       return refuse(request, reply.header('set-cookie', cleared), error);

@@ -49,8 +49,10 @@ export async function registerSessionRoutes(
   options: SessionRouteOptions,
 ): Promise<void> {
   const { prefix, authenticator, host, entrance, credentials, isForeign, debug, login } = options;
-  const signIn =
-    login === null ? {} : { sign_in: { name: login.name, path: hostPath('issuerLogin', prefix) } };
+  const signInOf = ({ basePath }: FastifyRequest) =>
+    login === null
+      ? {}
+      : { sign_in: { name: login.name, path: `${basePath}${hostPath('issuerLogin', prefix)}` } };
   if (login !== null) {
     const { registerIssuerLogin } = await import('./issuer-login-routes.js');
     registerIssuerLogin(scope, { ...options, login });
@@ -94,7 +96,7 @@ export async function registerSessionRoutes(
         requires_api_key: enabled,
         auth_mode: enabled ? 'api-key' : 'none',
         has_active_session: active,
-        ...signIn,
+        ...signInOf(request),
       });
     },
   });
@@ -121,7 +123,7 @@ export async function registerSessionRoutes(
         request.log.info({ address: request.ticket.address }, 'a login was refused');
         return refuse(reply, 401);
       }
-      return accept(reply, await session, isForHttpsOnly(request, debug));
+      return accept(reply, await session, request.basePath, isForHttpsOnly(request, debug));
     },
   });
 
@@ -137,7 +139,7 @@ export async function registerSessionRoutes(
       if (session === undefined) throw noSession();
       const { token, seconds } = await authenticator.switchNamespace(session, namespace);
       return notStored(reply)
-        .header('set-cookie', sessionCookie(token, seconds, isForHttpsOnly(request, debug)))
+        .header('set-cookie', sessionCookie(token, seconds, request.basePath, isForHttpsOnly(request, debug)))
         .send({ namespace });
     },
   });
@@ -147,7 +149,10 @@ export async function registerSessionRoutes(
     onRequest: refuseForeign,
     handler: async (request, reply) => {
       // The browser forgets its session in any case, also when the reply is an error.
-      notStored(reply).header('set-cookie', sessionCookie('', 0, isForHttpsOnly(request, debug)));
+      notStored(reply).header(
+        'set-cookie',
+        sessionCookie('', 0, request.basePath, isForHttpsOnly(request, debug)),
+      );
       const { session } = credentials.ofRest(request);
       if (session !== undefined) await authenticator.logOut(session.token);
       return reply.code(204).send();
@@ -162,9 +167,14 @@ function noSession(): ServiceError {
   });
 }
 
-function accept(reply: FastifyReply, { token, isAdmin, seconds }: NewSession, secure: boolean): FastifyReply {
+function accept(
+  reply: FastifyReply,
+  { token, isAdmin, seconds }: NewSession,
+  basePath: string,
+  secure: boolean,
+): FastifyReply {
   return notStored(reply)
-    .header('set-cookie', sessionCookie(token, seconds, secure))
+    .header('set-cookie', sessionCookie(token, seconds, basePath, secure))
     .send({ authenticated: true, is_admin: isAdmin });
 }
 

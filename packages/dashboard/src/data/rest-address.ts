@@ -1,3 +1,12 @@
+/** Path below which the browser sees the server, as a proxy has it; empty at the root. */
+const basePath = metaContent('base-path') ?? '';
+
+/** Path of the dashboard, without a slash at its end. */
+export const dashboardPath = `${basePath}/ui`;
+
+/** Address of the server for RPCs. Without a page, where modules are only loaded, nothing is called. */
+export const serverAddress = `${globalThis.window?.location.origin ?? ''}${basePath}`;
+
 /** Path of the session routes, as the server is configured. */
 export const apiPrefix = metaContent('api-prefix') ?? '/api';
 
@@ -10,5 +19,5 @@ export function restAddress(path: string): string {
 }
 
 function metaContent(name: string): string | undefined {
-  return document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content;
+  return globalThis.document?.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content;
 }

@@ -1,5 +1,6 @@
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
 import { createGrpcWebTransport } from '@connectrpc/connect-web';
+import { serverAddress } from './rest-address.js';
 
 /** Name of the event that is dispatched on `window` when the server no longer accepts the session. */
 export const SIGNED_OUT_EVENT = 'signed-out';
@@ -17,7 +18,6 @@ const reportsSignOut: Interceptor = (next) => async (request) => {
 
 /** All RPCs go to the server of the page, over gRPC-Web, with the cookie of the session. */
 export const transport = createGrpcWebTransport({
-  // Without a page, where modules are only loaded, it calls nothing.
-  baseUrl: globalThis.window?.location.origin ?? '',
+  baseUrl: serverAddress,
   interceptors: [reportsSignOut],
 });

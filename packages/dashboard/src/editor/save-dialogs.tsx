@@ -1,6 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { ControlService, type ControlVersion } from '@gen/enforcement/v1/control_service_pb.js';
 import { Link } from 'wouter';
+import { dashboardPath } from '../data/rest-address.js';
 import { Dialog } from '../ui/dialog.js';
 import type { HeldNavigation } from '../ui/page/leave-guard.js';
 import { QueryState } from '../ui/states.js';
@@ -98,7 +99,11 @@ export function ConflictDialog(props: ConflictDialogProps) {
         )}
       </QueryState>
       <p>
-        <a href={`/ui/controls/${control.controlId}?tab=versions`} target="_blank" rel="noreferrer">
+        <a
+          href={`${dashboardPath}/controls/${control.controlId}?tab=versions`}
+          target="_blank"
+          rel="noreferrer"
+        >
           See their version in a new tab
         </a>
       </p>

@@ -1,3 +1,5 @@
+import { dashboardPath } from '../data/rest-address.js';
+
 /** What browsers say, and the build tool, when a file of a page cannot be loaded. */
 const MISSING_FILE =
   /dynamically imported module|importing a module script failed|unable to preload css|loading chunk/i;
@@ -11,7 +13,7 @@ export function isMissingFile(error: unknown): boolean {
 /** Whether the server has a page with other files than the one that is open. */
 export async function isNewVersionServed(): Promise<boolean> {
   try {
-    const reply = await fetch('/ui/', { cache: 'no-store' });
+    const reply = await fetch(`${dashboardPath}/`, { cache: 'no-store' });
     if (!reply.ok) return false;
     const served = entryOf(await reply.text());
     const open = document.querySelector('script[type=module][src]')?.getAttribute('src');

@@ -1,9 +1,9 @@
 import { type MouseEvent, useEffect, useState } from 'react';
 import { flushDrafts } from '../data/drafts/flush-drafts.js';
+import { dashboardPath } from '../data/rest-address.js';
 import { readSessionConfig, type SessionConfig } from '../data/session-requests.js';
 import { releasePage } from '../ui/page/leave-guard.js';
 
-const DASHBOARD_PATH = '/ui/';
 const PROBLEM_PARAMETER = 'sign_in_problem';
 
 /** Why the browser came back from the issuer without a session. */
@@ -59,6 +59,6 @@ function openPage(): string {
   const { pathname, search } = window.location;
   const query = new URLSearchParams(search);
   query.delete(PROBLEM_PARAMETER);
-  const page = pathname.slice(pathname.indexOf(DASHBOARD_PATH) + DASHBOARD_PATH.length);
+  const page = pathname.slice(`${dashboardPath}/`.length);
   return query.size === 0 ? page : `${page}?${query}`;
 }

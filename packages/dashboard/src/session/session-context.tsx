@@ -9,6 +9,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { dashboardPath } from '../data/rest-address.js';
 import { onSessionChange } from '../data/session-news.js';
 import { SIGNED_OUT_EVENT } from '../data/transport.js';
 import { storeFor } from '../ui/browser/owned-storage.js';
@@ -126,7 +127,7 @@ function reloadPage(): void {
 /** For another namespace: nothing that an address names is there. */
 export function openHome(): void {
   releasePage();
-  window.location.assign('/ui/');
+  window.location.assign(`${dashboardPath}/`);
 }
 
 export function useSession(): SessionAccess {
