@@ -66,6 +66,11 @@ const SLOW = [
   'packages/json-schema/',
 ];
 
+/** Node.js 25 and later have a `localStorage` that stays instead of the one of happy-dom, and is undefined without a file. */
+const WITHOUT_STORAGE = [...process.allowedNodeEnvironmentFlags].filter(
+  (flag) => flag === '--no-experimental-webstorage',
+);
+
 const common = {
   setupFiles: [
     'test/support/http2-client-setup.ts',
@@ -76,6 +81,9 @@ const common = {
   testTimeout: 600_000,
   hookTimeout: 600_000,
   expect: { poll: { timeout: 120_000 } },
+  // Each service that a test starts has its own WebAssembly of Prisma: compiled once, quickly, it costs half as much. What is
+  // given for all projects is not passed on to them.
+  execArgv: ['--liftoff-only', ...WITHOUT_STORAGE],
 };
 
 /** Sources of the dashboard name generated code so, see its `vite.config.ts`. */
@@ -123,8 +131,6 @@ export default defineConfig({
     ],
     // Twice as many as there are cores on a small machine: many files wait for processes and pages most of the time.
     maxWorkers: 4,
-    // Each service that a test starts has its own WebAssembly of Prisma: compiled once, quickly, it costs a sixth less.
-    execArgv: ['--liftoff-only'],
     sequence: { sequencer: SlowFirst },
     projects: [
       {
