@@ -14,36 +14,38 @@ _loop: Optional[asyncio.AbstractEventLoop] = None
 _owner = 0
 #: Whether the interpreter ends: the loop does nothing any more, so that a wait for it would never end.
 _is_over = False
-#: Connections that are open in the process.
-_connections = 0
+#: The process that has opened connections; 0 if none has, in this process and those that it was forked from. Closing them changes
+#: nothing: threads of gRPC go on for a while, and a fork in that time leaves their locks held.
+_connected = 0
 #: With it, gRPC keeps to work in a process that was forked from one with connections.
 _FORK_SUPPORT = "GRPC_ENABLE_FORK_SUPPORT"
 
 
 def background_loop() -> asyncio.AbstractEventLoop:
     """The loop, which runs from its first use to the end of the process."""
-    global _loop, _owner, _connections
+    global _loop, _owner
     with _lock:
         if _is_over:
             raise RuntimeError("the interpreter ends: clients cannot be used any more")
         if _loop is None or _owner != os.getpid():
-            if _connections and os.environ.get(_FORK_SUPPORT, "").lower() not in ("1", "true", "yes"):
-                # Its calls would never end, or gRPC would end the process.
+            has_support = os.environ.get(_FORK_SUPPORT, "").lower() in ("1", "true", "yes")
+            if _connected not in (0, os.getpid()) and not has_support:
+                # Its calls could never end, or gRPC could end the process.
                 raise RuntimeError(
-                    "this process was forked while clients were connected, which gRPC does not survive: close them before "
-                    f'the fork, start processes with "spawn", or set {_FORK_SUPPORT}=1 before the program starts'
+                    "this process was forked after a client had connected, which gRPC does not survive, closed or not: use "
+                    'clients only after the fork, start processes with "spawn" or "forkserver", or set '
+                    f"{_FORK_SUPPORT}=1 before the program starts"
                 )
-            _connections = 0
             loop = asyncio.new_event_loop()
             threading.Thread(target=_run, args=(loop,), name="control-enforcement", daemon=True).start()
             _loop, _owner = loop, os.getpid()
         return _loop
 
 
-def count_connection(change: int) -> None:
-    """Told of connections that are opened and closed, in the loop."""
-    global _connections
-    _connections += change
+def note_connection() -> None:
+    """Told of each connection that is opened, in the loop."""
+    global _connected
+    _connected = os.getpid()
 
 
 def submit(work: Coroutine[Any, Any, Any]) -> "Future[Any]":

@@ -9,7 +9,7 @@ from typing import Any, AsyncIterator, Callable, Dict, List, Optional, Tuple
 import grpc
 
 from . import v1
-from ._background import count_connection
+from ._background import note_connection
 from ._failures import service_error
 from ._keys import KeySource
 from .errors import ServiceError
@@ -72,7 +72,7 @@ class Channel:
             self._channel = grpc.secure_channel(target, credentials, options=_OPTIONS)
         else:
             self._channel = grpc.insecure_channel(target, options=_OPTIONS)
-        count_connection(1)
+        note_connection()
         self._methods: Dict[Tuple[str, str], Any] = {}
         self._connecting: Optional[asyncio.TimerHandle] = None
         self._is_closed = False
@@ -109,7 +109,6 @@ class Channel:
         self._is_closed = True
         self._rest()
         self._channel.close()
-        count_connection(-1)
 
     async def unary(self, service: str, name: str, request: Any, timeout: Optional[float], renews: bool = False) -> Any:
         """A unary call. With ``renews``, one whose key is refused is made again once, with the key that is then current.
