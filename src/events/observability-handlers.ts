@@ -70,7 +70,9 @@ export function observabilityHandlers(
   const schemas = createEventSchemas(now);
   const reading = (context: CallContext) => async (message: EventMessage) => {
     const { principal } = context;
-    const own = await reported(encodedEvents(message, encode), principal);
+    const read = encodedEvents(message, encode, now());
+    service.noticeClock(read);
+    const own = await reported(read, principal);
     return keyedEvents(own, principal.namespace, encode);
   };
   /** The filter of a request, for the events of its caller's namespace alone. */

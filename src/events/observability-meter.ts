@@ -12,6 +12,8 @@ export interface ObservabilityMeter {
   /** Committed, duplicates of stored ones included. */
   readonly stored: Record<EventSource, number>;
   readonly dropped: Record<EventSource, Record<DropReason, number>>;
+  /** Events of clients that were dated ahead of the clock of the service. */
+  ahead: number;
   /** Events sent by clients, or passed on by the recorder, that are not yet in a transaction. */
   queued: () => number;
   /** Events of the service itself waiting for the next flush. */
@@ -37,6 +39,7 @@ export function createObservabilityMeter(
   return {
     stored: { client: 0, service: 0 },
     dropped: { client: reasons(), service: reasons() },
+    ahead: 0,
     queued: () => 0,
     buffered: () => 0,
     spooledOctets: () => 0,

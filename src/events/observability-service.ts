@@ -19,6 +19,10 @@ import { rangeOf, windowOf } from './store/time-range.js';
 /** Most controls in a reply about an agent. Their names are chosen by clients, so the number is unbounded. */
 const MAX_LISTED_CONTROLS = 10_000;
 
+const AHEAD =
+  'events are dated more than five minutes ahead of the clock of this service: set the clocks, of the clients or of this machine; ' +
+  'statistics of every range that ends now count these events';
+
 /** An input, and the namespace of its caller, whose events alone it concerns. */
 export type Scoped<Rpc extends keyof ObservabilityInputs> = ObservabilityInputs[Rpc] & {
   readonly namespace: Namespace;
@@ -33,6 +37,8 @@ export interface ObservabilityService {
    * are stored.
    */
   create(events: ReadEvents): Promise<object>;
+  /** Counts and logs events that are dated ahead of the clock of this service. They are stored and counted as they are. */
+  noticeClock(events: ReadEvents): void;
   /**
    * Stores what this process has recorded and counted itself, and returns the number of events that are those of a
    * namespace.
@@ -48,7 +54,7 @@ export interface ObservabilityService {
 export interface ObservabilityOptions {
   readonly store: Pick<EventStore, 'search' | 'statistics'>;
   readonly ingest: Ingest;
-  readonly meter: Pick<ObservabilityMeter, 'dropped'>;
+  readonly meter: Pick<ObservabilityMeter, 'dropped' | 'ahead'>;
   readonly failures: Pick<RepeatLog, 'told'>;
   /** Undefined when the service itself records nothing. */
   readonly recorder: Pick<Recorder, 'flush'> | undefined;
@@ -107,6 +113,11 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       const enqueued = encoded.length > 0 && (await stored(events)) ? encoded.length : 0;
       const status = enqueued === received ? 'queued' : enqueued > 0 ? 'partial' : 'failed';
       return { received, enqueued, dropped: received - enqueued, status };
+    },
+    noticeClock({ ahead = 0 }) {
+      if (ahead === 0) return;
+      meter.ahead += ahead;
+      failures.told('warn', 'clock skew', AHEAD, { events: ahead });
     },
     async flush(namespace) {
       const [events, counted] = await Promise.allSettled([recorder?.flush(namespace), counts.flush()]);

@@ -12,19 +12,34 @@ export interface ReadEvents {
   readonly areStorable: boolean;
   /** Number of events that were left out, because their sender may not report them. */
   readonly foreign?: number;
+  /** Number of events that are dated ahead of the clock of the service; none by default. */
+  readonly ahead?: number;
 }
+
+/** How far clocks may differ before events are ahead of it: statistics count them as soon as they are stored. */
+const TOLERATED_US = 300_000_000n;
 
 /** A message of an RPC that stores events: as its schema reads it, or already encoded in another thread. */
 export type EventMessage = { readonly events: readonly ControlEvent[] } | ReadEvents;
 
 /** Encodes events; the rows of those that cannot be stored are of no use, but their number counts. */
-export function readEvents(events: readonly ControlEvent[], encode: EventCodec['encode']): ReadEvents {
-  return { encoded: events.map(encode), areStorable: events.every(isStorableEvent) };
+export function readEvents(
+  events: readonly ControlEvent[],
+  encode: EventCodec['encode'],
+  nowMs = Date.now(),
+): ReadEvents {
+  const latestUs = BigInt(nowMs) * 1_000n + TOLERATED_US;
+  const ahead = events.reduce((count, { timestamp }) => count + (timestamp.us > latestUs ? 1 : 0), 0);
+  return { encoded: events.map(encode), areStorable: events.every(isStorableEvent), ahead };
 }
 
 /** The events of a message in the form in which the store takes them. */
-export function encodedEvents(message: EventMessage, encode: EventCodec['encode']): ReadEvents {
-  return 'encoded' in message ? message : readEvents(message.events, encode);
+export function encodedEvents(
+  message: EventMessage,
+  encode: EventCodec['encode'],
+  nowMs: number,
+): ReadEvents {
+  return 'encoded' in message ? message : readEvents(message.events, encode, nowMs);
 }
 
 /** The same events as they are stored: with the keys of their agents and ids in a namespace. They were checked as sent. */
@@ -62,17 +77,19 @@ export interface SentEvents {
   /** Undefined when all are 0. */
   readonly traits: readonly number[] | undefined;
   readonly areStorable: boolean;
+  readonly ahead: number | undefined;
 }
 
 /** Rows are JSON texts, in which line breaks are escaped. */
 const LINE_BREAK = '\n';
 
-export function packEvents({ encoded, areStorable }: ReadEvents): SentEvents {
+export function packEvents({ encoded, areStorable, ahead }: ReadEvents): SentEvents {
   return {
     ids: encoded.map(({ id }) => id),
     rows: encoded.map(({ row }) => row).join(LINE_BREAK),
     traits: encoded.some(({ traits }) => traits !== 0) ? encoded.map(({ traits }) => traits) : undefined,
     areStorable,
+    ahead,
   };
 }
 
@@ -81,7 +98,7 @@ export function unpackEvents(sent: SentEvents, decode: EventCodec['decode']): Re
   const encoded = sent.ids.map(
     (id, index) => new SentEvent(id, rows[index] ?? '', sent.traits?.[index] ?? 0, decode),
   );
-  return { encoded, areStorable: sent.areStorable };
+  return { encoded, areStorable: sent.areStorable, ahead: sent.ahead ?? 0 };
 }
 
 /** An event encoded in another thread. */

@@ -71,6 +71,11 @@ export function createEventMetrics(prefix: string, registers: Registry[]): Obser
       }
     },
   });
+  counter(
+    'events_ahead_total',
+    'Events of clients that were dated more than five minutes ahead of the clock of the service.',
+    () => meter.ahead,
+  );
   gauge('event_queue_depth', 'Events that wait for their transaction, or are in one.', 'sum', () =>
     meter.queued(),
   );

@@ -36,7 +36,7 @@ export function createEventMessages({ encode }: EventCodec): ReadMessage {
     readers.set(rpc, read);
     nowMs = now;
     const sent = form === 'binary' ? withoutSurplus(bytes, MAX_EVENTS) : bytes;
-    return readEvents(read({ form, bytes: sent }, duplicates).events, encode);
+    return readEvents(read({ form, bytes: sent }, duplicates).events, encode, nowMs);
   };
 }
 
