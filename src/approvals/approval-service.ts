@@ -12,12 +12,14 @@ import { type ApprovalChange, type ApprovalStore, createApprovalStore } from './
 import { type NarrowedStep, narrowedStep, storedStep } from './narrowing.js';
 import { printedApproval } from './printed-approval.js';
 import { shownStep } from './shown-step.js';
+import type { StandingDenials } from './standing-denials.js';
 import { isApproved, isApprover, type Person, personOf } from './votes.js';
 
 export interface ApprovalServiceOptions {
   readonly database: Pick<Database, 'client' | 'mutateAside'>;
   readonly sealing: Sealing;
   readonly meter: ApprovalMeter;
+  readonly standingDenials: StandingDenials;
   /** Told of every change that this process makes. */
   readonly changed: () => void;
   /** Milliseconds since 1970. */
@@ -28,7 +30,7 @@ export type ApprovalService = ReturnType<typeof createApprovalService>;
 
 /** Lists, shows, decides and cancels approvals. */
 export function createApprovalService(options: ApprovalServiceOptions) {
-  const { database, sealing, meter, changed, now } = options;
+  const { database, sealing, standingDenials, meter, changed, now } = options;
   const storeOf = (context: CallContext) => createApprovalStore(scopeOf(context, database.client));
 
   async function existing(store: ApprovalStore, id: number, agentName?: string): Promise<ApprovalRow> {
@@ -127,13 +129,13 @@ export function createApprovalService(options: ApprovalServiceOptions) {
           atMs: nowMs,
           address: context.address,
           comment,
-          stepSha256: narrowed?.stepSha256 ?? before.stepSha256,
+          stepSha256: narrowed?.stored.stepSha256 ?? before.stepSha256,
         };
         await store.addVote(id, vote);
         const votes = [...before.votes, vote].filter((one) => one.decision === 'approve');
         const isDone = decision === 'approve' && isApproved(before.controls, votes, before);
         const change = changeOf(before, decision, isDone, nowMs);
-        const after = await store.update(id, { ...change, ...narrowed, changeNo: entryNo });
+        const after = await store.update(id, { ...change, ...narrowed?.stored, changeNo: entryNo });
         const action = decision === 'deny' ? 'approval.deny' : isDone ? 'approval.approve' : 'approval.vote';
         return {
           value: after,
@@ -144,7 +146,8 @@ export function createApprovalService(options: ApprovalServiceOptions) {
         changed();
         if (row.state === 'approved' || row.state === 'denied') meter.ended(row.state, 1);
       }
-      return { approval: printedApproval(row, now()) };
+      const warnings = narrowed === null ? [] : await standingDenials(context, row, narrowed.step);
+      return { approval: printedApproval(row, now()), warnings };
     },
 
     /** Ending one that is not open changes nothing. Throws APPROVAL_NOT_FOUND, also for one of another agent. */

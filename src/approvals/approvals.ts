@@ -15,6 +15,7 @@ import { createApprovalService } from './approval-service.js';
 import { createApprovalUpkeep } from './approval-upkeep.js';
 import { changesAfter, latestChange } from './changed-approvals.js';
 import { createEvidence } from './evidence.js';
+import { createStandingDenials } from './standing-denials.js';
 import { createWatchApprovals } from './watch-approvals.js';
 
 export interface ApprovalsOptions {
@@ -56,13 +57,12 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   });
   const changed = () => feed.changed();
   const parts = { database, sealing, meter, changed, now };
-  const service = createApprovalService(parts);
+  const onFailure = (error: unknown) =>
+    failures.failed('approvals', 'a step that waits could not be tried with its controls', error);
+  const trying = { client: database.client, trial, onFailure };
+  const service = createApprovalService({ ...parts, standingDenials: createStandingDenials(trying) });
   const waiting = createWatchApprovals({ feed, service, now });
-  const evidence = createEvidence({
-    client: database.client,
-    trial,
-    onFailure: (error) => failures.failed('approvals', 'a control that asks could not be explained', error),
-  });
+  const evidence = createEvidence(trying);
   const upkeep = createApprovalUpkeep({
     ...parts,
     retentionMs: config.retentionMs,

@@ -11,10 +11,14 @@ import { sealedStep, stepIn } from './stored-step.js';
 
 /** A step that an approver put in the place of the one that waits. */
 export interface NarrowedStep {
-  readonly stepSha256: string;
-  readonly narrowedBinding: string;
-  /** Sealed. */
-  readonly narrowedStep: string;
+  readonly step: Step;
+  /** Its members that are stored. */
+  readonly stored: {
+    readonly stepSha256: string;
+    readonly narrowedBinding: string;
+    /** Sealed. */
+    readonly narrowedStep: string;
+  };
 }
 
 /**
@@ -41,11 +45,12 @@ export async function narrowedStep(
   const step: Step = { ...original, input };
   const digest = stepSha256(step);
   if (digest === row.stepSha256) return null;
-  return {
+  const stored = {
     stepSha256: digest,
     narrowedBinding: bindingOf(row, row.controls, step),
     narrowedStep: sealedStep(sealing, step, row.namespace, digest),
   };
+  return { step, stored };
 }
 
 /** The step that waits; null if it was removed or cannot be read. */

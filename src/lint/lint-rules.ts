@@ -65,6 +65,7 @@ const RULES_OF_WARNINGS: Readonly<Record<WarningCode, LintRule | null>> = {
   misspelled_step_type: 'unreachable-scope',
   surrounding_blanks: 'surrounding-blanks',
   decomposed_text: 'decomposed-text',
+  denied_by_others: null,
   invisible_characters: 'invisible-characters',
   absent_data: 'absent-data',
   word_boundary: 'word-boundary',

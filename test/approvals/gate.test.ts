@@ -258,6 +258,41 @@ describeOnEachDatabase('the gate of approvals', (freshDatabaseUrl) => {
     expect(await used(answer)).toMatchObject({ id, state: 'used' });
     expect(await other.ask(narrowed, ONE)).toMatchObject({ kind: 'waits' });
   });
+
+  it('tells the approver that controls deny the narrowed step that did not ask', async () => {
+    await changes.control(one.database, 9);
+    const denies = {
+      execution: 'server',
+      condition: {
+        selector: { path: 'input.amount' },
+        evaluator: { name: 'regex', config: { pattern: '^13$' } },
+      },
+      action: { decision: 'deny' },
+    };
+    await changes.data(one.database, 9, denies);
+    const narrowedTo = async (amount: number, more: object = {}) => {
+      const id = idOf(await one.ask(aStepOf(2_000 + amount, more), ONE));
+      return one.decide(id, 'ann', 'approve', { narrowed_input_json: JSON.stringify({ amount }) });
+    };
+    const { approval, warnings } = await narrowedTo(13);
+    expect(approval).toMatchObject({ state: 'approved', narrowed: true });
+    expect(warnings).toEqual([
+      {
+        code: 'denied_by_others',
+        field: 'narrowed_input_json',
+        message: expect.stringMatching(
+          /^the changed step cannot run, although it is approved: .*"?control-9/,
+        ),
+      },
+    ]);
+    // Other controls ask about it themselves, or say nothing.
+    expect((await narrowedTo(14)).warnings).toEqual([]);
+    // A control with an error denies, too.
+    const { condition } = denies;
+    const failing = { ...condition, evaluator: { name: 'unknown', config: {} } };
+    await changes.data(one.database, 9, { ...denies, condition: failing });
+    expect((await narrowedTo(15)).warnings).toHaveLength(1);
+  });
 });
 
 describeOnEachDatabase('the bounds of approvals', (freshDatabaseUrl) => {

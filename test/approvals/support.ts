@@ -196,6 +196,10 @@ export const changes = {
       });
       await version(tx, id, versions.length + 1, data);
     }),
+  async data(database: Database, id: number, definition: object): Promise<void> {
+    const data = JSON.stringify(definition);
+    await change(database, (tx) => tx.control.update({ where: { id }, data: { data } }));
+  },
   async link(database: Database, controlId: number, name = AGENT): Promise<void> {
     await change(database, async (tx) => {
       const { id } = await tx.agent.findFirstOrThrow({ where: { name } });

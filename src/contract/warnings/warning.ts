@@ -32,6 +32,7 @@ export const WARNING_CODES = {
   surrounding_blanks: 'mistake',
   /** Text in decomposed form (NFD), which does not equal the same text in composed form. */
   decomposed_text: 'mistake',
+  denied_by_others: 'mistake',
   /** Characters without width. */
   invisible_characters: 'mistake',
   /** A check that does not match when there are no data. */

@@ -789,6 +789,7 @@ class DecideApprovalRequest(Message):
     def __init__(self, **members: Any) -> None: ...
 class DecideApprovalResponse(Message):
     approval: Approval
+    warnings: RepeatedField[Warning]
     def __init__(self, **members: Any) -> None: ...
 class CancelApprovalRequest(Message):
     approval_id: int
