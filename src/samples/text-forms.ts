@@ -1,6 +1,6 @@
-/** Runs that may be base64 or base64url of a text, or its bytes in hexadecimal. */
-const ENCODED_RUN = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
-const HEX_PAIRS = /^(?:[0-9a-fA-F]{2})+$/;
+import { decodedTexts, encodedRuns, textOf } from '../core/encoded-texts.js';
+import { type Replacement, replaceSpans } from '../core/text-spans.js';
+
 /** What shows nothing: zero-width characters, soft hyphens. */
 const INVISIBLE = /\p{Cf}/gu;
 /** A sign between groups of four digits, in place of a blank or dash. */
@@ -10,8 +10,6 @@ const PERCENT_BYTES = /(?:%[0-9a-fA-F]{2})+/g;
 const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(quot|apos|amp|lt|gt));/g;
 const ENTITIES: Readonly<Record<string, string>> = { quot: '"', apos: "'", amp: '&', lt: '<', gt: '>' };
 const MAX_CODE_POINT = 0x10ffff;
-/** What texts do not contain. */
-const CONTROL = /[^\P{Cc}\t\r\n]/u;
 
 /**
  * The text with one level of its escapes resolved: those of JSON and JavaScript, of addresses and of HTML; and without what hides
@@ -35,33 +33,14 @@ export function unescaped(text: string): string {
 
 /** The text with those runs replaced that encode a text of which `replacement` says so; null keeps a run. */
 export function withoutEncoded(text: string, replacement: (decoded: string) => string | null): string {
-  return text.replace(ENCODED_RUN, (run) => {
-    for (const decoded of decodedTexts(run)) {
-      const replaced = replacement(decoded);
-      if (replaced !== null) return replaced;
-    }
-    return run;
-  });
-}
-
-function decodedTexts(run: string): string[] {
-  const bytes = [Buffer.from(run, 'base64')];
-  if (HEX_PAIRS.test(run)) bytes.push(Buffer.from(run, 'hex'));
-  return bytes.flatMap((one) => {
-    const text = textOf(one);
-    return text === null || CONTROL.test(text) ? [] : [text];
-  });
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** Null for bytes that are no text. */
-function textOf(bytes: Uint8Array): string | null {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return null;
+  const spans: Replacement[] = [];
+  for (const { run, start, end } of encodedRuns(text)) {
+    const replaced = decodedTexts(run)
+      .map(replacement)
+      .find((one) => one !== null);
+    if (replaced !== undefined) spans.push({ start, end, with: replaced });
   }
+  return spans.length === 0 ? text : replaceSpans(text, spans);
 }
 
 function character(code: number, otherwise: string): string {

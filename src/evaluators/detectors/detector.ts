@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { doubleOf, isNumber, type JsonObject } from '../../../packages/exact-json/src/index.js';
 import { field, refuse, withDefault } from '../../contract/input/fields.js';
+import { decodedTexts, encodedRuns } from '../../core/encoded-texts.js';
 import type { CheckCall, CompiledEvaluator, Evaluator, ForegoneResult } from '../../core/evaluator.js';
 import { ESCAPES_AND_INVISIBLE, searchOtherForms } from '../../core/other-forms.js';
 import type { EvaluatorResult } from '../../core/types.js';
@@ -28,6 +29,8 @@ export interface CompiledDetector {
   readonly sizeBytes: number;
   /** Whether texts are of a language whose escapes mean something else than those of JSON: then their other forms are not searched. */
   readonly hasOwnEscapes?: boolean;
+  /** Whether what texts encode in base64 or hexadecimal digits is searched as well. */
+  readonly decodes?: boolean;
 }
 
 export interface DetectorOptions<Config> {
@@ -45,6 +48,10 @@ export interface DetectorOptions<Config> {
 const MAX_FINDINGS = 10_000;
 /** Most findings of a text that those in its other forms are compared with, to tell what was found already. */
 const MAX_COMPARED = 1_000;
+/** Base64 in base64. */
+const MAX_ENCODED_LEVELS = 2;
+/** Code units of a text that are searched for encoded runs, or decoded, in the time of a search step. */
+const UNITS_PER_STEP = 50;
 const NO_DATA: EvaluatorResult = {
   matched: false,
   confidence: 1,
@@ -110,6 +117,8 @@ function compiledEvaluator(detector: CompiledDetector): CompiledEvaluator {
   };
 }
 
+type Span = Pick<TextFinding, 'start' | 'end'>;
+
 /** The findings in the texts of one check, in their order, without those below the threshold. */
 class Search {
   readonly findings: Finding[] = [];
@@ -125,7 +134,7 @@ class Search {
 
   /** Beyond the limit nothing more is searched: the check matches. */
   add(text: string, path: string, in_name: boolean): void {
-    const { detect, threshold, hasOwnEscapes } = this.#detector;
+    const { threshold, hasOwnEscapes } = this.#detector;
     const room = MAX_FINDINGS - this.findings.length;
     if (room <= 0) return;
     const own: Finding[] = [];
@@ -133,10 +142,51 @@ class Search {
       if (finding.score >= threshold && own.length < room) own.push({ ...finding, path, in_name });
     };
     const place = `${this.#selector}${path}`;
-    detect(text, add, this.#spend, place);
+    this.#searchForm(text, add, place);
     if (hasOwnEscapes !== true) this.#addOtherForms(text, own, add, place);
     own.sort((left, right) => left.start - right.start || right.end - left.end);
     for (const finding of own) this.findings.push(finding);
+  }
+
+  /** Searches a form of a text, with what it encodes. */
+  #searchForm(form: string, found: (finding: TextFinding) => void, place: string): void {
+    const { detect, threshold, decodes } = this.#detector;
+    if (decodes !== true) {
+      detect(form, found, this.#spend, place);
+      return;
+    }
+    const known: Span[] = [];
+    const add = (finding: TextFinding): void => {
+      if (finding.score >= threshold && known.length < MAX_COMPARED) known.push(finding);
+      found(finding);
+    };
+    detect(form, add, this.#spend, place);
+    this.#searchEncoded(form, known, add, place, MAX_ENCODED_LEVELS);
+  }
+
+  /** The first finding in what a run encodes, at the place of the run, unless something is known there. */
+  #searchEncoded(
+    text: string,
+    known: readonly Span[],
+    found: (finding: TextFinding) => void,
+    place: string,
+    levels: number,
+  ): void {
+    const { detect, threshold } = this.#detector;
+    this.#spend(text.length / UNITS_PER_STEP);
+    for (const { run, start, end } of encodedRuns(text)) {
+      this.#spend(run.length / UNITS_PER_STEP);
+      if (known.some((one) => one.start < end && start < one.end)) continue;
+      let first: TextFinding | null = null;
+      const take = (finding: TextFinding): void => {
+        if (finding.score >= threshold) first ??= { ...finding, start, end };
+      };
+      for (const decoded of decodedTexts(run)) {
+        detect(decoded, take, this.#spend, place);
+        if (levels > 1 && first === null) this.#searchEncoded(decoded, [], take, place, levels - 1);
+      }
+      if (first !== null) found(first);
+    }
   }
 
   /** What is found in other forms, at its place in the text, without what was found there already. */
@@ -150,7 +200,7 @@ class Search {
     const isKnown = ({ kind, start, end }: TextFinding): boolean =>
       known.some((one) => one.kind === kind && one.start < end && start < one.end);
     const search = (form: string, found: (finding: TextFinding) => void) =>
-      this.#detector.detect(form, found, this.#spend, place);
+      this.#searchForm(form, found, place);
     const addNew = (finding: TextFinding): void => {
       if (!isKnown(finding)) add(finding);
     };

@@ -114,7 +114,7 @@ function compilePii({ entities, regions, threshold, ignore = [] }: PiiConfig): C
     search(text, [text, once, ...rest]);
     search(spaced, [text, once, ...rest]);
   };
-  return { threshold, sizeBytes, detect };
+  return { threshold, sizeBytes, decodes: true, detect };
 }
 
 /** Finds all kinds of personal data of all regions from this score on. */

@@ -13,6 +13,7 @@ function patternRule(
     anchors,
     before: (width.before ?? 0) + 2,
     after: width.after,
+    mayBeGlued: true,
     find(part, found) {
       for (const match of part.matchAll(pattern)) {
         found({ kind, start: match.index, end: match.index + match[0].length });

@@ -18,6 +18,8 @@ export interface SecretRule {
   readonly before: number;
   /** Code units that it may end behind the first one of an anchor. Longer ones are found in part, or not. */
   readonly after: number;
+  /** Whether the form of what begins with an anchor says what it is: then the word may begin before the anchor. */
+  readonly mayBeGlued?: boolean;
   /** Finds in a part of a text, in time linear in its length. Positions are those of the part. */
   find(part: string, found: (finding: RawFinding) => void): void;
 }

@@ -8,6 +8,8 @@ const READ_UNITS_PER_STEP = 8;
 /** What one more anchor makes patterns read again, in code units, at most: private keys read what no other anchor is in. */
 const MAX_READ_AGAIN = 512;
 
+const WORD = /[\p{L}\p{N}_]/u;
+
 /** Finds secrets in a text, in any order; reports the work to `spend`. */
 export type Scan = (
   text: string,
@@ -38,6 +40,8 @@ export function createScan(rules: readonly SecretRule[]): Scan {
   return (text, found, spend) => {
     const starts = new Int32Array(rules.length).fill(-1);
     const ends = new Int32Array(rules.length);
+    /** By rule, where words go on before an anchor. */
+    const gluedAt: number[][] = [];
     let steps = text.length / UNITS_PER_STEP;
 
     const search = (index: number): void => {
@@ -46,8 +50,21 @@ export function createScan(rules: readonly SecretRule[]): Scan {
       if (rule === undefined || start < 0) return;
       starts[index] = -1;
       const part = text.slice(start, ends[index]);
+      const glued = new Set(gluedAt[index]?.splice(0));
       steps += part.length / UNITS_PER_STEP;
-      rule.find(part, (one) => found({ ...one, start: one.start + start, end: one.end + start }));
+      rule.find(part, (one) => {
+        glued.delete(one.start + start - 1);
+        found({ ...one, start: one.start + start, end: one.end + start });
+      });
+      if (glued.size === 0) return;
+      // Patterns expect the begin of a word.
+      const units = part.split('');
+      for (const at of glued) units[at - start] = ' ';
+      steps += part.length / UNITS_PER_STEP;
+      rule.find(units.join(''), (one) => {
+        if (glued.has(one.start + start - 1))
+          found({ ...one, start: one.start + start, end: one.end + start });
+      });
     };
 
     walk(text, (node, end) => {
@@ -58,6 +75,11 @@ export function createScan(rules: readonly SecretRule[]): Scan {
           if ((starts[index] ?? -1) >= 0 && start > (ends[index] ?? 0)) search(index);
           if ((starts[index] ?? -1) < 0) starts[index] = start;
           ends[index] = Math.min(text.length, end + after);
+          const before = end - trie.depth(at) - 1;
+          if (rules[index]?.mayBeGlued === true && WORD.test(text.charAt(before))) {
+            gluedAt[index] ??= [];
+            gluedAt[index].push(before);
+          }
           steps += STEPS_PER_ANCHOR + Math.min(after, MAX_READ_AGAIN) / READ_UNITS_PER_STEP;
         }
       }

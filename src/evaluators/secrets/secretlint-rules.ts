@@ -228,7 +228,8 @@ function runner(
 export const secretlintRules: readonly SecretRule[] = USES.map(([id, use]) => {
   const run = runner(id, use);
   const { anchors, before = 0, after } = use;
-  return { id, anchors, before: before + CONTEXT, after, find: (part, found) => run(part, '', found) };
+  const find: SecretRule['find'] = (part, found) => run(part, '', found);
+  return { id, anchors, before: before + CONTEXT, after, mayBeGlued: true, find };
 });
 
 const SERVICE_ACCOUNT: Use = { anchors: [], after: 0, kinds: { PrivateKeyJSON: 'gcp_service_account' } };

@@ -70,6 +70,7 @@ function compileSecrets({ rules, ignore = [], threshold: least }: SecretsConfig)
   const ignoredBytes = ignore.reduce((sum, one) => sum + 2 * one.length + 64, 0);
   return {
     threshold: least,
+    decodes: true,
     sizeBytes: (isAll ? 1_000 : SCAN_BYTES) + ignoredBytes,
     detect(given, found, spend) {
       const findings: TextFinding[] = [];
