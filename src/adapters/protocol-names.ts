@@ -1,4 +1,10 @@
-import { foldedName, type JsonValue, type ProtocolNames } from '../../packages/exact-json/src/index.js';
+import {
+  foldedName,
+  inOtherCase,
+  type JsonValue,
+  protocolNames as names,
+  type ProtocolNames,
+} from '../../packages/exact-json/src/index.js';
 import { refusedMember } from './members.js';
 
 /**
@@ -7,19 +13,8 @@ import { refusedMember } from './members.js';
  */
 export function refuseFolded(value: JsonValue | undefined, names: ProtocolNames, place = ''): void {
   const found = foldedName(value, names, place);
-  if (found !== undefined) throw refusedMember(found.path, inOtherCase(found.written));
+  if (found !== undefined) throw refusedMember(found.path, inOtherCase(found));
 }
-
-/** What is wrong with such a member. */
-export function inOtherCase(written: string): string {
-  return `is written ${JSON.stringify(written.slice(0, 100))}, with another case of its letters: readers differ in whether it counts`;
-}
-
-/** Names below which data have any names, and others with what is below them. */
-const names = (free: string, others: ProtocolNames = {}): ProtocolNames => ({
-  ...Object.fromEntries(free.split(' ').map((name) => [name, null])),
-  ...others,
-});
 
 const FUNCTION = names('id type', { function: names('name description arguments parameters') });
 const CHAT_MESSAGE = names('role name tool_call_id refusal', {

@@ -35,18 +35,6 @@ export function firstPart<Control extends AgentControl>(
   return candidates;
 }
 
-/** The controls in parts, each of which fits into one message. Throws PAYLOAD_TOO_LARGE if one of them does not. */
-export function* controlParts<Control extends AgentControl>(
-  controls: readonly Control[],
-  limits: PartLimits,
-): Generator<readonly Control[], void> {
-  for (let from = 0; from < controls.length; ) {
-    const part = firstPart(controls.slice(from), limits);
-    yield part;
-    from += part.length;
-  }
-}
-
 /** Whether controls have at most `maxBytes` together. */
 export function fits(controls: readonly AgentControl[], maxBytes: number): boolean {
   let bytes = 0;

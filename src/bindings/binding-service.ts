@@ -19,8 +19,6 @@ export interface BindingServiceOptions {
   readonly now: () => number;
 }
 
-export type BindingService = ReturnType<typeof createBindingService>;
-
 /** Binds controls to targets. */
 export function createBindingService({ database, mutate, registry, now }: BindingServiceOptions) {
   const target = (input: BindingInputs['deleteControlBindingByKey']): TargetName => ({

@@ -137,8 +137,6 @@ export function createControlBindingStore(scope: Scoped) {
   };
 }
 
-export type ControlBindingStore = ReturnType<typeof createControlBindingStore>;
-
 function textFilter(column: Prisma.Sql, wanted: string | null): Prisma.Sql[] {
   if (wanted === null) return [];
   return [isStorable(wanted) ? Prisma.sql`${column} = ${wanted}` : FALSE];

@@ -39,8 +39,6 @@ const SHOWN = {
   createdAtMs: true,
 } as const satisfies Prisma.NamespaceSelect;
 
-export type NamespaceStore = ReturnType<typeof createNamespaceStore>;
-
 /** Stored namespaces. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
 export function createNamespaceStore(client: DbClient) {
   return {

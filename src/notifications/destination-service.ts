@@ -31,8 +31,6 @@ export interface DestinationServiceOptions {
   readonly now: () => number;
 }
 
-export type DestinationService = ReturnType<typeof createDestinationService>;
-
 /** Creates, changes and tests destinations, and lists what was sent to them. */
 export function createDestinationService(options: DestinationServiceOptions) {
   const { database, mutate, sealer, attempt, changed, now } = options;

@@ -8,6 +8,12 @@ export interface ProtocolNames {
   readonly [name: string]: ProtocolNames | null;
 }
 
+/** Names below which data have any names, and others with what is below them. */
+export const protocolNames = (free: string, others: ProtocolNames = {}): ProtocolNames => ({
+  ...Object.fromEntries(free.split(' ').map((name) => [name, null])),
+  ...others,
+});
+
 /** A member whose name some readers take for one of the protocol. */
 export interface FoldedName {
   /** Path of the member of the protocol, such as `params.name`. */
@@ -15,6 +21,10 @@ export interface FoldedName {
   /** As it is written. */
   readonly written: string;
 }
+
+/** What is wrong with such a member. */
+export const inOtherCase = ({ written }: FoldedName): string =>
+  `is written ${JSON.stringify(written.slice(0, 100))}, with another case of its letters: readers differ in whether it counts`;
 
 /** Names that are the same for readers that ignore case, by simple case folding of Unicode (CaseFolding.txt, C and S). */
 export function folded(name: string): string {

@@ -2,7 +2,14 @@ export { canonicalJson } from './canonical-json.js';
 export { Decimal } from './decimal.js';
 export { decodeJsonText } from './decode-text.js';
 export { duplicateNames } from './duplicate-names.js';
-export { type FoldedName, folded, foldedName, type ProtocolNames } from './folded-names.js';
+export {
+  type FoldedName,
+  folded,
+  foldedName,
+  inOtherCase,
+  type ProtocolNames,
+  protocolNames,
+} from './folded-names.js';
 export { isDeeperThan, MAX_JSON_DEPTH } from './json-depth.js';
 export {
   JsonDuplicateError,

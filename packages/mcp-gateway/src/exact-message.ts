@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   Decimal,
+  inOtherCase,
   isNumber,
   JsonDuplicateError,
   type JsonNumber,
@@ -8,7 +9,7 @@ import {
   jsonEqual,
   parseJson,
 } from '../../exact-json/src/index.js';
-import { foldedInRequest, inOtherCase } from './protocol-names.js';
+import { foldedInRequest } from './protocol-names.js';
 
 /**
  * Messages of the SDK with the numbers as their sender wrote them. The SDK reads and prints texts with `JSON.parse` and
@@ -127,7 +128,7 @@ export function readRequest(text: string): unknown {
     throw new SyntaxError(`${error.path.join('.')} is there more than once`);
   }
   const found = foldedInRequest(message);
-  if (found !== undefined) throw new SyntaxError(inOtherCase(found));
+  if (found !== undefined) throw new SyntaxError(`${found.path} ${inOtherCase(found)}`);
   return message;
 }
 

@@ -2,14 +2,8 @@ import {
   type FoldedName,
   foldedName,
   type JsonValue,
-  type ProtocolNames,
+  protocolNames as names,
 } from '../../exact-json/src/index.js';
-
-/** Names below which data have any names, and others with what is below them. */
-const names = (free: string, others: ProtocolNames = {}): ProtocolNames => ({
-  ...Object.fromEntries(free.split(' ').map((name) => [name, null])),
-  ...others,
-});
 
 /** Messages of clients. Arguments of tools and prompts, and what is told in `_meta` by names with a prefix, have any names. */
 const REQUEST = names('jsonrpc id method result', {
@@ -55,7 +49,3 @@ export const foldedInRequest = (message: unknown): FoldedName | undefined =>
 /** The same in a result of a server. */
 export const foldedInResult = (result: unknown): FoldedName | undefined =>
   foldedName(result as JsonValue, RESULT);
-
-/** What is wrong with such a member. */
-export const inOtherCase = ({ path, written }: FoldedName): string =>
-  `${path} is written ${JSON.stringify(written.slice(0, 100))}, with another case of its letters: readers differ in whether it counts`;

@@ -1,8 +1,7 @@
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
-import type { FoldedName } from '../../exact-json/src/index.js';
+import { type FoldedName, inOtherCase } from '../../exact-json/src/index.js';
 import { ResultTooLargeError } from './bounded-fetch.js';
 import { GatewayError, messageOf } from './errors.js';
-import { inOtherCase } from './protocol-names.js';
 
 /** What callers are told of a server that fails. */
 export type UpstreamErrors = ReturnType<typeof createUpstreamErrors>;
@@ -20,7 +19,8 @@ export function createUpstreamErrors(upstream: string, maxBytes: number) {
     /** Readers could differ in what it sent. Other errors quote it, which is not checked. */
     unreadable: ({ name, message }: Error) =>
       failed(`sent what cannot be checked${/^(?:Json|SyntaxError)/.test(name) ? `: ${message}` : ''}`),
-    inOtherCase: (found: FoldedName) => failed(`sent what cannot be checked: ${inOtherCase(found)}`),
+    inOtherCase: (found: FoldedName) =>
+      failed(`sent what cannot be checked: ${found.path} ${inOtherCase(found)}`),
     unanswered: () => failed('ended its answer before it was complete'),
     /** What is thrown for a failed request. */
     failureOf(error: unknown, signal: AbortSignal): unknown {

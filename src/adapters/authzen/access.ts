@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   foldedName,
+  inOtherCase,
   isObject,
   type JsonObject,
   type JsonValue,
@@ -19,7 +20,7 @@ import {
 } from '../../contract/input/fields.js';
 import { parseInput } from '../../contract/input/parse-input.js';
 import { MAX_EVALUATIONS } from '../../decisions/evaluate-request.js';
-import { AUTHZEN_NAMES, inOtherCase } from '../protocol-names.js';
+import { AUTHZEN_NAMES } from '../protocol-names.js';
 
 const MAX_ID_LENGTH = 1024;
 const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const;
@@ -47,8 +48,7 @@ const EXAMPLE = {
 function withExactNames<T>(schema: z.ZodType<T>): z.ZodType<T> {
   return field((value, sink) => {
     const found = foldedName(value, AUTHZEN_NAMES);
-    if (found !== undefined)
-      return refuse(sink, 'value_error', `${found.path} ${inOtherCase(found.written)}`, value);
+    if (found !== undefined) return refuse(sink, 'value_error', `${found.path} ${inOtherCase(found)}`, value);
     return readWith(schema, value, sink) ?? z.NEVER;
   }, jsonSchemaOf(schema));
 }

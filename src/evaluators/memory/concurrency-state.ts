@@ -8,9 +8,6 @@ interface SlotsState extends JsonObject {
   limit: number;
 }
 
-/** Takes a slot until a time, or frees that of the step. */
-export type SlotsDelta = { readonly until: number; readonly limit: number } | { readonly free: true };
-
 function isSlotsState(state: RuleState | undefined): state is SlotsState {
   return isObject(state) && isObject(state.slots) && typeof state.limit === 'number';
 }

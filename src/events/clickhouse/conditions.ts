@@ -7,8 +7,6 @@ export interface Conditions {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-export const NO_CONDITIONS: Conditions = { texts: [], parameters: {} };
-
 /** The same conditions and one more. */
 export const withCondition = ({ texts, parameters }: Conditions, text: string): Conditions => ({
   texts: [...texts, text],

@@ -246,8 +246,3 @@ export const WESTERN_EUROPE: readonly ShapedKind[] = [
     context: ['svnr', 'sozialversicherungsnummer', 'versicherungsnummer', 'sv nr', 'sv nummer'],
   },
 ];
-
-/** Whether six digits are a day, a month and two digits of a year. */
-export function isDayMonthYear(code: string): boolean {
-  return isShortDate(numberIn(code, 4, 6), numberIn(code, 2, 4), numberIn(code, 0, 2));
-}
