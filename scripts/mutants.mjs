@@ -7,14 +7,23 @@
  * `--most` is the number of changes, spread over the areas by their size; `--seed` repeats a choice; `--places` names a
  * file with lines `PATH:LINE:COLUMN` (as printed) to try these only.
  */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseSync } from 'vite';
 import { createVitest } from 'vitest/node';
 
-/** Folders of the source, and the tests that hold them without starting processes. */
+/** Folders and files of the source, and the tests that hold them without starting processes. */
 const AREAS = {
   core: { sources: ['src/core'], tests: ['test/core'] },
   decisions: { sources: ['src/decisions'], tests: ['test/decisions', 'test/core'] },
@@ -23,6 +32,16 @@ const AREAS = {
   lane: {
     sources: ['src/transport/lane', 'src/transport/call', 'src/transport/evaluation', 'src/transport/wire'],
     tests: ['test/transport/lane', 'test/transport/call', 'test/transport/wire', 'test/transport/evaluation'],
+  },
+  stores: {
+    sources: [
+      'src/agents/agent-store.ts',
+      'src/agents/agent-use-store.ts',
+      'src/controls/agent-control-store.ts',
+      'src/controls/control-links-store.ts',
+      'src/controls/control-store.ts',
+    ],
+    tests: ['test/database'],
   },
 };
 /** A change that makes the tests hang is noticed, too. */
@@ -91,6 +110,7 @@ function visit(node, add, text) {
 }
 
 function filesIn(folder) {
+  if (folder.endsWith('.ts')) return [folder];
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => path.posix.join(folder, name.replaceAll(path.sep, '/')))
@@ -138,8 +158,10 @@ function chosen() {
 
 function copyOfTree() {
   const copy = mkdtempSync(path.join(os.tmpdir(), 'mutants-'));
+  // The user that PostgreSQL runs as has to enter it.
+  chmodSync(copy, 0o755);
   const left = new Set(['node_modules', '.git', 'coverage']);
-  cpSync('.', copy, { recursive: true, filter: (from) => !left.has(path.basename(from)) });
+  cpSync('.', copy, { recursive: true, filter: (from) => !left.has(path.normalize(from)) });
   symlinkSync(path.resolve('node_modules'), path.join(copy, 'node_modules'));
   return copy;
 }
