@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodedRuns } from '../../src/core/encoded-texts.js';
+import { decodedTexts, encodedRuns } from '../../src/core/encoded-texts.js';
 import type { EvaluatorResult } from '../../src/core/types.js';
 import type { Finding } from '../../src/evaluators/detectors/finding.js';
 import { piiEvaluator } from '../../src/evaluators/pii/pii.js';
@@ -71,6 +71,20 @@ describe('secrets finds a token whose word begins before it', () => {
       'shelf_hf_ my_npm_config_cache task_live_ xghp_ xghp_short AKIA xAKIA chfgsk_ rapidapi dapinotes';
     expect(foundIn(secretsEvaluator, words)).toEqual([]);
   });
+});
+
+it('what begins like no text encodes none', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: 12, maxLength: 40 }), (text) => {
+      const isText = !/[^\P{Cc}\t\r\n]/u.test(text);
+      for (const run of [base64(text), Buffer.from(text).toString('base64url')]) {
+        expect(decodedTexts(run)).toEqual(isText ? [text] : []);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+  for (const text of ['déjà vu, 日本語 😀 and more', 'tab\there\r\nand a line'])
+    expect(decodedTexts(base64(text))).toEqual([text]);
 });
 
 it('runs are those that a pattern finds', () => {

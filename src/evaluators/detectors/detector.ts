@@ -52,6 +52,7 @@ const MAX_COMPARED = 1_000;
 const MAX_ENCODED_LEVELS = 2;
 /** Code units of a text that are searched for encoded runs, or decoded, in the time of a search step. */
 const UNITS_PER_STEP = 50;
+const STEPS_PER_RUN = 50;
 const NO_DATA: EvaluatorResult = {
   matched: false,
   confidence: 1,
@@ -175,7 +176,7 @@ class Search {
     const { detect, threshold } = this.#detector;
     this.#spend(text.length / UNITS_PER_STEP);
     for (const { run, start, end } of encodedRuns(text)) {
-      this.#spend(run.length / UNITS_PER_STEP);
+      this.#spend(STEPS_PER_RUN + run.length / UNITS_PER_STEP);
       if (known.some((one) => one.start < end && start < one.end)) continue;
       let first: TextFinding | null = null;
       const take = (finding: TextFinding): void => {
