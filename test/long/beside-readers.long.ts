@@ -17,6 +17,8 @@ import { compiled, type ServiceProcess, spawnService } from '../support/service-
 import { envelope, plainEvent } from '../transport/event-reading/messages.support.js';
 
 const SECONDS = Number(process.env.VERIFY_SECONDS ?? 3);
+/** Only calls with this in their names. */
+const ONLY = process.env.VERIFY_ONLY ?? '';
 const PACE_MS = 4;
 const THREAD_START_MS = 10_000;
 const AGENT = 'agent-beside-readers';
@@ -187,9 +189,11 @@ it('evaluations of another key beside the largest requests of every other RPC, o
   const loads = new Map<string, Load>(
     ['/metrics', '/openapi.json', '/docs/swagger-ui-bundle.js'].map((one) => [one, get(one)]),
   );
-  for (const [rpc, { desc, input }] of RPCS) loads.set(rpc, await servedLoad(desc, input as JsonObject));
+  for (const [rpc, { desc, input }] of RPCS)
+    if (rpc.includes(ONLY)) loads.set(rpc, await servedLoad(desc, input as JsonObject));
   const rows: string[] = [];
   for (const [name, load] of loads) {
+    if (!name.includes(ONLY)) continue;
     const { p50, p99, failed, statuses } = await beside(load);
     expect([name, failed]).toEqual([name, 0]);
     rows.push(
