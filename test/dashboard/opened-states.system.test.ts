@@ -1,20 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fromJson } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ConfigurationService } from '../../gen/proto/enforcement/v1/configuration_service_pb.js';
 import { ControlBindingService } from '../../gen/proto/enforcement/v1/control_binding_service_pb.js';
-import { ControlTemplateSchema, Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
+import {
+  ControlTemplateSchema,
+  Decision,
+  Execution,
+  Stage,
+} from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { CoverageService } from '../../gen/proto/enforcement/v1/coverage_service_pb.js';
+import { EvaluationService, Outcome } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { HaltScope, HaltService } from '../../gen/proto/enforcement/v1/halt_service_pb.js';
 import { NotificationService } from '../../gen/proto/enforcement/v1/notification_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { SampleService } from '../../gen/proto/enforcement/v1/sample_service_pb.js';
+import { ShadowService } from '../../gen/proto/enforcement/v1/shadow_service_pb.js';
 import { axeViolations, axeViolationsInThemes, overflow, settled } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
-import { AGENT, adminTransport, HOSTILE, startDashboardService } from './dashboard-service.js';
+import { until } from '../support/until.js';
+import { AGENT, adminTransport, HOSTILE } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
+import { PACK, startPackedService } from './pack-service.js';
 
 const MATCHED = 'no-card-numbers';
 const LIMITED = 'four-mails-a-day';
@@ -31,7 +44,7 @@ const OPENED = [
   '/?range=365d',
   `/agents/${AGENT}?tab=steps`,
   `/agents/${AGENT}?tab=policies`,
-  '/controls/1?tab=activity',
+  '/controls/3?tab=activity',
 ];
 /** What is opened on a page: its address, and what shows it. */
 type State = readonly [path: string, show: (page: Page) => Promise<unknown>];
@@ -39,8 +52,10 @@ type State = readonly [path: string, show: (page: Page) => Promise<unknown>];
 // What opens on a page, and data that the pages of the demonstration do not have: only a browser knows of colors and sizes.
 // What these states say and do is tested with components, in packages/dashboard/test.
 describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'packs-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
   const dashboard = useDashboardTabs(async () =>
-    startDashboardService(await freshDatabaseUrl(), {
+    startPackedService(await freshDatabaseUrl(), folder, {
       SERVICE_NOTIFICATIONS_ALLOW: 'loopback',
       SERVICE_NOTIFICATIONS_HTTP: 'true',
     }),
@@ -54,6 +69,8 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
   let hostileId = 0;
   let expressionId = 0;
   let destinationId = 0;
+  let approvalId = 0;
+  let watchedId = 0;
 
   beforeAll(async () => {
     const rule = {
@@ -118,6 +135,11 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
         },
       },
     }));
+    await client(SampleService).createSamplingRule({ agentName: AGENT, share: 1 });
+    watchedId = dashboard.service.controlIds.get('watch-refunds') ?? 0;
+    const denying = { ...rule, action: { decision: Decision.DENY } };
+    denying.condition = { ...rule.condition, evaluator: { name: 'regex', config: { pattern: 'three' } } };
+    await client(ShadowService).setShadow({ controlId: watchedId, data: denying });
     for (const text of ['one', 'two', 'three', 'card 4111111111111111'])
       await dashboard.service.evaluate(text);
     await client(CoverageService).setExpectations({
@@ -157,6 +179,15 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
       kinds: ['halt.set'],
     });
     destinationId = destination?.id ?? 0;
+    approvalId = await askAbout({
+      html: '<img src=x onerror="alert(1)"><script>alert(2)</script>',
+      bidi: 'pay \u202E0001\u202C \u2066EUR\u2069 to אבג',
+      long: 'word '.repeat(200_000),
+    });
+    await until(
+      () => client(ShadowService).listShadows({}),
+      ({ shadows }) => shadows.some(({ onlyShadowMatched }) => onlyShadowMatched > 0n),
+    );
     await client(HaltService).createHalt({
       scope: HaltScope.SESSION,
       agentName: AGENT,
@@ -164,6 +195,35 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
       reason: '<b>wrong</b> customers',
     });
   });
+
+  /** Has a step wait for the approval of the admin key, until it is cancelled. Returns the id of the approval. */
+  async function askAbout(input: object): Promise<number> {
+    const { controlId } = await client(ControlService).createControl({
+      name: 'asks-people',
+      data: {
+        execution: Execution.SERVER,
+        condition: { selector: { path: 'input' }, evaluator: { name: 'regex', config: { pattern: '.' } } },
+        scope: { stepNames: ['pay'], stages: [Stage.PRE] },
+        action: {
+          decision: Decision.DENY,
+          approval: {
+            approvers: ['role:admin'],
+            separate: false,
+            question: 'Send {input.html}{input.bidi}?',
+          },
+        },
+      },
+    });
+    await client(AgentService).addAgentControl({ agentName: AGENT, controlId });
+    const step = JSON.stringify({ type: 'tool', name: 'pay', input });
+    const { approval } = await client(EvaluationService).evaluate({
+      agentName: AGENT,
+      stage: Stage.PRE,
+      accepts: [Outcome.ASK],
+      stepForm: { case: 'stepJson', value: new TextEncoder().encode(step) },
+    });
+    return approval?.id ?? 0;
+  }
 
   /** What is wrong with what is shown, at the usual width and that of a telephone. */
   async function problems(page: Page): Promise<unknown[]> {
@@ -265,7 +325,7 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
         async (page) => {
           await page.getByLabel(/^Select all/).check();
           await page.getByRole('button', { name: 'Delete…' }).click();
-          await page.getByRole('dialog').getByText('Together they are used by 1 policy').waitFor();
+          await page.getByRole('dialog').getByText('Together they are used by 2 policies').waitFor();
         },
       ],
       [
@@ -287,6 +347,98 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
         ],
       ),
       ...FORMS.map((path): State => [path, settled]),
+      [
+        '/keys/new',
+        async (page) => {
+          await page.getByLabel('Name', { exact: true }).fill('reports');
+          await page.getByRole('button', { name: 'Create the key' }).click();
+          await page.getByRole('region', { name: 'New secret' }).waitFor();
+        },
+      ],
+      [
+        `/packs/${PACK}`,
+        async (page) => {
+          await page.getByText('Definition', { exact: true }).first().click();
+          await page.getByText('matches regex').waitFor();
+          await page.getByText('1 case that it matches, 1 that it does not').first().click();
+          await page.getByText('a harmless mail').waitFor();
+        },
+      ],
+      [
+        `/packs/${PACK}?tab=preview`,
+        async (page) => {
+          const step = { type: 'tool', name: 'send_mail', input: { text: 'a secret with 4111111111111111' } };
+          await page.getByLabel('Steps to try, as JSON').fill(JSON.stringify(step));
+          await page.getByRole('button', { name: 'Preview', exact: true }).click();
+          await page.getByText('2 controls of the pack match.').waitFor();
+        },
+      ],
+      [
+        `/packs/${PACK}?tab=installations`,
+        async (page) => {
+          await page.getByText('Both as JSON').first().click();
+          await page.locator('.cm-mergeView').waitFor();
+        },
+      ],
+      [
+        `/packs/${PACK}`,
+        async (page) => {
+          await page.getByRole('button', { name: 'Install…' }).click();
+          await page.getByRole('dialog').getByText('All controls observe at first').waitFor();
+        },
+      ],
+      [
+        '/approvals',
+        async (page) => {
+          await page.getByText('<img src=x onerror=').first().waitFor();
+          await page.keyboard.press('a');
+          await page.getByRole('dialog').getByText('The step is longer').waitFor();
+        },
+      ],
+      [
+        `/approvals/${approvalId}`,
+        async (page) => {
+          await page.getByRole('button', { name: /^Show all/ }).click();
+          expect(await page.locator('main img, main script').count()).toBe(0);
+        },
+      ],
+      [
+        `/samples?agent=${AGENT}`,
+        async (page) => {
+          await page.getByRole('button', { name: 'New rule' }).press('Enter');
+          const dialog = page.getByRole('dialog', { name: 'Keep steps?' });
+          await dialog.getByText('The service has no key for samples').waitFor();
+          await dialog.getByLabel('Keep the steps of').selectOption('control');
+        },
+      ],
+      ['/samples', (page) => page.getByRole('cell', { name: `of ${AGENT}`, exact: true }).waitFor()],
+      [
+        `/traces?id=${trace}`,
+        async (page) => {
+          await page.getByRole('button', { name: 'Make it a test case' }).first().click();
+          await page.getByRole('dialog').getByLabel('Test case', { exact: true }).waitFor();
+        },
+      ],
+      ['/shadows', (page) => page.getByRole('link', { name: 'watch-refunds' }).waitFor()],
+      [
+        `/controls/${watchedId}?tab=shadow`,
+        (page) => page.getByRole('cell', { name: 'the shadow' }).first().waitFor(),
+      ],
+      [
+        `/controls/${watchedId}/edit`,
+        async (page) => {
+          await page.getByRole('radio', { name: /deny/ }).check();
+          await page.getByRole('button', { name: 'Set as shadow…' }).click();
+          await page.getByRole('dialog').getByLabel('For').selectOption({ label: 'all' });
+        },
+      ],
+      [
+        `/controls/${matchedId}/edit?view=json`,
+        async (page) => {
+          await page.getByRole('treeitem', { name: /regex on input\.text/ }).click();
+          await page.getByText('The tree and this text are in step').waitFor();
+        },
+      ],
       [`/controls/${hiddenId}`, (page) => page.getByText('Hidden by another control.').waitFor()],
       [`/controls/${hiddenId}/edit`, (page) => page.getByText('"hiding-control"').first().waitFor()],
       [
@@ -340,6 +492,21 @@ describeOnSqlite('what opens on pages of the dashboard', (freshDatabaseUrl) => {
         wrong.push(...(await problems(page)).map((problem) => [path, problem]));
       }
       expect(wrong).toEqual([]);
+    });
+  });
+
+  it('keeps the button to save where it is when the samples of a change are there, and the question fits', async () => {
+    await open(`/controls/${watchedId}/edit`, async ({ page }) => {
+      await settled(page);
+      const save = page.getByRole('button', { name: 'Save', exact: true });
+      const before = await save.boundingBox();
+      await page.getByRole('radio', { name: /deny/ }).check();
+      await page.getByRole('status', { name: 'On recorded samples' }).getByText('denied').waitFor();
+      const after = await save.boundingBox();
+      expect([after?.y, after?.x]).toEqual([before?.y, before?.x]);
+      await page.keyboard.press('Control+s');
+      await page.getByRole('dialog').getByText(`1 agent: ${AGENT}`).waitFor();
+      expect(await problems(page)).toEqual([]);
     });
   });
 });

@@ -78,7 +78,11 @@ async function writePack(folder: string, version: string): Promise<void> {
 }
 
 /** Installs the older version with one service, changes two of its controls, and starts another with the newer one. */
-export async function startPackedService(databaseUrl: string, folder: string): Promise<PackedService> {
+export async function startPackedService(
+  databaseUrl: string,
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<PackedService> {
   await writePack(folder, '1.0.0');
   const first = await startKeyedService(databaseUrl, { SERVICE_PACKS: folder });
   const transport = adminTransport(first.url);
@@ -100,6 +104,6 @@ export async function startPackedService(databaseUrl: string, folder: string): P
   await change(wordsId, 'hush');
   await first.stop();
   await writePack(folder, '1.1.0');
-  const service = await startDashboardService(databaseUrl, { SERVICE_PACKS: folder });
+  const service = await startDashboardService(databaseUrl, { ...environment, SERVICE_PACKS: folder });
   return { ...service, cardsId, wordsId };
 }

@@ -102,6 +102,27 @@ describeOnSqlite('work that is not saved', (freshDatabaseUrl) => {
     });
   });
 
+  it('is asked about before it is left, also with the buttons of the browser', async () => {
+    await open('/controls', async (page, problems) => {
+      const dialog = page.getByRole('dialog');
+      await page.getByRole('link', { name: 'New control' }).click();
+      await name(page).fill('left-twice');
+      await isKept(page);
+      await page.evaluate('history.back()');
+      await dialog.getByRole('button', { name: 'Keep editing' }).click();
+      expect(page.url()).toBe(`${service.url}/ui/controls/new`);
+      await page.evaluate('location.reload()');
+      await expect.poll(() => problems.splice(0)).toEqual(['a script opened a dialog: ']);
+      expect(await name(page).inputValue()).toBe('left-twice');
+      await page.evaluate('history.back()');
+      await dialog.getByRole('button', { name: 'Discard the changes of left-twice' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Controls' }).waitFor();
+      await page.goForward();
+      await expect.poll(() => name(page).inputValue()).toBe('');
+      expect(await dialog.count()).toBe(0);
+    });
+  });
+
   it('is offered to be saved again when the session had ended', async () => {
     await open(copy, async (page) => {
       await name(page).fill('saved-twice');
