@@ -21,7 +21,7 @@ const WELL: State = {
   eventsEnabled: true,
   recordedResults: 'matches',
 };
-const COUNTS = { evaluated: 10n, denied: 3n };
+const COUNTS = { evaluated: 10n, denied: 3n, deniedByError: 1n, steered: 2n };
 
 /** A service that counts evaluations of an agent and the matches of a control, and says how it is. */
 function counts(stateOf: () => State, eventsOf: () => bigint): Backend {
@@ -40,13 +40,20 @@ function counts(stateOf: () => State, eventsOf: () => bigint): Backend {
     }));
     const { method } = ObservabilityService;
     const totals = { executionTotal: 4n, matchTotal: 4n, actionTotals: { deny: 3n, steer: 1n } };
-    const control = { controlId: CARDS_ID, controlName: 'no-card-numbers', matchTotal: 4n, denyTotal: 3n };
+    const controlOf = { controlId: CARDS_ID, controlName: 'no-card-numbers' };
+    const control = { ...controlOf, matchTotal: 4n, denyTotal: 3n, steerTotal: 1n, errorTotal: 2n };
     rpc(method.getEvaluationStats, () => ({
       counts: COUNTS,
+      previous: { evaluated: 8n, denied: 3n, steered: 1n },
+      timeRange: '24h',
       agents: [{ agentName: AGENT, counts: COUNTS }],
     }));
     rpc(method.getStats, () => ({ totals, controls: [control] }));
-    rpc(method.getStatsOverview, () => ({ totals, agents: [{ agentName: AGENT, totals }] }));
+    rpc(method.getStatsOverview, () => ({
+      totals: { ...totals, errorTotal: 2n },
+      topControls: [control],
+      agents: [{ agentName: AGENT, totals }],
+    }));
     rpc(method.queryEvents, () => ({
       events: [{ controlExecutionId: 'check-1', agentName: AGENT, controlId: CARDS_ID, matched: true }],
       eventTotal: eventsOf(),
@@ -70,13 +77,44 @@ describe('the first page', () => {
     const row = (
       await (await part('Agents with the most denials')).findByRole('link', { name: AGENT })
     ).closest('tr');
-    within(row as HTMLElement).getByText('30.0 %');
+    const cellsOf = (found: HTMLElement | null) =>
+      within(found as HTMLElement)
+        .getAllByRole('cell')
+        .map(({ textContent }) => textContent);
+    expect(cellsOf(row)).toEqual([AGENT, '3', '30.0 %', '1', '10']);
+    const control = (await part('Controls with the most matches')).getByRole('link', {
+      name: 'no-card-numbers',
+    });
+    expect(cellsOf(control.closest('tr'))).toEqual(['no-card-numbers', '3', '1', '0', '2']);
+    const figures = [...document.querySelectorAll('.outcome-figures dd')];
+    expect(figures.map(({ textContent }) => textContent)).toEqual([
+      '10+25 % vs. previous 24 h',
+      '330.0 % of them1 by erroras many vs. previous 24 h',
+      '220.0 % of them+100 % vs. previous 24 h',
+      '0',
+    ]);
     // No numbers of events are said to be a share of all steps.
     await screen.findByText(/these are no shares of all checks\.$/);
     expect(await structureViolations()).toEqual([]);
     await user.click(screen.getByRole('link', { name: 'Denied: 3, 30.0 % of them' }));
     await screen.findByRole('heading', { level: 1, name: 'Events' });
     expect(new URLSearchParams(address().split('?')[1]).get('outcome')).toBe('denied');
+  });
+
+  it('has the pages of a control say how often it matched and failed', async () => {
+    renderPage(
+      `/controls/${CARDS_ID}`,
+      counts(
+        () => WELL,
+        () => 4n,
+      ),
+    );
+    const matches = await part('Matches');
+    await matches.findByText('3 denied');
+    matches.getByText('1 steered');
+    expect(matches.getByRole('list').textContent).toContain('4 matches');
+    matches.getByText('2 errors');
+    matches.getByText(/^: the control fails closed/);
   });
 
   it('says in words what does not work, and that it works again', async () => {

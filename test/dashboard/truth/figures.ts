@@ -32,16 +32,3 @@ export function figuresOf(
 export function decidedBy(log: readonly Sent[], control: string): number {
   return log.filter(({ fate }) => CONTROL_OF[fate] === control).length;
 }
-
-/** A share as pages show it. */
-export function share(part: number, whole: number): string {
-  return `${((part / whole) * 100).toFixed(1)} %`;
-}
-
-/** How a number has changed as pages show it: the words for none, in per cent, or a multiple. */
-export function change(now: number, before: number): string {
-  if (now === before) return 'as many';
-  if (now >= before * 10) return `${Math.round(now / before)} times`;
-  const percent = Math.abs((now * 100) / before - 100);
-  return `${now > before ? '+' : '\u2212'}${percent < 10 ? percent.toFixed(1) : percent.toFixed(0)} %`;
-}

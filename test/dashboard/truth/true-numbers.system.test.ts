@@ -1,59 +1,20 @@
-import type { Page } from 'playwright-core';
+import { createClient } from '@connectrpc/connect';
 import { expect, it } from 'vitest';
-import { openWatchedPage, settled } from '../../support/dashboard-browser.js';
+import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { describeOnEachDatabase } from '../../support/databases.js';
 import { restClient } from '../../support/http.js';
+import { rpcTransport } from '../../support/rpc-transports.js';
 import { startService } from '../../support/service.js';
-import { sharedBrowser } from '../../support/shared-browser.js';
 import { beginDay } from './day.js';
-import { change, decidedBy, type Figures, figuresOf, share } from './figures.js';
+import { decidedBy, type Figures, figuresOf } from './figures.js';
 import { AGENTS, CONTROLS, type Sent, seedFleet, senders } from './traffic.js';
 
 const RECORDS = ['none', 'matches', 'all'] as const;
 const NAMES = Object.keys(AGENTS);
 const HOUR_MS = 3_600_000;
 
-/** The cells of a row that begins with a text, without the first one. */
-async function cells(page: Page, table: string, first: string): Promise<string[]> {
-  const row = page
-    .getByRole('region', { name: table, exact: true })
-    .getByRole('row')
-    .filter({ hasText: first });
-  return (await row.getByRole('cell').allInnerTexts())
-    .slice(1)
-    .map((text) => text.replace(/\s+/g, ' ').trim());
-}
-
-/** The large figures of a page: the text of each by its name. */
-async function largeFigures(page: Page): Promise<Record<string, string>> {
-  const list = page.locator('.outcome-figures');
-  await list.waitFor();
-  const names = await list.locator('dt').allInnerTexts();
-  const values = await list.locator('dd').allInnerTexts();
-  return Object.fromEntries(
-    names.map((name, index) => [name, (values[index] ?? '').replace(/\s+/g, ' ').trim()]),
-  );
-}
-
-/** What the large figures say for these numbers; `before` are those of the hour before, where it is known. */
-function largeTexts(
-  { evaluated, denied, byError, steered, observed }: Figures,
-  before?: Figures,
-): Record<string, string> {
-  const of = (part: number) => (part === 0 ? '' : ` ${share(part, evaluated)} of them`);
-  const than = (now: number, then: number | undefined) =>
-    then === undefined || then === 0 ? '' : ` ${change(now, then)} vs. previous 1 h`;
-  return {
-    'Evaluated steps': `${evaluated}${than(evaluated, before?.evaluated)}`,
-    Denied: `${denied}${of(denied)}${byError === 0 ? '' : ` ${byError} by error`}${than(denied, before?.denied)}`,
-    Steered: `${steered}${of(steered)}${than(steered, before?.steered)}`,
-    'Allowed, but observed': `${observed}${of(observed)}${than(observed, before?.observed)}`,
-  };
-}
-
 describeOnEachDatabase('Every figure of a day', (freshDatabaseUrl, kind) => {
-  // What is recorded concerns events, whose statistics have tests of their own on each database; pages show what the
-  // replies say, whatever the database.
+  // What is recorded concerns events, whose statistics have tests of their own on each database.
   it.each(kind === 'sqlite' ? RECORDS : (['matches'] as const))(
     'is the one of who sent it, with %s recorded',
     async (record) => {
@@ -73,7 +34,7 @@ describeOnEachDatabase('Every figure of a day', (freshDatabaseUrl, kind) => {
         });
         await expectReplies(service.url, log);
         await expectMetrics(service.url, log);
-        if (kind === 'sqlite') await expectPages(service.url, log, record, ids);
+        await expectShown(service.url, log, record, ids);
       } finally {
         day.end();
         await service.stop();
@@ -116,68 +77,56 @@ async function expectMetrics(url: string, log: readonly Sent[]): Promise<void> {
   expect(value('steer')).toBe(steered);
 }
 
-async function expectPages(
+/** What pages of the dashboard show, by the calls that they make; how they show it is tested with components. */
+async function expectShown(
   url: string,
   log: readonly Sent[],
   record: (typeof RECORDS)[number],
   ids: ReadonlyMap<string, number>,
 ): Promise<void> {
-  const { page, problems } = await openWatchedPage(await sharedBrowser());
-  const open = async (path: string) => {
-    await page.goto(`${url}/ui${path}`);
-    await settled(page);
-  };
-  try {
-    // What is counted does not depend on what is recorded: one of the modes looks at all ranges and agents.
-    const looksAtAll = record === 'none';
-    if (looksAtAll) {
-      await open('/?range=7d');
-      await expect.poll(() => largeFigures(page)).toEqual(largeTexts(figuresOf(log)));
-      await open('/?range=1h');
-      const [hour, before] = [1, 2].map((ago) => {
-        const fromMs = Date.now() - ago * HOUR_MS;
-        return figuresOf(log, undefined, fromMs, fromMs + HOUR_MS);
-      }) as [Figures, Figures];
-      await expect.poll(() => largeFigures(page)).toEqual(largeTexts(hour, before));
-    }
-    await open('/?range=24h');
-    await expect.poll(() => largeFigures(page)).toEqual(largeTexts(figuresOf(log)));
-    for (const agent of NAMES) {
-      const { evaluated, denied, byError } = figuresOf(log, agent);
-      await expect
-        .poll(() => cells(page, 'Agents with the most denials', agent))
-        .toEqual([String(denied), share(denied, evaluated), String(byError), String(evaluated)]);
-    }
-    for (const control of CONTROLS) {
-      const count = record === 'none' ? 0 : decidedBy(log, control);
-      const at = CONTROLS.indexOf(control);
-      await expect
-        .poll(() => cells(page, 'Controls with the most matches', control))
-        .toEqual(count === 0 ? [] : CONTROLS.map((_, column) => (column === at ? String(count) : '0')));
-    }
-    await open('/agents');
-    for (const agent of NAMES) {
-      const { evaluated, denied, byError } = figuresOf(log, agent);
-      const text = `${denied} of ${evaluated}${byError === 0 ? '' : `, ${byError} by error`}`;
-      await expect.poll(() => cells(page, 'Agents', agent).then((c) => c.join('|'))).toContain(text);
-    }
-    for (const agent of looksAtAll ? NAMES : NAMES.slice(0, 1)) {
-      await open(`/agents/${agent}?range=24h`);
-      await expect.poll(() => largeFigures(page)).toEqual(largeTexts(figuresOf(log, agent)));
-    }
-    for (const control of CONTROLS) {
-      await open(`/controls/${ids.get(control)}`);
-      const count = record === 'none' ? 0 : decidedBy(log, control);
-      const isError = control === 'asks-model';
-      const card = page.getByRole('region', { name: 'Matches' });
-      await card
-        .getByText(isError ? '0 matches' : `${count} ${count === 1 ? 'match' : 'matches'}`)
-        .first()
-        .waitFor();
-      if (isError && count > 0) await card.getByText(`${count} errors`).first().waitFor();
-    }
-    expect(problems).toEqual([]);
-  } finally {
-    await page.context().close();
+  const { getEvaluationStats, getStatsOverview } = createClient(
+    ObservabilityService,
+    rpcTransport('gRPC', url),
+  );
+  const [hour, before] = [1, 2].map((ago) => {
+    const fromMs = Date.now() - ago * HOUR_MS;
+    return counted(figuresOf(log, undefined, fromMs, fromMs + HOUR_MS));
+  });
+  expect(await getEvaluationStats({ timeRange: '1h', includePrevious: true })).toMatchObject({
+    counts: hour,
+    previous: before,
+  });
+  const week = await getEvaluationStats({ timeRange: '7d', includePrevious: true });
+  expect(week.counts).toMatchObject(counted(figuresOf(log)));
+  expect(week.previous).toBeUndefined();
+  const ofAgents = await getEvaluationStats({ timeRange: '24h', listedAgents: NAMES });
+  for (const agentName of NAMES) {
+    const counts = counted(figuresOf(log, agentName));
+    expect(ofAgents.agents.find((one) => one.agentName === agentName)).toMatchObject({ counts });
+    expect(await getEvaluationStats({ timeRange: '24h', agentName })).toMatchObject({ counts });
   }
+  const { topControls } = await getStatsOverview({ timeRange: '24h', topByMatches: true });
+  for (const control of CONTROLS) {
+    const count = BigInt(record === 'none' ? 0 : decidedBy(log, control));
+    const of = (name: (typeof CONTROLS)[number]) => (name === control ? count : 0n);
+    const totals = {
+      denyTotal: of('no-cards'),
+      steerTotal: of('ask-first'),
+      observeTotal: of('watch-refunds'),
+      errorTotal: of('asks-model'),
+    };
+    const found = topControls.find(({ controlName }) => controlName === control);
+    if (count === 0n) expect(found).toBeUndefined();
+    else expect(found).toMatchObject(totals);
+    const { totals: own } = await getStatsOverview({ controlId: ids.get(control) ?? 0, timeRange: '24h' });
+    expect(own).toMatchObject({ matchTotal: count - totals.errorTotal, errorTotal: totals.errorTotal });
+  }
+}
+
+/** The numbers as replies have them. */
+function counted({ evaluated, denied, byError, steered, observed }: Figures) {
+  const [all = 0n, deny = 0n, error = 0n, steer = 0n, observe = 0n] = [
+    ...[evaluated, denied, byError, steered, observed],
+  ].map(BigInt);
+  return { evaluated: all, denied: deny, deniedByError: error, steered: steer, observed: observe };
 }
