@@ -1,6 +1,9 @@
 // @vitest-environment happy-dom
+import { Code, ConnectError } from '@connectrpc/connect';
+import { AgentService } from '@gen/enforcement/v1/agent_service_pb.js';
 import { EvaluatorService } from '@gen/enforcement/v1/evaluator_service_pb.js';
-import { screen, within } from '@testing-library/react';
+import { ObservabilityService } from '@gen/enforcement/v1/observability_service_pb.js';
+import { screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { structureViolations } from './support/accessibility.js';
 import { type Caller, signedInAs } from './support/callers.js';
@@ -136,6 +139,86 @@ describe('an agent', () => {
     // Controls have names here, and no pages.
     expect(screen.getAllByText('no-card-numbers').length).toBeGreaterThan(0);
     expect(screen.queryByRole('link', { name: 'no-card-numbers' })).toBeNull();
+  });
+});
+
+describe('a key for an agent and a pattern', () => {
+  const SUPPORT: Caller = { name: 'support-desk', role: 'regular', agents: ['team-*', AGENT] };
+  const OTHER = 'another-bot-1';
+  const TOLD = `it sees ${AGENT} and agents whose names match team-*`;
+
+  /** Opens a page over a service that refuses what concerns other agents. */
+  const open = (path: string) =>
+    renderPage(path, (router) => {
+      const { rpc } = router;
+      const counts = { evaluated: 1n };
+      const control = { controlId: CARDS_ID, controlName: 'no-card-numbers', controlExecutionId: 'check-1' };
+      const event = { ...control, traceId: 'trace-1', spanId: 'span', agentName: AGENT, matched: true };
+      const refusedFor = (agentName: string | undefined): void => {
+        if (agentName === OTHER) throw new ConnectError('another agent', Code.PermissionDenied);
+        if (agentName !== AGENT) throw new ConnectError('there is no such agent', Code.NotFound);
+      };
+      signedInAs(SUPPORT)(router);
+      rpc(ObservabilityService.method.getEvaluationStats, () => ({
+        counts,
+        agents: [{ agentName: AGENT, counts }],
+      }));
+      rpc(ObservabilityService.method.queryEvents, () => ({ events: [event], eventTotal: 1n }));
+      rpc(ObservabilityService.method.watchEvents, async function* ({ agentName }, { signal }) {
+        refusedFor(agentName);
+        yield { position: 1n, news: { case: 'heartbeat' as const, value: {} } };
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      });
+      rpc(AgentService.method.getAgent, ({ agentName }) => {
+        refusedFor(agentName);
+        return { agent: { agentName } };
+      });
+      rpc(EvaluatorService.method.listEvaluators, () => ({}));
+      hasFleet(router);
+    });
+  const press = async ({ user }: ShownPage, name: string, of: HTMLElement = screen.getByRole('main')) =>
+    user.click(await within(of).findByRole('link', { name }));
+
+  it('is told what it sees, and has the pages for that', async () => {
+    open('/');
+    expect((await screen.findByText(new RegExp(TOLD.replace('*', '\\*')))).textContent).toContain(TOLD);
+    const agents = within(await screen.findByRole('region', { name: 'Agents of this key' }));
+    const cells = (await agents.findAllByRole('cell')).map(({ textContent }) => textContent);
+    expect(cells).toEqual([AGENT, '0', '0.0 %', '0', '1']);
+    expect(await menu()).toEqual(['Overview', 'Live', 'Events', 'Agents', 'Evaluators', 'Playground']);
+  });
+
+  it('chooses an agent where the page is about one', async () => {
+    const page = open('/events');
+    const menuOfPages = await screen.findByRole('navigation', { name: 'Pages' });
+    await screen.findByText(/^Choose an agent/);
+    await press(page, AGENT);
+    await waitFor(() => expect(screen.getAllByRole('row')).toHaveLength(2));
+    await page.user.click(screen.getAllByRole('row')[1]?.querySelector('td') as HTMLElement);
+    await screen.findByText(/^Choose an agent/);
+    await press(page, AGENT);
+    await screen.findByText(/^1 recorded check of 1 step/);
+    await press(page, 'Live', menuOfPages);
+    await press(page, AGENT);
+    await screen.findByText(/^Live\./);
+  });
+
+  it.each([
+    [`/live?agent=${OTHER}`, 'Refused: this key may not see these events.'],
+    ['/controls', 'Not for this key'],
+    [`/agents/${OTHER}`, 'Not allowed'],
+  ])('is refused %s, with what it may see', async (path, refusal) => {
+    open(path);
+    await screen.findAllByText(refusal);
+    await waitFor(() => expect(screen.getByRole('main').textContent).toContain(TOLD));
+  });
+
+  it('opens an agent of the pattern by its name', async () => {
+    const { user, address } = open('/agents');
+    await user.type(await screen.findByLabelText('Name of an agent, matching team-*'), 'team-bot-01');
+    await user.click(screen.getByRole('button', { name: 'Open' }));
+    await screen.findAllByText('Not found');
+    expect(address()).toBe('/agents/team-bot-01');
   });
 });
 
