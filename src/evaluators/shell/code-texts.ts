@@ -6,6 +6,11 @@ const isGiven = (text: string | undefined): text is string => text !== undefined
 /** Commands of sed that run a text: `e text`, `s/…/text/e`. */
 const SED_RUNS = /(?:^|[\s;{}\d/$!])e[ \t]+([^\n]+)|s([/|,:#@!_])[^\n]*?\2([^\n]*)\2[gpiIm\d]*e/;
 
+/** An address of socat that runs a program, before its options. */
+const SOCAT_RUNS = /^(?:exec|system|shell):([^,]+)/is;
+/** Words of a list in Perl and Ruby, and texts that both run. */
+const WORDS = /(?:\bq[wx]|%[wx])\s*[([{<|/!]([^)\]}>|/!]+)/g;
+
 /** What code of some language calls to run a program. */
 const RUNS =
   /\b(?:system|exec\w*|spawn\w*|popen\d?|subprocess|child_process|qx|getline|shell\w*|check_\w+|Process|silent)\b|[`!|]|%x/i;
@@ -15,6 +20,7 @@ const VIM_COMMAND = /^[:!\s]*(?:sil\w*!?\s+)?(?:r\w*\s*)?!(.+)$/s;
 export function commandsInCode(code: string, name: string): string[] {
   if (name === 'sed' || name === 'gsed')
     return SED_RUNS.exec(code.slice(0, MAX_CODE))?.slice(1).filter(isGiven) ?? [];
+  if (name === 'socat') return SOCAT_RUNS.exec(code)?.slice(1) ?? [];
   if (!RUNS.test(code)) return [];
   const bang =
     VIM_COMMAND.exec(code)?.[1] ??
@@ -22,6 +28,9 @@ export function commandsInCode(code: string, name: string): string[] {
   const strings = [...code.slice(0, MAX_CODE).matchAll(STRING)]
     .flatMap(([, double, single, back]) => double || single || back || [])
     .slice(0, MAX_STRINGS);
+  strings.push(
+    ...[...code.slice(0, MAX_CODE).matchAll(WORDS)].flatMap(([, words = '']) => words).slice(0, MAX_STRINGS),
+  );
   const texts = bang === undefined ? [] : [bang];
   if (strings.length > 1) texts.push(strings.join(' '));
   return [...texts, ...strings.filter((value) => /\s/.test(value))];
@@ -38,6 +47,7 @@ const SED_STATEMENT = new RegExp(
 
 /** Whether a program of sed or awk certainly runs no other: sed reads only the usual commands here. */
 export function runsNothing(name: string, code: string): boolean {
+  if (name === 'socat') return !SOCAT_RUNS.test(code);
   if (/awk$/.test(name)) return !AWK_RUNS.test(code);
   if (!/sed$/.test(name) || code.length > MAX_CODE) return false;
   SED_STATEMENT.lastIndex = 0;

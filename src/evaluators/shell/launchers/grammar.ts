@@ -32,7 +32,7 @@ export interface Grammar {
   readonly before: number;
   /**
    * What the words after the options are. `cmd`: a program with its arguments; `env`: after assignments. `sh`: one text for a
-   * shell; `text`: the first of them is one; `texts`: each is one. `code`: the first is a program in another language.
+   * shell; `text`: the first of them is one; `texts`: each is one. `code`: the first is a program in another language, `codes`: each.
    * `dashes`: a program follows `--`. `sub`: a command of the program, which has a row of its own; `verbs`: a command without
    * one. `input`: it runs its input; `cron`: a table of cron. `lax`: options that are not listed are flags. `joins`: more words
    * come from the input. `builtin`: of the shell itself; `names`: each is the name of a variable, perhaps with a value;

@@ -138,7 +138,7 @@ class ArgumentReader {
       return true;
     }
     const { code, file, name, setting } = reading.pieces;
-    if (rest.has('code') && code.length + file.length === 0) code.push(pieceOf(word));
+    if (rest.has('codes') || (rest.has('code') && code.length + file.length === 0)) code.push(pieceOf(word));
     else if (rest.has('names')) name.push(pieceOf(word));
     else if (rest.has('settings')) setting.push(pieceOf(word));
     else if (rest.has('sub') || rest.has('verbs') || reading.command.length > 0) reading.command.push(word);

@@ -53,11 +53,37 @@ toolbox|distrobox run|enter: [crdnaY]= container= name= distro= release= :: dash
 wsl: [duts]= distribution= user= cd= e> exec> shell-type= list! l! shutdown! status! -- :: cmd
 adb: [deHPLst]? s= t= H= P= L= :: sub lax
 adb shell: [Tttxn] e= :: sh
-aws: profile= region= output= endpoint-url= query= ca-bundle= color= :: verbs lax
+kubectl|oc rsh: [cn]= container= namespace= shell= timeout= T no-tty :: 1 cmd lax
+crictl: [cirt]= config= runtime-endpoint= image-endpoint= timeout= D debug :: sub lax
+crictl exec: [its] [re]= timeout= transport= :: 1 cmd lax
+ctr: [an]= address= namespace= timeout= connect-timeout= debug :: sub lax
+ctr task|tasks|t|container|containers|c: :: sub lax
+ctr task exec|tasks exec|t exec: exec-id= cwd= user= fifo-dir= log-uri= [td] tty detach :: 1 cmd lax
+ctr run: [td]? env= mount= label= runtime= snapshotter= cwd= user= net-host privileged rm tty detach :: 2 cmd lax
+nomad: :: sub lax
+nomad alloc: :: sub lax
+nomad exec|alloc exec: -task= -namespace= -region= -address= -job -i -t -e= :: 1 cmd lax
+fly|flyctl: [ac]= app= config= :: sub lax
+fly|flyctl ssh|machine|machines|m: :: sub lax
+fly|flyctl ssh console: C|command$ [aru]= app= region= user= org= :: lax
+fly|flyctl machine exec|m exec: :: 1 text lax
+flatpak: :: sub lax
+flatpak run: command$ [bdpuv]? branch= arch= cwd= env= :: 1 cmd lax
+snap: :: sub lax
+snap run: shell command= hook= r= strace~ gdbserver :: cmd lax
+launchctl: :: sub lax
+launchctl submit: [lpoe]= :: dashes cmd lax
+launchctl asuser|bsexec: :: 1 cmd lax
+xcrun: sdk= toolchain= [lvnrk] log verbose no-cache kill-cache run f! find! show-sdk-path! show-sdk-version! :: cmd
+aws: profile= region= output= endpoint-url= query= ca-bundle= color= :: sub verbs lax
+aws ssm: :: sub verbs lax
+aws ssm send-command: parameters@ document-name= targets= instance-ids= comment= :: lax
 helm: [n]= namespace= kube-context= kubeconfig= values= f= set= version= post-renderer$ :: verbs lax
-gh: [R]= repo= :: verbs lax
+gh: [R]= repo= :: sub lax
+gh codespace|cs: :: sub lax
+gh codespace ssh|cs ssh: [cR]= codespace= repo= server-port= profile= debug :: sh lax
 terraform|tofu: -chdir= -var= -var-file= :: verbs lax
-az: subscription= resource-group= g= n= name= output= o= query= :: verbs lax
+az: subscription= resource-group= g= n= name= output= o= query= scripts$ :: verbs lax
 svn|hg: [R]= config-option@ config@ username= password= repository= cwd= ssh$ e|editor-cmd$ diff-cmd$ :: verbs lax
 git init: template~ separate-git-dir= b= initial-branch= :: lax
 gcloud: project= account= configuration= format= zone= :: sub lax
@@ -94,6 +120,9 @@ fnm exec: using= :: lax dashes cmd
 volta run: node= npm= yarn= pnpm= bundled-npm no-npm :: env cmd
 rustup|cargo: [qv] [ZC]= config= color= manifest-path= :: sub lax
 rustup run: install :: 1 cmd
+cargo watch: s|shell$ [xwid]= exec= watch= ignore= delay= :: dashes lax
+go: [C]= :: sub lax
+go run|build|test|vet|install: -exec$ -toolexec$ :: lax
 mise|rtx: [Cjq]= cd= env= E= yes quiet verbose :: sub lax
 mise|rtx exec|x: c|command$ [jC]= jobs= raw :: dashes
 direnv: :: sub
@@ -110,14 +139,16 @@ dotenv|dotenvx|env-cmd|dotenv-cli: f= e= file= c= o v p= environments= quote= no
 dotenv|dotenvx run: f= env-file= overload quiet :: dashes cmd
 cross-env|cross-env-shell: :: env cmd
 foreman|honcho|heroku: [dfetp]= procfile= env= root= :: sub lax
-foreman|honcho run: [ef]= env= :: cmd
+foreman|honcho|heroku run: [efas]= env= app= size= type= remote= exit-code no-tty no-notify :: cmd lax
 aws-vault|op|doppler|chamber|envchain|infisical|teller|sops|summon|envconsul|berglas: [np]= :: sub dashes lax
-aws-vault|op|doppler|chamber|infisical|teller|sops exec|run|exec-env: command$ [dnt]? [pc]= env-file= project= config= path= duration= region= :: 1 dashes
+sops exec-env|exec-file: user= filename= no-fifo background pristine :: 1 text
+aws-vault|op|doppler|chamber|infisical|teller exec|run: command$ [dnt]? [pc]= env-file= project= config= path= duration= region= :: 1 dashes
 summon|envchain: f= p= :: cmd
 make|gmake|bmake|mingw32-make|nmake: [BdeikLnpqrRsStvw] f|file|makefile~ [CIoW]= eval% E% [jl]? directory= include-dir= jobs? load-average? old-file= what-if= assume-new= always-make keep-going silent dry-run :: lax
 just|task|rake|invoke|nox|tox|ninja: f|justfile= shell$ shell-arg= C= d= command> c> :: lax
 concurrently: [krns]? [cnptimP]? names= prefix-colors= prefix= max-processes= kill-others success= kill-others-on-fail :: texts
-nodemon|onchange|chokidar|watchexec|when-changed|reflex|gow|air|cargo-watch: x|exec$ c|command$ s|shell$ [ewird]= ext= watch= ignore= delay= on-change= :: dashes lax
+nodemon|onchange|chokidar|when-changed|gow|air|cargo-watch: x|exec$ c|command$ s|shell$ [ewird]= ext= watch= ignore= delay= on-change= :: dashes lax
+watchexec|reflex: [ewirgRGsdtS]= exts= watch= ignore= filter= signal= regex= glob= shell= delay-run= :: cmd lax
 npm-run-all|run-s|run-p|wireit|lerna|nx|turbo|rush|lage: :: sub lax
 lerna exec|nx exec: scope= concurrency= parallel :: dashes lax
 start-server-and-test|wait-on|wait-for-it|dockerize: t= timeout= wait= :: dashes lax
@@ -143,7 +174,9 @@ dnf|yum|zypper|microdnf: setopt@ c|config~ :: verbs lax
 rpm|rpmbuild: eval% E% pipe$ D|define% rcfile~ macros~ load~ :: lax
 sed|gsed: e|expression% f|file~ [il]? n r E s u z b posix in-place? quiet silent regexp-extended separate null-data sandbox debug line-length= :: code lax
 awk|gawk|mawk|nawk|original-awk|busybox-awk: f|file~ i|include~ l|load~ e|source% E|exec~ D? [Fv]= field-separator= assign= dump-variables? profile? pretty-print? csv posix traditional re-interval sandbox :: code
-vi|vim|nvim|gvim|vimdiff|view|ex|rvim|evim: c% +% S~ s~ u~ cmd% [twWT]= headless clean i= l? startuptime= listen= server= :: lax
+nc|ncat|netcat|nc.traditional|nc.openbsd: e|exec$ c|sh-exec$ lua-exec~ [pwsxXqiIbdmMOPT]= :: lax
+socat: :: codes lax
+vi|vim|nvim|gvim|vimdiff|view|ex|rvim|evim: -es -Es c% +% S~ s~ u~ cmd% [twWT]= headless clean i= l? startuptime= listen= server= :: lax
 emacs|emacsclient: eval% e% execute% l|load~ f|funcall% batch q Q script~ a$ alternate-editor$ :: lax
 nano|pico: f|rcfile~ s|speller$ o= Y= T= r= :: lax
 sqlite3: cmd% init~ :: lax
