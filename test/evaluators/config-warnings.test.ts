@@ -295,6 +295,15 @@ describe('a configuration of an evaluator with memory', () => {
     ]);
   });
 
+  it('has a warning for a normalization of a key without texts', () => {
+    const rate = { limit: 1, period: '1h', normalize: 'nfkc_case_fold' };
+    expect(warningsFor('rate', { ...rate, key: ['agent'] }, whole)).toEqual([
+      'config.normalize no_effect: has no effect: the key has neither a session nor a path, whose texts it is about',
+    ]);
+    expect(warningsFor('rate', { ...rate, key: ['agent', 'input.to'] }, whole)).toEqual([]);
+    expect(warningsFor('rate', { ...rate, key: ['session'] }, whole)).toEqual([]);
+  });
+
   it('has a warning for options without the one they are for', () => {
     const window = { life: true, time_zone: 'Europe/Berlin' };
     expect(warningsFor('budget', { ...budget, window, expires: '5m', on_expiry: 'release' }, whole)).toEqual([

@@ -59,7 +59,7 @@ const sourceMeaning = (source: AmountSource | null): string | null => {
 };
 
 function budgetRule(config: BudgetConfig): MemoryRule {
-  const { limit, unit, amount, reserve, settle, span, expiresUs, releases, countsDenied, key } = config;
+  const { limit, unit, amount, reserve, settle, span, expiresUs, releases, countsDenied } = config;
   const readBefore = amountReader(amount ?? reserve);
   const readActual = settle === null ? null : amountReader(settle);
   const words = (value: bigint): string => `${amountText(value)}${unit === null ? '' : ` ${unit}`}`;
@@ -151,7 +151,7 @@ function budgetRule(config: BudgetConfig): MemoryRule {
     kind: 'budget',
     fingerprint: fingerprintOf(
       'budget',
-      [...normalizedKey(key)],
+      [...normalizedKey(config)],
       span.meaning,
       unit,
       sourceMeaning(amount),
@@ -160,7 +160,7 @@ function budgetRule(config: BudgetConfig): MemoryRule {
     isPerControl: true,
     ...commonRule(config),
     keepUs: Math.max(span.keepUs, settle === null ? 0 : expiresUs) + 1,
-    keyOf: settle === null ? keyReader(key) : keyReaderWithStepId(key),
+    keyOf: settle === null ? keyReader(config) : keyReaderWithStepId(config),
     answer(state, call, moment) {
       const view = viewAt(state, moment.nowUs);
       return call.stage === 'pre' ? answerBefore(call.step, view, moment) : answerAfter(call, view, moment);

@@ -46,7 +46,7 @@ export function createConcurrencyEvaluator({ maxWindowMs }: MemoryEvaluatorsOpti
 }
 
 function concurrencyRule(config: ConcurrencyConfig): MemoryRule {
-  const { limit, lease, key } = config;
+  const { limit, lease } = config;
   const limitOf = (ends: readonly number[], taken: number, nowUs: number, isFull: boolean): LimitState => ({
     limit,
     remaining: Math.max(0, limit - taken),
@@ -58,11 +58,11 @@ function concurrencyRule(config: ConcurrencyConfig): MemoryRule {
   });
   return {
     kind: 'concurrency',
-    fingerprint: fingerprintOf('concurrency', [...normalizedKey(key)]),
+    fingerprint: fingerprintOf('concurrency', [...normalizedKey(config)]),
     isPerControl: true,
     ...commonRule(config),
     keepUs: lease + 1,
-    keyOf: keyReaderWithStepId(key),
+    keyOf: keyReaderWithStepId(config),
     answer(state, { stage }, { nowUs, stepHash, isRepeated }) {
       if (stage === 'post') return notApplied('The step has ended');
       const { ends, has } = slotsAt(state, nowUs, stepHash);

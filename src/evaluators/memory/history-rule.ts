@@ -32,11 +32,11 @@ const LABEL_TEXT_LENGTH = 40;
 export function historyRule(config: HistoryConfig): MemoryRule {
   const plan = planOf(config);
   const { windowUs } = config;
-  const baseKey = keyReader(config.key);
+  const baseKey = keyReader(config);
   const isLinked = readsPresent(plan.event) || (plan.anchor !== null && readsPresent(plan.anchor));
   return {
     kind: 'history',
-    fingerprint: fingerprintOf('history', [...normalizedKey(config.key)], windowUs, ...factsOf(plan, config)),
+    fingerprint: fingerprintOf('history', [...normalizedKey(config)], windowUs, ...factsOf(plan, config)),
     isPerControl: false,
     ...commonRule(config),
     // An event is in the window until it is older than the window.

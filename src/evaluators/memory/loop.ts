@@ -51,7 +51,7 @@ export function createLoopEvaluator({ maxWindowMs }: MemoryEvaluatorsOptions) {
 
 /** What the patterns have in common. */
 function commonLoop(config: LoopConfig, ...meaning: (string | string[])[]) {
-  const { key, last, span, hasTime, repeat, pattern } = config;
+  const { last, span, hasTime, repeat, pattern } = config;
   /** `times`: when the same was seen, the latest first, the present step included. */
   const limitOf = (times: readonly number[], nowUs: number): LimitState => {
     const leaving = times[repeat - 2];
@@ -75,11 +75,11 @@ function commonLoop(config: LoopConfig, ...meaning: (string | string[])[]) {
   });
   const shared = {
     kind: 'loop' as const,
-    fingerprint: fingerprintOf('loop', [...normalizedKey(key)], last, span, ...meaning),
+    fingerprint: fingerprintOf('loop', [...normalizedKey(config)], last, span, ...meaning),
     isPerControl: true,
     ...commonRule(config),
     keepUs: span + 1,
-    keyOf: keyReader(key),
+    keyOf: keyReader(config),
     describe,
   };
   return { shared, limitOf, delta };

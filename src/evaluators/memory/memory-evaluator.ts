@@ -6,7 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../../packages/exact-json/src/index.js';
-import { oneOf, withDefault } from '../../contract/input/fields.js';
+import { nullable, oneOf, withDefault } from '../../contract/input/fields.js';
 import type {
   CompiledEvaluator,
   ConfigUse,
@@ -16,7 +16,7 @@ import type {
 } from '../../core/evaluator.js';
 import type { MemoryRule } from '../../core/memory.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import { idleKeyParts, keyParts } from './memory-key.js';
+import { idleKeyParts, type KeyConfig, keyParts, NORMALIZATIONS } from './memory-key.js';
 
 /** What the evaluators with memory need of the settings. */
 export interface MemoryEvaluatorsOptions {
@@ -29,6 +29,11 @@ export function commonMembers(defaultKey: readonly string[] | null) {
   const key = keyParts();
   return {
     key: defaultKey === null ? key : withDefault(key, [...defaultKey]).meta({ default: [...defaultKey] }),
+    normalize: nullable(oneOf(NORMALIZATIONS)).meta({
+      description:
+        'How session ids and texts at paths of the key are compared: with "nfkc" in the Unicode form NFKC without characters that are not ' +
+        'seen, with "nfkc_case_fold" also without differences of case. Default: exactly.',
+    }),
     on_missing: withDefault(oneOf(['deny', 'skip']), 'deny').meta({
       description:
         'What becomes of a step that lacks a part of the key, such as its session: with "deny" (default) the check is an ' +
@@ -43,8 +48,7 @@ export function commonMembers(defaultKey: readonly string[] | null) {
 }
 
 /** A configuration with these members. */
-export interface CommonConfig {
-  readonly key: readonly string[];
+export interface CommonConfig extends KeyConfig {
   readonly on_missing: 'deny' | 'skip';
   readonly on_store_error: 'deny' | 'allow' | 'local';
 }
@@ -116,6 +120,10 @@ export function createMemoryEvaluator<Config>(options: MemoryEvaluatorOptions<Co
       if (Array.isArray(key) && key.every((part) => typeof part === 'string')) {
         for (const { index, message } of idleKeyParts(key)) {
           yield { code: 'no_effect', path: ['key', index], message };
+        }
+        if (config.normalize != null && key.every((part) => part === 'agent' || part === 'namespace')) {
+          const message = 'has no effect: the key has neither a session nor a path, whose texts it is about';
+          yield { code: 'no_effect', path: ['normalize'], message };
         }
       }
       yield* options.warningsFor?.(config, use) ?? [];

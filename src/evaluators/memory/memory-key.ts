@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../../packages/exact-json/src/index.js';
-import { shorten } from '../../../packages/linear-text/src/index.js';
+import { canonicalJson, isObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { normalizeText, shorten } from '../../../packages/linear-text/src/index.js';
 import { BoundedMap } from '../../contract/bounded-map.js';
 import { field, list, refuse, refuseTyped } from '../../contract/input/fields.js';
 import type { MemoryCall, MemoryKey, MemoryRule, MissingPart } from '../../core/memory.js';
@@ -11,6 +11,8 @@ export const MAX_KEY_PARTS = 8;
 export const MAX_PATH_LENGTH = 512;
 /** Longest label of a key, in characters. */
 const MAX_LABEL_LENGTH = 300;
+/** Begins the part of a normalized key that says how its texts are compared. */
+const NORMALIZE = 'normalize:';
 /** Characters of a hash in a label. */
 const LABEL_HASH_LENGTH = 8;
 
@@ -48,19 +50,30 @@ export const keyParts = () =>
       '"input.account": steps with the same values there.',
   });
 
+/** How session ids and texts at paths are compared. */
+export const NORMALIZATIONS = ['nfkc', 'nfkc_case_fold'] as const;
+
+/** A key as configurations have it. */
+export interface KeyConfig {
+  readonly key: readonly string[];
+  readonly normalize?: (typeof NORMALIZATIONS)[number] | undefined;
+}
+
 /** The parts of a key without those that change nothing, in an order of their own: equal keys have equal parts. */
-export function normalizedKey(parts: readonly string[]): readonly string[] {
+export function normalizedKey({ key: parts, normalize }: KeyConfig): readonly string[] {
   const paths = [...new Set(parts.filter((part) => !isWhose(part)))].sort();
   const whose = WHOSE.find((part) => parts.includes(part)) ?? 'namespace';
-  return whose === 'namespace' && paths.length > 0 ? paths : [whose, ...paths];
+  const own = whose === 'namespace' && paths.length > 0 ? paths : [whose, ...paths];
+  // No path has this form.
+  return normalize === undefined ? own : [...own, `${NORMALIZE}${normalize}`];
 }
 
 /**
  * Reads the key of a step. Values at paths are hashed in their canonical form, so that 1, 1.0 and "1" are told apart as JSON
  * does; null counts as missing.
  */
-export function keyReader(parts: readonly string[]): MemoryRule['keyOf'] {
-  const normalized = normalizedKey(parts);
+export function keyReader(config: KeyConfig): MemoryRule['keyOf'] {
+  const normalized = normalizedKey(config);
   const id = JSON.stringify(normalized);
   const known = readers.get(id);
   if (known !== undefined) return known;
@@ -85,7 +98,8 @@ function newKeyReader(parts: readonly string[]): MemoryRule['keyOf'] {
 }
 
 function keyMaker(parts: readonly string[]): MemoryRule['keyOf'] {
-  const [whose = 'namespace', ...rest] = parts;
+  const normalize = normalizer(parts.at(-1)?.split(NORMALIZE)[1]);
+  const [whose = 'namespace', ...rest] = parts.filter((part) => !part.startsWith(NORMALIZE));
   const paths = (isWhose(whose) ? rest : [whose, ...rest]).map((path) => ({
     path,
     read: compileSelector(path),
@@ -101,11 +115,13 @@ function keyMaker(parts: readonly string[]): MemoryRule['keyOf'] {
     }
     if (first === 'session') {
       if (identity.sessionId === null || identity.sessionId === '') return { missing: 'session_id' };
-      values.push(identity.sessionId);
-      labels.push(identity.sessionId);
+      const sessionId = normalize(identity.sessionId);
+      if (sessionId === null) return { missing: 'session_id' };
+      values.push(String(sessionId));
+      labels.push(String(sessionId));
     }
     for (const { path, read } of paths) {
-      const value = read(step);
+      const value = normalize(read(step));
       if (value === null) return { missing: path };
       const hashed = hash(canonicalJson(value));
       values.push(hashed);
@@ -115,15 +131,37 @@ function keyMaker(parts: readonly string[]): MemoryRule['keyOf'] {
   };
 }
 
+/** Brings texts into their form; a value with one that is too long for it, or empty afterwards, is missing. */
+function normalizer(how: string | undefined): (value: JsonValue) => JsonValue {
+  if (how === undefined) return (value) => value;
+  // Upper case first: it joins the letters that lower case keeps apart, such as both sigmas.
+  const textOf = (text: string): string =>
+    how === 'nfkc' ? normalizeText(text) : normalizeText(text).toUpperCase().toLowerCase();
+  const inside = (value: JsonValue): JsonValue => {
+    if (typeof value === 'string') return textOf(value);
+    if (Array.isArray(value)) return value.map(inside);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inside(member)]));
+  };
+  return (value) => {
+    try {
+      const normalized = inside(value);
+      return normalized === '' ? null : normalized;
+    } catch {
+      return null;
+    }
+  };
+}
+
 /** The same for rules that tell steps apart by their ids. */
-export function keyReaderWithStepId(parts: readonly string[]): MemoryRule['keyOf'] {
-  const read = keyReader(parts);
+export function keyReaderWithStepId(config: KeyConfig): MemoryRule['keyOf'] {
+  const read = keyReader(config);
   return (call, hash) => (call.identity.stepId === null ? { missing: 'step_id' } : read(call, hash));
 }
 
 /** Which parts of a key change nothing, and why. */
 export function* idleKeyParts(parts: readonly string[]): Generator<{ index: number; message: string }, void> {
-  const kept = new Set(normalizedKey(parts));
+  const kept = new Set(normalizedKey({ key: parts }));
   for (const [index, part] of parts.entries()) {
     if (parts.indexOf(part) < index) yield { index, message: 'is listed before' };
     else if (!kept.has(part)) {

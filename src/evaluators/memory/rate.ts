@@ -77,7 +77,7 @@ function fillUs({ burst, periodUs, limit }: Pick<RateConfig, 'burst' | 'periodUs
  * next arrival. It is exact: it is counted in 1 / limit of a microsecond, in which the increment is whole.
  */
 function rateRule(config: RateConfig): MemoryRule {
-  const { limit, periodUs, burst, countsDenied, key } = config;
+  const { limit, periodUs, burst, countsDenied } = config;
   const scale = BigInt(limit);
   const cost = BigInt(periodUs);
   const capacity = BigInt(burst) * cost;
@@ -98,11 +98,11 @@ function rateRule(config: RateConfig): MemoryRule {
 
   return {
     kind: 'rate',
-    fingerprint: fingerprintOf('rate', [...normalizedKey(key)], periodUs),
+    fingerprint: fingerprintOf('rate', [...normalizedKey(config)], periodUs),
     isPerControl: true,
     ...commonRule(config),
     keepUs: windowUs + 1,
-    keyOf: keyReader(key),
+    keyOf: keyReader(config),
     answer(state, { stage }, { nowUs, isRepeated }) {
       if (stage === 'post') return notApplied('A rate is applied before the step runs');
       const { now, arrival, room } = look(state, nowUs);

@@ -7,14 +7,18 @@ import { hash } from '../../support/simple-memory.js';
 function keyOf(
   parts: readonly string[],
   input: JsonValue = {},
-  { agent = 'agent', sessionId = 's' }: { agent?: string; sessionId?: string | null } = {},
+  {
+    agent = 'agent',
+    sessionId = 's',
+    normalize,
+  }: { agent?: string; sessionId?: string | null; normalize?: 'nfkc' | 'nfkc_case_fold' } = {},
 ): MemoryKey | MissingPart {
   const call: MemoryCall = {
     step: { type: 'tool', name: 'send', input, output: null, context: null },
     stage: 'pre',
     identity: { namespace: 'n', agent, sessionId, stepId: null, error: null },
   };
-  return keyReader(parts)(call, hash);
+  return keyReader({ key: parts, normalize })(call, hash);
 }
 const partsOf = (...given: Parameters<typeof keyOf>) => {
   const key = keyOf(...given);
@@ -52,6 +56,25 @@ describe('a key', () => {
     const texts = ['{"a":{"x":1,"y":2}}', '{"a":{"y":2.0,"x":1e0}}'];
     const [one, other] = texts.map((text) => partsOf(['input.a'], parseJson(text)));
     expect(one).toBe(other);
+  });
+
+  it('has texts without differences of case or form, if they are normalized', () => {
+    const keyed = (normalize: 'nfkc' | 'nfkc_case_fold' | undefined, sessionId: string, account: JsonValue) =>
+      partsOf(['session', 'input.a'], { a: account }, { sessionId, ...(normalize && { normalize }) });
+    const one = (normalize?: 'nfkc' | 'nfkc_case_fold') => keyed(normalize, 'Sess-1', { id: 'Straße', n: 1 });
+    expect(one('nfkc_case_fold')).toBe(keyed('nfkc_case_fold', 'sess-1', { id: 'STRASSE', n: 1 }));
+    expect(one('nfkc_case_fold')).toBe(keyed('nfkc_case_fold', 'ｓESS-\u200b1', { id: 'strasse', n: 1 }));
+    expect(one('nfkc')).toBe(keyed('nfkc', 'Ｓess-\u200b1', { id: 'Straße', n: 1 }));
+    expect(one('nfkc')).not.toBe(keyed('nfkc', 'sess-1', { id: 'Straße', n: 1 }));
+    expect(one()).not.toBe(keyed(undefined, 'sess-1', { id: 'Straße', n: 1 }));
+    // Other values and names of members stay as they are, and kinds of comparison are keys of their own.
+    expect(one('nfkc_case_fold')).not.toBe(keyed('nfkc_case_fold', 'Sess-1', { id: 'Straße', n: '1' }));
+    expect(one('nfkc_case_fold')).not.toBe(keyed('nfkc_case_fold', 'Sess-1', { ID: 'Straße', n: 1 }));
+    expect(new Set([one(), one('nfkc'), one('nfkc_case_fold')]).size).toBe(3);
+    // Nothing is left of it, or it is too long to be compared.
+    expect(partsOf(['session'], {}, { sessionId: '\u200b', normalize: 'nfkc' })).toBe('session_id');
+    const long = 'é'.repeat(2_000_000);
+    expect(partsOf(['input.a'], { a: long }, { normalize: 'nfkc' })).toBe('input.a');
   });
 
   it('names the part that a step lacks', () => {
