@@ -1,12 +1,11 @@
 import { createClient } from '@connectrpc/connect';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
-import { AgentService, ConflictMode } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { Decision, Execution, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService, Outcome } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { KeyService } from '../../gen/proto/enforcement/v1/key_service_pb.js';
-import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { axeViolationsInThemes, signOut } from '../support/dashboard-browser.js';
 import { describeOnSqlite } from '../support/databases.js';
 import { ADMIN_KEY, AGENT, adminTransport, HOSTILE, startDashboardService } from './dashboard-service.js';
@@ -158,107 +157,6 @@ describeOnSqlite('the dashboard in a browser', (freshDatabaseUrl) => {
       await page.getByRole('tab', { name: 'Agents (1)' }).waitFor();
       await page.getByRole('link', { name: 'watch-refunds' }).waitFor();
     });
-  });
-
-  it('creates a policy, gives it a control and an agent, renames and deletes it', async () => {
-    await open('/policies', async ({ page }) => {
-      const row = (name: string) => page.getByRole('row').filter({ hasText: name });
-      const dialog = page.getByRole('dialog');
-      await page.getByLabel('New policy').fill('new-policy');
-      await page.getByRole('button', { name: 'Create' }).click();
-      await heading(page, 'new-policy').waitFor();
-
-      await page.getByText('The policy has no controls').waitFor();
-      await page.getByRole('button', { name: 'Add controls…' }).click();
-      await dialog.getByLabel('Find controls by name').fill('no-card');
-      await dialog.getByLabel('Select no-card-numbers').check();
-      await dialog.getByRole('button', { name: 'Add 1 control' }).click();
-      await dialog.waitFor({ state: 'detached' });
-      await row('no-card-numbers').getByText('deny').waitFor();
-
-      await page.getByRole('tab', { name: 'Agents (0)' }).click();
-      await page.getByRole('button', { name: 'Add agents…' }).click();
-      await dialog.getByLabel(`Select ${AGENT}`).check();
-      await dialog.getByRole('button', { name: 'Add 1 agent' }).click();
-      await page.getByRole('tab', { name: 'Agents (1)' }).waitFor();
-      await dialog.waitFor({ state: 'detached' });
-      await row(AGENT)
-        .getByRole('button', { name: `Remove ${AGENT}` })
-        .click();
-      await dialog.getByText('no longer checked by the 1 control').waitFor();
-      await dialog.getByRole('button', { name: `Remove ${AGENT}` }).click();
-      await page.getByText('No agent has this policy').waitFor();
-
-      await page.getByRole('button', { name: 'More' }).click();
-      await page.getByRole('button', { name: 'Rename…' }).click();
-      await page.getByLabel('Name', { exact: true }).fill('renamed-policy');
-      await dialog.getByRole('button', { name: 'Rename' }).click();
-      await heading(page, 'renamed-policy').waitFor();
-
-      await page.getByRole('button', { name: 'More' }).click();
-      await page.getByRole('button', { name: 'Delete renamed-policy' }).click();
-      await dialog.getByText('0 agents with its 1 control').waitFor();
-      await dialog.getByRole('button', { name: 'Delete renamed-policy' }).click();
-      await heading(page, 'Policies').waitFor();
-      await row('mail-policy').waitFor();
-      expect(await row('renamed-policy').count()).toBe(0);
-    });
-  });
-
-  it('gives a policy by labels, says before which agents gain and lose it, and removes several agents at once', async () => {
-    const transport = adminTransport(dashboard.service.url);
-    const agents = createClient(AgentService, transport);
-    const policies = createClient(PolicyService, transport);
-    const team = (agentName: string, value: string) =>
-      agents.initAgent({
-        agent: { agentName, agentMetadata: { team: value } },
-        conflictMode: ConflictMode.OVERWRITE,
-      });
-    for (const name of ['finance-bot-01', 'finance-bot-02']) await team(name, 'finance');
-    await team('support-bot-01', 'support');
-    const { policyId } = await policies.createPolicy({ name: 'for-finance' });
-    await policies.addPolicyControl({ policyId, controlId });
-    await open(`/policies/${policyId}?tab=agents`, async ({ page }) => {
-      const dialog = page.getByRole('dialog');
-      const row = (name: string) => page.getByRole('row').filter({ hasText: name });
-      await page.getByRole('button', { name: 'Give by labels…' }).click();
-      await dialog.getByLabel('Label, as name=value').fill('team');
-      await dialog.getByRole('button', { name: 'Add label' }).click();
-      await dialog.getByRole('alert').getByText('A label is a name and a value').waitFor();
-      await dialog.getByLabel('Label, as name=value').fill('team=finance');
-      await dialog.getByRole('button', { name: 'Add label' }).click();
-      await dialog.getByText('finance-bot-01, finance-bot-02').waitFor();
-      await dialog.getByRole('button', { name: 'Save labels: give to 2 agents' }).click();
-      await row('finance-bot-02').getByText('its labels').waitFor();
-      // Agents that are registered later have it, too.
-      await team('finance-bot-03', 'finance');
-      await page.reload();
-      await row('finance-bot-03').getByText('its labels').waitFor();
-
-      await page.getByRole('button', { name: 'Edit labels…' }).click();
-      await dialog.getByRole('button', { name: 'Remove the label team=finance' }).click();
-      await dialog.getByText('3 agents lose it').waitFor();
-      await dialog.getByLabel('Label, as name=value').fill('team=support');
-      await dialog.getByRole('button', { name: 'Add label' }).click();
-      await dialog.getByRole('button', { name: 'Save labels: give to 1 agent, take from 3 agents' }).click();
-      await row('support-bot-01').getByText('its labels').waitFor();
-      expect(await row('finance-bot').count()).toBe(0);
-
-      await page.getByRole('button', { name: 'Add agents…' }).click();
-      await dialog.getByLabel('Find agents by name').fill('finance-bot');
-      await dialog.getByLabel('Select all 3 shown agents').check();
-      await dialog.getByRole('button', { name: 'Add 3 agents' }).click();
-      await row('finance-bot-03').getByText('added').waitFor();
-      // That which has the policy by labels cannot be removed.
-      await page.getByLabel('Select all 3 shown agents').check();
-      await page.getByRole('button', { name: 'Remove 3 agents' }).click();
-      await dialog.getByRole('button', { name: 'Remove 3 agents' }).click();
-      await row('finance-bot-03').waitFor({ state: 'detached' });
-      await row('support-bot-01').waitFor();
-      await page.goto(address('/policies?sort=agents'));
-      await row('for-finance').getByText('team=support').waitFor();
-    });
-    await policies.deletePolicy({ policyId, force: true });
   });
 
   it('says of a server that does not answer any more when it was last seen', async () => {
