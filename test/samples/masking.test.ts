@@ -26,6 +26,7 @@ const HOSTILE: Readonly<Record<string, JsonValue>> = {
   'a number': { pin: 123_456_789 },
   'a list under a secret name': { tokens: [[{ a: WORD }]] },
   'a short name': { dsn: WORD },
+  'a member named key': { key: WORD, more: { KEY: WORD, keys: [WORD] } },
   'a named sibling': [{ name: 'Authorization', value: WORD }],
   'a named sibling with capitals': [{ Key: 'password', Value: WORD }],
   'a pair': ['Authorization', WORD],
