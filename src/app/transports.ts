@@ -46,6 +46,7 @@ import { handlerRoutes } from '../transport/rest/rest-routes.js';
 import { createStreamNames, type StreamNames } from '../transport/routing/open-streams.js';
 import { createPathClasses, isRpcPath } from '../transport/routing/path-classes.js';
 import { directCodec } from '../transport/wire/direct-codec.js';
+import { withExactSteps } from '../transport/wire/exact-steps.js';
 import { maxReplyBytes } from '../transport/wire/message-limits.js';
 import { versionHeaders } from '../transport/wire/reply-headers.js';
 import { credentialsInUse } from './credentials-in-use.js';
@@ -376,7 +377,11 @@ function heavyReaders(
     const rpc = desc.localName as EvaluationRpc;
     return [
       name,
-      { takes: (bytes) => steps.takes(rpc, bytes), read: (message) => steps.read({ rpc, ...message }) },
+      {
+        takes: (bytes) => steps.takes(rpc, bytes),
+        exact: withExactSteps,
+        read: (message) => steps.read({ rpc, ...message }),
+      },
     ];
   });
 }

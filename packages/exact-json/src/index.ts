@@ -32,6 +32,7 @@ export {
   jsonEqual,
 } from './json-number.js';
 export { isContainer, isObject, type JsonObject, type JsonValue } from './json-value.js';
+export { mayLoseDigits } from './number-scan.js';
 export { type DuplicateMembers, parseJson, parseStoredJson } from './parse-json.js';
 export { PrintBuffer } from './print-buffer.js';
 export { stringifyJson } from './stringify-json.js';

@@ -108,6 +108,8 @@ export interface ReaderCall {
 export interface MessageReader<Input = unknown> {
   /** Whether a message of this size is passed to it; others are read by the schema of the handler. */
   takes(bytes: number): boolean;
+  /** Another form of a message in JSON that is not passed to it, in which its numbers are kept; undefined for as it is. */
+  exact?(message: Uint8Array): Uint8Array | undefined;
   /**
    * The input of the handler. Rejects with the errors that reading in the same protocol without it has, and with
    * SERVICE_UNAVAILABLE when it cannot read now.

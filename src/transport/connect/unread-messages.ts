@@ -53,9 +53,11 @@ export class UnreadMessages {
           at += part.length;
           from = at;
           if (taken.missing > 0) break;
-          this.#keep(Buffer.concat(taken.chunks.slice(1)));
+          const message = Buffer.concat(taken.chunks.slice(1));
+          const other = this.#takes(message.length) ? undefined : this.#passOn(message);
+          if (other === undefined) this.#keep(message);
+          yield other === undefined ? this.#emptyEnvelope() : inEnvelope(0, other);
           taken = undefined;
-          yield this.#emptyEnvelope();
         } else if (passing > 0) {
           const length = Math.min(passing, bytes.length - at);
           passing -= length;
@@ -67,7 +69,7 @@ export class UnreadMessages {
           const prefix = bytes.subarray(at, at + PREFIX_LENGTH);
           const length = Buffer.from(prefix.buffer, prefix.byteOffset).readUInt32BE(1);
           at += PREFIX_LENGTH;
-          if (prefix[0] === 0 && this.#takes(length)) {
+          if (prefix[0] === 0 && (this.#takes(length) || this.#rewrites(length))) {
             if (at - PREFIX_LENGTH > from) yield bytes.subarray(from, at - PREFIX_LENGTH);
             from = at;
             taken = { chunks: [prefix], missing: length };
@@ -99,7 +101,8 @@ export class UnreadMessages {
     if (this.#takes(length)) {
       this.#keep(Buffer.concat(chunks));
       if (this.#form === 'json') yield EMPTY_JSON;
-    } else {
+    } else if (this.#rewrites(length)) yield this.#passOn(Buffer.concat(chunks));
+    else {
       this.#messages.push(undefined);
       yield* chunks;
     }
@@ -107,11 +110,23 @@ export class UnreadMessages {
 
   /** Whether a body of this length, by its headers, is one to take out; also without a length. */
   takesWhole(contentLength: string | null): boolean {
-    return contentLength === null || this.#takes(Number(contentLength));
+    const length = Number(contentLength);
+    return contentLength === null || this.#takes(length) || this.#rewrites(length);
   }
 
   #takes(bytes: number): boolean {
     return bytes <= this.#maxBytes && this.#reader.takes(bytes);
+  }
+
+  /** Whether a message of this length, which Connect parses, may have to get another form. */
+  #rewrites(bytes: number): boolean {
+    return bytes > 0 && bytes <= this.#maxBytes && this.#form === 'json' && this.#reader.exact !== undefined;
+  }
+
+  /** The form in which Connect parses a message. */
+  #passOn(message: Uint8Array): Uint8Array {
+    this.#messages.push(undefined);
+    return this.#reader.exact?.(message) ?? message;
   }
 
   #keep(bytes: Uint8Array): void {

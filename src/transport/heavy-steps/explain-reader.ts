@@ -4,6 +4,7 @@ import type { MessageReader } from '../../contract/call/handler.js';
 import type { StepSchemaMode } from '../../core/step-schemas.js';
 import type { HeldExplain } from '../../explain/explain-service.js';
 import type { Explanation } from '../../explain/trial.js';
+import { withExactSteps } from '../wire/exact-steps.js';
 import type { PassOn } from './thread-messages.js';
 
 /** Reads large messages of Explain in the thread, which also tries their steps. `lost` is the error without the thread. */
@@ -17,6 +18,7 @@ export function createExplainReader(
 ): MessageReader<HeldExplain> {
   return {
     takes,
+    exact: withExactSteps,
     async read({ form, bytes }, call) {
       const own = ownMemory(bytes);
       const { number: of, answer } = passOn(

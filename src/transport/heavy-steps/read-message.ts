@@ -19,6 +19,7 @@ import { readBody } from '../rest/rest-body.js';
 import { directCodec } from '../wire/direct-codec.js';
 import type { EvaluationFields, StreamFields } from '../wire/evaluation-codec.js';
 import { evaluationFieldsOf, streamFieldsOf } from '../wire/evaluation-messages.js';
+import { withExactSteps } from '../wire/exact-steps.js';
 import { MEDIA_TYPES } from '../wire/media-types.js';
 import { undecodableMessage } from '../wire/message-errors.js';
 import { createMessageParser } from '../wire/message-parser.js';
@@ -86,7 +87,7 @@ const parsers = new Map<EvaluationRpc, (bytes: Uint8Array, isBinary: boolean) =>
 function readConnect({ rpc, bytes }: EvaluationMessage, isBinary: boolean): StreamFields {
   const parse = parsers.get(rpc) ?? createMessageParser(EvaluationService.method[rpc]);
   parsers.set(rpc, parse);
-  const message = parse(bytes, isBinary);
+  const message = parse((isBinary ? undefined : withExactSteps(bytes)) ?? bytes, isBinary);
   if (rpc === 'evaluateStream') return streamFieldsOf(message as EvaluateStreamRequest);
   const evaluations: readonly EvaluationFields[] =
     rpc === 'evaluate'

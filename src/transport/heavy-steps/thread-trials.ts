@@ -10,6 +10,7 @@ import { createExplainSchema } from '../../explain/explain-schema.js';
 import { type TrialOptions, tryStep } from '../../explain/trial.js';
 import { rpcMethods } from '../descriptors/rpc-methods.js';
 import { createInputReader } from '../event-reading/message-input.js';
+import { withExactSteps } from '../wire/exact-steps.js';
 import type { ExplainMessage, SentExplain, TrialJob } from './thread-messages.js';
 
 /** In the thread: reads messages of Explain, keeps their steps, and tries them. */
@@ -24,7 +25,8 @@ export function createThreadTrials(options: Omit<TrialOptions, 'stepSchemas' | '
     read({ explain, duplicates, ...message }: ExplainMessage): SentExplain {
       let ignored = (): readonly Warning[] => [];
       try {
-        const { step, step_json, ...members } = input(message, duplicates, (request) => {
+        const bytes = (message.form === 'json' ? withExactSteps(message.bytes) : undefined) ?? message.bytes;
+        const { step, step_json, ...members } = input({ ...message, bytes }, duplicates, (request) => {
           ignored = () => requestWarnings(request());
         });
         const whole = step ?? step_json;

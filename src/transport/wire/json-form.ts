@@ -9,6 +9,7 @@ import {
 import { textInEnvelope } from './envelope.js';
 import type { MessageForm } from './evaluation-codec.js';
 import { batchMessage, evaluationFieldsOf, verdictMessage } from './evaluation-messages.js';
+import { withExactSteps } from './exact-steps.js';
 import { MESSAGE_OPTIONS } from './message-options.js';
 import { createMessageParser } from './message-parser.js';
 
@@ -19,9 +20,12 @@ export function createJsonForm(): MessageForm {
   const parseBatch = createMessageParser(evaluateBatch);
   return {
     heavy: 'json',
-    decodeEvaluate: (bytes) => evaluationFieldsOf(parseEvaluate(bytes, false) as EvaluateRequest),
+    decodeEvaluate: (bytes) =>
+      evaluationFieldsOf(parseEvaluate(withExactSteps(bytes) ?? bytes, false) as EvaluateRequest),
     decodeBatch: (bytes) =>
-      (parseBatch(bytes, false) as EvaluateBatchRequest).evaluations.map(evaluationFieldsOf),
+      (parseBatch(withExactSteps(bytes) ?? bytes, false) as EvaluateBatchRequest).evaluations.map(
+        evaluationFieldsOf,
+      ),
     frameVerdict: (verdict) => frame(EvaluateResponseSchema, verdictMessage(verdict)),
     frameBatch: (outcomes) => frame(EvaluateBatchResponseSchema, batchMessage(outcomes)),
   };
