@@ -238,7 +238,7 @@ describeOnSqlite('a receiver of HTTP', (freshDatabaseUrl) => {
     const to = await receiver();
     to.next('hang', 'hang');
     const all = await write(10);
-    const runner = run(configOf(to), { limitMs: 30 });
+    const runner = run(configOf(to), { limitMs: 1_000 });
     await done(runner);
     expect(ids(to)).toEqual(all);
     expect(runner.figures.failures).toBe(2);
