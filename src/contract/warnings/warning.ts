@@ -32,7 +32,6 @@ export const WARNING_CODES = {
   surrounding_blanks: 'mistake',
   /** Text in decomposed form (NFD), which does not equal the same text in composed form. */
   decomposed_text: 'mistake',
-  denied_by_others: 'mistake',
   /** Characters without width. */
   invisible_characters: 'mistake',
   /** A check that does not match when there are no data. */
@@ -77,6 +76,8 @@ export const WARNING_CODES = {
   policy_taken: 'note',
   /** An agent keeps a policy although it lost the labels that gave it. */
   policy_kept: 'note',
+  /** A narrowed step that other controls deny. */
+  denied_by_others: 'note',
   /** A change of an object that an owner applies as configuration. */
   applied_by_configuration: 'note',
   /** The registrations of agents could not be read, so that nothing was compared with them. */
