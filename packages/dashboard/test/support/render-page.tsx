@@ -132,11 +132,13 @@ export async function noDialog(): Promise<void> {
   });
 }
 
+/** Where something was pressed last, in this test or one before it: the dashboard remembers it. */
+let clientX = 0;
+
 /** A viewer who presses each element at a place of its own, as nothing is laid out here. */
 function setUpUser(): UserEvent {
   // Whether something can be pressed by its style is for a browser to say.
   const user = userEvent.setup({ delay: null, pointerEventsCheck: PointerEventsCheckLevel.Never });
-  let clientX = 0;
   return {
     ...user,
     click(target) {
