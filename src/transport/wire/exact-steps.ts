@@ -2,8 +2,9 @@ import {
   hasOnlyExactNumbers,
   isObject,
   type JsonValue,
+  MAX_JSON_DEPTH,
   mayLoseDigits,
-  parseStoredJson,
+  parseJson,
   stringifyJson,
 } from '../../../packages/exact-json/src/index.js';
 
@@ -30,10 +31,13 @@ export function withExactSteps(bytes: Uint8Array): Uint8Array | undefined {
 
 const items = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
 
-/** Undefined for what is invalid, or beyond the limits of this service: Connect says what is wrong with it. */
+/** Levels around a step: those of a message with several evaluations. */
+const ENCLOSING = 4;
+
+/** Undefined for what is invalid, has a member twice, or is beyond the limits of this service: it is refused as it was sent. */
 function parsed(text: string): JsonValue | undefined {
   try {
-    return parseStoredJson(text);
+    return parseJson(text, { maxDepth: MAX_JSON_DEPTH + ENCLOSING, anySize: true, duplicates: 'refuse' });
   } catch {
     return undefined;
   }

@@ -132,6 +132,7 @@ describe('the message with exact steps', () => {
       '{"step":9007199254740993}',
       '{"step":{"input":9007199254740993}',
       '[9007199254740993]',
+      '{"step":{"input":9007199254740993,"input":1}}',
     ])
       expect([text, exact(text)]).toEqual([text, undefined]);
   });
