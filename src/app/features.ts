@@ -68,6 +68,7 @@ import { createMarks } from '../events/marks/marks.js';
 import { createObservability, type Observability } from '../events/observability.js';
 import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.js';
 import { createExplain } from '../explain/explain.js';
+import { createWaitingStepTrials } from '../explain/waiting-steps.js';
 import { createHalts } from '../halts/halts.js';
 import { createKeys } from '../keys/keys.js';
 import { createLimits } from '../limits/limits.js';
@@ -77,6 +78,7 @@ import { createNamespaces } from '../namespaces/namespaces.js';
 import { createNotifications, type Notifications } from '../notifications/notifications.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { openPackCatalogue } from '../packs/catalogue.js';
+import { createPackPreview } from '../packs/pack-preview.js';
 import { createPacks } from '../packs/packs.js';
 import { createPolicies } from '../policies/policies.js';
 import { createProblems, type Problems } from '../problems/problems.js';
@@ -239,7 +241,7 @@ export async function createFeatures(
   const approvals = createApprovals({
     database,
     config: config.approvals,
-    trial: { ...trial, registry, memory },
+    trials: createWaitingStepTrials(database.client, { ...trial, registry, memory }),
     meter: metrics.approvals,
     failures,
     now,
@@ -374,15 +376,16 @@ export async function createFeatures(
       feature(ControlService, controls.controls),
       feature(ControlBindingService, createBindings(parts)),
       feature(PolicyService, createPolicies({ ...parts, catchUpLabels: labels.catchUp })),
-      feature(
-        PackService,
-        createPacks({
-          ...parts,
+      feature(PackService, {
+        ...createPacks({ ...parts, catalogue }),
+        ...createPackPreview({
+          client: database.client,
           catalogue,
           search: store.search,
-          trial,
+          trial: { ...trial, registry },
+          now,
         }),
-      ),
+      }),
       feature(ConfigurationService, {
         ...createConfiguration({
           ...parts,

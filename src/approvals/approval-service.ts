@@ -1,6 +1,8 @@
 import { type JsonValue, parseStoredJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext } from '../contract/call/handler.js';
 import type { Sealing } from '../contract/secrets/sealing.js';
+import type { Warning } from '../contract/warnings/warning.js';
+import type { Step } from '../core/types.js';
 import { originOfCall } from '../database/audit-log.js';
 import type { Database } from '../database/database.js';
 import { scopeOf } from '../database/scoped.js';
@@ -12,14 +14,15 @@ import { type ApprovalChange, type ApprovalStore, createApprovalStore } from './
 import { type NarrowedStep, narrowedStep, storedStep } from './narrowing.js';
 import { printedApproval } from './printed-approval.js';
 import { shownStep } from './shown-step.js';
-import type { StandingDenials } from './standing-denials.js';
+import type { StepTrials } from './step-trials.js';
 import { isApproved, isApprover, type Person, personOf } from './votes.js';
 
 export interface ApprovalServiceOptions {
   readonly database: Pick<Database, 'client' | 'mutateAside'>;
   readonly sealing: Sealing;
   readonly meter: ApprovalMeter;
-  readonly standingDenials: StandingDenials;
+  readonly trials: Pick<StepTrials, 'denialByOthers'>;
+  readonly onFailure: (error: unknown) => void;
   /** Told of every change that this process makes. */
   readonly changed: () => void;
   /** Milliseconds since 1970. */
@@ -30,8 +33,22 @@ export type ApprovalService = ReturnType<typeof createApprovalService>;
 
 /** Lists, shows, decides and cancels approvals. */
 export function createApprovalService(options: ApprovalServiceOptions) {
-  const { database, sealing, standingDenials, meter, changed, now } = options;
+  const { database, sealing, trials, onFailure, meter, changed, now } = options;
   const storeOf = (context: CallContext) => createApprovalStore(scopeOf(context, database.client));
+
+  /** Warns of a step that an approver puts in the place of the one that waits, if controls deny it that did not ask. */
+  async function standingDenials(context: CallContext, row: ApprovalRow, step: Step): Promise<Warning[]> {
+    try {
+      const reason = await trials.denialByOthers(context, row, step);
+      if (reason === null) return [];
+      const message = `the changed step cannot run, although it is approved: ${reason || 'it is denied'}`;
+      return [{ code: 'denied_by_others', field: 'narrowed_input_json', message }];
+    } catch (error) {
+      // The vote counts all the same.
+      onFailure(error);
+      return [];
+    }
+  }
 
   async function existing(store: ApprovalStore, id: number, agentName?: string): Promise<ApprovalRow> {
     const row = await store.find(id);

@@ -4,7 +4,6 @@ import { type HandlersOf, handler, streamHandler } from '../contract/call/handle
 import { createSealing } from '../contract/secrets/sealing.js';
 import type { Database } from '../database/database.js';
 import type { ApprovalGate } from '../decisions/approval-gate.js';
-import type { TrialOptions } from '../explain/trial.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { createAccessRequests } from './access-requests.js';
 import { ApprovalFeed } from './approval-feed.js';
@@ -15,7 +14,7 @@ import { createApprovalService } from './approval-service.js';
 import { createApprovalUpkeep } from './approval-upkeep.js';
 import { changesAfter, latestChange } from './changed-approvals.js';
 import { createEvidence } from './evidence.js';
-import { createStandingDenials } from './standing-denials.js';
+import type { StepTrials } from './step-trials.js';
 import { createWatchApprovals } from './watch-approvals.js';
 
 export interface ApprovalsOptions {
@@ -25,8 +24,8 @@ export interface ApprovalsOptions {
     readonly key: string | null;
     readonly retentionMs: number;
   };
-  /** For the explanations of controls that ask. */
-  readonly trial: TrialOptions;
+  /** What approvers are told of a step. */
+  readonly trials: StepTrials;
   readonly meter: ApprovalMeter;
   readonly failures: Pick<RepeatLog, 'told' | 'failed'>;
   /** Milliseconds since 1970. */
@@ -49,7 +48,7 @@ export interface Approvals {
 }
 
 export function createApprovals(options: ApprovalsOptions): Approvals {
-  const { database, config, trial, meter, failures, now } = options;
+  const { database, config, trials, meter, failures, now } = options;
   const sealing = createSealing(config.key === null ? null : Buffer.from(config.key, 'base64'));
   const feed = new ApprovalFeed({
     latest: () => latestChange(database.client),
@@ -59,10 +58,9 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   const parts = { database, sealing, meter, changed, now };
   const onFailure = (error: unknown) =>
     failures.failed('approvals', 'a step that waits could not be tried with its controls', error);
-  const trying = { client: database.client, trial, onFailure };
-  const service = createApprovalService({ ...parts, standingDenials: createStandingDenials(trying) });
+  const service = createApprovalService({ ...parts, trials, onFailure });
   const waiting = createWatchApprovals({ feed, service, now });
-  const evidence = createEvidence(trying);
+  const evidence = createEvidence({ client: database.client, trials, onFailure });
   const upkeep = createApprovalUpkeep({
     ...parts,
     retentionMs: config.retentionMs,

@@ -1,14 +1,12 @@
-import { type JsonValue, stringifyJson } from '../../packages/exact-json/src/index.js';
-import { createAgentStore } from '../agents/agent-store.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import type { LiftableControl } from '../core/lift.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import type { AskedStep } from '../decisions/approval-gate.js';
-import { type TrialOptions, tryStep } from '../explain/trial.js';
 import type { AskingControl } from './approval-row.js';
 import { definitionHashOf } from './binding.js';
 import { filledQuestion } from './shown-step.js';
+import type { StepTrials } from './step-trials.js';
 
 /** Longest text of explanations that is stored, in UTF-16 code units. */
 const MAX_EXPLANATIONS_LENGTH = 256 * 1024;
@@ -29,7 +27,7 @@ export interface Evidence {
 
 export interface EvidenceOptions {
   readonly client: DbClient;
-  readonly trial: TrialOptions;
+  readonly trials: Pick<StepTrials, 'explanations'>;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -37,26 +35,10 @@ export interface EvidenceOptions {
  * Reads what an approver is shown, and what is bound; null if a control is no longer the one that asked. The condition is evaluated
  * again, as a trial. Rejects with a `ServiceError` only.
  */
-export function createEvidence({ client, trial, onFailure }: EvidenceOptions) {
+export function createEvidence({ client, trials, onFailure }: EvidenceOptions) {
   async function explanations(asked: AskedStep, rows: readonly StoredDefinition[]): Promise<string | null> {
-    const { agentName, sessionId, stepId, step, caller } = asked;
-    const { namespace } = caller;
     try {
-      const agent = await createAgentStore({ client, namespace }).find(agentName);
-      const { controls } = await tryStep(
-        rows,
-        {
-          step,
-          stage: 'pre',
-          mayKnowAll: false,
-          neverAsked: false,
-          agent,
-          identity: { namespace: namespace.name, agent: agentName, sessionId, stepId, error: null },
-          ignored: [],
-        },
-        trial,
-      );
-      const text = stringifyJson([...controls] as unknown as JsonValue);
+      const text = await trials.explanations(asked, rows);
       return text.length <= MAX_EXPLANATIONS_LENGTH ? text : null;
     } catch (error) {
       // The approver has the step and the question.

@@ -2,11 +2,15 @@ import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { nameOfKey, type TargetName } from '../contract/call/namespace.js';
 import { withServiceErrors } from '../database/errors.js';
 import { inNamespace, type Scoped } from '../database/scoped.js';
-import type { ControlRow } from './control-store.js';
 import { effectivePairs } from './effective-controls.js';
 
 /** The parts of a control needed to run it. */
-export type StoredDefinition = Pick<ControlRow, 'id' | 'name' | 'data'>;
+export interface StoredDefinition {
+  readonly id: number;
+  readonly name: string;
+  /** JSON text of its definition. */
+  readonly data: string;
+}
 
 /** The controls of an agent at one revision. */
 export interface AgentState {

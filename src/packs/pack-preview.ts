@@ -1,9 +1,10 @@
+import type { PackService as PackServiceDesc } from '../../gen/proto/enforcement/v1/pack_service_pb.js';
 import { parseStoredJson } from '../../packages/exact-json/src/index.js';
 import { agentNotFound } from '../agents/agent-errors.js';
 import { createAgentStore } from '../agents/agent-store.js';
 import { readCatalogue } from '../agents/registration-notes.js';
 import { addSteps, emptyCatalogue, stepKey } from '../agents/steps-catalogue.js';
-import type { HandlerCall } from '../contract/call/handler.js';
+import { type HandlerCall, type HandlersOf, handler } from '../contract/call/handler.js';
 import { applicabilityOf } from '../core/applicability.js';
 import type { PreparedControl } from '../core/prepared-control.js';
 import { STAGES, type Stage, type Step } from '../core/types.js';
@@ -14,7 +15,7 @@ import type { EventSearch } from '../events/store/event-search.js';
 import { type TrialOptions, tryStep } from '../explain/trial.js';
 import type { ListedPack, PackCatalogue } from './catalogue.js';
 import { packNotFound } from './pack-errors.js';
-import type { PreviewInput } from './pack-schemas.js';
+import { type PreviewInput, packSchemas } from './pack-schemas.js';
 import { type RecordedStep, recordedEvaluations } from './recorded-evaluations.js';
 import { definitionText } from './update-plan.js';
 
@@ -28,7 +29,7 @@ export interface PackPreviewOptions {
   readonly search: Pick<EventSearch, 'page'>;
   readonly trial: TrialOptions;
   /** Milliseconds since the epoch. */
-  readonly wallClock: () => number;
+  readonly now: () => number;
 }
 
 /** A control of a pack, compiled. */
@@ -39,47 +40,53 @@ interface Compiled {
   readonly prepared: PreparedControl;
 }
 
-export type PackPreview = ReturnType<typeof createPackPreview>;
-
 /** Shows what the controls of a pack would check. Nothing is recorded or counted. */
-export function createPackPreview({ catalogue, client, search, trial, wallClock }: PackPreviewOptions) {
+export function createPackPreview({
+  catalogue,
+  client,
+  search,
+  trial,
+  now,
+}: PackPreviewOptions): Pick<HandlersOf<typeof PackServiceDesc>, 'previewPack'> {
   return {
-    /** Throws PACK_NOT_FOUND or AGENT_NOT_FOUND. */
-    async preview(context: HandlerCall, input: PreviewInput) {
-      const scope = scopeOf(context, client);
-      const pack = await catalogue.find(input.pack_name);
-      if (pack === undefined) throw packNotFound(input.pack_name);
-      const registered = await registeredSteps(scope, input.agent_name ?? null);
-      const recorded = await recordedEvaluations(search, {
-        namespace: scope.namespace,
-        agentName: input.agent_name ?? null,
-        sinceMs: wallClock() - input.days * DAY_MS,
-      });
-      const controls = await mapInTurns(compile(pack), (control) => control());
-      const mayKnowAll = context.principal.level !== 'key';
-      const results = await stepResults(controls, input.steps, mayKnowAll);
-      const shown = await mapInTurns(controls, (control) => {
-        const includes = scopeTest(control);
-        const inScope = registered.filter((step) => STAGES.some((stage) => includes(step, stage)));
-        return {
-          key: control.key,
-          evaluations_in_scope: sum(recorded.steps.filter((step) => includes(step, step.stage))),
-          steps_in_scope: inScope
-            .map(({ type, name }) => `${type}:${name}`)
-            .sort()
-            .slice(0, MAX_NAMED_STEPS),
-          step_count: inScope.length,
-          results: results.get(control.id) ?? [],
-        };
-      });
-      return {
-        controls: shown,
-        evaluations: sum(recorded.steps),
-        since: new Date(recorded.sinceMs).toISOString(),
-        complete: recorded.isComplete,
-      };
-    },
+    previewPack: handler(packSchemas.previewPack, (input, context) => preview(context, input)),
   };
+
+  /** Throws PACK_NOT_FOUND or AGENT_NOT_FOUND. */
+  async function preview(context: HandlerCall, input: PreviewInput) {
+    const scope = scopeOf(context, client);
+    const pack = await catalogue.find(input.pack_name);
+    if (pack === undefined) throw packNotFound(input.pack_name);
+    const registered = await registeredSteps(scope, input.agent_name ?? null);
+    const recorded = await recordedEvaluations(search, {
+      namespace: scope.namespace,
+      agentName: input.agent_name ?? null,
+      sinceMs: now() - input.days * DAY_MS,
+    });
+    const controls = await mapInTurns(compile(pack), (control) => control());
+    const mayKnowAll = context.principal.level !== 'key';
+    const results = await stepResults(controls, input.steps, mayKnowAll);
+    const shown = await mapInTurns(controls, (control) => {
+      const includes = scopeTest(control);
+      const inScope = registered.filter((step) => STAGES.some((stage) => includes(step, stage)));
+      return {
+        key: control.key,
+        evaluations_in_scope: sum(recorded.steps.filter((step) => includes(step, step.stage))),
+        steps_in_scope: inScope
+          .map(({ type, name }) => `${type}:${name}`)
+          .sort()
+          .slice(0, MAX_NAMED_STEPS),
+        step_count: inScope.length,
+        results: results.get(control.id) ?? [],
+      };
+    });
+    return {
+      controls: shown,
+      evaluations: sum(recorded.steps),
+      since: new Date(recorded.sinceMs).toISOString(),
+      complete: recorded.isComplete,
+    };
+  }
 
   function compile({ controls }: ListedPack): (() => Compiled)[] {
     return controls.map((control, index) => () => {

@@ -3,11 +3,8 @@ import { type HandlersOf, handler } from '../contract/call/handler.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
-import type { EventSearch } from '../events/store/event-search.js';
-import type { TrialOptions } from '../explain/trial.js';
 import type { PackCatalogue } from './catalogue.js';
 import { createPackInstall } from './pack-install.js';
-import { createPackPreview } from './pack-preview.js';
 import { createPackRemoval } from './pack-removal.js';
 import { packSchemas as schemas } from './pack-schemas.js';
 import { createPackService } from './pack-service.js';
@@ -20,16 +17,13 @@ export interface PacksOptions {
   readonly registry: EvaluatorRegistry;
   /** Whether warnings about definitions are always rejected. */
   readonly strict: boolean;
-  readonly search: Pick<EventSearch, 'page'>;
-  /** What trials of steps need. */
-  readonly trial: Omit<TrialOptions, 'registry'>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 /** Packs of controls, and their installations. */
-export function createPacks(options: PacksOptions): HandlersOf<typeof PackServiceDesc> {
-  const { catalogue, database, registry, search, trial, now } = options;
+export function createPacks(options: PacksOptions): Omit<HandlersOf<typeof PackServiceDesc>, 'previewPack'> {
+  const { catalogue, database, registry } = options;
   const parts = { catalogue, client: database.client, registry };
   const packs = createPackService(parts);
   const changes = {
@@ -37,11 +31,9 @@ export function createPacks(options: PacksOptions): HandlersOf<typeof PackServic
     ...createPackUpdate(options),
     ...createPackRemoval(options),
   };
-  const preview = createPackPreview({ ...parts, search, trial: { ...trial, registry }, wallClock: now });
   return {
     listPacks: handler(schemas.listPacks, (_, context) => packs.list(context)),
     getPack: handler(schemas.getPack, (input, context) => packs.get(context, input.pack_name)),
-    previewPack: handler(schemas.previewPack, (input, context) => preview.preview(context, input)),
     installPack: handler(schemas.installPack, (input, context) => changes.install(context, input)),
     listPackInstallations: handler(schemas.listPackInstallations, (input, context) =>
       packs.listInstallations(context, { pack: input.pack_name || null, policyId: input.policy_id ?? null }),

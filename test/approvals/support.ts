@@ -17,6 +17,7 @@ import type { AskedStep } from '../../src/decisions/approval-gate.js';
 import { createControlLibrary } from '../../src/decisions/control-library.js';
 import { createStepSchemaLibrary } from '../../src/decisions/step-schema-library.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
+import { createWaitingStepTrials } from '../../src/explain/waiting-steps.js';
 
 export const AGENT = 'paying-bot-01';
 export const RULE: ApprovalRule = {
@@ -68,14 +69,14 @@ export async function openProcess(
       fatigueMs: 3_600_000,
       ...limits,
     },
-    trial: {
+    trials: createWaitingStepTrials(database.client, {
       registry,
       library: createControlLibrary({ registry, keepEvaluators: 10 }),
       stepSchemas: createStepSchemaLibrary('warn'),
       newExecutionId: () => 'id',
       now,
       clock: now,
-    },
+    }),
     meter: { asked: () => {}, ended: () => {}, used: () => {}, counted: () => {} },
     failures: QUIET,
     now,

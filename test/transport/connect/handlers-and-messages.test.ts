@@ -59,6 +59,7 @@ import { createObservability } from '../../../src/events/observability.js';
 import { createObservabilityMeter } from '../../../src/events/observability-meter.js';
 import { explainHandler } from '../../../src/explain/explain-handler.js';
 import { createExplainService } from '../../../src/explain/explain-service.js';
+import { createWaitingStepTrials } from '../../../src/explain/waiting-steps.js';
 import { createHalts } from '../../../src/halts/halts.js';
 import { createKeys } from '../../../src/keys/keys.js';
 import { createLimits } from '../../../src/limits/limits.js';
@@ -69,6 +70,7 @@ import { createNamespaces } from '../../../src/namespaces/namespaces.js';
 import { createNotifications } from '../../../src/notifications/notifications.js';
 import { UNSEALED } from '../../../src/notifications/sealer.js';
 import { openPackCatalogue } from '../../../src/packs/catalogue.js';
+import { createPackPreview } from '../../../src/packs/pack-preview.js';
 import { createPacks } from '../../../src/packs/packs.js';
 import { createPolicies } from '../../../src/policies/policies.js';
 import { createProblems } from '../../../src/problems/problems.js';
@@ -145,17 +147,18 @@ beforeAll(async () => {
     read: createNamespaceStore(database.client).all,
     onFailure: (error) => NO_FAILURES.failed('namespaces', 'the namespaces cannot be read', error),
   });
+  const trial = {
+    registry: evaluators,
+    library: createControlLibrary({ registry: evaluators, keepEvaluators: 10 }),
+    stepSchemas: options.stepSchemas,
+    newExecutionId: () => 'execution',
+    now: options.now,
+    clock: options.now,
+  };
   approvals = createApprovals({
     database,
     config: readConfig({}).approvals,
-    trial: {
-      registry: evaluators,
-      library: createControlLibrary({ registry: evaluators, keepEvaluators: 10 }),
-      stepSchemas: options.stepSchemas,
-      newExecutionId: () => 'execution',
-      now: options.now,
-      clock: options.now,
-    },
+    trials: createWaitingStepTrials(database.client, trial),
     meter: { asked: () => {}, ended: () => {}, used: () => {}, counted: () => {} },
     failures: { ...NO_FAILURES, told: () => {} },
     now: () => Date.now(),
@@ -203,17 +206,13 @@ beforeAll(async () => {
     ...createBindings(options),
     ...evaluatorHandlers(evaluators),
     ...templateHandlers(evaluators, reviewer, database.client),
-    ...createPacks({
-      ...options,
+    ...createPacks({ ...options, catalogue }),
+    ...createPackPreview({
+      client: database.client,
       catalogue,
       search: store.search,
-      trial: {
-        library: createControlLibrary({ registry: evaluators, keepEvaluators: 10 }),
-        stepSchemas: options.stepSchemas,
-        newExecutionId: () => 'execution',
-        now: options.now,
-        clock: options.now,
-      },
+      trial,
+      now: () => 0,
     }),
     ...createConfiguration({
       ...options,
